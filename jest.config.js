@@ -1,0 +1,18 @@
+/** Unit tests lie beside the source; `./waybell test` adds the suites that need servers. */
+const transform = {
+  '^.+\\.ts$': [
+    '@swc/jest',
+    {
+      jsc: { parser: { syntax: 'typescript', explicitResourceManagement: true }, target: 'es2024' },
+      module: { type: 'es6' },
+      sourceMaps: 'inline',
+    },
+  ],
+};
+export default {
+  testEnvironment: 'node',
+  extensionsToTreatAsEsm: ['.ts'],
+  transform,
+  testPathIgnorePatterns: ['/node_modules/', '/.waybell/'],
+  modulePathIgnorePatterns: ['/.waybell/'],
+};

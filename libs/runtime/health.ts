@@ -1,0 +1,57 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Metrics } from './metrics.ts';
+
+/** What a process says of itself: empty when it works, else what it waits for, one entry each. */
+export type Readiness = () => string[];
+
+export type Health = AsyncDisposable & { port: number };
+
+/** Serves `/livez`, `/readyz` (503 with what is waited for) and `/metrics`. Closing it comes last. */
+export async function serveHealth(options: {
+  host: string;
+  port: number;
+  waitingFor: Readiness;
+  metrics: Metrics;
+}): Promise<Health> {
+  const server = createServer((request, response) => {
+    const path = request.url?.split('?')[0];
+    if (path === '/livez') {
+      response.end('alive\n');
+    } else if (path === '/readyz') {
+      const waitingFor = options.waitingFor();
+      response.statusCode = waitingFor.length === 0 ? 200 : 503;
+      response.setHeader('content-type', 'application/json');
+      response.end(`${JSON.stringify({ ready: waitingFor.length === 0, waitingFor })}\n`);
+    } else if (path === '/metrics') {
+      options.metrics.metrics().then(
+        (text) => response.setHeader('content-type', options.metrics.contentType).end(text),
+        () => response.writeHead(500).end(),
+      );
+    } else {
+      response.writeHead(404).end();
+    }
+  });
+  const { port } = await listen(server, options);
+  return { port, [Symbol.asyncDispose]: () => closeServer(server) };
+}
+
+export async function listen(server: Server, at: { host: string; port: number }): Promise<AddressInfo> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(at.port, at.host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+  // A server that listens on a port, not on a pipe, has an AddressInfo.
+  return server.address() as AddressInfo;
+}
+
+/** Takes no new connection, closes idle ones, resolves when the last answer is out. */
+export async function closeServer(server: Server): Promise<void> {
+  await new Promise<void>((resolve) => {
+    server.close(() => resolve());
+    server.closeIdleConnections();
+  });
+}

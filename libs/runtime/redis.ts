@@ -1,0 +1,20 @@
+import { Redis as Client } from 'ioredis';
+import type { Log } from './log.ts';
+
+export type Redis = Client & AsyncDisposable;
+
+/** A client that fails fast while Redis is away: nothing is queued, each command has a limit. */
+export function connectRedis({ url, timeoutMs, log }: { url: string; timeoutMs: number; log: Log }): Redis {
+  const redis = new Client(url, {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 1,
+    commandTimeout: timeoutMs,
+    connectTimeout: timeoutMs,
+    enableAutoPipelining: true,
+    retryStrategy: (attempt) => Math.min(100 * attempt, 2_000),
+  });
+  redis.on('error', (error) => log.warn({ reason: error.message }, 'redis.connection-lost'));
+  return Object.assign(redis, {
+    [Symbol.asyncDispose]: async () => redis.disconnect(),
+  });
+}

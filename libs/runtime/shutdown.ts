@@ -1,0 +1,27 @@
+import type { Log } from './log.ts';
+
+/**
+ * Resolves when the process is told to stop (SIGTERM, SIGINT). From then on it has `graceMs` to close what it opened;
+ * past that, or at a second signal, it exits with 1. An error nobody caught is logged and ends the process with 1.
+ */
+export async function untilShutdown({ graceMs, log }: { graceMs: number; log: Log }): Promise<void> {
+  const signal = await new Promise<NodeJS.Signals>((resolve) => {
+    for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, resolve);
+  });
+  log.info({ signal, graceMs }, 'shutdown.begun');
+  setTimeout(() => exitAtOnce(log, 'shutdown.overdue'), graceMs).unref();
+  for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => exitAtOnce(log, 'shutdown.forced'));
+}
+
+/** Logs what would end the process anyway, so that it ends with a line that says why. */
+export function logFatalErrors(log: Log): void {
+  process.on('uncaughtException', (error) => {
+    log.fatal({ err: error }, 'process.failed');
+    process.exit(1);
+  });
+}
+
+function exitAtOnce(log: Log, message: string): void {
+  log.warn(message);
+  process.exit(1);
+}
