@@ -1,0 +1,57 @@
+export type Interface = 'shipper' | 'carrier';
+
+/** Who can receive an event; the event names the account guid of each. */
+export type Party = 'shipper' | 'broker' | 'carrier';
+
+/** What has to be switched on for an account before an action is listed and can be subscribed to. */
+export type Feature = 'insurance' | 'servicepay';
+
+/** A JSON Schema, 2020-12. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** One member of a payload, as upstream sends it. Members are announced in the order in which they are listed. */
+export type Member = {
+  readonly name: string;
+  readonly schema: JsonSchema;
+  readonly isRequired: boolean;
+  /** Announced in UTC in the form of the interface, whatever the offset upstream wrote; all else goes as received. */
+  readonly isTimestamp?: true;
+  /** Members of an object of which, again, only the listed ones are announced. */
+  readonly members?: readonly Member[];
+};
+
+/**
+ * What becomes of a payload.
+ * - `listed`: the listed members and no others; nothing at all while one of `links` is missing.
+ * - `open`: the listed members, then every other one as it came.
+ * - `revision`: the listed members (the target guids) in the plain form; in the revision form also what changed.
+ * - `data`: the listed members as `data`, or the whole payload where none are listed.
+ */
+export type Payload =
+  | { readonly kind: 'listed'; readonly members: readonly Member[]; readonly links?: readonly string[] }
+  | { readonly kind: 'open'; readonly members: readonly Member[] }
+  | {
+      readonly kind: 'revision';
+      readonly change: 'created' | 'modified' | 'deleted';
+      readonly members: readonly Member[];
+    }
+  | { readonly kind: 'data'; readonly members: readonly Member[] | null };
+
+/** Everything the product knows about one action. */
+export type Action = {
+  readonly interface: Interface;
+  readonly name: string;
+  /** Completes the sentence "sent when …". */
+  readonly description: string;
+  readonly receivers: readonly Party[];
+  readonly feature?: Feature;
+  /** A deprecated action is no longer listed but can still be subscribed to; RFC 3339 dates. */
+  readonly deprecated?: { readonly since: string; readonly sunset: string };
+  /** Has a variant `<name>.ignored`, an action of its own. */
+  readonly ignorable?: true;
+  /** The names that `audit_field_set` may hold, in the order in which changes are announced. */
+  readonly auditFields?: readonly string[];
+  readonly payload: Payload;
+  /** A payload as upstream might send it. */
+  readonly example: Readonly<Record<string, unknown>>;
+};

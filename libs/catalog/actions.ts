@@ -1,0 +1,41 @@
+import type { Action, Interface } from './action.ts';
+import { damageActions } from './carrier/damages.ts';
+import { carrierOrderActions } from './carrier/orders.ts';
+import { escalationActions } from './shipper/escalations.ts';
+import { insuranceActions } from './shipper/insurance.ts';
+import { loadRequestActions } from './shipper/load-requests.ts';
+import { offerActions } from './shipper/offers.ts';
+import { orderActions } from './shipper/orders.ts';
+import { paymentProgramActions } from './shipper/payment-program.ts';
+import { revisionActions } from './shipper/revisions.ts';
+import { vehicleLocationActions } from './shipper/vehicle-location.ts';
+
+/** Every action of both interfaces. */
+export const actions: readonly Action[] = [
+  ...orderActions,
+  ...revisionActions,
+  ...offerActions,
+  ...loadRequestActions,
+  ...vehicleLocationActions,
+  ...escalationActions,
+  ...insuranceActions,
+  ...paymentProgramActions,
+  ...carrierOrderActions,
+  ...damageActions,
+];
+
+const byKey = new Map(actions.map((action) => [actionKey(action), action]));
+
+/** `<interface>.<name>`: the routing key of the action's events and the name of its queue. */
+export function actionKey(action: { interface: string; name: string }): string {
+  return `${action.interface}.${action.name}`;
+}
+
+export function findAction(interfaceName: string, name: string): Action | undefined {
+  return byKey.get(`${interfaceName}.${name}`);
+}
+
+/** The actions of one interface, in the order of its specification. */
+export function actionsOf(interfaceName: Interface): readonly Action[] {
+  return actions.filter((action) => action.interface === interfaceName);
+}

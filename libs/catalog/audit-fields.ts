@@ -1,0 +1,44 @@
+const under = (path: string, names: readonly string[]): string[] => names.map((name) => `${path}.${name}`);
+
+const venueNames = ['name', 'business_type', 'address', 'city', 'state', 'zip'];
+const contactNames = ['contact_name', 'contact_title', 'contact_email', 'contact_phone', 'contact_mobile_phone'];
+const appointmentNames = [
+  'date_type',
+  'schedule_at_by_customer',
+  'schedule_ends_at_by_customer',
+  'scheduled_at',
+  'schedule_ends_at',
+  'schedule_at_by_carrier',
+  'adjusted_date',
+  'notes',
+];
+const paymentNames = ['terms', 'method', 'notes', 'amount'];
+const topNames = [
+  'number',
+  'purchase_order_number',
+  'price',
+  'transport_type',
+  'inspection_type',
+  'broker_fee',
+  'order_instructions',
+  'loadboard_instructions',
+  'dispatcher_name',
+  'sales_representative',
+];
+const customerContactNames = ['phone', 'email', ...contactNames];
+const vehicleNames = ['make', 'model', 'type', 'year', 'color', 'vin', 'price', 'tariff', 'lot_number'];
+
+/** Fields that `order.created` and `order.modified` can be limited to (shipper-webhooks, Order and vehicle revision notifications). */
+export const orderFields: readonly string[] = [
+  ...topNames,
+  ...under('customer', [...venueNames, ...customerContactNames]),
+  ...under('payment', [...paymentNames, 'reference_number']),
+  ...under('customer_payment', [...paymentNames, 'tariff', 'deposit', 'reference_number']),
+  ...under('pickup', ['first_available_pickup_date', ...appointmentNames]),
+  ...under('pickup.venue', [...venueNames, ...contactNames]),
+  ...under('delivery', appointmentNames),
+  ...under('delivery.venue', [...venueNames, ...contactNames]),
+];
+
+/** Fields that the `vehicle.*` revision actions can be limited to (the same chapter). */
+export const vehicleFields: readonly string[] = under('vehicles', vehicleNames);

@@ -1,0 +1,28 @@
+import type { Action } from '../action.ts';
+import { integer, text } from '../members.ts';
+
+const order = (name: string, description: string): Action => ({
+  interface: 'carrier',
+  name,
+  description,
+  receivers: ['carrier'],
+  payload: { kind: 'data', members: null },
+  example: { id: 4021, number: 'WB-1042' },
+});
+
+/** Actions of orders on the carrier platform (carrier-webhooks, Events). */
+export const carrierOrderActions: readonly Action[] = [
+  {
+    ...order('order.created', 'a new order is created'),
+    payload: {
+      kind: 'data',
+      members: [integer('id', 'the order'), text('status', 'the order status')],
+    },
+    example: { id: 4021, status: 'new' },
+  },
+  order('order.assigned', 'an order is assigned to a driver'),
+  order('order.updated', 'order details are modified'),
+  order('order.picked_up', 'an order is picked up'),
+  order('order.delivered', 'an order is delivered'),
+  order('order.cancelled', 'an order is cancelled'),
+];

@@ -1,0 +1,65 @@
+import type { JsonSchema, Member } from './action.ts';
+
+const member = (name: string, description: string, schema: JsonSchema): Member => ({
+  name,
+  schema: { ...schema, description },
+  isRequired: false,
+});
+const requiredMember = (name: string, description: string, schema: JsonSchema): Member => ({
+  ...member(name, description, schema),
+  isRequired: true,
+});
+
+/** The guid of what the event is about: never absent. */
+export const target = (name: string, description: string): Member =>
+  requiredMember(name, description, { type: 'string', format: 'uuid' });
+
+/** The guids of what the event is about: never absent. */
+export const targets = (name: string, description: string): Member =>
+  requiredMember(name, description, { type: 'array', items: { type: 'string', format: 'uuid' } });
+
+/** One of a closed list of values: never absent. */
+export const oneOf = (name: string, description: string, values: readonly (string | boolean)[]): Member =>
+  requiredMember(name, description, { enum: values });
+
+/** An object of which only the listed members are announced: never absent. */
+export const object = (name: string, description: string, members: readonly Member[]): Member => ({
+  ...requiredMember(name, description, objectSchema(members)),
+  members,
+});
+
+export const guid = (name: string, description: string): Member =>
+  member(name, description, { type: ['string', 'null'], format: 'uuid' });
+export const text = (name: string, description: string): Member =>
+  member(name, description, { type: ['string', 'null'] });
+export const shortText = (name: string, description: string, maxLength: number): Member =>
+  member(name, description, { type: ['string', 'null'], maxLength });
+export const number = (name: string, description: string): Member =>
+  member(name, description, { type: ['number', 'null'] });
+export const integer = (name: string, description: string): Member =>
+  member(name, description, { type: ['integer', 'null'] });
+export const numberOrText = (name: string, description: string): Member =>
+  member(name, description, { type: ['number', 'string', 'null'] });
+export const flag = (name: string, description: string): Member =>
+  member(name, description, { type: ['boolean', 'null'] });
+/** An object whose members the specification does not show: sent as received. */
+export const anyObject = (name: string, description: string): Member =>
+  member(name, description, { type: ['object', 'null'] });
+/** An object of any names, each with a text. */
+export const texts = (name: string, description: string): Member =>
+  member(name, description, { type: ['object', 'null'], additionalProperties: { type: ['string', 'null'] } });
+
+export const timestamp = (name: string, description: string): Member => ({
+  ...member(name, description, { type: ['string', 'null'], format: 'date-time' }),
+  isTimestamp: true,
+});
+
+/** The schema of an object with these members; any other member is let through, to be left out later. */
+export function objectSchema(members: readonly Member[]): JsonSchema {
+  const required = members.filter((each) => each.isRequired).map((each) => each.name);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(members.map((each) => [each.name, each.schema])),
+    ...(required.length > 0 && { required }),
+  };
+}

@@ -1,0 +1,70 @@
+import type { Action } from '../action.ts';
+import { orderFields, vehicleFields } from '../audit-fields.ts';
+import { target } from '../members.ts';
+
+type Change = 'created' | 'modified' | 'deleted';
+
+const orderGuid = target('order_guid', 'the related order');
+const vehicleGuid = target('vehicle_guid', 'the vehicle');
+const orderExample = { order_guid: '5b1e0b1c-7c0e-4d5a-9d2f-3f1f0c8f3a11' };
+const vehicleExample = { ...orderExample, vehicle_guid: 'c2f1f1d4-2a0b-4d0e-8f0a-6b8e5f2f9c44' };
+const byUser = {
+  guid: '8f4b9c1e-6a6f-4f53-9e0a-3c1f5e7d2b55',
+  user_guid: '1d7a6b3c-0c59-4c5d-b0b5-7e3f2a9d4c66',
+};
+const byCarrier = {
+  guid: '8f4b9c1e-6a6f-4f53-9e0a-3c1f5e7d2b55',
+  carrier: {
+    guid: '9a3c5e7f-1b2d-4f6a-8c0e-2d4f6a8b0c77',
+    name: 'Swift Haul LLC',
+    phone: '+1 555 010 0200',
+    email: 'dispatch@swifthaul.example.com',
+    contact_name: 'Ann Lee',
+  },
+};
+
+const order = (change: Change, description: string, revision: object): Action => ({
+  interface: 'shipper',
+  name: `order.${change}`,
+  description,
+  receivers: ['shipper'],
+  auditFields: orderFields,
+  payload: { kind: 'revision', change, members: [orderGuid] },
+  example: { ...orderExample, revision },
+});
+
+const vehicle = (change: Change, description: string, revision: object): Action => ({
+  interface: 'shipper',
+  name: `vehicle.${change}`,
+  description,
+  receivers: ['shipper'],
+  auditFields: vehicleFields,
+  payload: { kind: 'revision', change, members: [orderGuid, vehicleGuid] },
+  example: { ...vehicleExample, revision },
+});
+
+/** Actions that can carry old and new values (shipper-webhooks, Order and vehicle revision notifications). */
+export const revisionActions: readonly Action[] = [
+  order('created', 'order is created', {
+    ...byUser,
+    after: { number: 'WB-1042', price: 1250.5, pickup: { venue: { name: 'North Yard', city: 'Austin' } } },
+  }),
+  order('modified', 'order is updated (revision form, fields per audit_field_set)', {
+    ...byCarrier,
+    before: { pickup: { schedule_at_by_carrier: null, notes: 'ring twice' } },
+    after: { pickup: { schedule_at_by_carrier: '2026-11-21T10:00:00.000+0000', notes: 'ring twice' } },
+  }),
+  vehicle('created', 'vehicle is created (revision form)', {
+    ...byUser,
+    after: { make: 'Volvo', model: 'V60', vin: 'YV1DZ8256C2271234' },
+  }),
+  vehicle('modified', 'vehicle is updated (revision form, fields per audit_field_set)', {
+    ...byUser,
+    before: { color: 'red', year: 2019 },
+    after: { color: 'blue', year: 2019 },
+  }),
+  vehicle('deleted', 'vehicle is deleted (revision form)', {
+    ...byUser,
+    before: { make: 'Volvo', model: 'V60', vin: 'YV1DZ8256C2271234' },
+  }),
+];

@@ -1,0 +1,69 @@
+import type { Action, Member } from '../action.ts';
+import { number, oneOf, target, targets, text } from '../members.ts';
+
+const vehicleExample = {
+  vehicle_guids: ['c2f1f1d4-2a0b-4d0e-8f0a-6b8e5f2f9c44', 'd3a2b1c0-4f5e-4d6c-9b7a-7c9f6a3e0d55'],
+};
+
+const vehicle = (entry: {
+  name: string;
+  description: string;
+  members: readonly Member[];
+  example: object;
+}): Action => ({
+  interface: 'shipper',
+  name: entry.name,
+  description: entry.description,
+  receivers: ['shipper'],
+  payload: { kind: 'listed', members: entry.members },
+  example: { ...vehicleExample, ...entry.example },
+});
+
+const eta = (name: string, description: string): Action =>
+  vehicle({
+    name,
+    description,
+    members: [
+      target('order_guid', 'the related order'),
+      targets('vehicle_guids', 'vehicles whose ETA was updated'),
+      text('notes', 'optional driver notes'),
+      text('date_from', 'start of the ETA window, as received'),
+      text('date_until', 'end of the ETA window, as received'),
+    ],
+    example: {
+      order_guid: '5b1e0b1c-7c0e-4d5a-9d2f-3f1f0c8f3a11',
+      notes: null,
+      date_from: '2026-11-21T08:00:00.000+0000',
+      date_until: '2026-11-21T12:00:00.000+0000',
+    },
+  });
+
+const gps = (name: string, description: string, isActive: boolean): Action =>
+  vehicle({
+    name,
+    description,
+    members: [
+      targets('vehicle_guids', 'vehicles whose GPS status changed together in one batch'),
+      oneOf('gps_active', 'true for activated, false for deactivated', [isActive]),
+    ],
+    example: { gps_active: isActive },
+  });
+
+/** Actions about where vehicles are (shipper-webhooks, Vehicle location actions). */
+export const vehicleLocationActions: readonly Action[] = [
+  eta('vehicle.pickup_eta_updated_by_driver', 'driver updates the pickup ETA for a vehicle'),
+  eta('vehicle.delivery_eta_updated_by_driver', 'driver updates the delivery ETA for a vehicle'),
+  vehicle({
+    name: 'vehicle.driver_location_updated',
+    description: 'a significant location change of the driver is received during transport',
+    members: [
+      targets('vehicle_guids', 'vehicles whose location was updated'),
+      number('latitude', 'current latitude'),
+      number('longitude', 'current longitude'),
+      text('address', 'current address, reverse geocoded'),
+    ],
+    example: { latitude: 30.267153, longitude: -97.743061, address: '301 Congress Ave, Austin, TX' },
+  }),
+  gps('vehicle.gps_activated', 'the first GPS location is received for picked-up vehicles (GPS on)', true),
+  gps('vehicle.gps_deactivated', 'no GPS location for more than one hour (GPS off)', false),
+];
