@@ -24,18 +24,32 @@ export type Member = {
  * What becomes of a payload.
  * - `listed`: the listed members and no others; nothing at all while one of `links` is missing.
  * - `open`: the listed members, then every other one as it came.
- * - `revision`: the listed members (the target guids) in the plain form; in the revision form also what changed.
+ * - `revision`: the listed members (the target guids); in the revision form also who changed what.
  * - `data`: the listed members as `data`, or the whole payload where none are listed.
  */
 export type Payload =
   | { readonly kind: 'listed'; readonly members: readonly Member[]; readonly links?: readonly string[] }
   | { readonly kind: 'open'; readonly members: readonly Member[] }
-  | {
-      readonly kind: 'revision';
-      readonly change: 'created' | 'modified' | 'deleted';
-      readonly members: readonly Member[];
-    }
+  | { readonly kind: 'revision'; readonly members: readonly Member[]; readonly revision: RevisionMember }
   | { readonly kind: 'data'; readonly members: readonly Member[] | null };
+
+/** The member `revision` of a payload, and what can be announced of it. */
+export type RevisionMember = {
+  readonly change: 'created' | 'modified' | 'deleted';
+  readonly member: Member;
+  readonly auditTree: readonly AuditNode[];
+};
+
+/** One field of an order or a vehicle, or an object that holds such fields. */
+export type AuditNode = {
+  /** Its key in `before` and `after`. */
+  readonly name: string;
+  /** Its key in the notification's `data`. */
+  readonly announcedAs: string;
+  /** Its name in `audit_field_set`; null for an object that only holds fields. */
+  readonly field: string | null;
+  readonly nodes: readonly AuditNode[];
+};
 
 /** Everything the product knows about one action. */
 export type Action = {

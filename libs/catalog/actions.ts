@@ -10,10 +10,10 @@ import { paymentProgramActions } from './shipper/payment-program.ts';
 import { revisionActions } from './shipper/revisions.ts';
 import { vehicleLocationActions } from './shipper/vehicle-location.ts';
 
-/** Every action of both interfaces. */
+/** Every action of both interfaces, family by family. */
 export const actions: readonly Action[] = [
-  ...orderActions,
   ...revisionActions,
+  ...orderActions,
   ...offerActions,
   ...loadRequestActions,
   ...vehicleLocationActions,
@@ -35,7 +35,7 @@ export function findAction(interfaceName: string, name: string): Action | undefi
   return byKey.get(`${interfaceName}.${name}`);
 }
 
-/** The actions of one interface, in the order of its specification. */
+/** The actions of one interface, family by family. */
 export function actionsOf(interfaceName: Interface): readonly Action[] {
   return actions.filter((action) => action.interface === interfaceName);
 }

@@ -1,3 +1,5 @@
+import type { AuditNode } from './action.ts';
+
 const under = (path: string, names: readonly string[]): string[] => names.map((name) => `${path}.${name}`);
 
 const venueNames = ['name', 'business_type', 'address', 'city', 'state', 'zip'];
@@ -42,3 +44,21 @@ export const orderFields: readonly string[] = [
 
 /** Fields that the `vehicle.*` revision actions can be limited to (the same chapter). */
 export const vehicleFields: readonly string[] = under('vehicles', vehicleNames);
+
+/** The fields by the objects that hold them, in the order listed. The vehicles' prefix is dropped: a vehicle is flat. */
+export function auditTree(fields: readonly string[]): readonly AuditNode[] {
+  return nodesOf(fields.map((field) => ({ field, path: field.replace(/^vehicles\./, '').split('.') })));
+}
+
+function nodesOf(entries: readonly { field: string; path: readonly string[] }[]): AuditNode[] {
+  const byName = Map.groupBy(entries, ({ path }) => path[0] ?? '');
+  return [...byName].map(([name, group]) => {
+    const held = group.filter(({ path }) => path.length > 1).map(({ field, path }) => ({ field, path: path.slice(1) }));
+    return {
+      name,
+      announcedAs: name === 'schedule_at_by_carrier' ? 'scheduled_at_by_carrier' : name,
+      field: held.length > 0 ? null : (group[0]?.field ?? null),
+      nodes: nodesOf(held),
+    };
+  });
+}

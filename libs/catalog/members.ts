@@ -54,12 +54,27 @@ export const timestamp = (name: string, description: string): Member => ({
   isTimestamp: true,
 });
 
+/** A value of any type. */
+export const anyValue = (name: string): Member => ({ name, schema: {}, isRequired: false });
+/** An object, if there is one, of which only the listed members are read. */
+export const optionalObject = (name: string, members: readonly Member[]): Member => ({
+  name,
+  schema: { ...objectSchema(members), type: ['object', 'null'] },
+  isRequired: false,
+  members,
+});
+
+export type ObjectSchema = {
+  readonly type: string;
+  readonly properties: Readonly<Record<string, JsonSchema | boolean>>;
+  readonly required: readonly string[];
+};
+
 /** The schema of an object with these members; any other member is let through, to be left out later. */
-export function objectSchema(members: readonly Member[]): JsonSchema {
-  const required = members.filter((each) => each.isRequired).map((each) => each.name);
+export function objectSchema(members: readonly Member[]): ObjectSchema {
   return {
     type: 'object',
-    properties: Object.fromEntries(members.map((each) => [each.name, each.schema])),
-    ...(required.length > 0 && { required }),
+    properties: Object.fromEntries(members.map(({ name, schema }) => [name, schema])),
+    required: members.filter(({ isRequired }) => isRequired).map(({ name }) => name),
   };
 }

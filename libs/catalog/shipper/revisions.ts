@@ -1,8 +1,8 @@
-import type { Action } from '../action.ts';
-import { orderFields, vehicleFields } from '../audit-fields.ts';
-import { target } from '../members.ts';
+import type { Action, AuditNode, Member, RevisionMember } from '../action.ts';
+import { auditTree, orderFields, vehicleFields } from '../audit-fields.ts';
+import { anyValue, guid, object, optionalObject, target, text } from '../members.ts';
 
-type Change = 'created' | 'modified' | 'deleted';
+type Change = RevisionMember['change'];
 
 const orderGuid = target('order_guid', 'the related order');
 const vehicleGuid = target('vehicle_guid', 'the vehicle');
@@ -23,24 +23,57 @@ const byCarrier = {
   },
 };
 
-const order = (change: Change, description: string, revision: object): Action => ({
+const carrier = optionalObject('carrier', [
+  guid('guid', 'the carrier who made the change'),
+  text('name', 'carrier business name'),
+  text('phone', 'carrier phone'),
+  text('email', 'carrier e-mail'),
+  text('contact_name', 'carrier contact person'),
+]);
+
+/** Not both: a change is made by a user, by a carrier, or by the system. */
+const oneActor = {
+  not: {
+    required: ['user_guid', 'carrier'],
+    properties: { user_guid: { type: 'string' }, carrier: { type: 'object' } },
+  },
+};
+
+function revision(change: Change, fields: readonly string[]): RevisionMember {
+  const tree = auditTree(fields);
+  const values = tree.map(valueMember);
+  const member = object('revision', 'what changed, and who changed it', [
+    guid('guid', 'the revision'),
+    guid('user_guid', 'the user who made the change'),
+    carrier,
+    ...(change === 'created' ? [] : [object('before', 'values before the change', values)]),
+    ...(change === 'deleted' ? [] : [object('after', 'values after the change', values)]),
+  ]);
+  return { change, auditTree: tree, member: { ...member, schema: { ...member.schema, ...oneActor } } };
+}
+
+function valueMember(node: AuditNode): Member {
+  return node.field === null ? optionalObject(node.name, node.nodes.map(valueMember)) : anyValue(node.name);
+}
+
+const order = (change: Change, description: string, example: object): Action => ({
   interface: 'shipper',
   name: `order.${change}`,
   description,
   receivers: ['shipper'],
   auditFields: orderFields,
-  payload: { kind: 'revision', change, members: [orderGuid] },
-  example: { ...orderExample, revision },
+  payload: { kind: 'revision', members: [orderGuid], revision: revision(change, orderFields) },
+  example: { ...orderExample, revision: example },
 });
 
-const vehicle = (change: Change, description: string, revision: object): Action => ({
+const vehicle = (change: Change, description: string, example: object): Action => ({
   interface: 'shipper',
   name: `vehicle.${change}`,
   description,
   receivers: ['shipper'],
   auditFields: vehicleFields,
-  payload: { kind: 'revision', change, members: [orderGuid, vehicleGuid] },
-  example: { ...vehicleExample, revision },
+  payload: { kind: 'revision', members: [orderGuid, vehicleGuid], revision: revision(change, vehicleFields) },
+  example: { ...vehicleExample, revision: example },
 });
 
 /** Actions that can carry old and new values (shipper-webhooks, Order and vehicle revision notifications). */

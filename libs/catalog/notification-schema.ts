@@ -1,0 +1,93 @@
+import type { Action, AuditNode, JsonSchema, Member } from './action.ts';
+import { objectSchema } from './members.ts';
+
+const milliseconds = { type: 'string', pattern: String.raw`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+0000$` };
+const microseconds = { type: 'string', pattern: String.raw`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+0000$` };
+
+/** The JSON Schema (2020-12) of the action's notification; of its plain form, where it has two. */
+export function notificationSchema(action: Action): JsonSchema {
+  return { ...heading(action), ...(action.interface === 'carrier' ? carrierSchema(action) : shipperSchema(action)) };
+}
+
+/** The same of the revision form. Null where the action has none. */
+export function revisionNotificationSchema(action: Action): JsonSchema | null {
+  if (action.payload.kind !== 'revision') return null;
+  const { members, revision } = action.payload;
+  const text = { type: ['string', 'null'] };
+  const nullableGuid = { ...text, format: 'uuid' };
+  const schema = closed([...commonMembers(action), ...members]);
+  return {
+    ...heading(action),
+    ...schema,
+    required: [...schema.required, 'data'],
+    properties: {
+      ...schema.properties,
+      revision_guid: nullableGuid,
+      user_guid: nullableGuid,
+      carrier_phone: text,
+      carrier_name: text,
+      carrier_contact_name: text,
+      carrier_email: text,
+      carrier_guid: nullableGuid,
+      data: changesSchema(revision.auditTree),
+    },
+  };
+}
+
+const heading = ({ interface: interfaceName, name, description }: Action) => ({
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  title: `${interfaceName} ${name}`,
+  description: `Sent when ${description}.`,
+});
+
+function shipperSchema(action: Action): JsonSchema {
+  const { payload } = action;
+  const links = payload.kind === 'listed' ? (payload.links ?? []) : [];
+  const own = (payload.members ?? []).map((member) => (links.includes(member.name) ? link(member) : member));
+  const members = [...commonMembers(action), ...own];
+  return payload.kind === 'open' ? objectSchema(members) : closed(members);
+}
+
+function carrierSchema({ name, payload }: Action): JsonSchema {
+  return closed([
+    always('action', { const: name }),
+    always('guid', { type: 'string', format: 'uuid', description: 'the message' }),
+    always('occurred_at', microseconds),
+    always('data', payload.members === null ? { type: 'object' } : closed(payload.members)),
+  ]);
+}
+
+const always = (name: string, schema: JsonSchema): Member => ({ name, schema, isRequired: true });
+
+const commonMembers = (action: Action): Member[] => [
+  always('action', { const: action.name }),
+  always('action_date', milliseconds),
+  always('error_message', { type: ['string', 'null'] }),
+];
+
+const link = (member: Member): Member => ({
+  ...member,
+  isRequired: true,
+  schema: { ...member.schema, type: 'string' },
+});
+
+/** An object with these members and no others. */
+function closed(members: readonly Member[]) {
+  return { ...objectSchema(members.map(announced)), additionalProperties: false };
+}
+
+function announced(member: Member): Member {
+  if (member.members !== undefined) return { ...member, schema: closed(member.members) };
+  if (member.isTimestamp) return { ...member, schema: { anyOf: [milliseconds, { type: 'null' }] } };
+  return member;
+}
+
+function changesSchema(nodes: readonly AuditNode[]): JsonSchema {
+  const schemaOf = (node: AuditNode) => (node.field === null ? changesSchema(node.nodes) : { type: 'object' });
+  return {
+    type: 'object',
+    description: 'each changed field as {old_value, new_value}',
+    properties: Object.fromEntries(nodes.map((node) => [node.announcedAs, schemaOf(node)])),
+    additionalProperties: false,
+  };
+}
