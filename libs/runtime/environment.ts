@@ -61,3 +61,13 @@ export function readEnvironment<S extends Record<string, ValidatorSpec<unknown>>
     },
   });
 }
+
+/** Reads a process' configuration; where it is not valid, says so on stderr and exits with 2. */
+export function configOrExit<C>(readConfig: (env: NodeJS.ProcessEnv) => C): C {
+  try {
+    return readConfig(process.env);
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.exit(2);
+  }
+}

@@ -28,13 +28,7 @@ const FORBIDDEN_IPV4 = readNetworks([
 
 // IPv6 the other way round: only global unicast is allowed, minus what the registry sets aside within it.
 const GLOBAL_IPV6 = readNetworks(['2000::/3']);
-const FORBIDDEN_IPV6 = readNetworks([
-  '2001::/23',
-  '2001:db8::/32',
-  '2002::/16',
-  '2620:4f:8000::/48',
-  '3fff::/20',
-]);
+const FORBIDDEN_IPV6 = readNetworks(['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20']);
 
 /** Reads networks in CIDR form. Throws, naming the entry, where one is none. */
 export function readNetworks(cidrs: readonly string[]): AllowList {

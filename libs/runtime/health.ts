@@ -1,9 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Metrics } from './metrics.ts';
-
-/** What a process says of itself: empty when it works, else what it waits for, one entry each. */
-export type Readiness = () => string[];
+import type { Readiness } from './readiness.ts';
 
 export type Health = AsyncDisposable & { port: number };
 
@@ -11,7 +9,7 @@ export type Health = AsyncDisposable & { port: number };
 export async function serveHealth(options: {
   host: string;
   port: number;
-  waitingFor: Readiness;
+  readiness: Pick<Readiness, 'waitingFor'>;
   metrics: Metrics;
 }): Promise<Health> {
   const server = createServer((request, response) => {
@@ -19,7 +17,7 @@ export async function serveHealth(options: {
     if (path === '/livez') {
       response.end('alive\n');
     } else if (path === '/readyz') {
-      const waitingFor = options.waitingFor();
+      const waitingFor = options.readiness.waitingFor();
       response.statusCode = waitingFor.length === 0 ? 200 : 503;
       response.setHeader('content-type', 'application/json');
       response.end(`${JSON.stringify({ ready: waitingFor.length === 0, waitingFor })}\n`);

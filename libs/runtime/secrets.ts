@@ -9,6 +9,7 @@ export type Sealed = { sealed: Buffer; keyId: string };
 /** Encrypts with the newest key and decrypts with whichever key the secret names (AES-256-GCM). */
 export type KeyRing = {
   seal(secret: string, boundTo: string): Sealed;
+  has(keyId: string): boolean;
   /** Throws when the key is not in the ring, or when the secret was made for something else. */
   open(secret: Sealed, boundTo: string): string;
 };
@@ -23,6 +24,7 @@ export function readKeyRing(setting: string): KeyRing {
   if (newest === undefined) throw new Error('no key given');
   const [newestId, newestKey] = newest;
   return {
+    has: (keyId) => keys.has(keyId),
     seal(secret, boundTo) {
       const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv('aes-256-gcm', newestKey, nonce).setAAD(Buffer.from(boundTo));

@@ -24,6 +24,15 @@ export const postgresSettings = {
   DATABASE_TIMEOUT: duration({ default: 5_000, desc: 'limit of one connection attempt and of one statement' }),
 };
 
+/** While Postgres is away, what it last said is used. */
+export const lastKnownSettings = {
+  LAST_KNOWN_MAX_AGE: duration({
+    default: 600_000,
+    desc: 'age up to which a last-known answer is used while Postgres is away',
+  }),
+  LAST_KNOWN_ENTRIES: count({ default: 100_000, desc: 'last-known answers kept, at most' }),
+};
+
 export const redisSettings = {
   REDIS_URL: str({ desc: 'Redis', example: 'redis://redis:6379/0' }),
   REDIS_TIMEOUT: duration({ default: 1_000, desc: 'limit of one command; past it the line goes on without Redis' }),

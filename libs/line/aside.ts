@@ -1,0 +1,46 @@
+import { asideHeaders } from './broker/read-message.ts';
+import type { Message, Publication, Rejection } from './messages.ts';
+import { rejectedExchange, suspectsExchange } from './topology.ts';
+
+const LONGEST_DETAIL = 1_000;
+
+/** To the rejected queue: the original bytes, whence they came, the reason and the time. */
+export function publishRejected(message: Message, { reason, detail }: Rejection, now: number): Publication {
+  return aside(message, rejectedExchange, '', {
+    [asideHeaders.reason]: reason,
+    [asideHeaders.detail]: detail.slice(0, LONGEST_DETAIL),
+    [asideHeaders.at]: new Date(now).toISOString(),
+  });
+}
+
+/** To the suspects lane of a service, where messages are taken one at a time. */
+export function publishSuspect(message: Message, service: string, failures: number): Publication {
+  return aside(message, suspectsExchange, service, { [asideHeaders.failures]: failures });
+}
+
+function aside(
+  message: Message,
+  exchange: string,
+  routingKey: string,
+  headers: Record<string, string | number>,
+): Publication {
+  const { body, messageId, type, note, contentType, contentEncoding, traceparent } = message;
+  return {
+    kind: 'publish',
+    exchange,
+    routingKey,
+    body,
+    ...(messageId !== undefined && { messageId }),
+    ...(type !== undefined && { type }),
+    ...(note !== undefined && { note }),
+    ...(contentType !== undefined && { contentType }),
+    ...(contentEncoding !== undefined && { contentEncoding }),
+    headers: {
+      ...headers,
+      [asideHeaders.queue]: message.queue,
+      [asideHeaders.exchange]: message.exchange,
+      [asideHeaders.routingKey]: message.routingKey,
+      ...(traceparent !== undefined && { traceparent }),
+    },
+  };
+}

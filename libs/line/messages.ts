@@ -1,0 +1,57 @@
+/**
+ * What travels on the line. A step is a `Handler`: it takes one message and returns the messages it causes. It does
+ * not publish and does not acknowledge; `run-step.ts` does both, in that order.
+ */
+import type { Outcome } from './outcomes.ts';
+
+/** A message as it came from a queue. */
+export type Message = {
+  queue: string;
+  exchange: string;
+  routingKey: string;
+  body: Buffer;
+  messageId?: string;
+  type?: string;
+  /** The one compact property for what a delivery must carry beside its body (AMQP `correlation_id`). */
+  note?: string;
+  contentType?: string;
+  contentEncoding?: string;
+  traceparent?: string;
+  /** How often the broker took it back from a consumer, 0 for the first delivery. */
+  deliveryCount: number;
+  /** How often its handler threw; counted on the suspects lane only. */
+  failures: number;
+  /** Why the broker itself moved it, where it did: `expired`, `delivery_limit`, `rejected`. */
+  deadLetterReason?: string;
+};
+
+/** A message to publish. Persistent and mandatory, always; no header of a consumed message is ever copied. */
+export type Publication = {
+  kind: 'publish';
+  exchange: string;
+  routingKey: string;
+  body: Buffer;
+  messageId?: string;
+  type?: string;
+  note?: string;
+  contentType?: string;
+  contentEncoding?: string;
+  headers?: Record<string, string | number>;
+};
+
+/** The message in hand is nonsense: it goes to the rejected queue with the original bytes. */
+export type Rejection = { kind: 'reject'; reason: string; detail: string };
+
+/** A record of what became of an event or of an attempt, for the deactivator and the delivery log. */
+export type Recorded = { kind: 'outcome'; outcome: Outcome };
+
+export type Outgoing = Publication | Rejection | Recorded;
+
+export type Handler<M> = (message: M) => Promise<Outgoing[]>;
+
+/** Reads the bytes at the edge; a `Rejection` says what is wrong with them. */
+export type Parse<M> = (message: Message) => M | Rejection;
+
+export function reject(reason: string, detail: string): Rejection {
+  return { kind: 'reject', reason, detail };
+}

@@ -1,0 +1,48 @@
+import { count, duration, readEnvironment, words } from '@waybell/runtime/environment';
+import type { InterfaceName } from '@waybell/line/outcomes';
+import { brokerConfig, postgresConfig, processConfig } from '@waybell/runtime/process-config';
+import { brokerSettings, postgresSettings, processSettings } from '@waybell/runtime/settings';
+
+export const deactivatorSettings = {
+  ...processSettings,
+  ...brokerSettings,
+  ...postgresSettings,
+  DEACTIVATE_PREFETCH: count({ default: 20, desc: 'batches of outcomes held and handled at once' }),
+  DEACTIVATE_ON_EXHAUSTED: words({
+    default: ['carrier'],
+    desc: 'interfaces whose subscriptions go off when a delivery exhausts its attempts (carrier-webhooks, States)',
+  }),
+  DEACTIVATE_ON_WINDOW: words({
+    default: ['carrier'],
+    desc: 'interfaces whose subscriptions go off when every message of the window failed (carrier-webhooks, States)',
+  }),
+  DEACTIVATION_WINDOW: duration({ default: 86_400_000, desc: 'the window of that rule (carrier-webhooks, Limits)' }),
+  DEACTIVATION_SWEEP_INTERVAL: duration({ default: 500, desc: 'how often the rules are applied to all subscriptions' }),
+};
+
+export type Config = ReturnType<typeof readConfig>;
+
+export function readConfig(env: NodeJS.ProcessEnv) {
+  const settings = readEnvironment(deactivatorSettings, env);
+  return {
+    ...processConfig(settings),
+    ...brokerConfig(settings),
+    ...postgresConfig(settings),
+    prefetch: settings.DEACTIVATE_PREFETCH,
+    sweepIntervalMs: settings.DEACTIVATION_SWEEP_INTERVAL,
+    rules: {
+      offOnExhausted: readInterfaces('DEACTIVATE_ON_EXHAUSTED', settings.DEACTIVATE_ON_EXHAUSTED),
+      offOnWindow: readInterfaces('DEACTIVATE_ON_WINDOW', settings.DEACTIVATE_ON_WINDOW),
+      windowMs: settings.DEACTIVATION_WINDOW,
+    },
+  };
+}
+
+function readInterfaces(setting: string, names: string[]): InterfaceName[] {
+  return names
+    .filter((name) => name !== 'none')
+    .map((name) => {
+      if (name === 'shipper' || name === 'carrier') return name;
+      throw new Error(`${setting}: "${name}" is not an interface: write shipper, carrier, both with a comma, or none`);
+    });
+}

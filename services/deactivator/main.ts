@@ -1,0 +1,28 @@
+import { configOrExit } from '@waybell/runtime/environment';
+import { connectPostgres } from '@waybell/runtime/postgres';
+import { startProcess } from '@waybell/runtime/process-parts';
+import { untilShutdown } from '@waybell/runtime/shutdown';
+import { connectBroker } from '@waybell/line/broker/connect-broker';
+import { runStep } from '@waybell/line/run-step';
+import { announceDeactivations } from './announce-deactivations.ts';
+import { readConfig } from './config.ts';
+import { deactivateStep } from './deactivate-step.ts';
+import { settleDeliveriesIn } from './settle-deliveries.ts';
+import { startSweep } from './sweep.ts';
+
+const config = configOrExit(readConfig);
+
+await using parts = await startProcess('deactivator', config.process);
+await using postgres = connectPostgres({ ...config.postgres, log: parts.log });
+const settle = settleDeliveriesIn(postgres, config.rules);
+await parts.readiness.until('postgres', () => settle([]));
+await using broker = await connectBroker({ ...config.broker, name: 'deactivator', log: parts.log });
+
+const onDeactivated = announceDeactivations(parts);
+const step = deactivateStep({ settle, onDeactivated, config });
+
+await using running = runStep(step, { broker, ...parts });
+await using _sweep = startSweep({ settle, onDeactivated, intervalMs: config.sweepIntervalMs, log: parts.log });
+parts.readiness.watch(() => [...broker.waitingFor(), ...running.waitingFor()]);
+
+await untilShutdown({ graceMs: config.graceMs, log: parts.log });

@@ -1,0 +1,14 @@
+import type { Schedule } from '@waybell/line/schedule';
+import type { Delivery } from '@waybell/line/delivery';
+
+/**
+ * How long after a failed attempt the next one is due; undefined when it was the last.
+ *
+ * | interface | after attempt | source |
+ * |---|---|---|
+ * | shipper | 1 … 5: 60 s | shipper-webhooks, Limits: linear, interval 60 seconds, retry count 5 |
+ * | carrier | 1: 1 s, 2: 2 s, 3: 4 s | carrier-webhooks, Limits: exponential backoff |
+ */
+export function retryDelayMs(schedule: Schedule, { interface: interfaceName, attempt }: Delivery): number | undefined {
+  return schedule[interfaceName][attempt - 1];
+}

@@ -1,0 +1,27 @@
+import { configOrExit } from '@waybell/runtime/environment';
+import { connectPostgres } from '@waybell/runtime/postgres';
+import { startProcess } from '@waybell/runtime/process-parts';
+import { connectRedis } from '@waybell/runtime/redis';
+import { untilShutdown } from '@waybell/runtime/shutdown';
+import { connectBroker } from '@waybell/line/broker/connect-broker';
+import { onceInRedis } from '@waybell/line/once';
+import { runStep } from '@waybell/line/run-step';
+import { readConfig } from './config.ts';
+import { findSubscriptionsIn } from './find-subscriptions.ts';
+import { routeStep, strayStep } from './router-steps.ts';
+
+const config = configOrExit(readConfig);
+
+await using parts = await startProcess('event-router', config.process);
+await using postgres = connectPostgres({ ...config.postgres, log: parts.log });
+await using redis = connectRedis({ ...config.redis, log: parts.log });
+await parts.readiness.until('postgres', () => postgres.query('select from waybell.subscription_targets limit 0'));
+await using broker = await connectBroker({ ...config.broker, name: 'event-router', log: parts.log });
+
+const step = routeStep(findSubscriptionsIn(postgres), config);
+
+await using routing = runStep(step, { broker, once: onceInRedis(redis, parts.log), ...parts });
+await using sorting = runStep(strayStep(), { broker, ...parts });
+parts.readiness.watch(() => [...broker.waitingFor(), ...routing.waitingFor(), ...sorting.waitingFor()]);
+
+await untilShutdown({ graceMs: config.graceMs, log: parts.log });
