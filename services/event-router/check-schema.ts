@@ -1,0 +1,73 @@
+import { actionKey, actions } from '@waybell/catalog/actions';
+import { eventSchema } from '@waybell/catalog/event-schema';
+import type { Action } from '@waybell/catalog/action';
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { InvalidReason } from './invalid-event.ts';
+import { readTimestamp } from './timestamp.ts';
+
+/** The first place at which an event breaks the schema of its action; `place` is a pointer into the envelope. */
+export type Breach = { reason: InvalidReason; place: string; message: string };
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+// Numbers beyond a double read as infinite, and are numbers all the same.
+const ajv = new Ajv2020({ strictNumbers: false, strictTypes: false, allowUnionTypes: true });
+ajv.addFormat('uuid', UUID);
+ajv.addFormat('date-time', (text: string) => readTimestamp(text) !== null);
+const validators = new Map<string, ValidateFunction>();
+
+/** Compiles every schema, so that no event has to wait for it. */
+export function compileSchemas(): void {
+  for (const action of actions) validatorOf(action);
+}
+
+/** Null when the envelope, as plain JavaScript, keeps the schema of the action that it names. */
+export function checkSchema(action: Action, envelope: unknown): Breach | null {
+  const validate = validatorOf(action);
+  const [error] = validate(envelope) ? [] : (validate.errors ?? []);
+  return error === undefined ? null : breach(error);
+}
+
+function validatorOf(action: Action): ValidateFunction {
+  const key = actionKey(action);
+  const validate = validators.get(key) ?? ajv.compile(eventSchema(action));
+  validators.set(key, validate);
+  return validate;
+}
+
+function breach(error: ErrorObject): Breach {
+  const missing: unknown = error.params.missingProperty;
+  const place = typeof missing === 'string' ? `${error.instancePath}/${missing}` : error.instancePath;
+  return { reason: error.keyword === 'const' ? 'not_ignorable' : reasonAt(place), place, message: messageOf(error) };
+}
+
+function reasonAt(place: string): InvalidReason {
+  if (place.startsWith('/parties/')) return 'party_missing';
+  return place === '/payload' || place.startsWith('/payload/') ? 'payload_invalid' : 'envelope_invalid';
+}
+
+function messageOf(error: ErrorObject): string {
+  const params: Record<string, unknown> = error.params;
+  switch (error.keyword) {
+    case 'required':
+      return 'is missing';
+    case 'type':
+      return `must be ${[params.type].flat().join(' or ')}`;
+    case 'format':
+      return params.format === 'uuid'
+        ? 'must be a guid in UUID format'
+        : 'must be an RFC 3339 timestamp with at most nine fractional digits, such as 2026-11-20T09:30:00.123456Z';
+    case 'enum':
+      return `must be one of ${JSON.stringify(params.allowedValues)}`;
+    case 'const':
+      return 'must be left out or false: this action has no .ignored variant';
+    case 'maxLength':
+      return `must have at most ${String(params.limit)} characters`;
+    case 'not':
+      return 'must name user_guid or carrier, not both';
+    case 'false schema':
+      return 'must be renamed: the notification has a member of its own by this name';
+    default:
+      return error.message ?? error.keyword;
+  }
+}

@@ -1,0 +1,72 @@
+import { envelopeNames } from '@waybell/catalog/event-schema';
+import type { Invalid } from './invalid-event.ts';
+import { isObject, type JsonObject, type JsonValue } from './json.ts';
+
+/** An event's envelope, whichever of its two forms it came in. */
+export type Envelope = {
+  readonly kind: 'envelope';
+  readonly members: JsonObject;
+  readonly unknownMembers: number;
+  /** Where a member of the envelope lies in the published body: `/guid` of a CloudEvent is `/id`. */
+  readonly placeOf: (pointer: string) => string;
+};
+
+const names = new Set(envelopeNames);
+const cloudEventNames = new Set(
+  ['specversion', 'id', 'source', 'type', 'time', 'data'].concat(['datacontenttype', 'dataschema', 'subject']),
+);
+const namesInData = ['parties', 'payload', 'ignored', 'error_message'];
+const cloudEventPlaces = new Map([
+  ['guid', '/id'],
+  ['interface', '/type'],
+  ['action', '/type'],
+  ['occurred_at', '/time'],
+]);
+
+/** Finds the envelope in a message body: its own form, or a CloudEvent 1.0 in structured JSON where the type says so. */
+export function openEnvelope(body: JsonValue, contentType: string | undefined): Envelope | Invalid {
+  if (!isObject(body)) return invalid('the body: must be a JSON object');
+  if (mediaType(contentType) === 'application/cloudevents+json') return openCloudEvent(body);
+  return { kind: 'envelope', members: body, unknownMembers: countOthers(body, names), placeOf: (pointer) => pointer };
+}
+
+function openCloudEvent(body: JsonObject): Envelope | Invalid {
+  if (body.get('specversion') !== '1.0') return invalid('/specversion: must be "1.0"');
+  const [type, data] = [body.get('type'), body.get('data')];
+  if (typeof type !== 'string') return invalid('/type: must be a text, <interface>.<action>');
+  if (!isObject(data)) return invalid('/data: must be an object that holds parties and payload');
+  const dot = type.indexOf('.');
+  const members = new Map<string, JsonValue>([
+    ['interface', type.slice(0, Math.max(dot, 0))],
+    ['action', type.slice(dot + 1)],
+  ]);
+  copy({ from: body, name: 'id', to: members, as: 'guid' });
+  copy({ from: body, name: 'time', to: members, as: 'occurred_at' });
+  for (const name of namesInData) copy({ from: data, name, to: members, as: name });
+  const unknownMembers = countOthers(body, cloudEventNames) + countOthers(data, new Set(namesInData));
+  return { kind: 'envelope', members, unknownMembers, placeOf: placeInCloudEvent };
+}
+
+function copy(step: { from: JsonObject; name: string; to: Map<string, JsonValue>; as: string }): void {
+  const value = step.from.get(step.name);
+  if (value !== undefined) step.to.set(step.as, value);
+}
+
+function placeInCloudEvent(pointer: string): string {
+  const [, name = ''] = pointer.split('/', 2);
+  return cloudEventPlaces.get(name) ?? `/data${pointer}`;
+}
+
+function countOthers(object: JsonObject, known: ReadonlySet<string>): number {
+  let others = 0;
+  for (const name of object.keys()) others += known.has(name) ? 0 : 1;
+  return others;
+}
+
+function mediaType(contentType = ''): string {
+  return (contentType.split(';', 1)[0] ?? '').trim().toLowerCase();
+}
+
+function invalid(detail: string): Invalid {
+  return { kind: 'invalid', reason: 'envelope_invalid', detail };
+}

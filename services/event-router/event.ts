@@ -1,0 +1,21 @@
+import type { Action } from '@waybell/catalog/action';
+import type { JsonObject } from './json.ts';
+import type { Timestamp } from './timestamp.ts';
+
+/** An event that keeps the contract with upstream, ready to be announced. */
+export type Event = {
+  /** Lower case, as all guids here that are compared. */
+  readonly guid: string;
+  /** The action that subscribers know: for an ignored event, the `.ignored` one, whichever upstream wrote. */
+  readonly action: Action;
+  readonly occurredAt: Timestamp;
+  /** Guids of the accounts that receive it, each once. */
+  readonly receivers: readonly string[];
+  readonly errorMessage: string | null;
+  /** As upstream sent it, members unknown to the action included. */
+  readonly payload: JsonObject;
+  /** How many members of envelope and payload the contract does not know. */
+  readonly unknownMembers: number;
+  /** SHA-256 of the body as published, hexadecimal: tells the same event again from another with its guid. */
+  readonly fingerprint: string;
+};

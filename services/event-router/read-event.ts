@@ -1,0 +1,92 @@
+import { hash } from 'node:crypto';
+import type { Action } from '@waybell/catalog/action';
+import { actionKey, findAction } from '@waybell/catalog/actions';
+import { checkSchema } from './check-schema.ts';
+import { countUnknown } from './count-unknown.ts';
+import { decodeBody } from './decode-body.ts';
+import { openEnvelope, type Envelope } from './envelope.ts';
+import type { Event } from './event.ts';
+import type { Invalid, InvalidReason } from './invalid-event.ts';
+import { isObject, type JsonObject, toPlain } from './json.ts';
+import { printable } from './json-pointer.ts';
+import { readJson } from './read-json.ts';
+import { readTimestamp } from './timestamp.ts';
+
+/** What of an AMQP message an event is read from; everything else about it is ignored. */
+export type EventMessage = {
+  readonly body: Buffer;
+  readonly routingKey: string;
+  readonly messageId?: string | undefined;
+  readonly contentType?: string | undefined;
+  readonly contentEncoding?: string | undefined;
+};
+export type EventLimits = { readonly maxBytes: number; readonly maxDepth: number };
+export type EventReading = { readonly kind: 'event'; readonly event: Event } | Invalid;
+
+/** Reads what upstream published. Anything that breaks the contract is `invalid`, with the place at which it does. */
+export function readEvent(message: EventMessage, limits: EventLimits): EventReading {
+  const decoded = decodeBody(message, limits.maxBytes);
+  if (decoded.kind === 'invalid') return decoded;
+  const json = readJson(decoded.bytes, limits.maxDepth);
+  if (json.kind === 'invalid') return json;
+  const envelope = openEnvelope(json.value, message.contentType);
+  if (envelope.kind === 'invalid') return envelope;
+  const named = namedAction(envelope);
+  if (named.kind === 'invalid') return named;
+  const { action } = named;
+  if (message.routingKey !== actionKey(action)) {
+    const detail = `the routing key is "${message.routingKey}", but the body is of ${actionKey(action)}`;
+    return invalid('routing_key_differs', detail);
+  }
+  const breach = checkSchema(action, toPlain(envelope.members));
+  if (breach !== null) return invalid(breach.reason, `${envelope.placeOf(breach.place)}: ${breach.message}`);
+  const event = eventOf(envelope, action, hash('sha256', message.body));
+  if (message.messageId !== undefined && message.messageId.toLowerCase() !== event.guid) {
+    const detail = `${envelope.placeOf('/guid')}: is ${event.guid}, but message_id is "${message.messageId}"`;
+    return invalid('message_id_differs', detail);
+  }
+  return { kind: 'event', event };
+}
+
+function namedAction({ members, placeOf }: Envelope): { kind: 'action'; action: Action } | Invalid {
+  const [interfaceName, name] = [members.get('interface'), members.get('action')];
+  if (typeof interfaceName !== 'string') return invalid('envelope_invalid', `${placeOf('/interface')}: must be a text`);
+  if (typeof name !== 'string') return invalid('envelope_invalid', `${placeOf('/action')}: must be a text`);
+  const action = findAction(interfaceName, name);
+  if (action !== undefined) return { kind: 'action', action };
+  const detail = `${placeOf('/action')}: there is no action "${name}" on the interface "${interfaceName}"`;
+  return invalid('unknown_action', detail);
+}
+
+/** The envelope has passed its schema, so that its members are of their types. */
+function eventOf({ members, unknownMembers }: Envelope, named: Action, fingerprint: string): Event {
+  const [parties, payload] = [members.get('parties'), members.get('payload')];
+  const occurredAt = readTimestamp(textIn(members, 'occurred_at'));
+  if (!isObject(parties) || !isObject(payload) || occurredAt === null) throw new Error('the schema let it pass');
+  const action = members.get('ignored') === true ? ignoredVariant(named) : named;
+  const errorMessage = members.get('error_message');
+  const needed = named.receivers.map((party) => textIn(parties, party).toLowerCase());
+  return {
+    guid: textIn(members, 'guid').toLowerCase(),
+    action,
+    occurredAt,
+    receivers: [...new Set(needed)],
+    errorMessage: typeof errorMessage === 'string' ? errorMessage : null,
+    payload,
+    unknownMembers: unknownMembers + (parties.size - needed.length) + countUnknown(named, payload),
+    fingerprint,
+  };
+}
+
+function textIn(object: JsonObject, name: string): string {
+  const value = object.get(name);
+  return typeof value === 'string' ? value : '';
+}
+
+function ignoredVariant(action: Action): Action {
+  return findAction(action.interface, `${action.name}.ignored`) ?? action;
+}
+
+function invalid(reason: InvalidReason, detail: string): Invalid {
+  return { kind: 'invalid', reason, detail: printable(detail) };
+}

@@ -1,0 +1,191 @@
+import { isUtf8 } from 'node:buffer';
+import { JsonNumber, type JsonObject, type JsonValue } from './json.ts';
+import { pointer } from './json-pointer.ts';
+
+export type JsonFault = 'not_utf8' | 'not_json' | 'duplicate_key' | 'nul_in_string' | 'too_deep';
+export type JsonReading = { kind: 'value'; value: JsonValue } | { kind: 'invalid'; reason: JsonFault; detail: string };
+
+/**
+ * Reads JSON and keeps what JavaScript's own reader loses: the digits of numbers, the order of members, keys such as
+ * `__proto__`. Refuses invalid UTF-8, duplicate keys, NUL in strings and more than `maxDepth` levels of nesting, and
+ * says where. (lossless-json lets a repeated key pass where the values are equal, writes `__proto__` through to the
+ * prototype, and neither limits depth nor names a place.)
+ */
+export function readJson(bytes: Buffer, maxDepth: number): JsonReading {
+  if (!isUtf8(bytes))
+    return { kind: 'invalid', reason: 'not_utf8', detail: `byte ${firstBadByte(bytes)} is not UTF-8` };
+  try {
+    return { kind: 'value', value: new Reader(bytes.toString('utf8'), maxDepth).readDocument() };
+  } catch (error) {
+    if (error instanceof UnreadableJson) return { kind: 'invalid', reason: error.reason, detail: error.message };
+    throw error;
+  }
+}
+
+class UnreadableJson extends Error {
+  readonly reason: JsonFault;
+
+  constructor(reason: JsonFault, message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const SPACE = 0x20;
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const LITERAL = /true|false|null/y;
+const LITERALS: Readonly<Record<string, boolean | null>> = { true: true, false: false, null: null };
+
+class Reader {
+  private readonly text: string;
+  private readonly maxDepth: number;
+  private at = 0;
+  private depth = 0;
+  /** Keys and indexes that lead to the value being read; only the first `depth` of them count. */
+  private readonly path: (string | number)[] = [];
+
+  constructor(text: string, maxDepth: number) {
+    this.text = text;
+    this.maxDepth = maxDepth;
+  }
+
+  readDocument(): JsonValue {
+    if (Number.isNaN(this.peek())) this.fail('not_json', 'the body is empty');
+    const value = this.readValue();
+    if (!Number.isNaN(this.peek())) this.fail('not_json', 'there is more after the end of the JSON value');
+    return value;
+  }
+
+  private readValue(): JsonValue {
+    const code = this.peek();
+    if (code === QUOTE) return this.readString();
+    if (code === OPEN_BRACE) return this.readObject();
+    if (code === OPEN_BRACKET) return this.readArray();
+    const number = this.match(NUMBER);
+    if (number !== undefined) return new JsonNumber(number);
+    const literal = LITERALS[this.match(LITERAL) ?? ''];
+    return literal === undefined ? this.fail('not_json', 'a value is expected') : literal;
+  }
+
+  private readObject(): JsonObject {
+    const members = new Map<string, JsonValue>();
+    this.enter();
+    if (this.skip(CLOSE_BRACE)) return this.leave(members);
+    do {
+      if (this.peek() !== QUOTE) this.fail('not_json', 'a member name in double quotes is expected');
+      const key = this.readString();
+      this.path[this.depth - 1] = key;
+      if (members.has(key)) this.fail('duplicate_key', 'the member is there twice');
+      if (!this.skip(COLON)) this.fail('not_json', 'a colon is expected');
+      members.set(key, this.readValue());
+    } while (this.skip(COMMA));
+    if (!this.skip(CLOSE_BRACE)) this.fail('not_json', 'a comma or a closing brace is expected');
+    return this.leave(members);
+  }
+
+  private readArray(): readonly JsonValue[] {
+    const items: JsonValue[] = [];
+    this.enter();
+    if (this.skip(CLOSE_BRACKET)) return this.leave(items);
+    do {
+      this.path[this.depth - 1] = items.length;
+      items.push(this.readValue());
+    } while (this.skip(COMMA));
+    if (!this.skip(CLOSE_BRACKET)) this.fail('not_json', 'a comma or a closing bracket is expected');
+    return this.leave(items);
+  }
+
+  private readString(): string {
+    const start = this.at + 1;
+    for (let end = start; ; end += 1) {
+      const code = this.text.charCodeAt(end);
+      if (code === QUOTE) {
+        this.at = end + 1;
+        return this.text.slice(start, end);
+      }
+      if (code === BACKSLASH) return this.readEscapedString(start, end);
+      if (!(code >= SPACE)) this.failInString(end, code);
+    }
+  }
+
+  private readEscapedString(start: number, firstEscape: number): string {
+    let end = firstEscape;
+    for (let code = BACKSLASH; code !== QUOTE; code = this.text.charCodeAt(end)) {
+      if (!(code >= SPACE)) this.failInString(end, code);
+      end += code === BACKSLASH ? 2 : 1;
+    }
+    const value = parseString(this.text.slice(start - 1, end + 1));
+    if (value === undefined) this.fail('not_json', 'a string holds an escape that JSON does not have');
+    if (value.includes('\0')) this.fail('nul_in_string', 'a string holds a NUL, which receivers cannot store');
+    this.at = end + 1;
+    return value;
+  }
+
+  private failInString(index: number, code: number): never {
+    this.at = index;
+    if (code === 0) this.fail('nul_in_string', 'a string holds a NUL, which receivers cannot store');
+    return this.fail('not_json', Number.isNaN(code) ? 'a string does not end' : 'a control character is not escaped');
+  }
+
+  private match(pattern: RegExp): string | undefined {
+    pattern.lastIndex = this.at;
+    const text = pattern.exec(this.text)?.[0];
+    this.at += text?.length ?? 0;
+    return text;
+  }
+
+  /** The next character that is not white space; NaN at the end. */
+  private peek(): number {
+    let code = this.text.charCodeAt(this.at);
+    while (code === SPACE || code === 0x0a || code === 0x0d || code === 0x09) {
+      this.at += 1;
+      code = this.text.charCodeAt(this.at);
+    }
+    return code;
+  }
+
+  private skip(code: number): boolean {
+    if (this.peek() !== code) return false;
+    this.at += 1;
+    return true;
+  }
+
+  private enter(): void {
+    if (this.depth === this.maxDepth) this.fail('too_deep', `nesting goes deeper than ${this.maxDepth} levels`);
+    this.at += 1;
+    this.depth += 1;
+    this.path.length = this.depth - 1;
+  }
+
+  private leave<T>(value: T): T {
+    this.depth -= 1;
+    return value;
+  }
+
+  private fail(reason: JsonFault, message: string): never {
+    const place = pointer(this.path.slice(0, this.depth));
+    throw new UnreadableJson(reason, `${place || 'the body'} (character ${this.at + 1}): ${message}`);
+  }
+}
+
+function parseString(quoted: string): string | undefined {
+  try {
+    return JSON.parse(quoted) as string; // A quoted text parses to a string or not at all.
+  } catch {
+    return undefined;
+  }
+}
+
+/** 1-based. Decoding replaces what is wrong, so encoding again first differs there. */
+function firstBadByte(bytes: Buffer): number {
+  const again = Buffer.from(bytes.toString('utf8'));
+  return bytes.findIndex((byte, index) => byte !== again[index]) + 1;
+}

@@ -1,0 +1,47 @@
+/** A moment in UTC: `second` as `2026-11-20T09:30:00`, `nanoseconds` as nine digits. */
+export type Timestamp = { readonly second: string; readonly nanoseconds: string };
+
+const RFC_3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d{2}):?(\d{2}))$/;
+const DIGITS = { milliseconds: 3, microseconds: 6 };
+
+/**
+ * Reads an RFC 3339 timestamp, or one whose offset lacks the colon, with up to nine fractional digits. Null for
+ * anything else: a day that its month does not have, a leap second anywhere but at the end of a month in UTC,
+ * a moment outside the years 0000 to 9999.
+ */
+export function readTimestamp(text: string): Timestamp | null {
+  const match = RFC_3339.exec(text);
+  if (match === null) return null;
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1, 7).map(Number);
+  const [offsetHour, offsetMinute] = [Number(match[9] ?? 0), Number(match[10] ?? 0)];
+  const isTime = hour < 24 && minute < 60 && second < 61 && offsetHour < 24 && offsetMinute < 60;
+  if (!isTime || month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return null;
+  const offset = (match[8] === '-' ? -1 : 1) * (offsetHour * 60 + offsetMinute);
+  const inUtc = offset === 0 ? text.slice(0, 16) : minuteInUtc({ year, month, day, hour, minute: minute - offset });
+  if (inUtc.length !== 16 || (second === 60 && !endsMonth(inUtc))) return null;
+  const date = inUtc.slice(0, 10);
+  return { second: `${date}T${inUtc.slice(11)}:${match[6]}`, nanoseconds: (match[7] ?? '').padEnd(9, '0') };
+}
+
+/** `2026-11-20T09:30:00.123+0000`, finer digits cut off. */
+export function writeTimestamp(timestamp: Timestamp, precision: keyof typeof DIGITS): string {
+  return `${timestamp.second}.${timestamp.nanoseconds.slice(0, DIGITS[precision])}+0000`;
+}
+
+function daysIn(year: number, month: number): number {
+  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
+}
+
+/** `2026-11-20T09:30`; longer outside the years 0000 to 9999. */
+function minuteInUtc(local: { year: number; month: number; day: number; hour: number; minute: number }): string {
+  const date = new Date(0);
+  date.setUTCFullYear(local.year, local.month - 1, local.day);
+  date.setUTCHours(local.hour, local.minute);
+  return date.toISOString().slice(0, -8);
+}
+
+function endsMonth(minute: string): boolean {
+  const [year = 0, month = 0, day = 0] = minute.slice(0, 10).split('-').map(Number);
+  return minute.endsWith('23:59') && day === daysIn(year, month);
+}
