@@ -1,0 +1,5 @@
+import { Command } from 'commander';
+
+export function checkCommand(): Command {
+  return new Command('check');
+}

@@ -1,0 +1,19 @@
+import { Command } from 'commander';
+import { report } from '../report.ts';
+import { stackOf } from '../stack/stack-folder.ts';
+import { removeStack, stopStack } from '../stack/stop-stack.ts';
+
+export function downCommand(): Command {
+  return new Command('down')
+    .description('stop the running stack: the services first, then the servers')
+    .option('--delete', 'delete its data, logs and secrets too')
+    .addHelpText('after', '\nExample:\n  ./waybell down\n')
+    .action(down);
+}
+
+async function down(options: { delete?: true }): Promise<void> {
+  const folder = stackOf(process.env);
+  const wasUp = await stopStack(folder, report);
+  report(wasUp ? `stopped the stack in ${folder.home}` : `no stack runs in ${folder.home}`);
+  if (options.delete) removeStack(folder);
+}

@@ -1,0 +1,20 @@
+import { Command } from 'commander';
+import { report } from '../report.ts';
+import { addressOf } from '../stack/address-of.ts';
+import { prepareDatabase } from '../stack/prepare.ts';
+
+export function migrateCommand(): Command {
+  return new Command('migrate')
+    .description('create or change the tables in Postgres')
+    .addHelpText(
+      'after',
+      '\nDATABASE_URL names the database; without it, the running stack is meant. The user becomes the owner.' +
+        '\n\nExample:\n  DATABASE_URL=postgres://owner:secret@postgres/waybell ./waybell migrate\n',
+    )
+    .action(migrate);
+}
+
+async function migrate(): Promise<void> {
+  const applied = await prepareDatabase(addressOf('DATABASE_URL', process.env));
+  report(applied.length === 0 ? 'the tables are up to date' : `applied ${applied.join(', ')}`);
+}

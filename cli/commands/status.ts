@@ -1,0 +1,48 @@
+import { Command } from 'commander';
+import { report } from '../report.ts';
+import { stackOf } from '../stack/stack-folder.ts';
+import { conditionOf, NotRunning } from '../stack/stack-state.ts';
+import { readStatus, type Status } from '../stack/stack-status.ts';
+
+export function statusCommand(): Command {
+  return new Command('status')
+    .description('show each process, each server and the queues that hold something')
+    .option('--json', 'everything, as one JSON object')
+    .addHelpText('after', "\nExample:\n  ./waybell status --json | jq '.queues[] | select(.messages > 0)'\n")
+    .action(status);
+}
+
+async function status({ json }: { json?: true }): Promise<void> {
+  const folder = stackOf(process.env);
+  const condition = conditionOf(folder);
+  if (condition.kind === 'stopped') throw new NotRunning(folder, condition);
+  const found = await readStatus(condition);
+  console.log(json ? JSON.stringify({ home: folder.home, ...found }) : table(found));
+  if (condition.kind === 'running') return;
+  report(new NotRunning(folder, condition).message);
+  process.exitCode = 1;
+}
+
+function table({ processes, queues }: Status): string {
+  const rows = processes.map(({ name, state, pid, restarts, address, waitsFor }) => [
+    name,
+    waitsFor === undefined ? state : `${state} (waits for ${waitsFor})`,
+    pid === null ? '' : `pid ${pid}`,
+    restarts === 0 ? '' : `restarted ${restarts}×`,
+    address.replace(/\/\/[^@/]*@/, '//'),
+  ]);
+  const full = queues.filter(({ messages }) => messages > 0);
+  const waiting = full.map(({ name, messages, consumers }) => [name, `${messages} messages`, `${consumers} consumers`]);
+  const empty = `${queues.length - full.length} of ${queues.length} queues are empty`;
+  return [...align(rows), '', ...align(waiting), queues.length === 0 ? 'the queues cannot be read' : empty].join('\n');
+}
+
+function align(rows: string[][]): string[] {
+  const width = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0));
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(width(column) + 2))
+      .join('')
+      .trimEnd(),
+  );
+}

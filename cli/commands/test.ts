@@ -1,0 +1,5 @@
+import { Command } from 'commander';
+
+export function testCommand(): Command {
+  return new Command('test');
+}

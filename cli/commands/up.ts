@@ -1,0 +1,65 @@
+import { Command } from 'commander';
+import { report } from '../report.ts';
+import { describeStack } from '../stack/describe-stack.ts';
+import { startDetached, untilReady } from '../stack/detached.ts';
+import { makeFolders, stackOf, type StackFolder } from '../stack/stack-folder.ts';
+import { conditionOf } from '../stack/stack-state.ts';
+import { cleanUp, removeStack, stopStack } from '../stack/stop-stack.ts';
+import { supervise } from '../stack/supervise.ts';
+import { takeLock } from '../stack/supervisor-lock.ts';
+
+type UpOptions = { detach?: true; fresh?: true; demo: boolean };
+
+export function upCommand(): Command {
+  return new Command('up')
+    .description('start servers and services, and keep them running until Ctrl-C')
+    .option('-d, --detach', 'return once everything is ready; "./waybell down" stops it')
+    .option('--fresh', 'delete the data of earlier runs first')
+    .option('--no-demo', 'start without demo accounts, receivers and events')
+    .addHelpText(
+      'after',
+      [
+        '',
+        'Servers are looked for in this order: AMQP_URL, DATABASE_URL and REDIS_URL; installed binaries, run as private',
+        'instances; a Docker engine; the packages of Debian or Ubuntu, installed as root or with passwordless sudo.',
+        'Data, logs and secrets lie under .waybell/, or the folder that WAYBELL_HOME names.',
+        'Settings of the services are environment variables.',
+        '',
+        'Examples:',
+        '  ./waybell up',
+        '  CARRIER_RETRY_DELAYS=1s,1s WAYBELL_HOME=/tmp/second ./waybell up --detach --no-demo',
+      ].join('\n'),
+    )
+    .action(up);
+}
+
+async function up({ detach, fresh }: UpOptions): Promise<void> {
+  const folder = stackOf(process.env);
+  if (fresh) {
+    await stopStack(folder, report);
+    removeStack(folder);
+  }
+  makeFolders(folder);
+  if (await isUpAlready(folder)) return;
+  if (detach) {
+    await startDetached(folder, report);
+    console.log(describeStack(folder));
+    return;
+  }
+  if (!takeLock(folder)) {
+    await isUpAlready(folder);
+    return;
+  }
+  await supervise({ folder, env: process.env, report, onReady: () => console.log(describeStack(folder)) });
+}
+
+/** Says so when the stack runs, waiting for it while it starts. Cleans up after a supervisor that was killed. */
+async function isUpAlready(folder: StackFolder): Promise<boolean> {
+  const condition = conditionOf(folder);
+  if (condition.kind === 'abandoned') await cleanUp(folder, condition.state, report);
+  if (condition.kind !== 'running') return false;
+  report(`is already up in ${folder.home} (supervisor ${condition.state.supervisor.pid})`);
+  await untilReady(folder, report);
+  console.log(describeStack(folder));
+  return true;
+}

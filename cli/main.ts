@@ -1,0 +1,32 @@
+import { Command } from 'commander';
+import { checkCommand } from './commands/check.ts';
+import { declareCommand } from './commands/declare.ts';
+import { downCommand } from './commands/down.ts';
+import { envCommand } from './commands/env.ts';
+import { logsCommand } from './commands/logs.ts';
+import { migrateCommand } from './commands/migrate.ts';
+import { statusCommand } from './commands/status.ts';
+import { superviseCommand } from './commands/supervise.ts';
+import { testCommand } from './commands/test.ts';
+import { upCommand } from './commands/up.ts';
+import { report } from './report.ts';
+import { explainFailure } from './stack/explain-failure.ts';
+
+const program = new Command('waybell')
+  .description('Webhook notifications for freight platforms.')
+  .showHelpAfterError('Add --help to see what the command takes.')
+  .addHelpText('after', '\nExample:\n  ./waybell up        start everything and watch events become callbacks\n');
+
+for (const command of [upCommand, downCommand, statusCommand, envCommand, logsCommand]) program.addCommand(command());
+for (const command of [declareCommand, migrateCommand, testCommand, checkCommand]) program.addCommand(command());
+program.addCommand(superviseCommand(), { hidden: true });
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  report(explainFailure(error));
+  if (process.env['LOG_LEVEL'] === 'debug') console.error(error);
+  process.exitCode = 1;
+}
+// A command that failed half-way may have left a connection that would hold the process for seconds.
+process.exit();

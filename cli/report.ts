@@ -1,0 +1,4 @@
+/** Says something to whoever started the command, on stderr: stdout is for the command's answer alone. */
+export function report(line: string): void {
+  process.stderr.write(`waybell: ${line}\n`);
+}

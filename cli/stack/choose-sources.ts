@@ -1,0 +1,60 @@
+/** The three servers of a stack, and the variables that name one that runs already. */
+export const SERVERS = { rabbitmq: 'AMQP_URL', postgres: 'DATABASE_URL', redis: 'REDIS_URL' } as const;
+
+export type ServerName = keyof typeof SERVERS;
+
+// The keys of SERVERS are exactly the names.
+export const SERVER_NAMES = Object.keys(SERVERS) as ServerName[];
+
+/** Where a server comes from. */
+export type Source = { from: 'address'; url: string } | { from: 'binary'; path: string } | { from: 'engine' };
+
+/** What this machine offers. Asked in this order, and only as far as needed: the later ones are slow. */
+export type Machine = {
+  findBinary(name: ServerName): string | undefined;
+  hasEngine(): boolean;
+  /** Installs the packages of these servers; false where it may not or cannot. */
+  install(names: ServerName[]): Promise<boolean>;
+};
+
+export type Sources = Partial<Record<ServerName, Source>>;
+
+/** No way to get a server. The message names the ways. */
+export class NoServer extends Error {
+  constructor(names: ServerName[]) {
+    const variables = names.map((name) => SERVERS[name]).join(', ');
+    super(
+      [
+        `found no ${names.join(', no ')} on this machine. Do one of these, then try again:`,
+        `  - name servers that run already: ${variables}`,
+        `  - install them: ${names.join(', ')} (on Debian or Ubuntu as root this happens by itself)`,
+        '  - start a Docker engine: they then run in containers',
+      ].join('\n'),
+    );
+    this.name = 'NoServer';
+  }
+}
+
+/**
+ * Finds each server: its address in the environment, a local binary, a container engine, the system's packages.
+ * Throws NoServer.
+ */
+export async function chooseSources(names: ServerName[], env: NodeJS.ProcessEnv, machine: Machine): Promise<Sources> {
+  const sources: Sources = {};
+  const missing = () => names.filter((name) => sources[name] === undefined);
+  const lookForBinaries = () => {
+    for (const name of missing()) {
+      const path = machine.findBinary(name);
+      if (path !== undefined) sources[name] = { from: 'binary', path };
+    }
+  };
+  for (const name of names) {
+    const url = env[SERVERS[name]];
+    if (url !== undefined && url !== '') sources[name] = { from: 'address', url };
+  }
+  lookForBinaries();
+  if (missing().length > 0 && machine.hasEngine()) for (const name of missing()) sources[name] = { from: 'engine' };
+  if (missing().length > 0 && (await machine.install(missing()))) lookForBinaries();
+  if (missing().length > 0) throw new NoServer(missing());
+  return sources;
+}

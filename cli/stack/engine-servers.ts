@@ -1,0 +1,71 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import type { ServerName } from './choose-sources.ts';
+import { repository, type StackFolder } from './stack-folder.ts';
+import { portOf, type StackRecord } from './stack-record.ts';
+
+/** Servers run by a Docker engine, from docker-compose.yml, as a project of their own per stack. */
+export type EngineServers = {
+  urls: Partial<Record<ServerName, string>>;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+export function engineServers(options: {
+  folder: StackFolder;
+  record: StackRecord;
+  names: ServerName[];
+}): EngineServers {
+  const { folder, record, names } = options;
+  const env = engineEnvironment(record);
+  const at = (name: ServerName) => `127.0.0.1:${portOf(record, name)}`;
+  const urls = {
+    rabbitmq: `amqp://waybell:${record.password}@${at('rabbitmq')}`,
+    postgres: `postgres://waybell:${record.password}@${at('postgres')}/waybell`,
+    redis: `redis://:${record.password}@${at('redis')}/0`,
+  };
+  return {
+    urls: Object.fromEntries(names.map((name) => [name, urls[name]])),
+    start: () => compose(folder, ['up', '--detach', '--wait', ...names], env),
+    stop: () => compose(folder, ['stop'], env),
+  };
+}
+
+/** Removes the containers of a stack and their data. Nothing to remove is fine. */
+export function removeEngineServers(folder: StackFolder): void {
+  spawnSync('docker', composeArgs(folder, ['down', '--volumes']), { stdio: 'ignore', timeout: 60_000 });
+}
+
+/** The variables that docker-compose.yml takes. */
+function engineEnvironment(record: StackRecord): Record<string, string> {
+  return {
+    WAYBELL_PASSWORD: record.password,
+    WAYBELL_RABBITMQ_PORT: String(portOf(record, 'rabbitmq')),
+    WAYBELL_POSTGRES_PORT: String(portOf(record, 'postgres')),
+    WAYBELL_REDIS_PORT: String(portOf(record, 'redis')),
+  };
+}
+
+function composeArgs(folder: StackFolder, args: string[]): string[] {
+  return [
+    'compose',
+    '--project-name',
+    `waybell-${folder.id}`,
+    '--file',
+    join(repository, 'docker-compose.yml'),
+    ...args,
+  ];
+}
+
+async function compose(folder: StackFolder, args: string[], env: Record<string, string>): Promise<void> {
+  // Its progress is for the terminal, and stdout is for what the command itself answers.
+  const child = spawn('docker', composeArgs(folder, args), {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 2, 2],
+  });
+  const status = await new Promise((resolve) => {
+    child.once('error', resolve);
+    child.once('exit', resolve);
+  });
+  if (status !== 0) throw new Error(`docker compose ${args[0]} ended with ${String(status)}`);
+}

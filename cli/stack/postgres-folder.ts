@@ -1,0 +1,47 @@
+import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { StackFolder } from './stack-folder.ts';
+import { writeRecord, type StackRecord } from './stack-record.ts';
+import { canEnter, type User } from './unprivileged-user.ts';
+
+/** Root only: one folder per stack whose own folder the user of Postgres cannot reach, such as one under /root. */
+const ELSEWHERE = '/var/lib/waybell';
+
+/**
+ * The folder of Postgres' files: in the stack's own, or under /var/lib/waybell where `user` cannot reach that one.
+ * The choice is kept in the record. Makes the folder, and clears away those of stacks that are gone.
+ */
+export function postgresFolder(folder: StackFolder, record: StackRecord, user: User | undefined): string {
+  const near = join(folder.home, 'postgres');
+  if (user === undefined) {
+    mkdirSync(near, { recursive: true, mode: 0o700 });
+    return near;
+  }
+  const path = record.postgresFolder ?? (canEnter(folder.home, user) ? near : join(ELSEWHERE, folder.id));
+  // Without a record of it, what lies there belongs to an earlier stack of the same path: its password is lost.
+  if (path !== near && record.postgresFolder === undefined) rmSync(path, { recursive: true, force: true });
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  if (path !== near) {
+    forgetGoneStacks();
+    chmodSync(ELSEWHERE, 0o711);
+    writeFileSync(join(ELSEWHERE, `${folder.id}.home`), folder.home);
+    writeRecord(folder, Object.assign(record, { postgresFolder: path }));
+  }
+  chownSync(path, user.uid, user.gid);
+  return path;
+}
+
+/** Deletes the files of Postgres that lie outside the stack's folder. */
+export function removePostgresElsewhere(folder: StackFolder): void {
+  rmSync(join(ELSEWHERE, folder.id), { recursive: true, force: true });
+  rmSync(join(ELSEWHERE, `${folder.id}.home`), { force: true });
+}
+
+function forgetGoneStacks(): void {
+  for (const name of readdirSync(ELSEWHERE).filter((entry) => entry.endsWith('.home'))) {
+    const note = join(ELSEWHERE, name);
+    if (existsSync(readFileSync(note, 'utf8'))) continue;
+    rmSync(note.slice(0, -'.home'.length), { recursive: true, force: true });
+    rmSync(note);
+  }
+}

@@ -1,0 +1,116 @@
+import { existsSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { connect } from 'amqplib';
+import { hostAndPort, reaches } from './reaches.ts';
+import { serverEnvironment } from './server-environment.ts';
+import { logFileOf, writePrivately } from './stack-folder.ts';
+import { portOf } from './stack-record.ts';
+import type { ProcessSpec } from './supervised-process.ts';
+import type { PrivateServer, ServerSetup } from './private-server.ts';
+
+/**
+ * RabbitMQ for one stack: its own node name, cookie, ports and port mapper (epmd), on loopback, without plugins.
+ * Several run side by side and none touches the machine's own.
+ */
+export function rabbitmq({ folder, record, binary }: ServerSetup): PrivateServer {
+  const home = join(folder.home, 'rabbitmq');
+  const url = `amqp://waybell:${record.password}@127.0.0.1:${portOf(record, 'rabbitmq')}`;
+  const epmdPort = portOf(record, 'epmd');
+  const settings = {
+    HOME: home,
+    ERL_EPMD_PORT: String(epmdPort),
+    ERL_EPMD_ADDRESS: '127.0.0.1',
+    ERL_CRASH_DUMP: join(home, 'erl_crash.dump'),
+    RABBITMQ_CONF_ENV_FILE: join(home, 'rabbitmq-env.conf'),
+    RABBITMQ_CONFIG_FILE: join(home, 'rabbitmq.conf'),
+    RABBITMQ_ENABLED_PLUGINS_FILE: join(home, 'enabled_plugins'),
+    RABBITMQ_MNESIA_BASE: join(home, 'data'),
+    RABBITMQ_LOG_BASE: join(home, 'log'),
+    RABBITMQ_LOGS: '-',
+    RABBITMQ_PID_FILE: join(home, 'pid'),
+    RABBITMQ_NODENAME: `waybell-${folder.id}@localhost`,
+    RABBITMQ_NODE_IP_ADDRESS: '127.0.0.1',
+    RABBITMQ_NODE_PORT: String(portOf(record, 'rabbitmq')),
+    RABBITMQ_DIST_PORT: String(portOf(record, 'rabbitmq-node')),
+    RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '-kernel inet_dist_use_interface {127,0,0,1}',
+    // Runs the server in place of its script, so that the pid and the signals are the server's own.
+    RUNNING_UNDER_SYSTEMD: 'true',
+  };
+  const env = serverEnvironment(settings);
+  const common = { role: 'server', cwd: home, env } as const;
+  const broker: ProcessSpec = {
+    ...common,
+    name: 'rabbitmq',
+    command: binary,
+    args: [],
+    logFile: logFileOf(folder, 'rabbitmq'),
+    address: url,
+    waitsFor: () => waitsForLogin(url),
+    readyMs: 90_000,
+    graceMs: 30_000,
+  };
+  const portMapper: ProcessSpec = {
+    ...common,
+    name: 'epmd',
+    command: findEpmd(binary),
+    args: ['-address', '127.0.0.1', '-port', String(epmdPort)],
+    logFile: logFileOf(folder, 'epmd'),
+    address: `127.0.0.1:${epmdPort}`,
+    waitsFor: async () => ((await reaches({ host: '127.0.0.1', port: epmdPort })) ? undefined : 'its port'),
+    readyMs: 10_000,
+    graceMs: 2_000,
+  };
+  return { url, processes: [portMapper, broker], prepare: () => writeSettings(home, settings, record) };
+}
+
+async function writeSettings(
+  home: string,
+  settings: Record<string, string>,
+  record: ServerSetup['record'],
+): Promise<void> {
+  mkdirSync(home, { recursive: true, mode: 0o700 });
+  writePrivately(join(home, '.erlang.cookie'), record.erlangCookie);
+  writeFileSync(join(home, 'rabbitmq-env.conf'), '');
+  writeFileSync(join(home, 'enabled_plugins'), '[].\n');
+  writePrivately(
+    join(home, 'rabbitmq.conf'),
+    [
+      `listeners.tcp.1 = 127.0.0.1:${settings['RABBITMQ_NODE_PORT']}`,
+      'default_user = waybell',
+      `default_pass = ${record.password}`,
+      'loopback_users = none',
+      // A million waiting messages in 0.4 GB of memory; several times that with the default of 512 MiB.
+      'raft.wal_max_size_bytes = 67108864',
+      'vm_memory_high_watermark.relative = 0.4',
+      'disk_free_limit.absolute = 200MB',
+      'log.console = true',
+      'log.console.level = info',
+      'log.file = false',
+      '',
+    ].join('\n'),
+  );
+}
+
+async function waitsForLogin(url: string): Promise<string | undefined> {
+  if (!(await reaches(hostAndPort(url)))) return 'its port';
+  try {
+    const connection = await connect(url);
+    await connection.close();
+    return undefined;
+  } catch (error) {
+    return `a login (${String(error)})`;
+  }
+}
+
+/** Erlang's port mapper: on the path, or beside the `erl` that is. */
+function findEpmd(binary: string): string {
+  const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/bin', dirname(binary)];
+  for (const folder of folders) {
+    if (existsSync(join(folder, 'epmd'))) return join(folder, 'epmd');
+    const erl = join(folder, 'erl');
+    if (!existsSync(erl)) continue;
+    const beside = join(dirname(realpathSync(erl)), 'epmd');
+    if (existsSync(beside)) return beside;
+  }
+  throw new Error('found rabbitmq-server but not epmd, which comes with Erlang: put its folder on the PATH');
+}

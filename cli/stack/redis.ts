@@ -1,0 +1,60 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import type { PrivateServer, ServerSetup } from './private-server.ts';
+import { hostAndPort, reaches } from './reaches.ts';
+import { serverEnvironment } from './server-environment.ts';
+import { logFileOf, writePrivately } from './stack-folder.ts';
+import { portOf } from './stack-record.ts';
+
+/** Redis for one stack, on loopback, in memory only: it holds nothing that may not be lost. */
+export function redis({ folder, record, binary }: ServerSetup): PrivateServer {
+  const home = join(folder.home, 'redis');
+  const port = portOf(record, 'redis');
+  const url = `redis://:${record.password}@127.0.0.1:${port}/0`;
+  return {
+    url,
+    processes: [
+      {
+        name: 'redis',
+        role: 'server',
+        command: binary,
+        args: [join(home, 'redis.conf')],
+        env: serverEnvironment({ HOME: home }),
+        cwd: home,
+        logFile: logFileOf(folder, 'redis'),
+        address: url,
+        waitsFor: () => waitsForPing(url),
+        readyMs: 30_000,
+        graceMs: 10_000,
+      },
+    ],
+    prepare: async () => {
+      mkdirSync(home, { recursive: true, mode: 0o700 });
+      const lines = [
+        'bind 127.0.0.1',
+        `port ${port}`,
+        `requirepass ${record.password}`,
+        'save ""',
+        'appendonly no',
+        '',
+      ];
+      writePrivately(join(home, 'redis.conf'), lines.join('\n'));
+    },
+  };
+}
+
+async function waitsForPing(url: string): Promise<string | undefined> {
+  if (!(await reaches(hostAndPort(url)))) return 'its port';
+  const client = new Redis(url, { lazyConnect: true, retryStrategy: () => null, commandTimeout: 1_000 });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.ping();
+    return undefined;
+  } catch (error) {
+    return `an answer to PING (${String(error)})`;
+  } finally {
+    client.disconnect();
+  }
+}

@@ -1,0 +1,12 @@
+/** Pauses between restarts: 0.2 s, doubling to 10 s; back to 0.2 s once a run has lasted 30 s. */
+export const RESTART_BACKOFF = { firstMs: 200, longestMs: 10_000, steadyMs: 30_000 };
+
+/** How often in a row the process has ended early, its latest run included. */
+export function failuresInARow({ before, ranMs }: { before: number; ranMs: number }): number {
+  return ranMs >= RESTART_BACKOFF.steadyMs ? 1 : before + 1;
+}
+
+/** The pause before the next start, after that many failures in a row. */
+export function restartDelayMs(failures: number): number {
+  return Math.min(RESTART_BACKOFF.firstMs * 2 ** Math.max(0, failures - 1), RESTART_BACKOFF.longestMs);
+}

@@ -1,0 +1,155 @@
+import { chooseSources, SERVER_NAMES, SERVERS, type ServerName, type Sources } from './choose-sources.ts';
+import { engineServers, type EngineServers } from './engine-servers.ts';
+import { postgres } from './postgres.ts';
+import type { PrivateServer, ServerSetup } from './private-server.ts';
+import { rabbitmq } from './rabbitmq.ts';
+import { redis } from './redis.ts';
+import { makeFolders, rotateLog, stackFolder } from './stack-folder.ts';
+import { claimPorts, readRecord } from './stack-record.ts';
+import { SupervisedProcess, type ProcessEvent } from './supervised-process.ts';
+import { thisMachine } from './this-machine.ts';
+
+export type ServersOptions = {
+  /** Folder for data, logs and secrets. */
+  home: string;
+  /** Where addresses of servers that run already are looked for; none by default. */
+  env?: NodeJS.ProcessEnv;
+  /** Which are needed; all by default. */
+  only?: ServerName[];
+  /** Start a server again when it ends by itself; not by default. */
+  keepAlive?: boolean;
+  onEvent?: (event: ProcessEvent) => void;
+  report?: (line: string) => void;
+};
+
+const MAKERS: Record<ServerName, (setup: ServerSetup) => PrivateServer> = { rabbitmq, postgres, redis };
+
+// RabbitMQ needs three: for clients, for other nodes (the command line tools are such), and for its port mapper.
+const PORTS = [...SERVER_NAMES, 'rabbitmq-node', 'epmd'];
+
+/** Running servers: private ones, containers, or somebody's. Closing it stops those that it started. */
+export class Servers implements AsyncDisposable {
+  readonly sources: Sources;
+  readonly processes: SupervisedProcess[];
+  readonly #urls = new Map<ServerName, string>();
+  readonly #starting = new Map<ServerName, Promise<void>>();
+  readonly #engine: EngineServers | undefined;
+  readonly #halt = new AbortController();
+
+  constructor({ sources, privately, engine, keepAlive, onEvent }: Plan) {
+    this.sources = sources;
+    this.#engine = engine;
+    for (const name of SERVER_NAMES) {
+      const source = sources[name];
+      const url = source?.from === 'address' ? source.url : (privately.get(name)?.url ?? engine?.urls[name]);
+      if (url !== undefined) this.#urls.set(name, url);
+    }
+    const supervised = [...privately].map(([name, server]) => {
+      const processes = server.processes.map((spec) => new SupervisedProcess(spec, { keepAlive, onEvent }));
+      return { name, server, processes };
+    });
+    this.processes = supervised.flatMap(({ processes }) => processes);
+    for (const { name, server, processes } of supervised) this.#begin([name], () => this.#startAll(server, processes));
+    if (engine !== undefined)
+      this.#begin(
+        SERVER_NAMES.filter((name) => engine.urls[name]),
+        async () => engine.start(),
+      );
+  }
+
+  url(name: ServerName): string {
+    const url = this.#urls.get(name);
+    if (url === undefined) throw new Error(`${name} was not asked for`);
+    return url;
+  }
+
+  /** The addresses as a service's environment has them: AMQP_URL, DATABASE_URL, REDIS_URL. */
+  get environment(): Record<string, string> {
+    return Object.fromEntries([...this.#urls].map(([name, url]) => [SERVERS[name], url]));
+  }
+
+  /** The process of a private server, to stop, kill or restart it. */
+  process(name: ServerName): SupervisedProcess {
+    const process = this.processes.find(({ spec }) => spec.name === name);
+    if (process === undefined) throw new Error(`${name} does not run as a private server here`);
+    return process;
+  }
+
+  /** Resolves when that server takes work; the others may still be starting. */
+  async ready(name: ServerName): Promise<void> {
+    await this.#starting.get(name);
+  }
+
+  async stop(): Promise<void> {
+    this.#halt.abort();
+    // The port mapper last: its broker says goodbye to it.
+    const [mappers, others] = [this.processes.filter(isMapper), this.processes.filter((one) => !isMapper(one))];
+    await Promise.all(others.map((one) => one.stop()));
+    await Promise.allSettled(this.#starting.values());
+    await Promise.all([...mappers.map((one) => one.stop()), this.#engine?.stop()]);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
+  #begin(names: ServerName[], start: () => Promise<void>): void {
+    const starting = start();
+    // Whoever waits for it hears of a failure; nobody may be waiting yet.
+    starting.catch(() => undefined);
+    for (const name of names) this.#starting.set(name, starting);
+  }
+
+  async #startAll(server: PrivateServer, processes: SupervisedProcess[]): Promise<void> {
+    for (const { spec } of processes) rotateLog(spec.logFile);
+    await server.prepare();
+    for (const process of processes) {
+      if (this.#halt.signal.aborted) return;
+      await process.start();
+    }
+  }
+}
+
+type Plan = {
+  sources: Sources;
+  privately: Map<ServerName, PrivateServer>;
+  engine: EngineServers | undefined;
+  keepAlive: boolean;
+  onEvent: (event: ProcessEvent) => void;
+};
+
+const isMapper = ({ spec }: SupervisedProcess): boolean => spec.name === 'epmd';
+
+/**
+ * Starts private servers, all at once, and resolves when they are ready. Throws StartFailed (having stopped what it
+ * started) or NoServer.
+ */
+export async function startServers(options: ServersOptions): Promise<Servers> {
+  const servers = await beginServers(options);
+  try {
+    await Promise.all(SERVER_NAMES.map((name) => servers.ready(name)));
+  } catch (error) {
+    await servers.stop();
+    throw error;
+  }
+  return servers;
+}
+
+/** Starts servers without waiting for them: see `ready`. The caller stops them whatever happens. */
+export async function beginServers(options: ServersOptions): Promise<Servers> {
+  const { env = {}, only = SERVER_NAMES, keepAlive = false } = options;
+  const { onEvent = () => undefined, report = () => undefined } = options;
+  const folder = stackFolder(options.home);
+  makeFolders(folder);
+  const sources = await chooseSources(only, env, thisMachine(report));
+  const record = readRecord(folder);
+  await claimPorts(folder, record, PORTS);
+  const privately = new Map<ServerName, PrivateServer>();
+  for (const name of only) {
+    const source = sources[name];
+    if (source?.from === 'binary') privately.set(name, MAKERS[name]({ folder, record, binary: source.path }));
+  }
+  const contained = only.filter((name) => sources[name]?.from === 'engine');
+  const engine = contained.length > 0 ? engineServers({ folder, record, names: contained }) : undefined;
+  return new Servers({ sources, privately, engine, keepAlive, onEvent });
+}

@@ -1,0 +1,77 @@
+import { join } from 'node:path';
+import type { Service } from '../services.ts';
+import { logFileOf, repository, type StackFolder } from './stack-folder.ts';
+import { portOf, type StackRecord } from './stack-record.ts';
+import type { ProcessSpec } from './supervised-process.ts';
+
+export type ServiceSetup = {
+  folder: StackFolder;
+  record: StackRecord;
+  /** The caller's environment: every setting in it reaches the service. */
+  env: NodeJS.ProcessEnv;
+  /** AMQP_URL, DATABASE_URL, REDIS_URL. */
+  addresses: Record<string, string>;
+  /** How long the service may finish what it holds when it is stopped. */
+  shutdownGraceMs: number;
+};
+
+const STARTING_LIMIT_MS = 60_000;
+// Beyond its own grace time a service needs a moment to end.
+const ENDING_MS = 5_000;
+
+export function serviceProcess(service: Service, setup: ServiceSetup): ProcessSpec {
+  const { folder, record } = setup;
+  const env = serviceEnvironment(service, setup);
+  const health = `http://${env['HEALTH_HOST']}:${env['HEALTH_PORT']}`;
+  return {
+    name: service.name,
+    role: 'service',
+    command: process.execPath,
+    args: [entryPoint(service)],
+    env,
+    cwd: repository,
+    logFile: logFileOf(folder, service.name),
+    address: service.isApi ? apiAddress(record, env) : health,
+    health,
+    waitsFor: () => waitsFor(health),
+    readyMs: STARTING_LIMIT_MS,
+    graceMs: setup.shutdownGraceMs + ENDING_MS,
+  };
+}
+
+/** Where the API of the stack answers. */
+export function apiAddress(record: StackRecord, env: NodeJS.ProcessEnv): string {
+  return `http://${env['HOST'] || '127.0.0.1'}:${env['PORT'] || portOf(record, 'api')}`;
+}
+
+/** Undefined when the process at `health` is ready, else what it says it waits for. */
+export async function waitsFor(health: string): Promise<string | undefined> {
+  try {
+    const answer = await fetch(`${health}/readyz`, { signal: AbortSignal.timeout(2_000) });
+    if (answer.ok) return undefined;
+    const { waitingFor } = (await answer.json()) as { waitingFor?: string[] };
+    return waitingFor?.join(', ') ?? `a better answer than ${answer.status}`;
+  } catch {
+    return 'an answer on /readyz';
+  }
+}
+
+function entryPoint(service: Service): string {
+  return join(repository, 'services', service.name, 'main.ts');
+}
+
+function serviceEnvironment(service: Service, setup: ServiceSetup): NodeJS.ProcessEnv {
+  const { env, addresses, record } = setup;
+  const offered: Record<string, string | undefined> = { ...addresses, SECRET_KEYS: record.secretKeys };
+  return {
+    // A receiver on this machine is what one tries first; the caller may forbid it again.
+    CALLBACK_ALLOW_NETWORKS: '127.0.0.0/8,::1/128',
+    CALLBACK_ALLOW_HTTP: 'true',
+    ...env,
+    ...Object.fromEntries(service.needs.map((need) => [need, offered[need]])),
+    DATABASE_ROLE: service.databaseRole ?? '',
+    HEALTH_HOST: '127.0.0.1',
+    HEALTH_PORT: String(portOf(record, service.name)),
+    ...(service.isApi ? { HOST: env['HOST'] || '127.0.0.1', PORT: env['PORT'] || String(portOf(record, 'api')) } : {}),
+  };
+}

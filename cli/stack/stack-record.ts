@@ -1,0 +1,52 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { freePort } from './free-port.ts';
+import { writePrivately, type StackFolder } from './stack-folder.ts';
+
+/** What a stack keeps from one `up` to the next: its secrets, and where its servers listen and store. */
+export type StackRecord = {
+  secretKeys: string;
+  password: string;
+  erlangCookie: string;
+  ports: Record<string, number>;
+  /** Folder of Postgres' files, where it is not in the stack's own (see postgres-folder.ts). */
+  postgresFolder?: string;
+};
+
+/** Reads the record, or makes one with new secrets. */
+export function readRecord(folder: StackFolder): StackRecord {
+  if (existsSync(folder.recordFile)) {
+    // Written by writeRecord and by nothing else.
+    return JSON.parse(readFileSync(folder.recordFile, 'utf8')) as StackRecord;
+  }
+  const record: StackRecord = {
+    secretKeys: `local:${randomBytes(32).toString('base64')}`,
+    password: randomBytes(16).toString('hex'),
+    erlangCookie: randomBytes(16).toString('hex'),
+    ports: {},
+  };
+  writeRecord(folder, record);
+  return record;
+}
+
+export function writeRecord(folder: StackFolder, record: StackRecord): void {
+  writePrivately(folder.recordFile, `${JSON.stringify(record, null, 2)}\n`);
+}
+
+/** A port for each name, the same as last time where it is still free. Kept in the record. */
+export async function claimPorts(folder: StackFolder, record: StackRecord, names: string[]): Promise<void> {
+  const others = Object.entries(record.ports).filter(([name]) => !names.includes(name));
+  const taken = new Set(others.map(([, port]) => port));
+  for (const name of names) {
+    const preferred = record.ports[name];
+    record.ports[name] = await freePort({ taken, ...(preferred === undefined ? {} : { preferred }) });
+  }
+  writeRecord(folder, record);
+}
+
+/** The port claimed for `name`. */
+export function portOf(record: StackRecord, name: string): number {
+  const port = record.ports[name];
+  if (port === undefined) throw new Error(`no port was claimed for ${name}`);
+  return port;
+}

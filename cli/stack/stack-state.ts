@@ -1,0 +1,76 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { isAlive, type ProcessIdentity } from './process-identity.ts';
+import { writePrivately, type StackFolder } from './stack-folder.ts';
+import type { ProcessState, SupervisedProcess } from './supervised-process.ts';
+
+/** One process of a stack, or a server that others run. */
+export type ProcessEntry = {
+  name: string;
+  role: 'server' | 'service';
+  state: ProcessState | 'external';
+  address: string;
+  /** The rest is absent for what others run. */
+  identity?: ProcessIdentity | undefined;
+  health?: string;
+  restarts?: number;
+  logFile?: string;
+  stopSignal?: NodeJS.Signals;
+  graceMs?: number;
+};
+
+/** What the supervisor writes down on every change, for the other commands and for who must clean up after it. */
+export type StackState = {
+  supervisor: ProcessIdentity;
+  phase: 'starting' | 'ready' | 'stopping';
+  began: string;
+  addresses: Record<string, string>;
+  processes: ProcessEntry[];
+  queues: string[];
+};
+
+/** Running; or not; or abandoned: the supervisor is gone without having stopped the rest. */
+export type Condition =
+  | { kind: 'stopped' }
+  | { kind: 'running'; state: StackState }
+  | { kind: 'abandoned'; state: StackState };
+
+export function conditionOf(folder: StackFolder): Condition {
+  if (!existsSync(folder.stateFile)) return { kind: 'stopped' };
+  // Written by writeState and by nothing else.
+  const state = JSON.parse(readFileSync(folder.stateFile, 'utf8')) as StackState;
+  return { kind: isAlive(state.supervisor) ? 'running' : 'abandoned', state };
+}
+
+export function writeState(folder: StackFolder, state: StackState): void {
+  writePrivately(folder.stateFile, `${JSON.stringify(state, null, 2)}\n`);
+}
+
+export function forgetState(folder: StackFolder): void {
+  rmSync(folder.stateFile, { force: true });
+  rmSync(folder.lockFile, { force: true });
+}
+
+export function entryOf({ spec, state, identity, restarts }: SupervisedProcess): ProcessEntry {
+  const { name, role, address, health, logFile, stopSignal = 'SIGTERM', graceMs } = spec;
+  const entry = { name, role, state, address, identity, restarts, logFile, stopSignal, graceMs };
+  return health === undefined ? entry : { ...entry, health };
+}
+
+/** The stack that a command needs does not run. */
+export class NotRunning extends Error {
+  constructor(folder: StackFolder, { kind }: Condition) {
+    const why =
+      kind === 'abandoned'
+        ? 'its supervisor was killed; "./waybell up" or "./waybell down" cleans up'
+        : 'start it with "./waybell up"';
+    super(`no stack runs in ${folder.home}: ${why}`);
+    this.name = 'NotRunning';
+  }
+}
+
+/** The state of the running stack. Throws NotRunning. */
+export function requireRunning(folder: StackFolder): StackState {
+  const condition = conditionOf(folder);
+  if (condition.kind !== 'running') throw new NotRunning(folder, condition);
+  return condition.state;
+}

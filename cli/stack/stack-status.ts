@@ -1,0 +1,46 @@
+import { queueDepths, type QueueDepth } from './queue-depths.ts';
+import { isAlive } from './process-identity.ts';
+import { hostAndPort, reaches } from './reaches.ts';
+import { waitsFor } from './service-process.ts';
+import type { Condition, ProcessEntry } from './stack-state.ts';
+
+export type ProcessStatus = {
+  name: string;
+  role: 'server' | 'service';
+  /** Null for a server that others run. */
+  pid: number | null;
+  /** `waiting`: it runs, and says that it is not ready. */
+  state: 'starting' | 'ready' | 'waiting' | 'restarting' | 'stopping' | 'stopped' | 'unreachable';
+  restarts: number;
+  address: string;
+  waitsFor?: string;
+};
+
+export type Status = {
+  supervisor: { pid: number; state: 'starting' | 'ready' | 'stopping' | 'killed' };
+  processes: ProcessStatus[];
+  queues: QueueDepth[];
+};
+
+/** Asks every process and the broker how they are now. */
+export async function readStatus(condition: Exclude<Condition, { kind: 'stopped' }>): Promise<Status> {
+  const { supervisor, phase, processes, queues, addresses } = condition.state;
+  const broker = addresses['AMQP_URL'];
+  return {
+    supervisor: { pid: supervisor.pid, state: condition.kind === 'running' ? phase : 'killed' },
+    processes: await Promise.all(processes.map(statusOf)),
+    queues: broker === undefined ? [] : await queueDepths(broker, queues),
+  };
+}
+
+async function statusOf(entry: ProcessEntry): Promise<ProcessStatus> {
+  const { name, role, address, restarts = 0, identity } = entry;
+  const common = { name, role, address, restarts, pid: isAlive(identity) ? (identity?.pid ?? null) : null };
+  if (entry.state === 'external') {
+    return { ...common, state: (await reaches(hostAndPort(address))) ? 'ready' : 'unreachable' };
+  }
+  if (common.pid === null) return { ...common, state: entry.state === 'restarting' ? 'restarting' : 'stopped' };
+  if (entry.state !== 'ready' || entry.health === undefined) return { ...common, state: entry.state };
+  const missing = await waitsFor(entry.health);
+  return missing === undefined ? { ...common, state: 'ready' } : { ...common, state: 'waiting', waitsFor: missing };
+}

@@ -1,0 +1,124 @@
+import { readEnvironment } from '@waybell/runtime/environment';
+import { processSettings } from '@waybell/runtime/settings';
+import { services as allServices, type Service } from '../services.ts';
+import { prepareBroker, prepareDatabase } from './prepare.ts';
+import { beginServers, type Servers } from './servers.ts';
+import { apiAddress, serviceProcess } from './service-process.ts';
+import { rotateLog, stackFolder, type StackFolder } from './stack-folder.ts';
+import { claimPorts, readRecord, writeRecord, type StackRecord } from './stack-record.ts';
+import { SupervisedProcess, type ProcessEvent } from './supervised-process.ts';
+
+export type StackOptions = {
+  /** Folder for data, logs and secrets. */
+  home: string;
+  /** Settings of the services, and addresses of servers that run already. */
+  env: NodeJS.ProcessEnv;
+  /** Which services; all by default. */
+  services?: readonly Service[];
+  /** Start again what ends by itself; not by default. */
+  keepAlive?: boolean;
+  onEvent?: (event: ProcessEvent) => void;
+  report?: (line: string) => void;
+  /** Aborting it while the stack starts takes down what has started; `startStack` then throws. */
+  signal?: AbortSignal;
+};
+
+/** A running system: its servers and its services. Closing it stops the services, then the servers. */
+export class Stack implements AsyncDisposable {
+  readonly servers: Servers;
+  readonly services: SupervisedProcess[];
+  /** API_URL, AMQP_URL, DATABASE_URL, REDIS_URL, METRICS_URLS. */
+  readonly addresses: Record<string, string>;
+  /** Names of the queues that were declared. */
+  queues: string[] = [];
+
+  constructor(servers: Servers, services: SupervisedProcess[], addresses: Record<string, string>) {
+    this.servers = servers;
+    this.services = services;
+    this.addresses = addresses;
+  }
+
+  /** The process of that service, to stop, kill or restart it. */
+  service(name: string): SupervisedProcess {
+    const process = this.services.find(({ spec }) => spec.name === name);
+    if (process === undefined) throw new Error(`${name} is not part of this stack`);
+    return process;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.services.map((service) => service.stop()));
+    await this.servers.stop();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+}
+
+/**
+ * Starts servers, migrates, declares, and starts every service; resolves when all are ready. Throws StartFailed or
+ * NoServer, having taken down what it started.
+ */
+export async function startStack(options: StackOptions): Promise<Stack> {
+  const { signal, report = () => undefined } = options;
+  signal?.throwIfAborted();
+  const stack = await layOut(options);
+  const { servers } = stack;
+  const halt = () => void stack.stop();
+  signal?.addEventListener('abort', halt);
+  try {
+    // Tables need no broker, and Postgres is there long before RabbitMQ.
+    await Promise.all([migrateIn(stack, report), declareIn(stack, options.env), servers.ready('redis')]);
+    signal?.throwIfAborted();
+    await Promise.all(stack.services.map((service) => service.start()));
+    return stack;
+  } catch (error) {
+    await stack.stop();
+    throw error;
+  } finally {
+    signal?.removeEventListener('abort', halt);
+  }
+}
+
+async function migrateIn({ servers }: Stack, report: (line: string) => void): Promise<void> {
+  await servers.ready('postgres');
+  const applied = await prepareDatabase(servers.url('postgres'));
+  if (applied.length > 0) report(`migrated the tables: ${applied.join(', ')}`);
+}
+
+async function declareIn(stack: Stack, env: NodeJS.ProcessEnv): Promise<void> {
+  await stack.servers.ready('rabbitmq');
+  stack.queues = await prepareBroker(stack.servers.url('rabbitmq'), env);
+}
+
+async function layOut(options: StackOptions): Promise<Stack> {
+  const { env, services = allServices, keepAlive = false, onEvent = () => undefined } = options;
+  const folder = stackFolder(options.home);
+  const { SHUTDOWN_GRACE } = readEnvironment({ SHUTDOWN_GRACE: processSettings.SHUTDOWN_GRACE }, env);
+  const servers = await beginServers(options);
+  const record = await recordFor(folder, env, services);
+  const setup = { folder, record, env, addresses: servers.environment, shutdownGraceMs: SHUTDOWN_GRACE };
+  const processes = services.map((service) => {
+    const spec = serviceProcess(service, setup);
+    rotateLog(spec.logFile);
+    return new SupervisedProcess(spec, { keepAlive, onEvent });
+  });
+  return new Stack(servers, processes, {
+    API_URL: apiAddress(record, env),
+    ...servers.environment,
+    METRICS_URLS: processes.map(({ spec }) => `${spec.health}/metrics`).join(','),
+  });
+}
+
+async function recordFor(
+  folder: StackFolder,
+  env: NodeJS.ProcessEnv,
+  services: readonly Service[],
+): Promise<StackRecord> {
+  const record = readRecord(folder);
+  // Commands that read or write secrets must use the services' keys.
+  record.secretKeys = env['SECRET_KEYS'] || record.secretKeys;
+  writeRecord(folder, record);
+  await claimPorts(folder, record, ['api', ...services.map(({ name }) => name)]);
+  return record;
+}

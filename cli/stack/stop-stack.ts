@@ -1,0 +1,64 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { removeEngineServers } from './engine-servers.ts';
+import { removePostgresElsewhere } from './postgres-folder.ts';
+import { isAlive, signalQuietly, terminate, untilGone } from './process-identity.ts';
+import type { StackFolder } from './stack-folder.ts';
+import { conditionOf, forgetState, type ProcessEntry, type StackState } from './stack-state.ts';
+
+/** Stops the stack, whoever runs it, or what a killed supervisor left. Resolves with whether there was anything. */
+export async function stopStack(folder: StackFolder, report: (line: string) => void): Promise<boolean> {
+  const condition = conditionOf(folder);
+  if (condition.kind === 'stopped') return false;
+  if (condition.kind === 'running') await askSupervisor(folder, condition.state, report);
+  const left = conditionOf(folder);
+  if (left.kind !== 'stopped') await cleanUp(folder, left.state, report);
+  return true;
+}
+
+/** Ends the processes that a dead supervisor left: services first, then servers. */
+export async function cleanUp(folder: StackFolder, state: StackState, report: (line: string) => void): Promise<void> {
+  const left = state.processes.filter(({ identity }) => isAlive(identity));
+  if (left.length > 0) report(`cleaning up what a killed supervisor left: ${left.map(({ name }) => name).join(', ')}`);
+  for (const isTurn of TURNS) await Promise.all(left.filter(isTurn).map(end));
+  forgetState(folder);
+}
+
+/** Deletes the stack's data, logs and secrets, and nothing else that may lie in its folder. */
+export function removeStack(folder: StackFolder): void {
+  removePostgresElsewhere(folder);
+  removeEngineServers(folder);
+  for (const path of ['rabbitmq', 'postgres', 'redis', 'logs']) {
+    rmSync(join(folder.home, path), { recursive: true, force: true });
+  }
+  rmSync(folder.recordFile, { force: true });
+  forgetState(folder);
+}
+
+// The port mapper last: its broker says goodbye to it.
+const TURNS: ((entry: ProcessEntry) => boolean)[] = [
+  ({ role }) => role === 'service',
+  ({ role, name }) => role === 'server' && name !== 'epmd',
+  ({ name }) => name === 'epmd',
+];
+
+async function askSupervisor(folder: StackFolder, state: StackState, report: (line: string) => void): Promise<void> {
+  signalQuietly(state.supervisor.pid, 'SIGTERM');
+  const limitMs = Math.max(0, ...state.processes.map(({ graceMs = 0 }) => graceMs)) + 45_000;
+  const beganMs = Date.now();
+  const ticking = setInterval(() => {
+    const condition = conditionOf(folder);
+    const names = condition.kind === 'stopped' ? [] : condition.state.processes.filter(isLeft).map(({ name }) => name);
+    report(`waiting for ${names.join(', ')} (${Math.round((Date.now() - beganMs) / 1_000)} s)`);
+  }, 2_000);
+  if (!(await untilGone(state.supervisor, limitMs))) signalQuietly(state.supervisor.pid, 'SIGKILL');
+  await untilGone(state.supervisor, 5_000);
+  clearInterval(ticking);
+}
+
+const isLeft = ({ identity }: ProcessEntry): boolean => isAlive(identity);
+
+async function end({ identity, graceMs = 0, stopSignal = 'SIGTERM' }: ProcessEntry): Promise<void> {
+  if (identity === undefined) return;
+  await terminate(identity, { signal: stopSignal, graceMs });
+}

@@ -1,0 +1,182 @@
+import { spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { identify, signalQuietly, untilGone, type ProcessIdentity } from './process-identity.ts';
+import { failuresInARow, restartDelayMs } from './restart-backoff.ts';
+
+export type ProcessSpec = {
+  name: string;
+  role: 'server' | 'service';
+  command: string;
+  args: string[];
+  env: NodeJS.ProcessEnv;
+  cwd: string;
+  /** The user to run as, where not the caller. */
+  user?: { uid: number; gid: number };
+  logFile: string;
+  /** Where it can be reached: host and port, or a URL. */
+  address: string;
+  /** URL of `/readyz` and `/metrics`, without the path, where it has them. */
+  health?: string;
+  /** What it still waits for; undefined when it is ready. */
+  waitsFor: () => Promise<string | undefined>;
+  /** How long it may take to be ready, and to stop, before that counts as a failure. */
+  readyMs: number;
+  graceMs: number;
+  /** What asks it to stop; SIGTERM where not said. */
+  stopSignal?: NodeJS.Signals;
+};
+
+export type ProcessState = 'starting' | 'ready' | 'restarting' | 'stopping' | 'stopped';
+
+export type ProcessEvent =
+  | { kind: 'spawned' | 'ready' | 'stopped'; process: SupervisedProcess }
+  | { kind: 'exited'; process: SupervisedProcess; how: string; nextInMs: number | undefined };
+
+/** A process did not become ready. Its log says why. */
+export class StartFailed extends Error {
+  readonly logFile: string;
+  constructor(spec: ProcessSpec, reason: string) {
+    super(`${spec.name} ${reason}`);
+    this.name = 'StartFailed';
+    this.logFile = spec.logFile;
+  }
+}
+
+type Run = { beganMs: number; exited: Promise<string> };
+
+const STARTING_GRACE_MS = 3_000;
+
+/**
+ * A child in a process group of its own, so that Ctrl-C reaches the supervisor alone. With `keepAlive` it is started
+ * again, with backoff, whenever it ends without having been asked to.
+ */
+export class SupervisedProcess {
+  readonly spec: ProcessSpec;
+  state: ProcessState = 'stopped';
+  restarts = 0;
+  identity: ProcessIdentity | undefined;
+  readonly #keepAlive: boolean;
+  readonly #tell: (event: ProcessEvent) => void;
+  #run: Run | undefined;
+  #halt = new AbortController();
+
+  constructor(spec: ProcessSpec, options: { keepAlive: boolean; onEvent: (event: ProcessEvent) => void }) {
+    this.spec = spec;
+    this.#keepAlive = options.keepAlive;
+    this.#tell = options.onEvent;
+  }
+
+  /** Starts it and resolves when it is ready. Throws StartFailed when it ends, or is not ready in time. */
+  async start(): Promise<void> {
+    this.#halt = new AbortController();
+    const run = this.#spawn();
+    const problem = await this.#untilReady(run);
+    if (problem !== undefined) {
+      await this.stop();
+      throw new StartFailed(this.spec, problem);
+    }
+    this.#becomeReady();
+    void this.#watch(run);
+  }
+
+  /** Asks it to stop, kills it when the grace time is over, and resolves when it is gone. */
+  async stop(signal = this.spec.stopSignal ?? 'SIGTERM'): Promise<void> {
+    this.#halt.abort();
+    const run = this.#run;
+    if (run !== undefined && this.identity !== undefined) {
+      // What is still starting may not hear a signal yet, and holds nothing.
+      const graceMs = this.state === 'starting' ? Math.min(this.spec.graceMs, STARTING_GRACE_MS) : this.spec.graceMs;
+      this.state = 'stopping';
+      signalQuietly(this.identity.pid, signal);
+      if (!(await untilGone(this.identity, graceMs))) signalQuietly(-this.identity.pid, 'SIGKILL');
+      await run.exited;
+    }
+    this.state = 'stopped';
+    this.#tell({ kind: 'stopped', process: this });
+  }
+
+  /** Kills it without warning (`kill -9`) and resolves when it is gone. With `keepAlive` it comes back by itself. */
+  async kill(): Promise<void> {
+    const run = this.#run;
+    if (this.identity !== undefined) signalQuietly(this.identity.pid, 'SIGKILL');
+    await run?.exited;
+  }
+
+  async restart(): Promise<void> {
+    await this.stop();
+    await this.start();
+  }
+
+  #spawn(): Run {
+    const { command, args, env, cwd, user, logFile } = this.spec;
+    const log = openSync(logFile, 'a', 0o600);
+    const child = spawn(command, args, { env, cwd, ...user, detached: true, stdio: ['ignore', log, log] });
+    closeSync(log);
+    this.identity = child.pid === undefined ? undefined : identify(child.pid);
+    const exited = new Promise<string>((resolve) => {
+      child.once('error', (error) => resolve(`could not be started: ${error.message}`));
+      child.once('exit', (code, signal) => {
+        // Helpers that a killed server left in its group would hold its files and ports.
+        if (child.pid !== undefined) signalQuietly(-child.pid, 'SIGKILL');
+        resolve(signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`);
+      });
+    });
+    const run = { beganMs: Date.now(), exited };
+    void this.#forget(run);
+    this.#run = run;
+    this.state = 'starting';
+    this.#tell({ kind: 'spawned', process: this });
+    return run;
+  }
+
+  async #forget(run: Run): Promise<void> {
+    await run.exited;
+    if (this.#run !== run) return;
+    this.#run = undefined;
+    this.identity = undefined;
+  }
+
+  /** Undefined when ready, else the reason why it is not. */
+  async #untilReady(run: Run): Promise<string | undefined> {
+    const deadline = Date.now() + this.spec.readyMs;
+    for (;;) {
+      const waitsFor = await this.spec.waitsFor();
+      // Asked after the answer: whoever answered may be another process on the same port.
+      if (this.#run !== run) return run.exited;
+      if (waitsFor === undefined) return undefined;
+      if (this.#halt.signal.aborted) return 'was stopped';
+      const seconds = this.spec.readyMs / 1_000;
+      if (Date.now() > deadline) return `was not ready after ${seconds} s (it waits for ${waitsFor})`;
+      await pause(50);
+    }
+  }
+
+  async #watch(firstRun: Run): Promise<void> {
+    let run = firstRun;
+    let failures = 0;
+    for (;;) {
+      const how = await run.exited;
+      if (this.#halt.signal.aborted) return;
+      failures = failuresInARow({ before: failures, ranMs: Date.now() - run.beganMs });
+      const nextInMs = this.#keepAlive ? restartDelayMs(failures) : undefined;
+      this.state = nextInMs === undefined ? 'stopped' : 'restarting';
+      this.#tell({ kind: 'exited', process: this, how, nextInMs });
+      if (nextInMs === undefined) return;
+      await pause(nextInMs, undefined, { signal: this.#halt.signal }).catch(() => undefined);
+      if (this.#halt.signal.aborted) return;
+      this.restarts += 1;
+      run = this.#spawn();
+      void this.#announce(run);
+    }
+  }
+
+  async #announce(run: Run): Promise<void> {
+    if ((await this.#untilReady(run)) === undefined) this.#becomeReady();
+  }
+
+  #becomeReady(): void {
+    this.state = 'ready';
+    this.#tell({ kind: 'ready', process: this });
+  }
+}

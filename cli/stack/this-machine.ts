@@ -1,0 +1,61 @@
+import { spawnSync } from 'node:child_process';
+import { accessSync, constants, readdirSync, realpathSync, statSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import type { Machine, ServerName } from './choose-sources.ts';
+import { installServers } from './install-servers.ts';
+
+/** The machine that this process runs on. `report` hears what is being installed. */
+export function thisMachine(report: (line: string) => void): Machine {
+  return {
+    findBinary: (name) => FINDERS[name](),
+    hasEngine: () => answers('docker', ['compose', 'version']) && answers('docker', ['info']),
+    install: (names) => installServers(names, report),
+  };
+}
+
+const FINDERS: Record<ServerName, () => string | undefined> = {
+  rabbitmq: () =>
+    // Debian's own on the path is a wrapper that runs the machine's broker as another user.
+    firstExecutable('rabbitmq-server', ['/usr/lib/rabbitmq/bin', ...path(), '/usr/local/sbin', '/opt/homebrew/sbin']),
+  postgres: () => {
+    const found = firstExecutable('postgres', [
+      ...newestFirst('/usr/lib/postgresql', 'bin'),
+      ...path(),
+      ...newestFirst('/opt/homebrew/opt', 'bin', 'postgresql'),
+    ]);
+    // A link on the path may lead to where initdb lies beside it.
+    const binary = found === undefined ? undefined : realpathSync(found);
+    return binary !== undefined && isExecutable(join(dirname(binary), 'initdb')) ? binary : undefined;
+  },
+  redis: () => firstExecutable('redis-server', path()),
+};
+
+const path = (): string[] => (process.env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
+
+/** `<parent>/<version>/<child>` for every version, the newest first. */
+function newestFirst(parent: string, child: string, beginning = ''): string[] {
+  try {
+    const versions = readdirSync(parent).filter((name) => name.startsWith(beginning));
+    const order = new Intl.Collator('en', { numeric: true });
+    return versions.toSorted((left, right) => order.compare(right, left)).map((name) => join(parent, name, child));
+  } catch {
+    return [];
+  }
+}
+
+function firstExecutable(name: string, folders: string[]): string | undefined {
+  return folders.map((folder) => join(folder, name)).find(isExecutable);
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false;
+  }
+}
+
+function answers(command: string, args: string[]): boolean {
+  return spawnSync(command, args, { stdio: 'ignore', timeout: 10_000 }).status === 0;
+}
