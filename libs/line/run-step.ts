@@ -14,6 +14,7 @@ import { Unavailable } from '@waybell/runtime/unavailable';
 import { publishRejected, publishSuspect } from './aside.ts';
 import type { Broker } from './broker/connect-broker.ts';
 import type { Consumer, Held } from './broker/consumers.ts';
+import { describeOutgoing } from './describe-outgoing.ts';
 import { Gate } from './gate.ts';
 import { InTurn } from './in-turn.ts';
 import { reject, type Handler, type Outgoing, type Parse } from './messages.ts';
@@ -177,7 +178,7 @@ class StepRunner<M> implements RunningStep {
     this.#left(known === undefined ? 'handled' : 'repeated', ms);
     for (const outgoing of caused) if (outgoing.kind === 'outcome') this.#metrics.ended(outgoing.outcome);
     log.info(
-      { queue: held.message.queue, ...this.#step.describe(message), caused: summary(caused), ms },
+      { queue: held.message.queue, ...this.#step.describe(message), caused: caused.map(describeOutgoing), ms },
       'message.handled',
     );
   }
@@ -253,17 +254,4 @@ class StepRunner<M> implements RunningStep {
 
 function isRejection(parsed: unknown): parsed is Extract<Outgoing, { kind: 'reject' }> {
   return typeof parsed === 'object' && parsed !== null && 'kind' in parsed && parsed.kind === 'reject';
-}
-
-function summary(caused: Outgoing[]): string[] {
-  return caused.map((outgoing) => {
-    switch (outgoing.kind) {
-      case 'publish':
-        return outgoing.routingKey;
-      case 'outcome':
-        return outgoing.outcome.kind;
-      case 'reject':
-        return `rejected: ${outgoing.reason}`;
-    }
-  });
 }
