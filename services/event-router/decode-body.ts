@@ -20,7 +20,9 @@ function gunzip(body: Buffer, maxBytes: number): { kind: 'bytes'; bytes: Buffer 
   try {
     return { kind: 'bytes', bytes: gunzipSync(body, { maxOutputLength: maxBytes }) };
   } catch (error) {
-    if (error instanceof RangeError) return tooLarge(maxBytes);
+    const isLonger =
+      typeof error === 'object' && error !== null && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
+    if (isLonger) return tooLarge(maxBytes);
     const detail = 'content_encoding is gzip, but the body is not a whole gzip stream';
     return { kind: 'invalid', reason: 'broken_gzip', detail };
   }

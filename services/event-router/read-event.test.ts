@@ -1,0 +1,235 @@
+import { createHash } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from '@jest/globals';
+import type { Event } from './event.ts';
+import { type EventMessage, readEvent } from './read-event.ts';
+
+const limits = { maxBytes: 1_048_576, maxDepth: 32 };
+const GUID = 'f0f0f0f0-f0f0-4f0f-8f0f-f0f0f0f0f0f0';
+const SHIPPER = 'e1e1e1e1-e1e1-4e1e-8e1e-e1e1e1e1e1e1';
+const BROKER = 'e2e2e2e2-e2e2-4e2e-8e2e-e2e2e2e2e2e2';
+
+const anEnvelope = (what: object = {}) => ({
+  guid: GUID,
+  interface: 'shipper',
+  action: 'order.paid',
+  occurred_at: '2026-11-20T09:30:00.123456Z',
+  parties: { shipper: SHIPPER },
+  payload: { order_guid: GUID },
+  ...what,
+});
+const aCloudEvent = (what: object = {}) => ({
+  specversion: '1.0',
+  id: GUID,
+  source: '/platform',
+  type: 'shipper.order.paid',
+  time: '2026-11-20T09:30:00.123456Z',
+  data: { parties: { shipper: SHIPPER }, payload: { order_guid: GUID } },
+  ...what,
+});
+const aMessage = (body: unknown, what: Partial<EventMessage> = {}): EventMessage => ({
+  body: Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body)),
+  routingKey: 'shipper.order.paid',
+  ...what,
+});
+const asCloudEvent = { contentType: 'application/cloudevents+json; charset=utf-8' };
+const read = (message: EventMessage) => readEvent(message, limits);
+
+function eventOf(message: EventMessage): Event {
+  const reading = read(message);
+  if (reading.kind === 'invalid') throw new Error(`${reading.reason} ${reading.detail}`);
+  return reading.event;
+}
+
+describe('readEvent', () => {
+  test('reads who receives what happened when', () => {
+    expect(eventOf(aMessage(anEnvelope(), { messageId: GUID, contentType: 'application/json' }))).toEqual({
+      guid: GUID,
+      action: expect.objectContaining({ interface: 'shipper', name: 'order.paid' }),
+      occurredAt: { second: '2026-11-20T09:30:00', nanoseconds: '123456000' },
+      receivers: [SHIPPER],
+      errorMessage: null,
+      payload: new Map([['order_guid', GUID]]),
+      unknownMembers: 0,
+      fingerprint: createHash('sha256').update(JSON.stringify(anEnvelope())).digest('hex'),
+    });
+  });
+
+  test('compares guids in lower case', () => {
+    const upper = anEnvelope({ guid: GUID.toUpperCase(), parties: { shipper: SHIPPER.toUpperCase() } });
+    const event = eventOf(aMessage(upper, { messageId: GUID.toUpperCase() }));
+    expect([event.guid, ...event.receivers]).toEqual([GUID, SHIPPER]);
+  });
+
+  test.each(['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff'])(
+    'takes %s for a guid',
+    (guid) => {
+      expect(eventOf(aMessage(anEnvelope({ guid }))).guid).toBe(guid);
+    },
+  );
+
+  test('counts members and parties that it has no use for', () => {
+    const event = eventOf(
+      aMessage(anEnvelope({ version: 2, parties: { shipper: SHIPPER, broker: null, carrier: 7 } })),
+    );
+    expect(event.unknownMembers).toBe(3);
+  });
+
+  test('names an account once that is two parties of an event', () => {
+    const payload = { order_guid: GUID, escalation_guid: GUID };
+    const both = anEnvelope({
+      action: 'escalation.resolved',
+      parties: { shipper: SHIPPER, broker: SHIPPER.toUpperCase() },
+      payload,
+    });
+    expect(eventOf(aMessage(both, { routingKey: 'shipper.escalation.resolved' })).receivers).toEqual([SHIPPER]);
+  });
+
+  test('names both accounts of an event that two parties receive', () => {
+    const payload = { order_guid: GUID, escalation_guid: GUID };
+    const both = anEnvelope({ action: 'escalation.resolved', parties: { broker: BROKER, shipper: SHIPPER }, payload });
+    expect(eventOf(aMessage(both, { routingKey: 'shipper.escalation.resolved' })).receivers).toEqual([SHIPPER, BROKER]);
+  });
+
+  test.each([
+    [
+      'unknown_action',
+      { action: 'order.payed' },
+      '/action: there is no action "order.payed" on the interface "shipper"',
+    ],
+    ['unknown_action', { interface: 'broker' }, '/action: there is no action "order.paid" on the interface "broker"'],
+    ['unknown_action', { action: '__proto__' }, '/action: there is no action "__proto__" on the interface "shipper"'],
+    ['envelope_invalid', { interface: 7 }, '/interface: must be a text'],
+    ['envelope_invalid', { action: null }, '/action: must be a text'],
+    ['envelope_invalid', { guid: undefined }, '/guid: is missing'],
+    ['envelope_invalid', { guid: 'x' }, '/guid: must be a guid in UUID format'],
+    ['envelope_invalid', { occurred_at: 1_763_630_000 }, '/occurred_at: must be string'],
+    ['envelope_invalid', { error_message: 7 }, '/error_message: must be string or null'],
+    ['envelope_invalid', { parties: undefined }, '/parties: is missing'],
+    ['envelope_invalid', { parties: [] }, '/parties: must be object'],
+    ['party_missing', { parties: {} }, '/parties/shipper: is missing'],
+    ['party_missing', { parties: { broker: BROKER } }, '/parties/shipper: is missing'],
+    ['party_missing', { parties: { shipper: null } }, '/parties/shipper: must be string'],
+    ['party_missing', { parties: { shipper: '7' } }, '/parties/shipper: must be a guid in UUID format'],
+    ['payload_invalid', { payload: undefined }, '/payload: is missing'],
+    ['payload_invalid', { payload: null }, '/payload: must be object'],
+  ])('refuses as %s: %j', (reason, what, detail) => {
+    expect(read(aMessage(anEnvelope(what)))).toEqual({ kind: 'invalid', reason, detail });
+  });
+
+  test('refuses an ignored that is no flag', () => {
+    const message = aMessage(anEnvelope({ action: 'order.picked_up', ignored: 1 }), {
+      routingKey: 'shipper.order.picked_up',
+    });
+    expect(read(message)).toMatchObject({ reason: 'envelope_invalid', detail: '/ignored: must be boolean' });
+  });
+
+  test.each([['[]'], ['"x"'], ['null'], ['7']])('refuses %s for an event', (text) => {
+    expect(read(aMessage(Buffer.from(text)))).toMatchObject({ detail: 'the body: must be a JSON object' });
+  });
+
+  test.each(['', 'shipper.order.pay', 'carrier.order.paid', 'SHIPPER.ORDER.PAID'])(
+    'refuses the routing key "%s"',
+    (routingKey) => {
+      const detail = `the routing key is "${routingKey}", but the body is of shipper.order.paid`;
+      expect(read(aMessage(anEnvelope(), { routingKey }))).toEqual({
+        kind: 'invalid',
+        reason: 'routing_key_differs',
+        detail,
+      });
+    },
+  );
+
+  test('goes by the action that upstream wrote when it looks at the routing key of an ignored event', () => {
+    const ignored = anEnvelope({ action: 'order.picked_up', ignored: true });
+    expect(eventOf(aMessage(ignored, { routingKey: 'shipper.order.picked_up' })).action.name).toBe(
+      'order.picked_up.ignored',
+    );
+    expect(read(aMessage(ignored, { routingKey: 'shipper.order.picked_up.ignored' }))).toMatchObject({
+      reason: 'routing_key_differs',
+    });
+  });
+
+  test.each([BROKER, ''])('refuses the message_id "%s"', (messageId) => {
+    const detail = `/guid: is ${GUID}, but message_id is "${messageId}"`;
+    expect(read(aMessage(anEnvelope(), { messageId }))).toEqual({
+      kind: 'invalid',
+      reason: 'message_id_differs',
+      detail,
+    });
+  });
+
+  test('passes on where JSON breaks', () => {
+    expect(read(aMessage(Buffer.from('{"guid":1,"guid":2}')))).toMatchObject({ reason: 'duplicate_key' });
+  });
+});
+
+describe('readEvent of a compressed body', () => {
+  const body = Buffer.from(JSON.stringify(anEnvelope()));
+  const gzip = { contentEncoding: 'gzip' };
+
+  test('reads gzip, and takes the fingerprint of what was published', () => {
+    const compressed = gzipSync(body);
+    const { fingerprint } = eventOf(aMessage(compressed, gzip));
+    expect(fingerprint).toBe(createHash('sha256').update(compressed).digest('hex'));
+  });
+
+  test.each(['', 'identity', 'UTF-8'])('takes the content encoding "%s" for none', (contentEncoding) => {
+    expect(read(aMessage(body, { contentEncoding })).kind).toBe('event');
+  });
+
+  test.each([
+    ['unknown_encoding', aMessage(body, { contentEncoding: 'br' })],
+    ['broken_gzip', aMessage(body, gzip)],
+    ['broken_gzip', aMessage(gzipSync(body).subarray(0, -9), gzip)],
+    ['broken_gzip', aMessage(Buffer.alloc(0), gzip)],
+    ['too_large', aMessage(gzipSync(Buffer.alloc(200_000_000)), gzip)],
+    ['not_json', aMessage(gzipSync(Buffer.alloc(0)), gzip)],
+  ])('refuses as %s', (reason, message) => {
+    expect(read(message)).toMatchObject({ kind: 'invalid', reason });
+  });
+
+  test('takes exactly the limit and refuses one byte more, compressed or not', () => {
+    const padded = (length: number) => Buffer.concat([body, Buffer.alloc(length - body.length, ' ')]);
+    expect(read(aMessage(padded(1_048_576))).kind).toBe('event');
+    expect(read(aMessage(gzipSync(padded(1_048_576)), gzip)).kind).toBe('event');
+    expect(read(aMessage(padded(1_048_577)))).toMatchObject({ reason: 'too_large' });
+    expect(read(aMessage(gzipSync(padded(1_048_577)), gzip))).toMatchObject({ reason: 'too_large' });
+  });
+});
+
+describe('readEvent of a CloudEvent', () => {
+  test('reads the same event as from an envelope', () => {
+    const { fingerprint: _one, ...fromCloud } = eventOf(aMessage(aCloudEvent(), { ...asCloudEvent, messageId: GUID }));
+    const { fingerprint: _other, ...fromEnvelope } = eventOf(aMessage(anEnvelope()));
+    expect(fromCloud).toEqual(fromEnvelope);
+  });
+
+  test('takes ignored and error_message from data, and counts what it does not know', () => {
+    const data = { ...aCloudEvent().data, ignored: true, error_message: 'late', note: 1 };
+    const message = aMessage(
+      aCloudEvent({ type: 'shipper.order.picked_up', data, datacontenttype: 'application/json', extension: 1 }),
+      asCloudEvent,
+    );
+    const event = eventOf({ ...message, routingKey: 'shipper.order.picked_up' });
+    expect([event.action.name, event.errorMessage, event.unknownMembers]).toEqual([
+      'order.picked_up.ignored',
+      'late',
+      2,
+    ]);
+  });
+
+  test.each([
+    [{ specversion: '0.3' }, '/specversion: must be "1.0"'],
+    [{ id: undefined }, '/id: is missing'],
+    [{ time: 'now' }, expect.stringMatching(/^\/time: must be an RFC 3339/)],
+    [{ type: 7 }, '/type: must be a text, <interface>.<action>'],
+    [{ type: 'order' }, '/type: there is no action "order" on the interface ""'],
+    [{ data: undefined }, '/data: must be an object that holds parties and payload'],
+    [{ data: { ...aCloudEvent().data, parties: {} } }, '/data/parties/shipper: is missing'],
+    [{ data: { ...aCloudEvent().data, payload: {} } }, '/data/payload/order_guid: is missing'],
+    [{ data: { ...aCloudEvent().data, ignored: true } }, expect.stringMatching(/^\/data\/ignored: /)],
+  ])('names the place in the CloudEvent: %j', (what, detail) => {
+    expect(read(aMessage(aCloudEvent(what), asCloudEvent))).toMatchObject({ kind: 'invalid', detail });
+  });
+});
