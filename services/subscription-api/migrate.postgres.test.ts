@@ -1,0 +1,164 @@
+import { describe, expect, test } from '@jest/globals';
+import { actions } from '@waybell/catalog/actions';
+import { createAccount } from './accounts.ts';
+import { migrate } from './migrate.ts';
+import { migrations } from './migrations/in-order.ts';
+import { cuttableProxy } from './testing/cuttable-proxy.ts';
+import { createTestDatabase, silentLog as log, type TestDatabase } from './testing/database.ts';
+
+const names = migrations.map((Migration) => new Migration().name);
+
+describe('migrate', () => {
+  test('applies every migration once, however many run at once', async () => {
+    await using store = await createTestDatabase({ isMigrated: false });
+    const runs = await Promise.all([1, 2, 3, 4].map(() => migrate({ url: store.url, log })));
+    expect(runs.flat()).toEqual(names);
+    expect(await migrate({ url: store.url, log })).toEqual([]);
+  });
+
+  test('works in several databases of one server at once, although they share the roles', async () => {
+    await using stack = new AsyncDisposableStack();
+    const stores = await Promise.all([1, 2, 3].map(() => createTestDatabase({ isMigrated: false })));
+    for (const store of stores) stack.use(store);
+    const runs = await Promise.all(stores.map(({ url }) => migrate({ url, log })));
+    expect(runs).toEqual([names, names, names]);
+  });
+
+  test('waits for Postgres to come up, and says clearly where it does not', async () => {
+    await using store = await createTestDatabase({ isMigrated: false });
+    await using proxy = await cuttableProxy(store.url);
+    await proxy.cut();
+    await expect(migrate({ url: proxy.url, log, waitMs: 100 })).rejects.toThrow(/cannot be reached.*DATABASE_URL/);
+    const waiting = migrate({ url: proxy.url, log });
+    await proxy.mend();
+    expect(await waiting).toEqual(names);
+  });
+
+  test('says at once that a database does not exist', async () => {
+    await using store = await createTestDatabase();
+    await expect(migrate({ url: `${store.url}x`, log })).rejects.toThrow(/refuses: .*database .* does not exist/);
+  });
+
+  test('goes back and forth again', async () => {
+    await using store = await createTestDatabase();
+    const { describeSource } = await import('./database.ts');
+    const source = describeSource({ url: store.url, role: '', poolSize: 1, timeoutMs: 5_000, log });
+    await source.initialize();
+    try {
+      for (const _ of names) await source.undoLastMigration();
+    } finally {
+      await source.destroy();
+    }
+    expect(await migrate({ url: store.url, log })).toEqual(names);
+  });
+});
+
+describe('the roles', () => {
+  const refused: [role: string, statement: string][] = [
+    ['waybell_router', 'select from waybell.delivery_targets'],
+    ['waybell_router', 'select from waybell.subscriptions'],
+    ['waybell_router', 'select from waybell.access_tokens'],
+    ['waybell_router', 'update waybell.subscription_targets set generation = 1'],
+    ['waybell_router', settle()],
+    ['waybell_deliverer', 'select from waybell.subscription_targets'],
+    ['waybell_deliverer', 'select from waybell.accounts'],
+    ['waybell_deliverer', settle()],
+    ['waybell_deactivator', 'select from waybell.subscriptions'],
+    ['waybell_deactivator', 'select from waybell.delivery_targets'],
+    ['waybell_deactivator', 'create table waybell.mine (a int)'],
+  ];
+  const allowed: [role: string, statement: string][] = [
+    ['waybell_router', 'select * from waybell.subscription_targets'],
+    ['waybell_deliverer', 'select * from waybell.delivery_targets'],
+    ['waybell_deactivator', settle()],
+  ];
+
+  test('may do their own thing and nothing else', async () => {
+    await using store = await createTestDatabase();
+    for (const [role, statement] of allowed) await expect(as(store, role, statement)).resolves.toBeDefined();
+    for (const [role, statement] of refused) {
+      await expect(as(store, role, statement)).rejects.toThrow(/permission denied|cannot update view/);
+    }
+  });
+});
+
+describe('the views', () => {
+  test('need no feature for an ungated action, whatever features the account has, or none', async () => {
+    await using store = await createTestDatabase();
+    for (const features of [[], ['insurance'], ['servicepay', 'insurance']]) {
+      const { guid } = await createAccount(store.postgres, { interface: 'shipper', features });
+      await store.postgres.query(
+        `insert into waybell.subscriptions (guid, interface, account_guid, action, callback_url,
+           verification_token_sealed, verification_token_key_id)
+         select gen_random_uuid(), 'shipper', $1, action, 'https://a.test', '\\x00', 'k'
+         from unnest(array['order.created', 'insurance.issued', 'servicepay.updated', 'servicepay_settings.updated']) action`,
+        [guid],
+      );
+      for (const view of ['subscription_targets', 'delivery_targets']) {
+        const { rows } = await store.postgres.query(
+          `select action from waybell.${view} where account_guid = $1 and feature_on order by action collate "C"`,
+          [guid],
+        );
+        expect(rows.map(({ action }) => action)).toEqual([
+          ...(features.includes('insurance') ? ['insurance.issued'] : []),
+          'order.created',
+          ...(features.includes('servicepay') ? ['servicepay.updated', 'servicepay_settings.updated'] : []),
+        ]);
+      }
+    }
+  });
+
+  test('agree with the catalog on which action needs which feature', async () => {
+    await using store = await createTestDatabase();
+    for (const { interface: interfaceName, name, feature = null } of actions) {
+      const { rows } = await store.postgres.query('select waybell.needed_feature($1, $2) as feature', [
+        interfaceName,
+        name,
+      ]);
+      expect({ name, feature: rows[0].feature }).toEqual({ name, feature });
+    }
+  });
+
+  test('show the router what is current and active, and the deliverer everything with its state', async () => {
+    await using store = await createTestDatabase();
+    const { guid } = await createAccount(store.postgres, { interface: 'shipper', features: ['insurance'] });
+    await store.postgres.query(
+      `insert into waybell.subscriptions (guid, interface, account_guid, action, callback_url, is_active, ended_at,
+         deactivated_at, deactivation_rule, verification_token_sealed, verification_token_key_id)
+       select gen_random_uuid(), 'shipper', $1, action, 'https://a.test', active, ended, deactivated,
+         case when deactivated is not null then 'window' end, '\\x00', 'k'
+       from (values ('order.created', true, null::timestamptz, null::timestamptz), ('order.paid', false, now(), null),
+         ('order.removed', false, null, now()), ('insurance.issued', true, null, null),
+         ('servicepay.updated', true, null, null)) as v (action, active, ended, deactivated)`,
+      [guid],
+    );
+    const router = await store.postgres.query('select action, feature_on from waybell.subscription_targets order by 1');
+    expect(router.rows).toEqual([
+      { action: 'insurance.issued', feature_on: true },
+      { action: 'order.created', feature_on: true },
+      { action: 'servicepay.updated', feature_on: false },
+    ]);
+    const deliverer = await store.postgres.query('select action, state from waybell.delivery_targets order by 1');
+    expect(deliverer.rows).toEqual([
+      { action: 'insurance.issued', state: 'active' },
+      { action: 'order.created', state: 'active' },
+      { action: 'order.paid', state: 'ended' },
+      { action: 'order.removed', state: 'deactivated' },
+      { action: 'servicepay.updated', state: 'active' },
+    ]);
+  });
+});
+
+function settle(): string {
+  return `select * from waybell.settle_deliveries('{}', '{}', '{}', null, null, '{}', '{}', '1 day')`;
+}
+
+async function as({ postgres }: TestDatabase, role: string, statement: string): Promise<unknown> {
+  const connection = await postgres.connect();
+  try {
+    await connection.query(`set role ${role}`);
+    return await connection.query(statement);
+  } finally {
+    connection.release(true);
+  }
+}

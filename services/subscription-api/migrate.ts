@@ -1,0 +1,77 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Log } from '@waybell/runtime/log';
+import pg from 'pg';
+import { describeSource, isAway } from './database.ts';
+
+export type MigrateOptions = {
+  url: string;
+  log: Log;
+  /** How long to wait for Postgres to come up, and for another migration to end. */
+  waitMs?: number;
+};
+
+// Any number does, as long as it never changes.
+const LOCK = 2_312_502_051;
+const RETRY_MS = 250;
+// Creating an index over many rows takes long; what hangs for ever still ends.
+const STATEMENT_TIMEOUT_MS = 600_000;
+
+/**
+ * Applies the missing migrations, in one transaction, and returns their names. Several at once wait for each other.
+ * Throws, saying what to do, where Postgres cannot be reached within `waitMs` (30 s), or refuses the user.
+ */
+export async function migrate({ url, log, waitMs = 30_000 }: MigrateOptions): Promise<string[]> {
+  const until = Date.now() + waitMs;
+  const connection = await connect(url, log, until);
+  try {
+    await lock(connection, log, until);
+    await connection.query('create schema if not exists waybell');
+    return await applyMissing(url, log);
+  } finally {
+    await connection.end();
+  }
+}
+
+async function applyMissing(url: string, log: Log): Promise<string[]> {
+  const source = describeSource({ url, role: '', poolSize: 2, timeoutMs: STATEMENT_TIMEOUT_MS, log });
+  await source.initialize();
+  try {
+    const applied = await source.runMigrations({ transaction: 'all' });
+    for (const { name } of applied) log.info({ name }, 'migration.applied');
+    return applied.map(({ name }) => name);
+  } finally {
+    await source.destroy();
+  }
+}
+
+async function connect(url: string, log: Log, until: number): Promise<pg.Client> {
+  const { hostname, port, pathname } = new URL(url);
+  const place = `Postgres at ${hostname}:${port || '5432'}${pathname}`;
+  for (let isFirst = true; ; isFirst = false) {
+    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+    client.on('error', (error) => log.warn({ reason: error.message }, 'postgres.connection-lost'));
+    try {
+      await client.connect();
+      return client;
+    } catch (error) {
+      const reason = String(error);
+      await client.end().catch(() => {});
+      if (!isAway(error)) throw new Error(`${place} refuses: ${reason}; check DATABASE_URL`, { cause: error });
+      if (Date.now() >= until) {
+        throw new Error(`${place} cannot be reached: ${reason}; start it, or check DATABASE_URL`, { cause: error });
+      }
+      if (isFirst) log.info({ waitingFor: place, reason }, 'migration.waiting');
+    }
+    await delay(RETRY_MS);
+  }
+}
+
+async function lock(connection: pg.Client, log: Log, until: number): Promise<void> {
+  for (let isFirst = true; ; isFirst = false) {
+    const { rows } = await connection.query<{ isOurs: boolean }>('select pg_try_advisory_lock($1) as "isOurs"', [LOCK]);
+    if (rows[0]?.isOurs === true) return;
+    if (Date.now() >= until) throw new Error('another migration is still running; see who holds the advisory lock');
+    if (isFirst) log.info({ waitingFor: 'another migration' }, 'migration.waiting');
+    await delay(RETRY_MS);
+  }
+}

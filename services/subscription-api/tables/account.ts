@@ -1,0 +1,17 @@
+import type { Interface } from '@waybell/catalog/action';
+import { EntitySchema } from 'typeorm';
+
+/** A shipper, broker (on the shipper interface) or carrier that uses the API. */
+export type Account = { guid: string; interface: Interface; features: string[]; created_at: Date; changed_at: Date };
+
+export const accountTable = new EntitySchema<Account>({
+  name: 'account',
+  tableName: 'accounts',
+  columns: {
+    guid: { type: 'uuid', primary: true },
+    interface: { type: 'text' },
+    features: { type: 'text', array: true },
+    created_at: { type: 'timestamptz' },
+    changed_at: { type: 'timestamptz' },
+  },
+});

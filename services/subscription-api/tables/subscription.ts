@@ -1,0 +1,52 @@
+import type { Interface } from '@waybell/catalog/action';
+import { EntitySchema } from 'typeorm';
+
+/** One client's wish to be told of one action. It is current until `ended_at`; then the row stays, for history. */
+export type Subscription = {
+  guid: string;
+  interface: Interface;
+  account_guid: string;
+  client_id: string;
+  action: string;
+  callback_url: string;
+  audit_field_set: string[] | null;
+  verification_token_sealed: Buffer;
+  verification_token_key_id: string;
+  /** Raised by every subscribe, so that what was sent for an earlier one no longer counts. */
+  generation: number;
+  is_active: boolean;
+  created_at: Date;
+  changed_at: Date;
+  ended_at: Date | null;
+  deactivated_at: Date | null;
+  deactivation_rule: 'exhausted' | 'window' | null;
+  failing_since: Date | null;
+  last_success_at: Date | null;
+  last_failure_at: Date | null;
+};
+
+export const subscriptionTable = new EntitySchema<Subscription>({
+  name: 'subscription',
+  tableName: 'subscriptions',
+  columns: {
+    guid: { type: 'uuid', primary: true },
+    interface: { type: 'text' },
+    account_guid: { type: 'uuid' },
+    client_id: { type: 'text' },
+    action: { type: 'text' },
+    callback_url: { type: 'text' },
+    audit_field_set: { type: 'text', array: true, nullable: true },
+    verification_token_sealed: { type: 'bytea' },
+    verification_token_key_id: { type: 'text' },
+    generation: { type: 'int' },
+    is_active: { type: 'boolean' },
+    created_at: { type: 'timestamptz' },
+    changed_at: { type: 'timestamptz' },
+    ended_at: { type: 'timestamptz', nullable: true },
+    deactivated_at: { type: 'timestamptz', nullable: true },
+    deactivation_rule: { type: 'text', nullable: true },
+    failing_since: { type: 'timestamptz', nullable: true },
+    last_success_at: { type: 'timestamptz', nullable: true },
+    last_failure_at: { type: 'timestamptz', nullable: true },
+  },
+});

@@ -1,0 +1,48 @@
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+
+export type CuttableProxy = AsyncDisposable & {
+  /** The same URL, through the proxy. */
+  url: string;
+  /** Ends every connection and refuses new ones. */
+  cut(): Promise<void>;
+  mend(): Promise<void>;
+};
+
+/** Stands between a client and the server of `target`, to take it away and bring it back. */
+export async function cuttableProxy(target: string): Promise<CuttableProxy> {
+  const { hostname, port } = new URL(target);
+  const sockets = new Set<Socket>();
+  const server = createServer((client) => {
+    const upstream = connect(Number(port || 5432), hostname);
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket
+        .on('error', () => {})
+        .on('close', () => {
+          sockets.delete(socket);
+          client.destroy();
+          upstream.destroy();
+        });
+    }
+    client.pipe(upstream).pipe(client);
+  });
+  const listen = (at: number) => new Promise<void>((resolve) => void server.listen(at, '127.0.0.1', resolve));
+  await listen(0);
+  // It listens on a port, so it has an AddressInfo.
+  const own = (server.address() as AddressInfo).port;
+
+  async function cut(): Promise<void> {
+    const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  }
+
+  const url = new URL(target);
+  url.host = `127.0.0.1:${own}`;
+  return {
+    url: url.href,
+    cut,
+    mend: () => listen(own),
+    [Symbol.asyncDispose]: () => (server.listening ? cut() : Promise.resolve()),
+  };
+}

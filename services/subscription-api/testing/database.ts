@@ -1,0 +1,61 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createLog } from '@waybell/runtime/log';
+import pg from 'pg';
+import { migrate } from '../migrate.ts';
+
+export type TestDatabase = AsyncDisposable & { url: string; name: string; postgres: pg.Pool };
+
+export const silentLog = createLog({ service: 'test', level: 'silent' });
+
+/** A migrated database of its own on the server that TEST_DATABASE_URL names. Disposing checks for leaks and drops it. */
+export async function createTestDatabase(options: { isMigrated?: boolean } = {}): Promise<TestDatabase> {
+  const name = `waybell_test_${randomBytes(6).toString('hex')}`;
+  const url = urlOf(name);
+  await onServer((server) => server.query(`create database ${name}`));
+  if (options.isMigrated !== false) await migrate({ url, log: silentLog });
+  const postgres = new pg.Pool({ connectionString: url, max: 10 });
+  return {
+    url,
+    name,
+    postgres,
+    async [Symbol.asyncDispose]() {
+      await postgres.end();
+      await onServer(async (server) => {
+        try {
+          await untilNobodyIsConnected(server, name);
+        } finally {
+          await server.query(`drop database ${name} with (force)`);
+        }
+      });
+    },
+  };
+}
+
+function urlOf(database: string): string {
+  const server = process.env['TEST_DATABASE_URL'];
+  if (server === undefined) throw new Error('TEST_DATABASE_URL is not set: run `./waybell test`, or name a Postgres');
+  const url = new URL(server);
+  url.pathname = `/${database}`;
+  return url.href;
+}
+
+async function onServer(work: (server: pg.Client) => Promise<unknown>): Promise<void> {
+  const server = new pg.Client({ connectionString: urlOf('postgres') });
+  await server.connect();
+  try {
+    await work(server);
+  } finally {
+    await server.end();
+  }
+}
+
+async function untilNobodyIsConnected(server: pg.Client, name: string): Promise<void> {
+  const open = `select application_name, state, query from pg_stat_activity where datname = $1`;
+  for (let tries = 50; ; tries -= 1) {
+    const { rows } = await server.query(open, [name]);
+    if (rows.length === 0) return;
+    if (tries === 0) throw new Error(`connections were left open: ${JSON.stringify(rows)}`);
+    await delay(20);
+  }
+}
