@@ -1,0 +1,346 @@
+import { connect } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { migrate } from '../migrate.ts';
+import { signUp, startApi, until, type Answer, type TestApi } from '../testing/api.ts';
+import { cuttableProxy } from '../testing/cuttable-proxy.ts';
+import { silentLog } from '../testing/database.ts';
+import { createToken, revokeToken } from '../tokens.ts';
+
+const base = '/v1/public/webhooks';
+const subscribePath = `${base}/order.created/subscribe`;
+const unsubscribePath = `${base}/order.created/unsubscribe`;
+const callback_url = 'https://hooks.test/a';
+const json = 'application/json';
+
+let api: TestApi;
+let shipper: { guid: string; token: string };
+let carrier: { guid: string; token: string };
+
+beforeAll(async () => {
+  api = await startApi();
+  shipper = await signUp(api, { interface: 'shipper' });
+  carrier = await signUp(api, { interface: 'carrier' });
+});
+
+afterAll(async () => {
+  await api[Symbol.asyncDispose]();
+});
+
+/** The status of an answer that is a problem in every respect. */
+function problemStatus({ status, headers, body }: Answer): number {
+  expect(headers.get('content-type')).toBe('application/problem+json');
+  expect(body).toMatchObject({ type: expect.stringMatching(/^urn:waybell:problem:/), status });
+  expect(body).toMatchObject({ title: expect.any(String), detail: expect.any(String) });
+  expect(body.instance).toBe(headers.get('x-request-id'));
+  return status;
+}
+
+describe('every answer', () => {
+  test('carries a request id, is not stored, and tells nothing of what serves it', async () => {
+    const { headers } = await api.ask('GET', base, { token: shipper.token });
+    expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('content-security-policy')).toContain("default-src 'none'");
+    expect(headers.get('x-powered-by')).toBeNull();
+    expect(headers.get('etag')).toBeNull();
+  });
+});
+
+describe('authentication', () => {
+  test.each([
+    ['no header', {}],
+    ['another scheme', { authorization: 'Basic dTpw' }],
+    ['no token', { authorization: 'Bearer' }],
+  ])('with %s answers 401 without saying more', async (_name, headers) => {
+    const answer = await api.ask('GET', base, { headers });
+    expect(problemStatus(answer)).toBe(401);
+    expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="waybell"');
+  });
+
+  test('with an unknown, malformed, expired or revoked token answers 401 and says which', async () => {
+    const expired = await createToken(api.store.postgres, { accountGuid: shipper.guid, expiresInMs: 1 });
+    const revoked = await createToken(api.store.postgres, { accountGuid: shipper.guid });
+    await revokeToken(api.store.postgres, revoked);
+    const cases = { unknown: 'wbl_x', malformed: 'a b', expired, revoked };
+    for (const [name, token] of Object.entries(cases)) {
+      const answer = await api.ask('GET', base, { token });
+      expect(problemStatus(answer)).toBe(401);
+      expect(answer.headers.get('www-authenticate')).toMatch(
+        new RegExp(`^Bearer realm="waybell", error="invalid_token", error_description=".*${name}`),
+      );
+    }
+  });
+
+  test('takes the scheme in any case', async () => {
+    const headers = { authorization: `bEARER  ${shipper.token}` };
+    expect((await api.ask('GET', base, { headers })).status).toBe(200);
+  });
+
+  test('answers 403 to a token of the other interface', async () => {
+    expect(problemStatus(await api.ask('GET', base, { token: carrier.token }))).toBe(403);
+    expect(problemStatus(await api.ask('GET', '/v1/webhooks', { token: shipper.token }))).toBe(403);
+  });
+
+  test('answers 403 to a token without the scope, naming it', async () => {
+    const reader = await createToken(api.store.postgres, { accountGuid: shipper.guid, scopes: ['webhooks:read'] });
+    const writer = await createToken(api.store.postgres, { accountGuid: shipper.guid, scopes: ['webhooks:write'] });
+    const cases = [
+      ['POST', subscribePath, reader, 'webhooks:write'],
+      ['POST', unsubscribePath, reader, 'webhooks:write'],
+      ['GET', base, writer, 'webhooks:read'],
+      ['GET', `${base}/action_types`, writer, 'webhooks:read'],
+    ] as const;
+    for (const [method, path, token, scope] of cases) {
+      const answer = await api.ask(method, path, { token });
+      expect(problemStatus(answer)).toBe(403);
+      expect(answer.headers.get('www-authenticate')).toContain(`error="insufficient_scope", scope="${scope}"`);
+    }
+  });
+
+  test('notes the use of a token at most once a minute', async () => {
+    const token = await createToken(api.store.postgres, { accountGuid: shipper.guid, clientId: 'noted' });
+    const version = async () =>
+      (await api.store.postgres.query(`select xmin, last_used_at from waybell.access_tokens where client_id = 'noted'`))
+        .rows[0];
+    expect((await version()).last_used_at).toBeNull();
+    await api.ask('GET', base, { token });
+    const first = await version();
+    expect(first.last_used_at).toBeInstanceOf(Date);
+    await api.ask('GET', base, { token });
+    expect(await version()).toEqual(first);
+  });
+});
+
+describe('paths and methods', () => {
+  test.each([
+    ['GET', '/'],
+    ['GET', '/v1/webhook'],
+    ['GET', '/V1/webhooks'],
+    ['POST', `${base}/order.created/subscribe/now`],
+    ['GET', '/v1/public/webhooks//'],
+  ])('%s %s answers 404', async (method, path) => {
+    expect(problemStatus(await api.ask(method, path, { token: shipper.token }))).toBe(404);
+  });
+
+  test.each([
+    ['POST', base, 'GET, HEAD'],
+    ['PUT', `${base}/action_types`, 'GET, HEAD'],
+    ['GET', subscribePath, 'POST'],
+    ['DELETE', unsubscribePath, 'POST'],
+    ['PATCH', '/v1/webhooks/order.created/subscriptions/', 'GET, HEAD, POST, DELETE'],
+  ])('%s %s answers 405 with Allow: %s', async (method, path, allow) => {
+    const answer = await api.ask(method, path);
+    expect(problemStatus(answer)).toBe(405);
+    expect(answer.headers.get('allow')).toBe(allow);
+  });
+
+  test('OPTIONS names the methods, HEAD answers as GET does, without a body', async () => {
+    const options = await api.ask('OPTIONS', base);
+    expect([options.status, options.headers.get('allow')]).toEqual([204, 'GET, HEAD']);
+    expect(await api.ask('HEAD', base, { token: shipper.token })).toMatchObject({ status: 200, text: '' });
+  });
+
+  test('a path that is not valid percent-encoding answers 400', async () => {
+    expect(problemStatus(await api.ask('POST', `${base}/%zz/subscribe`, { token: shipper.token }))).toBe(400);
+  });
+
+  test('what is not HTTP answers 400 as a problem, too', async () => {
+    const text = await new Promise<string>((resolve, reject) => {
+      const socket = connect(api.port, '127.0.0.1', () => socket.end('nonsense\r\n\r\n'));
+      let received = '';
+      socket
+        .setEncoding('utf8')
+        .on('data', (data) => (received += data))
+        .on('end', () => resolve(received))
+        .on('error', reject);
+    });
+    expect(text).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n[^]*application\/problem\+json[^]*"status":400/);
+  });
+
+  test('an unknown action answers 404 and names the nearest', async () => {
+    for (const path of [`${base}/order.create/subscribe`, `${base}/order.create/unsubscribe`]) {
+      const answer = await api.ask('POST', path, { token: shipper.token, body: { callback_url } });
+      expect(problemStatus(answer)).toBe(404);
+      expect(answer.body.detail).toContain('order.created');
+    }
+    const answer = await api.ask('DELETE', '/v1/webhooks/order.deliverd/subscriptions', { token: carrier.token });
+    expect(answer.body.detail).toContain('order.delivered');
+  });
+
+  test('an action of the other interface is unknown, and so are properties of every object', async () => {
+    for (const action of ['damage.created', 'constructor', '__proto__', 'vehicle.location_reported']) {
+      expect(
+        problemStatus(await api.ask('POST', `${base}/${action}/subscribe`, { token: shipper.token, body: {} })),
+      ).toBe(404);
+    }
+  });
+
+  test('both spellings answer, with and without a trailing slash', async () => {
+    for (const path of [`${base}/order.paid/subscribe`, `${base}/order.paid/subscribe/`]) {
+      expect((await api.ask('POST', path, { token: shipper.token, body: { callback_url } })).status).toBe(200);
+    }
+    for (const path of ['/v1/webhooks', '/v1/webhooks/']) {
+      expect((await api.ask('GET', path, { token: carrier.token })).status).toBe(200);
+    }
+  });
+});
+
+describe('a body', () => {
+  const subscribe = (raw: string | Buffer, headers: Record<string, string>) =>
+    api.ask('POST', subscribePath, { token: shipper.token, raw, headers });
+  const good = JSON.stringify({ callback_url });
+
+  test.each([
+    ['application/json', 200],
+    ['application/json; charset=UTF-8', 200],
+    ['application/json;charset="utf-8"', 200],
+    ['Application/JSON', 200],
+    ['application/json; charset=utf-16', 415],
+    ['application/json; charset=iso-8859-1', 415],
+    ['text/plain', 415],
+    ['application/x-www-form-urlencoded', 415],
+    ['application/jsonx', 415],
+  ])('of type %s answers %i', async (type, status) => {
+    const answer = await subscribe(good, { 'content-type': type });
+    expect(status === 200 ? answer.status : problemStatus(answer)).toBe(status);
+  });
+
+  test.each([
+    ['not JSON', '{"callback_url":'],
+    ['empty', ''],
+    ['not UTF-8', Buffer.from([0x22, 0xff, 0x22])],
+  ])('that is %s answers 400', async (_name, raw) => {
+    expect(problemStatus(await subscribe(raw, { 'content-type': json }))).toBe(400);
+  });
+
+  test('over 64 KiB answers 413, compressed or not; at 64 KiB it is read', async () => {
+    const padded = (bytes: number) => good + ' '.repeat(bytes - good.length);
+    expect((await subscribe(padded(65_536), { 'content-type': json })).status).toBe(200);
+    expect(problemStatus(await subscribe(padded(65_537), { 'content-type': json }))).toBe(413);
+    const gzip = { 'content-type': json, 'content-encoding': 'gzip' };
+    expect((await subscribe(gzipSync(padded(65_536)), gzip)).status).toBe(200);
+    expect(problemStatus(await subscribe(gzipSync(padded(65_537)), gzip))).toBe(413);
+    expect(problemStatus(await subscribe(good, gzip))).toBe(400);
+    expect(problemStatus(await subscribe(good, { 'content-type': json, 'content-encoding': 'zip' }))).toBe(415);
+  });
+
+  test.each<[name: string, action: string, body: unknown, pointers: string[]]>([
+    ['that is no object', 'order.created', [callback_url], ['#']],
+    ['that is null', 'order.created', null, ['#']],
+    ['without callback_url', 'order.created', {}, ['#/callback_url']],
+    ['with callback_url null', 'order.created', { callback_url: null }, ['#/callback_url']],
+    ['with a bad callback_url', 'order.created', { callback_url: 'http://hooks.test' }, ['#/callback_url']],
+    ['to a forbidden address', 'order.created', { callback_url: 'https://127.0.0.1/' }, ['#/callback_url']],
+    ['to a host inside', 'order.created', { callback_url: 'https://inside.test/' }, ['#/callback_url']],
+    ['with unknown members', 'order.created', { callback_url, 'a/b~': 1, c: 2 }, ['#/a~1b~0', '#/c']],
+    ['with audit fields elsewhere', 'order.paid', { callback_url, audit_field_set: [] }, ['#/audit_field_set']],
+    ['with audit fields null', 'order.created', { callback_url, audit_field_set: null }, ['#/audit_field_set']],
+    [
+      'with an audit field that is none',
+      'order.created',
+      { callback_url, audit_field_set: ['price', 'x', 1] },
+      ['#/audit_field_set/1', '#/audit_field_set/2'],
+    ],
+    [
+      'with a repeated audit field',
+      'order.created',
+      { callback_url, audit_field_set: ['price', 'price'] },
+      ['#/audit_field_set/1'],
+    ],
+    [
+      'with a vehicle field on an order',
+      'order.modified',
+      { callback_url, audit_field_set: ['vehicles.vin'] },
+      ['#/audit_field_set/0'],
+    ],
+    [
+      'with an order field on a vehicle',
+      'vehicle.deleted',
+      { callback_url, audit_field_set: ['price'] },
+      ['#/audit_field_set/0'],
+    ],
+    [
+      'with everything wrong',
+      'order.paid',
+      { callback_url: 1, audit_field_set: [], d: 1 },
+      ['#/d', '#/callback_url', '#/audit_field_set'],
+    ],
+  ])('%s answers 422 and points to it', async (_name, action, body, pointers) => {
+    const answer = await api.ask('POST', `${base}/${action}/subscribe`, { token: shipper.token, body });
+    expect(problemStatus(answer)).toBe(422);
+    expect(answer.body.errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual(pointers);
+  });
+
+  test('to a host that does not resolve yet, or also to an allowed address, is fine', async () => {
+    for (const url of ['https://not-yet.test/', 'https://mixed.test/']) {
+      const answer = await api.ask('POST', subscribePath, { token: shipper.token, body: { callback_url: url } });
+      expect([answer.status, answer.body.data.object.callback_url]).toEqual([200, url]);
+    }
+  });
+
+  test.each<[raw: string, type: string | undefined, status: number]>([
+    ['', undefined, 200],
+    ['', 'application/x-www-form-urlencoded', 200],
+    ['{}', 'text/plain', 200],
+    [' { } ', json, 200],
+    ['{"a":1}', json, 422],
+    ['[]', json, 422],
+    ['{', json, 400],
+    ['a=1', 'application/x-www-form-urlencoded', 415],
+  ])('of unsubscribe, %j as %s, answers %i', async (raw, type, status) => {
+    await subscribe(good, { 'content-type': json });
+    const headers: Record<string, string> = type === undefined ? {} : { 'content-type': type };
+    expect((await api.ask('POST', unsubscribePath, { token: shipper.token, raw, headers })).status).toBe(status);
+  });
+});
+
+describe('a process', () => {
+  test('serves the interfaces it is told to', async () => {
+    await using one = await startApi({ interfaces: ['carrier'] });
+    const { token } = await signUp(one, { interface: 'carrier' });
+    expect((await one.ask('GET', '/v1/webhooks/', { token })).status).toBe(200);
+    expect(problemStatus(await one.ask('GET', base, { token }))).toBe(404);
+  });
+
+  test('answers 503 with Retry-After while the database is away, and comes back by itself', async () => {
+    await using proxy = await cuttableProxy(String(process.env['TEST_DATABASE_URL']));
+    await using behind = await startApi({ through: (url) => url.replace(new URL(url).host, new URL(proxy.url).host) });
+    const { token } = await signUp(behind, { interface: 'shipper' });
+    expect((await behind.ask('GET', base, { token })).status).toBe(200);
+    await proxy.cut();
+    for (const ask of [
+      () => behind.ask('GET', base, { token }),
+      () => behind.ask('POST', subscribePath, { token, body: { callback_url } }),
+    ]) {
+      const answer = await ask();
+      expect(problemStatus(answer)).toBe(503);
+      expect(answer.headers.get('retry-after')).toMatch(/^\d+$/);
+    }
+    await until(() => behind.database.waitingFor().length > 0);
+    expect(behind.database.waitingFor()).toEqual([expect.stringMatching(/^postgres \(.*ECONNREFUSED/)]);
+    await proxy.mend();
+    await until(async () => (await behind.ask('GET', base, { token })).status === 200);
+    await until(() => behind.database.waitingFor().length === 0);
+  });
+
+  test('answers 503 until the migrations are there, and says what it waits for', async () => {
+    await using early = await startApi({ isMigrated: false });
+    await until(() => early.database.waitingFor().join().includes('migrat'));
+    expect(problemStatus(await early.ask('GET', base, { token: 'wbl_x' }))).toBe(503);
+    await migrate({ url: early.store.url, log: silentLog });
+    await until(() => early.database.waitingFor().length === 0);
+    expect(problemStatus(await early.ask('GET', base, { token: 'wbl_x' }))).toBe(401);
+  });
+
+  test('that meets a bug answers 500 and tells nothing of it', async () => {
+    await using broken = await startApi();
+    const { token } = await signUp(broken, { interface: 'shipper' });
+    await broken.store.postgres.query('drop view waybell.subscription_targets, waybell.delivery_targets');
+    await broken.store.postgres.query('alter table waybell.subscriptions rename to elsewhere');
+    const answer = await broken.ask('GET', base, { token });
+    expect(problemStatus(answer)).toBe(500);
+    expect(answer.text).not.toMatch(/relation|subscriptions|at .*\.ts/);
+  });
+});

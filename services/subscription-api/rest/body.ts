@@ -1,0 +1,74 @@
+import { raw, type Request, type Response } from 'express';
+import { Problem, type Fault } from './problem.ts';
+
+const BODY_LIMIT_BYTES = 64 * 1_024;
+
+const takeBytes = raw({ type: () => true, limit: BODY_LIMIT_BYTES });
+
+/** The body as JSON, whatever it holds. Throws a Problem: 415 not JSON in UTF-8, 413 too large, 400 malformed. */
+export async function readJson(request: Request, response: Response): Promise<unknown> {
+  requireJson(request.get('content-type'));
+  return parseJson(await readBytes(request, response));
+}
+
+/** For requests without a body: none and `{}` are fine, whatever their content type; anything else is a Problem. */
+export async function readNothing(request: Request, response: Response): Promise<void> {
+  const bytes = await readBytes(request, response);
+  if (bytes.length === 0 || /^\s*\{\s*\}\s*$/.test(bytes.toString('latin1'))) return;
+  requireJson(request.get('content-type'));
+  const body = parseJson(bytes);
+  throw invalidBody(isObject(body) ? unknownMembers(body, []) : [notAnObject]);
+}
+
+/** One fault per member of `body` that is not `known`. */
+export function unknownMembers(body: object, known: readonly string[]): Fault[] {
+  const unknown = Object.keys(body).filter((name) => !known.includes(name));
+  return unknown.map((name) => ({ pointer: pointTo(name), detail: `"${name}" is not a member of this request` }));
+}
+
+export const notAnObject: Fault = { pointer: '#', detail: 'must be a JSON object' };
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A JSON Pointer as a URI fragment. */
+export function pointTo(...path: (string | number)[]): string {
+  const steps = path.map((step) => encodeURIComponent(String(step).replaceAll('~', '~0').replaceAll('/', '~1')));
+  return ['#', ...steps].join('/');
+}
+
+export function invalidBody(faults: Fault[]): Problem {
+  const detail = faults.map((fault) => `${fault.pointer} ${fault.detail}`).join('; ');
+  return new Problem('invalid-body', detail, { faults });
+}
+
+async function readBytes(request: Request, response: Response): Promise<Buffer> {
+  await new Promise<void>((resolve, reject) => {
+    takeBytes(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(error)));
+  });
+  const body: unknown = request.body;
+  return Buffer.isBuffer(body) ? body : Buffer.alloc(0);
+}
+
+function requireJson(contentType = ''): void {
+  const [type = '', ...parameters] = contentType
+    .toLowerCase()
+    .split(';')
+    .map((part) => part.trim());
+  if (type !== 'application/json') {
+    throw new Problem('unsupported-media-type', 'Send the header "Content-Type: application/json; charset=utf-8".');
+  }
+  const charsets = parameters.filter((parameter) => /^charset\s*=/.test(parameter));
+  const other = charsets.find((charset) => !/^charset\s*=\s*"?utf-?8"?$/.test(charset));
+  if (other !== undefined) throw new Problem('unsupported-media-type', `The charset must be utf-8, not "${other}".`);
+}
+
+function parseJson(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch (error) {
+    const reason = error instanceof SyntaxError ? error.message : 'it is not valid UTF-8';
+    throw new Problem('invalid-json', `The body is not JSON: ${bytes.length === 0 ? 'it is empty' : reason}`);
+  }
+}

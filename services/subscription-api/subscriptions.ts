@@ -1,0 +1,91 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { Interface } from '@waybell/catalog/action';
+import type { KeyRing } from '@waybell/runtime/secrets';
+import { IsNull } from 'typeorm';
+import type { Database } from './database.ts';
+import { subscriptionTable, type Subscription } from './tables/subscription.ts';
+
+/** Whose subscriptions: clients of one account do not see or replace each other's. */
+export type Client = { interface: Interface; accountGuid: string; clientId: string };
+
+/** What a client asks for. `auditFieldSet` null is the plain form; given, even empty, it is the revision form. */
+export type Wish = { action: string; callbackUrl: string; auditFieldSet: string[] | null };
+
+export type Subscriptions = {
+  /** Makes the subscription, or replaces what the current one says and switches it on; its guid and token stay. */
+  subscribeOrReplace(client: Client, wish: Wish): Promise<Subscription>;
+  /** Makes the subscription; undefined where there is a current one, active or deactivated. */
+  subscribeOnce(client: Client, wish: Wish): Promise<Subscription | undefined>;
+  /** Ends the current subscription and returns it as it ended; undefined where there is none. */
+  end(client: Client, action: string): Promise<Subscription | undefined>;
+  /** The client's current subscriptions, by action. */
+  list(client: Client): Promise<Subscription[]>;
+  find(client: Client, action: string): Promise<Subscription | null>;
+  verificationToken(subscription: Subscription): string;
+};
+
+// Each is one statement: the unique index on current subscriptions decides between concurrent requests.
+const INSERT = `
+  insert into waybell.subscriptions as s (guid, interface, account_guid, client_id, action, callback_url,
+    audit_field_set, verification_token_sealed, verification_token_key_id)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+  on conflict (account_guid, action, interface, client_id) where ended_at is null`;
+
+const SUBSCRIBE_ONCE = `${INSERT} do nothing returning *`;
+
+const SUBSCRIBE_OR_REPLACE = `${INSERT} do update set
+    callback_url = excluded.callback_url, audit_field_set = excluded.audit_field_set,
+    generation = s.generation + 1, is_active = true, changed_at = now(),
+    deactivated_at = null, deactivation_rule = null,
+    failing_since = null, last_success_at = null, last_failure_at = null
+  returning *`;
+
+const END = `
+  with ended as (
+    update waybell.subscriptions set ended_at = now(), is_active = false, changed_at = now()
+    where interface = $1 and account_guid = $2 and client_id = $3 and action = $4 and ended_at is null
+    returning *)
+  select * from ended`;
+
+export function keepSubscriptions({ database, keyRing }: { database: Database; keyRing: KeyRing }): Subscriptions {
+  const query = (sql: string, values: unknown[]) => database.run((source) => source.query<Subscription[]>(sql, values));
+
+  function row(client: Client, wish: Wish): unknown[] {
+    const guid = randomUUID();
+    const { sealed, keyId } = keyRing.seal(randomBytes(32).toString('base64url'), guid);
+    const { accountGuid, clientId } = client;
+    const { action, callbackUrl, auditFieldSet } = wish;
+    return [guid, client.interface, accountGuid, clientId, action, callbackUrl, auditFieldSet, sealed, keyId];
+  }
+
+  return {
+    async subscribeOrReplace(client, wish) {
+      const [subscription] = await query(SUBSCRIBE_OR_REPLACE, row(client, wish));
+      if (subscription === undefined) throw new Error('an insert that replaces returned no row');
+      return subscription;
+    },
+    async subscribeOnce(client, wish) {
+      return (await query(SUBSCRIBE_ONCE, row(client, wish)))[0];
+    },
+    async end(client, action) {
+      return (await query(END, [client.interface, client.accountGuid, client.clientId, action]))[0];
+    },
+    list(client) {
+      const where = currentOf(client);
+      return database.run((source) =>
+        source.getRepository(subscriptionTable).find({ where, order: { action: 'asc' } }),
+      );
+    },
+    find(client, action) {
+      const where = { ...currentOf(client), action };
+      return database.run((source) => source.getRepository(subscriptionTable).findOneBy(where));
+    },
+    verificationToken({ guid, verification_token_sealed: sealed, verification_token_key_id: keyId }) {
+      return keyRing.open({ sealed, keyId }, guid);
+    },
+  };
+}
+
+function currentOf({ interface: interfaceName, accountGuid, clientId }: Client) {
+  return { interface: interfaceName, account_guid: accountGuid, client_id: clientId, ended_at: IsNull() };
+}
