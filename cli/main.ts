@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { checkCommand } from './commands/check.ts';
 import { declareCommand } from './commands/declare.ts';
+import { docsCommand } from './commands/docs.ts';
 import { downCommand } from './commands/down.ts';
 import { envCommand } from './commands/env.ts';
 import { logsCommand } from './commands/logs.ts';
@@ -18,7 +19,8 @@ const program = new Command('waybell')
   .addHelpText('after', '\nExample:\n  ./waybell up        start everything and watch events become callbacks\n');
 
 for (const command of [upCommand, downCommand, statusCommand, envCommand, logsCommand]) program.addCommand(command());
-for (const command of [declareCommand, migrateCommand, testCommand, checkCommand]) program.addCommand(command());
+for (const command of [declareCommand, migrateCommand, testCommand, checkCommand, docsCommand])
+  program.addCommand(command());
 program.addCommand(superviseCommand(), { hidden: true });
 
 try {

@@ -13,7 +13,7 @@ export type Service = {
 
 /** Every service, each run as a process of its own. */
 export const services: readonly Service[] = [
-  { name: 'subscription-api', needs: ['DATABASE_URL', 'REDIS_URL', 'SECRET_KEYS'], isApi: true },
+  { name: 'subscription-api', needs: ['DATABASE_URL', 'SECRET_KEYS'], isApi: true },
   { name: 'event-router', needs: ['AMQP_URL', 'DATABASE_URL', 'REDIS_URL'], databaseRole: 'waybell_router' },
   {
     name: 'deliverer',

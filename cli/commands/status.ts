@@ -26,7 +26,7 @@ async function status({ json }: { json?: true }): Promise<void> {
 function table({ processes, queues }: Status): string {
   const rows = processes.map(({ name, state, pid, restarts, address, waitsFor }) => [
     name,
-    waitsFor === undefined ? state : `${state} (waits for ${waitsFor})`,
+    waitsFor === undefined ? state : `${state} (waits for ${shortened(waitsFor)})`,
     pid === null ? '' : `pid ${pid}`,
     restarts === 0 ? '' : `restarted ${restarts}×`,
     address.replace(/\/\/[^@/]*@/, '//'),
@@ -35,6 +35,12 @@ function table({ processes, queues }: Status): string {
   const waiting = full.map(({ name, messages, consumers }) => [name, `${messages} messages`, `${consumers} consumers`]);
   const empty = `${queues.length - full.length} of ${queues.length} queues are empty`;
   return [...align(rows), '', ...align(waiting), queues.length === 0 ? 'the queues cannot be read' : empty].join('\n');
+}
+
+/** A service that waits for the broker waits for each of its queues: a few name the trouble. */
+function shortened(waitsFor: string): string {
+  const [first, second, ...more] = waitsFor.split(', ');
+  return more.length === 0 ? waitsFor : `${first}, ${second} and ${more.length} more`;
 }
 
 function align(rows: string[][]): string[] {

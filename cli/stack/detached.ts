@@ -3,13 +3,15 @@ import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { LogTail } from './log-tail.ts';
-import { logFileOf, repository, rotateLog, type StackFolder } from './stack-folder.ts';
+import { logFileOf, repository, type StackFolder } from './stack-folder.ts';
 import { conditionOf } from './stack-state.ts';
 
 /** Starts a supervisor that outlives this process, relays what it says, and resolves when everything is ready. */
 export async function startDetached(folder: StackFolder, report: (line: string) => void): Promise<void> {
   const logFile = logFileOf(folder, 'supervisor');
-  rotateLog(logFile);
+  const tail = new LogTail(logFile);
+  // What earlier runs said is of no interest now.
+  tail.read();
   const log = openSync(logFile, 'a', 0o600);
   const child = spawn(process.execPath, [join(repository, 'cli', 'main.ts'), 'supervise'], {
     cwd: repository,
@@ -18,14 +20,15 @@ export async function startDetached(folder: StackFolder, report: (line: string) 
     stdio: ['ignore', log, log],
   });
   closeSync(log);
-  const tail = new LogTail(logFile);
   const relay = () => tail.read().forEach((line) => report(line.replace(/^waybell: /, '')));
   try {
     while (!isReady(folder)) {
       // Read before, so that its last words are not missed.
       const isGone = child.exitCode !== null || child.signalCode !== null || child.pid === undefined;
       relay();
-      if (isGone) throw new Error(`the stack did not start; what happened is in ${logFile}`);
+      if (isGone && conditionOf(folder).kind !== 'running') {
+        throw new Error(`the stack did not start; what happened is in ${logFile}`);
+      }
       await pause(50);
     }
     relay();

@@ -1,11 +1,17 @@
-import { appendFileSync, mkdtempSync, renameSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { LogTail } from './log-tail.ts';
 
+const folder = mkdtempSync(join(tmpdir(), 'waybell-log-'));
+let logs = 0;
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
 const aLog = (content: string) => {
-  const path = join(mkdtempSync(join(tmpdir(), 'waybell-log-')), 'x.log');
+  logs += 1;
+  const path = join(folder, `${logs}.log`);
   writeFileSync(path, content);
   return path;
 };

@@ -29,7 +29,9 @@ describe('terminate', () => {
     const { child, identity } = aSleeper();
     await terminate({ ...identity, began: 'earlier' }, { graceMs: 100 });
     expect(isAlive(identity)).toBe(true);
+    const exited = once(child, 'exit');
     await terminate(identity, { graceMs: 1_000 });
+    await exited;
     expect(isAlive(identity)).toBe(false);
     expect(child.signalCode).toBe('SIGTERM');
   });

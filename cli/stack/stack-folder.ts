@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -34,8 +34,12 @@ export function stackOf(env: NodeJS.ProcessEnv): StackFolder {
   return stackFolder(env['WAYBELL_HOME'] || join(repository, '.waybell'));
 }
 
-/** Makes the folders. Searchable for others, because Postgres runs as another user under root; not readable. */
+/**
+ * Makes the folders. Others may pass through them, because Postgres runs as another user under root, but not look; an
+ * existing folder with something in it keeps its rights.
+ */
 export function makeFolders(folder: StackFolder): void {
+  if (existsSync(folder.home) && readdirSync(folder.home).length === 0) chmodSync(folder.home, 0o711);
   for (const path of [folder.home, folder.logs]) mkdirSync(path, { recursive: true, mode: 0o711 });
 }
 

@@ -45,9 +45,11 @@ export function writeState(folder: StackFolder, state: StackState): void {
   writePrivately(folder.stateFile, `${JSON.stringify(state, null, 2)}\n`);
 }
 
-export function forgetState(folder: StackFolder): void {
+/** Deletes what that supervisor wrote down, and leaves alone what another one has written since. */
+export function forgetState(folder: StackFolder, supervisor: ProcessIdentity): void {
+  const condition = conditionOf(folder);
+  if (condition.kind === 'stopped' || condition.state.supervisor.pid !== supervisor.pid) return;
   rmSync(folder.stateFile, { force: true });
-  rmSync(folder.lockFile, { force: true });
 }
 
 export function entryOf({ spec, state, identity, restarts }: SupervisedProcess): ProcessEntry {

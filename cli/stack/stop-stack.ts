@@ -21,7 +21,7 @@ export async function cleanUp(folder: StackFolder, state: StackState, report: (l
   const left = state.processes.filter(({ identity }) => isAlive(identity));
   if (left.length > 0) report(`cleaning up what a killed supervisor left: ${left.map(({ name }) => name).join(', ')}`);
   for (const isTurn of TURNS) await Promise.all(left.filter(isTurn).map(end));
-  forgetState(folder);
+  forgetState(folder, state.supervisor);
 }
 
 /** Deletes the stack's data, logs and secrets, and nothing else that may lie in its folder. */
@@ -31,8 +31,7 @@ export function removeStack(folder: StackFolder): void {
   for (const path of ['rabbitmq', 'postgres', 'redis', 'logs']) {
     rmSync(join(folder.home, path), { recursive: true, force: true });
   }
-  rmSync(folder.recordFile, { force: true });
-  forgetState(folder);
+  for (const file of [folder.recordFile, folder.stateFile, folder.lockFile]) rmSync(file, { force: true });
 }
 
 // The port mapper last: its broker says goodbye to it.

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { identify, signalQuietly } from './process-identity.ts';
 import { startStack, type Stack } from './stack.ts';
 import type { StackFolder } from './stack-folder.ts';
@@ -48,7 +49,8 @@ export async function supervise({ folder, env, report, onReady }: Supervision): 
     if (!halt.signal.aborted) throw error;
   } finally {
     clearInterval(ticking);
-    forgetState(folder);
+    forgetState(folder, state.supervisor);
+    rmSync(folder.lockFile, { force: true });
   }
   report('stopped');
 }
@@ -98,6 +100,7 @@ function tell(event: ProcessEvent, phase: StackState['phase'], report: (line: st
 
 function tellWaiting({ phase, processes }: StackState, report: (line: string) => void): void {
   const names = (states: string[]) => processes.filter(({ state }) => states.includes(state)).map(({ name }) => name);
-  if (phase === 'starting') report(`waiting for ${names(['starting']).join(', ') || 'the tables and queues'}`);
+  if (phase === 'starting')
+    report(`waiting for ${names(['starting', 'stopping']).join(', ') || 'the tables and queues'}`);
   if (phase === 'stopping') report(`waiting for ${names(['stopping']).join(', ')} to end`);
 }

@@ -43,6 +43,12 @@ export class StartFailed extends Error {
   }
 }
 
+/** What runs now. Should this process end without stopping it, it is killed: it would run for ever. */
+const running = new Set<SupervisedProcess>();
+process.once('exit', () => {
+  for (const { identity } of running) if (identity !== undefined) signalQuietly(-identity.pid, 'SIGKILL');
+});
+
 type Run = { beganMs: number; exited: Promise<string> };
 
 const STARTING_GRACE_MS = 3_000;
@@ -84,6 +90,7 @@ export class SupervisedProcess {
   async stop(signal = this.spec.stopSignal ?? 'SIGTERM'): Promise<void> {
     this.#halt.abort();
     const run = this.#run;
+    if (this.state === 'stopped') return;
     if (run !== undefined && this.identity !== undefined) {
       // What is still starting may not hear a signal yet, and holds nothing.
       const graceMs = this.state === 'starting' ? Math.min(this.spec.graceMs, STARTING_GRACE_MS) : this.spec.graceMs;
@@ -125,6 +132,7 @@ export class SupervisedProcess {
     const run = { beganMs: Date.now(), exited };
     void this.#forget(run);
     this.#run = run;
+    running.add(this);
     this.state = 'starting';
     this.#tell({ kind: 'spawned', process: this });
     return run;
@@ -135,6 +143,7 @@ export class SupervisedProcess {
     if (this.#run !== run) return;
     this.#run = undefined;
     this.identity = undefined;
+    running.delete(this);
   }
 
   /** Undefined when ready, else the reason why it is not. */

@@ -1,0 +1,111 @@
+// The laws of architecture: which code may know which. A name says what is true of every import.
+import swcVisitor from '@swc/core/Visitor.js';
+
+// SWC parses `await using` but its visitor, which dependency-cruiser walks with, does not know it yet.
+const { Visitor } = swcVisitor;
+const { visitStatement } = Visitor.prototype;
+Visitor.prototype.visitStatement = function visitKnownStatement(statement) {
+  if (statement.type !== 'UsingDeclaration') return visitStatement.call(this, statement);
+  return { ...statement, decls: this.visitVariableDeclarators(statement.decls) };
+};
+
+const DRIVERS = ['amqplib', 'pg', 'ioredis'];
+const driver = `node_modules/(${DRIVERS.join('|')})/`;
+
+/** What makes connections, and nothing else does: one adapter per server, and who declares and migrates. */
+const ADAPTERS = [
+  '^libs/runtime/(postgres|redis)\\.ts$',
+  '^libs/line/(broker/|declare\\.ts$)',
+  '^services/subscription-api/(database|migrate)\\.ts$',
+];
+const TEST = '\\.test\\.ts$|/testing/';
+/** Composition roots: who may connect, and hand what is connected to the rest. */
+const ROOTS = ['^services/[^/]+/main\\.ts$', '^cli/', '^tests/'];
+
+export default {
+  forbidden: [
+    {
+      name: 'services-meet-only-on-the-wire',
+      comment: 'A service talks to another through queues and tables. What both need lies in libs/.',
+      severity: 'error',
+      from: { path: '^services/([^/]+)/' },
+      to: { path: '^services/', pathNot: '^services/$1/' },
+    },
+    {
+      name: 'libs-never-know-services',
+      severity: 'error',
+      from: { path: '^libs/' },
+      to: { path: '^(services|cli|tests)/' },
+    },
+    {
+      name: 'services-never-know-the-command-line',
+      severity: 'error',
+      from: { path: '^services/', pathNot: TEST },
+      to: { path: '^(cli|tests)/' },
+    },
+    {
+      name: 'the-catalog-knows-no-other-lib',
+      comment: 'It is data; whatever describes an action can be read without knowing how it travels.',
+      severity: 'error',
+      from: { path: '^libs/catalog/' },
+      to: { path: '^libs/', pathNot: '^libs/catalog/' },
+    },
+    {
+      name: 'the-runtime-knows-no-other-lib',
+      severity: 'error',
+      from: { path: '^libs/runtime/' },
+      to: { path: '^libs/', pathNot: '^libs/runtime/' },
+    },
+    {
+      name: 'only-adapters-know-the-drivers',
+      comment: 'Elsewhere a driver is a type, or comes ready-made as an argument.',
+      severity: 'error',
+      from: {
+        path: '^(libs|services)/',
+        pathNot: [...ADAPTERS, ...ROOTS, TEST, '^services/subscription-api/tokens\\.ts$'],
+      },
+      to: { path: driver, dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'only-main-opens-connections',
+      comment: 'Functions get what they need as arguments.',
+      severity: 'error',
+      from: { path: '^services/', pathNot: [...ROOTS, ...ADAPTERS, TEST] },
+      to: {
+        path: '^libs/(runtime/redis|runtime/shutdown|line/broker/connect-broker)\\.ts$',
+        dependencyTypesNot: ['type-only'],
+      },
+    },
+    {
+      name: 'nothing-imports-a-composition-root',
+      severity: 'error',
+      from: {},
+      to: { path: '^(services/[^/]+|cli)/main\\.ts$' },
+    },
+    {
+      name: 'products-never-know-tests',
+      severity: 'error',
+      from: { path: '^(libs|services|cli)/', pathNot: TEST },
+      to: { path: TEST },
+    },
+    {
+      name: 'no-import-circles',
+      severity: 'error',
+      from: {},
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    },
+    { name: 'every-import-leads-somewhere', severity: 'error', from: {}, to: { couldNotResolve: true } },
+  ],
+  options: {
+    // TypeScript 7 has no programmatic interface: SWC reads the sources.
+    parser: 'swc',
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '\\.waybell' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default', 'types'],
+      extensions: ['.ts', '.js', '.d.ts'],
+    },
+  },
+};

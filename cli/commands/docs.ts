@@ -1,0 +1,24 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Command } from 'commander';
+import { report } from '../report.ts';
+
+export function docsCommand(): Command {
+  return new Command('docs')
+    .description('write the pages that are made from the code')
+    .addHelpText(
+      'after',
+      '\nThe tests fail while a page is not as the code would write it.\n\nExample:\n  ./waybell docs\n',
+    )
+    .action(writePages);
+}
+
+async function writePages(): Promise<void> {
+  const { pages } = await import('../docs/pages.ts');
+  for (const [path, page] of Object.entries(pages)) {
+    const file = join(import.meta.dirname, '../..', path);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, page());
+    report(`wrote ${path}`);
+  }
+}

@@ -1,0 +1,70 @@
+import { deactivatorSettings } from '@waybell/deactivator/config';
+import { delivererSettings } from '@waybell/deliverer/config';
+import { routerSettings } from '@waybell/event-router/config';
+import { declareSettings } from '@waybell/line/declare';
+import { scheduleSettings } from '@waybell/line/schedule';
+import { formatDuration } from '@waybell/runtime/duration';
+import { bytes, duration, durations } from '@waybell/runtime/environment';
+import { subscriptionApiSettings } from '@waybell/subscription-api/config';
+
+type Setting = { desc?: string | undefined; default?: unknown; example?: string | undefined; _parse?: unknown };
+
+/** Who reads which settings, by the name of the process or the command. */
+const READERS: Record<string, Record<string, Setting>> = {
+  'subscription-api': subscriptionApiSettings,
+  'event-router': routerSettings,
+  deliverer: delivererSettings,
+  deactivator: deactivatorSettings,
+  '`waybell declare`': { ...declareSettings, ...scheduleSettings },
+};
+
+/** docs/settings.md: every setting once, with its default and who reads it. */
+export function settingsPage(): string {
+  const settings = new Map<string, Setting>();
+  const readers = new Map<string, string[]>();
+  for (const [reader, specs] of Object.entries(READERS)) {
+    for (const [name, setting] of Object.entries(specs)) {
+      settings.set(name, settings.get(name) ?? setting);
+      readers.set(name, [...(readers.get(name) ?? []), reader]);
+    }
+  }
+  const services = Object.keys(READERS).filter((reader) => !reader.startsWith('`'));
+  const isShared = (name: string) => services.every((service) => readers.get(name)?.includes(service));
+  const rows = [...settings]
+    .toSorted(([one], [other]) => one.localeCompare(other))
+    .map(([name, setting]) => {
+      const readBy = isShared(name) ? 'every service' : (readers.get(name) ?? []).join(', ');
+      return `| \`${name}\` | ${defaultOf(setting)} | ${setting.desc ?? ''} | ${readBy} |`;
+    });
+  return [
+    '# Settings',
+    '',
+    'Environment variables, read and checked at start: all that is wrong is said at once, and the process exits with 2. Durations are written',
+    '`250ms`, `4s`, `1m`, `24h`, `90d`; sizes `64KiB`, `256MiB`, `1GiB`; lists with commas. An empty value counts as not set.',
+    '`NAME=value ./waybell up` reaches the services of the local stack. This page is made from the code: `./waybell docs` writes it.',
+    '',
+    '| Setting | Default | What it is | Read by |',
+    '|---|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n');
+}
+
+function defaultOf(setting: Setting): string {
+  if (setting.default === undefined)
+    return setting.example === undefined ? 'required' : `required, such as \`${setting.example}\``;
+  const written = writeValue(setting.default, setting._parse);
+  return written === '' ? 'none' : `\`${written}\``;
+}
+
+const parserOf = (spec: object) => ('_parse' in spec ? spec._parse : undefined);
+const DURATION = parserOf(duration({}));
+const DURATIONS = parserOf(durations({}));
+const BYTES = parserOf(bytes({}));
+
+function writeValue(value: unknown, parser: unknown): string {
+  if (parser === DURATION && typeof value === 'number') return formatDuration(value);
+  if (parser === DURATIONS && Array.isArray(value)) return value.map((each) => formatDuration(Number(each))).join(',');
+  if (parser === BYTES && typeof value === 'number') return `${value / 2 ** 20}MiB`;
+  return String(value);
+}
