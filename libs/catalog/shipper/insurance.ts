@@ -2,7 +2,7 @@ import type { Action } from '../action.ts';
 import { number, oneOf, target, text } from '../members.ts';
 
 /** Why an issued policy ended, by value (shipper-webhooks, Insurance notifications). */
-export const cancellationReasons: ReadonlyMap<string, string> = new Map([
+const cancellationReasons: ReadonlyMap<string, string> = new Map([
   ['ORDER_CANCELED', 'the order was canceled or archived'],
   ['VEHICLE_REMOVED', 'the insured vehicle was removed from the order'],
   ['VEHICLE_MODIFIED', 'the insured vehicle was changed in a way that voids the policy'],
