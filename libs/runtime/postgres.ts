@@ -43,7 +43,6 @@ const OUTAGE_SQLSTATE = /^(08|53|57)...$|^25006$/;
 
 /** Whether the error says that Postgres is away or cannot work now, rather than that the statement is wrong. */
 export function isOutage(error: unknown): boolean {
-  if (error instanceof pg.DatabaseError) return OUTAGE_SQLSTATE.test(error.code ?? '');
   // Whatever is not an answer of the server is the connection's: refused, reset, timed out, pool exhausted.
-  return error instanceof Error;
+  return !(error instanceof pg.DatabaseError) || OUTAGE_SQLSTATE.test(error.code ?? '');
 }

@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '@waybell/runtime/log';
 import { isOutage } from '@waybell/runtime/postgres';
 import { Unavailable } from '@waybell/runtime/unavailable';
-import pg from 'pg';
 import { DataSource, QueryFailedError } from 'typeorm';
 import { migrations } from './migrations/in-order.ts';
 import { accessTokenTable } from './tables/access-token.ts';
@@ -82,10 +81,9 @@ export function openDatabase(options: DatabaseOptions): Database {
   };
 }
 
-/** Whether Postgres is away or cannot work now. What is not its answer is about the connection. */
+/** Whether Postgres is away or cannot work now. */
 export function isAway(error: unknown): boolean {
-  const cause: unknown = error instanceof QueryFailedError ? error.driverError : error;
-  return !(cause instanceof pg.DatabaseError) || isOutage(cause);
+  return isOutage(error instanceof QueryFailedError ? error.driverError : error);
 }
 
 async function lookAt(source: DataSource): Promise<string[]> {
