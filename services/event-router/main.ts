@@ -6,6 +6,7 @@ import { untilShutdown } from '@waybell/runtime/shutdown';
 import { connectBroker } from '@waybell/line/broker/connect-broker';
 import { onceInRedis } from '@waybell/line/once';
 import { runStep } from '@waybell/line/run-step';
+import { compileSchemas } from './check-schema.ts';
 import { readConfig } from './config.ts';
 import { findSubscriptionsIn } from './find-subscriptions.ts';
 import { routeStep, strayStep } from './router-steps.ts';
@@ -18,6 +19,7 @@ await using redis = connectRedis({ ...config.redis, log: parts.log });
 await parts.readiness.until('postgres', () => postgres.query('select from waybell.subscription_targets limit 0'));
 await using broker = await connectBroker({ ...config.broker, name: 'event-router', log: parts.log });
 
+compileSchemas();
 const step = routeStep(findSubscriptionsIn(postgres), config);
 
 await using routing = runStep(step, { broker, once: onceInRedis(redis, parts.log), ...parts });
