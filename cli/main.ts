@@ -23,6 +23,11 @@ for (const command of [declareCommand, migrateCommand, testCommand, checkCommand
   program.addCommand(command());
 program.addCommand(superviseCommand(), { hidden: true });
 
+// Whoever reads may stop reading: `./waybell logs | head`.
+process.stdout.on('error', () => process.exit());
+// A terminal that is gone must not keep `up` from stopping what it started.
+process.stderr.on('error', () => undefined);
+
 try {
   await program.parseAsync();
 } catch (error) {

@@ -29,7 +29,7 @@ function table({ processes, queues }: Status): string {
     waitsFor === undefined ? state : `${state} (waits for ${shortened(waitsFor)})`,
     pid === null ? '' : `pid ${pid}`,
     restarts === 0 ? '' : `restarted ${restarts}×`,
-    address.replace(/\/\/[^@/]*@/, '//'),
+    address,
   ]);
   const full = queues.filter(({ messages }) => messages > 0);
   const waiting = full.map(({ name, messages, consumers }) => [name, `${messages} messages`, `${consumers} consumers`]);

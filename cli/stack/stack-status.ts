@@ -34,7 +34,8 @@ export async function readStatus(condition: Exclude<Condition, { kind: 'stopped'
 }
 
 async function statusOf(entry: ProcessEntry): Promise<ProcessStatus> {
-  const { name, role, address, restarts = 0, identity } = entry;
+  const { name, role, restarts = 0, identity } = entry;
+  const address = withoutSecrets(entry.address);
   const common = { name, role, address, restarts, pid: isAlive(identity) ? (identity?.pid ?? null) : null };
   if (entry.state === 'external') {
     return { ...common, state: (await reaches(hostAndPort(address))) ? 'ready' : 'unreachable' };
@@ -43,4 +44,9 @@ async function statusOf(entry: ProcessEntry): Promise<ProcessStatus> {
   if (entry.state !== 'ready' || entry.health === undefined) return { ...common, state: entry.state };
   const missing = await waitsFor(entry.health);
   return missing === undefined ? { ...common, state: 'ready' } : { ...common, state: 'waiting', waitsFor: missing };
+}
+
+/** A status is read aloud and pasted into reports: the passwords are for `./waybell env`. */
+function withoutSecrets(address: string): string {
+  return address.replace(/\/\/[^@/]*@/, '//');
 }
