@@ -3,6 +3,12 @@ import { join } from 'node:path';
 import type { ServerName } from './choose-sources.ts';
 import { repository, type StackFolder } from './stack-folder.ts';
 import { portOf, type StackRecord } from './stack-record.ts';
+import { throwawayContainers } from './throwaway-containers.ts';
+
+const COMPOSE_FILE = 'docker-compose.yml';
+
+/** Set in the environment of tests: containers are then removed with the process that started them. */
+export const THROWAWAY = 'WAYBELL_THROWAWAY_CONTAINERS';
 
 /** Servers run by a Docker engine, from docker-compose.yml, as a project of their own per stack. */
 export type EngineServers = {
@@ -24,8 +30,13 @@ export function engineServers(options: {
     postgres: `postgres://waybell:${record.password}@${at('postgres')}/waybell`,
     redis: `redis://:${record.password}@${at('redis')}/0`,
   };
+  const own = { urls: Object.fromEntries(names.map((name) => [name, urls[name]])) };
+  if (process.env[THROWAWAY] !== undefined) {
+    const project = projectOf(folder);
+    return { ...own, ...throwawayContainers({ folder: repository, file: COMPOSE_FILE, project, names, env }) };
+  }
   return {
-    urls: Object.fromEntries(names.map((name) => [name, urls[name]])),
+    ...own,
     start: () => compose(folder, ['up', '--detach', '--wait', ...names], env),
     stop: () => compose(folder, ['stop'], env),
   };
@@ -46,15 +57,10 @@ function engineEnvironment(record: StackRecord): Record<string, string> {
   };
 }
 
+const projectOf = (folder: StackFolder): string => `waybell-${folder.id}`;
+
 function composeArgs(folder: StackFolder, args: string[]): string[] {
-  return [
-    'compose',
-    '--project-name',
-    `waybell-${folder.id}`,
-    '--file',
-    join(repository, 'docker-compose.yml'),
-    ...args,
-  ];
+  return ['compose', '--project-name', projectOf(folder), '--file', join(repository, COMPOSE_FILE), ...args];
 }
 
 async function compose(folder: StackFolder, args: string[], env: Record<string, string>): Promise<void> {

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { THROWAWAY } from '../stack/engine-servers.ts';
 import { repository } from '../stack/stack-folder.ts';
 import type { TestFile } from './find-tests.ts';
 
@@ -36,7 +37,11 @@ export async function runJest({ tests, env, onOutput, signal }: JestRun): Promis
   ];
   // Its report is not the command's answer: it goes to stderr.
   const output = onOutput === undefined ? 2 : 'pipe';
-  const child = spawn(process.execPath, args, { cwd: repository, env, stdio: ['ignore', output, output] });
+  const child = spawn(process.execPath, args, {
+    cwd: repository,
+    env: { ...env, [THROWAWAY]: '1' },
+    stdio: ['ignore', output, output],
+  });
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => onOutput?.(chunk));
   const interrupt = () => child.kill('SIGTERM');
   signal?.addEventListener('abort', interrupt);

@@ -1,7 +1,7 @@
 import { cleanEnv, makeValidator, type CleanedEnv, type ValidatorSpec } from 'envalid';
 import { parseDurationMs } from './duration.ts';
 
-export { bool, num, port, str, url } from 'envalid';
+export { bool, port, str } from 'envalid';
 
 /** A length of time: `250ms`, `4s`, `1m`, `24h`. Read as milliseconds. */
 export const duration = makeValidator<number>(parseDurationMs);

@@ -31,8 +31,6 @@ export const subscriptionApiSettings = {
   }),
 };
 
-export type Config = ReturnType<typeof readConfig>;
-
 export function readConfig(env: NodeJS.ProcessEnv) {
   const settings = readEnvironment(subscriptionApiSettings, env);
   return {
