@@ -117,6 +117,18 @@ describe('readEvent', () => {
     expect(read(aMessage(anEnvelope(what)))).toEqual({ kind: 'invalid', reason, detail });
   });
 
+  test('says what is expected at a place, however long its names are', () => {
+    const payload = { order_guid: GUID, escalation_guid: GUID, resolve_reasons: { ['X'.repeat(10_000)]: 7 } };
+    const parties = { shipper: SHIPPER, broker: BROKER };
+    const message = aMessage(anEnvelope({ action: 'escalation.resolved', parties, payload }), {
+      routingKey: 'shipper.escalation.resolved',
+    });
+    expect(read(message)).toMatchObject({
+      reason: 'payload_invalid',
+      detail: expect.stringMatching(/^\/payload\/resolve_reasons\/X{170,180}…: must be string or null$/),
+    });
+  });
+
   test('refuses an ignored that is no flag', () => {
     const message = aMessage(anEnvelope({ action: 'order.picked_up', ignored: 1 }), {
       routingKey: 'shipper.order.picked_up',

@@ -39,7 +39,11 @@ export function readEvent(message: EventMessage, limits: EventLimits): EventRead
     return invalid('routing_key_differs', detail);
   }
   const breach = checkSchema(action, toPlain(envelope.members));
-  if (breach !== null) return invalid(breach.reason, `${envelope.placeOf(breach.place)}: ${breach.message}`);
+  if (breach !== null) {
+    // Only the place is cut: however long its names are, what is expected there stays.
+    const detail = `${printable(envelope.placeOf(breach.place))}: ${breach.message}`;
+    return { kind: 'invalid', reason: breach.reason, detail };
+  }
   const event = eventOf(envelope, action, hash('sha256', message.body));
   if (message.messageId !== undefined && message.messageId.toLowerCase() !== event.guid) {
     const detail = `${envelope.placeOf('/guid')}: is ${event.guid}, but message_id is "${message.messageId}"`;

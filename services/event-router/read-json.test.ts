@@ -106,6 +106,14 @@ describe('readJson', () => {
     expect(read(Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]))).toMatchObject({ reason: 'not_utf8' });
   });
 
+  test.each([
+    [String.raw`{"a":1,"b\u0000":2}`, 'nul_in_string', 'the body (character 8)'],
+    ['{"a":1,}', 'not_json', 'the body (character 8)'],
+    [String.raw`{"p":{"a":{"x":1},"b\x":3}}`, 'not_json', '/p (character 19)'],
+  ])('says of a broken name in %s in which object it is', (text, reason, place) => {
+    expect(read(text)).toMatchObject({ reason, detail: expect.stringContaining(`${place}: `) });
+  });
+
   test('takes 32 levels and refuses 33', () => {
     expect(read(`${'['.repeat(32)}${']'.repeat(32)}`).kind).toBe('value');
     expect(read(`${'['.repeat(33)}${']'.repeat(33)}`)).toMatchObject({ reason: 'too_deep' });

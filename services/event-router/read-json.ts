@@ -80,6 +80,8 @@ class Reader {
     this.enter();
     if (this.skip(CLOSE_BRACE)) return this.leave(members);
     do {
+      // What is wrong with a name is wrong in this object, not in the member before.
+      this.path.length = this.depth - 1;
       if (this.peek() !== QUOTE) this.fail('not_json', 'a member name in double quotes is expected');
       const key = this.readString();
       this.path[this.depth - 1] = key;
