@@ -5,6 +5,7 @@ import type { Answer, InterfaceName } from '@waybell/line/outcomes';
 import type { AllowList } from '@waybell/runtime/forbidden-address';
 import { reasonOfError, reasonOfStatus } from './failure-reason.ts';
 import { safeConnector } from './safe-address.ts';
+import { skippingContinue } from './skip-continue.ts';
 import { undiciAdapter, type RequestLimits } from './undici-adapter.ts';
 
 export type Call = { delivery: Delivery; callbackUrl: string; verificationToken: string };
@@ -28,7 +29,7 @@ const BODY_LIMITS = { bodyMs: 1_000, bodyBytes: 64 * 1024, keptBytes: 4 * 1024 }
 /** Success is a 2xx status in time (both specifications, Errors); redirects are failures and never followed. */
 export function openEndpoints(options: EndpointOptions): { callEndpoint: CallEndpoint } & AsyncDisposable {
   const agent = new Agent({
-    connect: safeConnector(options),
+    connect: skippingContinue(safeConnector(options)),
     keepAliveTimeout: options.keepAliveMs,
     keepAliveMaxTimeout: options.keepAliveMs,
     pipelining: 1,
@@ -67,8 +68,10 @@ function limitsOf(config: object): RequestLimits {
   return (config as { limits: RequestLimits }).limits;
 }
 
-function requestHeaders(delivery: Delivery, token: string, userAgent: string): Record<string, string> {
+function requestHeaders(delivery: Delivery, token: string, userAgent: string): Record<string, string | false> {
   return {
+    // axios would ask for JSON: any answer is as good.
+    accept: false,
     'content-type': 'application/json; charset=utf-8',
     'accept-encoding': 'identity',
     'user-agent': userAgent,

@@ -1,3 +1,5 @@
+import { types } from 'node:util';
+
 /** Why an attempt failed: a closed list, read from statuses and error codes, never from the text of a message. */
 export type FailureReason =
   | 'dns'
@@ -34,42 +36,56 @@ const BY_CODE: Record<string, FailureReason> = {
   UND_ERR_CONNECT_TIMEOUT: 'connect_timeout',
   ETIMEDOUT: 'connect_timeout',
   ENOTFOUND: 'dns',
-  EAI_AGAIN: 'dns',
   ENODATA: 'dns',
   ECONNREFUSED: 'connect_refused',
   EHOSTUNREACH: 'unreachable',
   ENETUNREACH: 'unreachable',
   EADDRNOTAVAIL: 'unreachable',
+  EHOSTDOWN: 'unreachable',
+  ENETDOWN: 'unreachable',
+  EACCES: 'unreachable',
+  EPERM: 'unreachable',
   ECONNRESET: 'reset',
+  ECONNABORTED: 'reset',
   EPIPE: 'reset',
   UND_ERR_SOCKET: 'reset',
+  UND_ERR_INFO: 'reset',
   ERR_TLS_CERT_ALTNAME_INVALID: 'tls_name',
+  HOSTNAME_MISMATCH: 'tls_name',
   CERT_HAS_EXPIRED: 'tls_expired',
   CERT_NOT_YET_VALID: 'tls_expired',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'tls_untrusted',
   SELF_SIGNED_CERT_IN_CHAIN: 'tls_untrusted',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'tls_untrusted',
-  UNABLE_TO_GET_ISSUER_CERT: 'tls_untrusted',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'tls_untrusted',
-  CERT_UNTRUSTED: 'tls_untrusted',
-  CERT_REVOKED: 'tls_untrusted',
+  INVALID_CA: 'tls_untrusted',
+  INVALID_PURPOSE: 'tls_untrusted',
+  PATH_LENGTH_EXCEEDED: 'tls_untrusted',
   EPROTO: 'tls_failed',
   UND_ERR_HEADERS_OVERFLOW: 'invalid_response',
-  UND_ERR_INFO: 'invalid_response',
+  // A status below 100 trips an assertion of undici's parser.
+  ERR_ASSERTION: 'invalid_response',
 };
 
 const BY_PREFIX: [string, FailureReason][] = [
+  ['EAI_', 'dns'],
   ['HPE_', 'invalid_response'],
+  ['UND_ERR_RES_', 'invalid_response'],
+  ['UNABLE_TO_', 'tls_untrusted'],
+  ['CERT_', 'tls_untrusted'],
   ['ERR_SSL_', 'tls_failed'],
   ['ERR_TLS_', 'tls_failed'],
 ];
 
 /** The reason of an error, or of the first of its causes that has a known code. */
 export function reasonOfError(error: unknown): FailureReason {
-  for (let each = error; each instanceof Error; each = each.cause) {
-    const code = 'code' in each && typeof each.code === 'string' ? each.code : '';
-    const reason = BY_CODE[code] ?? BY_PREFIX.find(([prefix]) => code.startsWith(prefix))?.[1];
+  for (let each = error; types.isNativeError(each); each = each.cause) {
+    const reason = reasonOfCode('code' in each && typeof each.code === 'string' ? each.code : '');
     if (reason !== undefined) return reason;
+    // undici's parser error has a code only on paper.
+    if (each.name === 'HTTPParserError') return 'invalid_response';
   }
   return 'unknown';
+}
+
+function reasonOfCode(code: string): FailureReason | undefined {
+  return BY_CODE[code] ?? BY_PREFIX.find(([prefix]) => code.startsWith(prefix))?.[1];
 }

@@ -1,4 +1,4 @@
-import { AxiosHeaders, type AxiosAdapter, type AxiosResponse } from 'axios';
+import { AxiosHeaders, type AxiosAdapter, type AxiosResponse, type InternalAxiosRequestConfig } from 'axios';
 import type { Dispatcher } from 'undici';
 
 /** The receiver, or the way to it, was too slow; `code` says in which part. */
@@ -37,13 +37,24 @@ export function undiciAdapter(dispatcher: Dispatcher, limitsOf: (config: object)
           origin,
           path: pathname + search,
           method: 'POST',
-          headers: AxiosHeaders.from(config.headers).toJSON() as Record<string, string>,
-          // Bytes in, bytes out: the caller's transformRequest leaves them alone.
-          body: config.data as Buffer,
+          ...messageOf(config),
         },
         exchange,
       );
     });
+}
+
+const TAKEN_AT_ONCE_BYTES = 16 * 1024;
+
+function messageOf(config: InternalAxiosRequestConfig): Pick<Dispatcher.DispatchOptions, 'headers' | 'body'> {
+  const headers = AxiosHeaders.from(config.headers).toJSON() as Record<string, string>;
+  // Bytes in, bytes out: the caller's transformRequest leaves them alone.
+  const body = config.data as Buffer;
+  if (body.length <= TAKEN_AT_ONCE_BYTES) return { headers, body };
+  // Of a buffer undici says that it is sent when the socket has queued it; of an iterable, when the socket let it go.
+  headers['content-length'] = String(body.length);
+  // undici takes iterables, which its types do not say of this method.
+  return { headers, body: [body] as unknown as Buffer };
 }
 
 type Ended = (error: Error | undefined, response: Response) => void;

@@ -1,0 +1,472 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import tls from 'node:tls';
+import { gzipSync } from 'node:zlib';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { readNetworks } from '@waybell/runtime/forbidden-address';
+import type { Delivery } from '@waybell/line/delivery';
+import { openEndpoints, type EndpointOptions } from './call-endpoint.ts';
+import { anAuthority, aSelfSignedCertificate } from './testing/certificate.ts';
+import { aDelivery } from './testing/delivery.ts';
+import { httpServer, sayingServer, tcpServer, tlsServer, type TestServer } from './testing/server.ts';
+
+const LONG_MS = 60_000;
+const loopback = readNetworks(['127.0.0.0/8', '::1/128']);
+const nothing = readNetworks([]);
+const YESTERDAY = new Date(Date.now() - 86_400_000);
+
+const opened: AsyncDisposable[] = [];
+const unhandled: unknown[] = [];
+const noteUnhandled = (error: unknown) => unhandled.push(error);
+
+function endpoints(what: Partial<EndpointOptions> = {}) {
+  const made = openEndpoints({
+    limits: { shipper: { handoverMs: LONG_MS, responseMs: LONG_MS }, carrier: { responseMs: LONG_MS } },
+    allowed: loopback,
+    connectTimeoutMs: LONG_MS,
+    keepAliveMs: 15_000,
+    userAgent: 'Waybell/1.2.3',
+    ...what,
+  });
+  opened.push(made);
+  return made.callEndpoint;
+}
+
+const carrierLimit = (responseMs: number) => ({
+  limits: { shipper: { handoverMs: LONG_MS, responseMs: LONG_MS }, carrier: { responseMs } },
+});
+const shipperLimits = (handoverMs: number, responseMs: number) => ({
+  limits: { shipper: { handoverMs, responseMs }, carrier: { responseMs: LONG_MS } },
+});
+
+async function serve(starting: Promise<TestServer>): Promise<TestServer> {
+  const server = await starting;
+  opened.push(server);
+  return server;
+}
+
+/** One attempt at `url`, with all limits far away unless said otherwise. */
+function call(url: string, what: Partial<EndpointOptions> & { delivery?: Partial<Delivery> } = {}) {
+  const { delivery, ...options } = what;
+  const asked = { delivery: aDelivery(delivery), callbackUrl: url, verificationToken: 'token-1' };
+  return endpoints(options)(asked);
+}
+
+async function read(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(Buffer.from(chunk as Uint8Array));
+  return Buffer.concat(chunks);
+}
+
+const defaultAuthorities = tls.getCACertificates('default');
+const trust = (cert: string) => tls.setDefaultCACertificates([...defaultAuthorities, cert]);
+
+const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+
+beforeAll(() => void process.on('unhandledRejection', noteUnhandled));
+afterEach(async () => {
+  for (const each of opened.splice(0).toReversed()) await each[Symbol.asyncDispose]();
+  if (unhandled.length > 0) throw new AggregateError(unhandled.splice(0), 'a promise was rejected unseen');
+});
+afterAll(() => {
+  process.off('unhandledRejection', noteUnhandled);
+  tls.setDefaultCACertificates(defaultAuthorities);
+});
+
+describe('callEndpoint sends', () => {
+  test('these headers and no others', async () => {
+    let seen: string[] = [];
+    const server = await serve(
+      httpServer((request, response) => {
+        seen = request.rawHeaders;
+        response.end();
+      }),
+    );
+    await call(`${server.url}/hook`, { delivery: { attempt: 3, body: Buffer.from('{}') } });
+    const pairs = seen.flatMap((name, index) => (index % 2 === 0 ? [[name.toLowerCase(), seen[index + 1]]] : []));
+    expect(Object.fromEntries(pairs)).toEqual({
+      host: `localhost:${server.port}`,
+      connection: 'keep-alive',
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': '2',
+      'accept-encoding': 'identity',
+      'user-agent': 'Waybell/1.2.3',
+      'x-service-verification-token': 'token-1',
+      'x-webhook-attempt': '3',
+      'webhook-id': aDelivery().guid,
+    });
+  });
+
+  test('the trace only where the delivery has one', async () => {
+    const seen: unknown[] = [];
+    const server = await serve(
+      httpServer((request, response) => {
+        seen.push(request.headers['traceparent']);
+        response.end();
+      }),
+    );
+    await call(server.url, { delivery: { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01' } });
+    await call(server.url);
+    expect(seen).toEqual(['00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', undefined]);
+  });
+
+  test('a POST to path and query as they were subscribed', async () => {
+    let seen = '';
+    const server = await serve(
+      httpServer((request, response) => {
+        seen = `${request.method} ${request.url}`;
+        response.end();
+      }),
+    );
+    await call(`${server.url}/a%20b//c?d=%C3%A9&e`);
+    expect(seen).toBe('POST /a%20b//c?d=%C3%A9&e');
+  });
+
+  test.each([
+    ['every byte value', Buffer.from(Array.from({ length: 256 }, (_, index) => index))],
+    ['what JSON.parse would change', Buffer.from('{"id": 12345678901234567890, "a": 1.0, "a": "\\ud800"}\n')],
+    ['a mebibyte', randomBytes(2 ** 20)],
+  ])('the exact bytes of the body: %s', async (_, body) => {
+    let received: Buffer = Buffer.alloc(0);
+    const server = await serve(
+      httpServer(async (request, response) => {
+        received = await read(request);
+        response.end();
+      }),
+    );
+    expect(await call(server.url, { delivery: { body } })).toMatchObject({ isDelivered: true });
+    const hashOf = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
+    expect(hashOf(received)).toBe(hashOf(body));
+  });
+
+  test.each([1, 100_000])('many requests over the same connections, with bodies of %d bytes', async (size) => {
+    const server = await serve(
+      httpServer(async (request, response) => {
+        await read(request);
+        response.end('thanks');
+      }),
+    );
+    const callEndpoint = endpoints();
+    const delivery = aDelivery({ body: Buffer.alloc(size) });
+    for (let each = 0; each < 20; each += 1) {
+      await callEndpoint({ delivery, callbackUrl: server.url, verificationToken: '' });
+    }
+    // Asked again at once, undici takes a second one, because the first is still busy with its last request.
+    expect(server.connections()).toBeLessThanOrEqual(2);
+  });
+});
+
+describe('callEndpoint answers', () => {
+  test.each([
+    [200, { isDelivered: true, status: 200 }],
+    [204, { isDelivered: true, status: 204 }],
+    [299, { isDelivered: true, status: 299 }],
+    [304, { isDelivered: false, status: 304, reason: 'redirect' }],
+    [400, { isDelivered: false, status: 400, reason: 'http_4xx' }],
+    [410, { isDelivered: false, status: 410, reason: 'http_4xx' }],
+    [429, { isDelivered: false, status: 429, reason: 'http_4xx' }],
+    [500, { isDelivered: false, status: 500, reason: 'http_5xx' }],
+    [503, { isDelivered: false, status: 503, reason: 'http_5xx' }],
+    [999, { isDelivered: false, status: 999, reason: 'http_other' }],
+  ])('status %d', async (status, answer) => {
+    const server = await serve(httpServer((_, response) => response.writeHead(status).end()));
+    expect(await call(server.url)).toEqual({ ...answer, durationMs: expect.any(Number) });
+  });
+
+  test.each([301, 302, 303, 307, 308])('status %d, and does not follow it', async (status) => {
+    let requests = 0;
+    const server = await serve(
+      httpServer((_, response) => {
+        requests += 1;
+        response.writeHead(status, { location: '/elsewhere' }).end();
+      }),
+    );
+    expect(await call(server.url)).toMatchObject({ isDelivered: false, status, reason: 'redirect' });
+    expect(requests).toBe(1);
+  });
+
+  test.each([
+    ['100 Continue', 'HTTP/1.1 100 Continue\r\n\r\n'],
+    ['102 and 103', 'HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'],
+    ['several 100', 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(3)],
+  ])('the final status after interim ones: %s', async (_, interim) => {
+    const server = await serve(sayingServer(`${interim}HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n`));
+    expect(await call(server.url)).toMatchObject({ isDelivered: true, status: 202 });
+  });
+
+  test('the final status after an interim one that comes byte by byte', async () => {
+    const server = await serve(
+      tcpServer((socket) =>
+        socket.once('data', () => {
+          let left = 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 500 No\r\ncontent-length: 0\r\n\r\n';
+          const drip = setInterval(() => {
+            socket.write(left.slice(0, 1));
+            left = left.slice(1);
+            if (left === '') clearInterval(drip);
+          }, 2);
+        }),
+      ),
+    );
+    expect(await call(server.url)).toMatchObject({ isDelivered: false, status: 500 });
+  });
+
+  test('how long it took', async () => {
+    const server = await serve(httpServer((_, response) => void setTimeout(() => response.end(), 100)));
+    expect((await call(server.url)).durationMs).toBeGreaterThanOrEqual(99);
+  });
+});
+
+describe('callEndpoint, once there is a 2xx status, answers success', () => {
+  test('and lets go of a body that does not end, after a second', async () => {
+    let isClosed = false;
+    const server = await serve(
+      httpServer((request, response) => {
+        request.socket.on('close', () => (isClosed = true));
+        response.writeHead(200).write('and so on');
+      }),
+    );
+    const { durationMs, isDelivered } = await call(server.url);
+    expect(isDelivered).toBe(true);
+    expect(durationMs).toBeGreaterThanOrEqual(990);
+    while (!isClosed) await new Promise((resolve) => setTimeout(resolve, 10));
+  });
+
+  test('and reads no more than it needs of an endless body', async () => {
+    let sentBytes = 0;
+    let hasEnded = (): void => undefined;
+    const ended = new Promise<void>((resolve) => (hasEnded = resolve));
+    const server = await serve(
+      httpServer((_, response) => {
+        const chunk = Buffer.alloc(64 * 1024);
+        const push = () => {
+          do sentBytes += chunk.length;
+          while (response.write(chunk));
+        };
+        response.writeHead(200).on('drain', push).on('close', hasEnded);
+        push();
+      }),
+    );
+    expect(await call(server.url)).toMatchObject({ isDelivered: true, status: 200 });
+    await ended;
+    // What the kernel's buffers hold comes on top of the 64 KiB.
+    expect(sentBytes).toBeLessThan(32 * 2 ** 20);
+  });
+
+  test('where the connection is reset in the body', async () => {
+    const server = await serve(
+      tcpServer((socket) =>
+        socket.once('data', () =>
+          socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf', () =>
+            setTimeout(() => socket.resetAndDestroy(), 20),
+          ),
+        ),
+      ),
+    );
+    expect(await call(server.url)).toMatchObject({ isDelivered: true, status: 200 });
+  });
+
+  test('where the body is not what HTTP says', async () => {
+    const server = await serve(sayingServer('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nnot a size\r\n'));
+    expect(await call(server.url)).toMatchObject({ isDelivered: true, status: 200 });
+  });
+
+  test('without inflating a compression bomb', async () => {
+    const bomb = gzipSync(Buffer.alloc(48 * 2 ** 20));
+    const server = await serve(
+      httpServer((_, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb)),
+    );
+    const before = process.memoryUsage().arrayBuffers;
+    expect(await call(server.url)).toMatchObject({ isDelivered: true });
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(24 * 2 ** 20);
+  });
+});
+
+describe('callEndpoint keeps the limit', () => {
+  test('of a carrier response, also where nothing is answered at all', async () => {
+    const server = await serve(tcpServer(() => undefined));
+    const answer = await call(server.url, carrierLimit(150));
+    expect(answer).toMatchObject({ isDelivered: false, reason: 'response_timeout' });
+    expect(answer.durationMs).toBeGreaterThanOrEqual(149);
+    expect(answer.durationMs).toBeLessThan(2_000);
+  });
+
+  test('of a shipper response from the start, past the limit of the handover', async () => {
+    const server = await serve(tcpServer(() => undefined));
+    const answer = await call(server.url, { ...shipperLimits(150, 400), delivery: { interface: 'shipper' } });
+    expect(answer).toMatchObject({ isDelivered: false, reason: 'response_timeout' });
+    expect(answer.durationMs).toBeGreaterThanOrEqual(399);
+    expect(answer.durationMs).toBeLessThan(2_000);
+  });
+
+  test('of the handover, where the receiver does not take the body', async () => {
+    const server = await serve(tcpServer((socket) => void socket.pause()));
+    const delivery = { interface: 'shipper' as const, body: Buffer.alloc(32 * 2 ** 20) };
+    const answer = await call(server.url, { ...shipperLimits(250, LONG_MS), delivery });
+    expect(answer).toMatchObject({ isDelivered: false, reason: 'handover_timeout' });
+    expect(answer.durationMs).toBeGreaterThanOrEqual(249);
+    expect(answer.durationMs).toBeLessThan(5_000);
+  });
+
+  test.each([
+    ['a status line', 'HTTP/1.1 200 OK\r\n'],
+    ['interim answers without end', 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(100)],
+    ['headers without end', `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(1_000)}`],
+  ])('of the response, where %s drips', async (_, text) => {
+    const server = await serve(
+      tcpServer((socket) =>
+        socket.once('data', () => {
+          let at = 0;
+          const drip = setInterval(() => socket.write(text[at++ % text.length] ?? ''), 10);
+          socket.on('close', () => clearInterval(drip));
+        }),
+      ),
+    );
+    const answer = await call(server.url, carrierLimit(200));
+    expect(answer).toMatchObject({ isDelivered: false, reason: 'response_timeout' });
+    expect(answer.durationMs).toBeLessThan(2_000);
+  });
+
+  test('of the response, where interim answers come without end', async () => {
+    const server = await serve(
+      tcpServer((socket) =>
+        socket.once('data', () => {
+          const push = () => {
+            while (socket.write('HTTP/1.1 100 Continue\r\n\r\n'.repeat(50)));
+          };
+          socket.on('drain', push);
+          push();
+        }),
+      ),
+    );
+    expect(await call(server.url, carrierLimit(200))).toMatchObject({ reason: 'response_timeout' });
+  });
+
+  test.each(['carrier', 'shipper'] as const)('of the connection, where a %s does not agree on TLS', async (name) => {
+    const server = await serve(tcpServer(() => undefined));
+    const limits = name === 'carrier' ? carrierLimit(150) : shipperLimits(150, LONG_MS);
+    const answer = await call(`https://localhost:${server.port}`, { ...limits, delivery: { interface: name } });
+    expect(answer).toMatchObject({ isDelivered: false, reason: 'connect_timeout' });
+    expect(answer.durationMs).toBeLessThan(2_000);
+  });
+
+  test('of the connection, where it is the shortest', async () => {
+    const server = await serve(tcpServer(() => undefined));
+    const answer = await call(`https://localhost:${server.port}`, { connectTimeoutMs: 100 });
+    expect(answer).toMatchObject({ isDelivered: false, reason: 'connect_timeout' });
+  });
+
+  test('and sends nothing where the connection is made too late', async () => {
+    let requests = 0;
+    const authority = anAuthority('Test authority');
+    trust(authority.cert);
+    const secure = await serve(tlsServer(authority.issue({ name: 'localhost' }), () => void (requests += 1)));
+    const held: Socket[] = [];
+    const slow = await serve(tcpServer((socket) => void held.push(socket.pause())));
+    const answer = await call(`https://localhost:${slow.port}`, carrierLimit(150));
+    expect(answer).toMatchObject({ reason: 'connect_timeout' });
+    await Promise.all(held.map((socket) => tunnel(socket, secure.port)));
+    expect(requests).toBe(0);
+  });
+});
+
+/** Passes bytes on both ways, until the client's side ends. */
+async function tunnel(socket: Socket, port: number): Promise<void> {
+  const onward = connect(port, '127.0.0.1').on('error', () => undefined);
+  socket.pipe(onward).pipe(socket);
+  await new Promise((resolve) => socket.once('close', resolve));
+  onward.destroy();
+}
+
+describe('callEndpoint says why there was no answer', () => {
+  test.each([
+    ['invalid_response', 'bytes that are not HTTP', 'SSH-2.0-OpenSSH_9.2\r\n'],
+    ['invalid_response', 'zeros', '\0\0\0\0'],
+    ['invalid_response', 'a content length that is none', 'HTTP/1.1 200 OK\r\ncontent-length: x\r\n\r\n'],
+    ['invalid_response', 'headers beyond measure', `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(64 * 1024)}\r\n\r\n`],
+    ['invalid_response', 'a status below 100', 'HTTP/1.1 099 What\r\n\r\n'],
+    [
+      'invalid_response',
+      'two lengths',
+      'HTTP/1.1 200 OK\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
+    ],
+  ])('%s: %s', async (reason, _, text) => {
+    const server = await serve(sayingServer(text));
+    expect(await call(server.url)).toEqual({ isDelivered: false, reason, durationMs: expect.any(Number) });
+  });
+
+  test.each([
+    ['resets at once', (socket: Socket) => void socket.resetAndDestroy()],
+    ['resets after the request', (socket: Socket) => void socket.once('data', () => socket.resetAndDestroy())],
+    ['closes at once', (socket: Socket) => void socket.end()],
+    ['closes after the request', (socket: Socket) => void socket.once('data', () => socket.end())],
+    ['closes within the status line', (socket: Socket) => void socket.once('data', () => socket.end('HTTP/1.1 20'))],
+  ])('reset: the receiver %s', async (_, connected) => {
+    const server = await serve(tcpServer(connected));
+    expect(await call(server.url)).toMatchObject({ isDelivered: false, reason: 'reset' });
+  });
+
+  test('connect_refused', async () => {
+    const server = await httpServer((_, response) => response.end());
+    await server[Symbol.asyncDispose]();
+    expect(await call(server.url)).toMatchObject({ isDelivered: false, reason: 'connect_refused' });
+  });
+
+  test.each(['nobody.invalid', `${'a'.repeat(64)}.example`])('dns: %s', async (host) => {
+    expect(await call(`http://${host}/`)).toMatchObject({ isDelivered: false, reason: 'dns' });
+  });
+
+  test.each([
+    'http://127.0.0.1',
+    'http://2130706433',
+    'http://0x7f.1',
+    'http://10.0.0.1',
+    'http://169.254.169.254',
+    'http://[::1]',
+    'http://[::ffff:127.0.0.1]',
+    'http://[64:ff9b::7f00:1]',
+    'http://localhost',
+  ])('blocked_address: %s, where loopback is not allowed', async (base) => {
+    const server = await serve(httpServer((_, response) => response.end()));
+    const answer = await call(`${base}:${server.port}/`, { allowed: nothing });
+    expect(answer).toMatchObject({ isDelivered: false, reason: 'blocked_address' });
+    expect(server.connections()).toBe(0);
+  });
+
+  const authority = anAuthority('Test authority');
+  test.each([
+    ['tls_untrusted', 'a certificate that vouches for itself', aSelfSignedCertificate({ name: 'localhost' })],
+    ['tls_untrusted', 'an authority nobody knows', anAuthority('Another').issue({ name: 'localhost' })],
+    ['tls_name', 'the certificate of another', authority.issue({ name: 'elsewhere.example' })],
+    ['tls_expired', 'a certificate of yesterday', authority.issue({ name: 'localhost', notAfter: YESTERDAY })],
+  ])('%s: %s', async (reason, _, certificate) => {
+    trust(authority.cert);
+    const server = await serve(tlsServer(certificate, (__, response) => response.end()));
+    expect(await call(server.url)).toEqual({ isDelivered: false, reason, durationMs: expect.any(Number) });
+  });
+
+  test('tls_failed: the receiver speaks no TLS', async () => {
+    const server = await serve(sayingServer('HTTP/1.1 400 Bad Request\r\n\r\n'));
+    expect(await call(`https://localhost:${server.port}`)).toMatchObject({ reason: 'tls_failed' });
+  });
+
+  test('nothing, where the certificate is good', async () => {
+    trust(authority.cert);
+    const server = await serve(tlsServer(authority.issue({ name: 'localhost' }), (_, response) => response.end()));
+    expect(await call(server.url)).toMatchObject({ isDelivered: true, status: 200 });
+  });
+});
+
+describe('callEndpoint leaves no timer behind', () => {
+  test.each([
+    ['an answer', 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'],
+    ['nonsense', 'nonsense\r\n'],
+    ['an enormous body', `HTTP/1.1 200 OK\r\n\r\n${'y'.repeat(200_000)}`],
+  ])('after %s', async (_, text) => {
+    const server = await serve(sayingServer(text));
+    const callEndpoint = endpoints();
+    const before = timers();
+    await callEndpoint({ delivery: aDelivery(), callbackUrl: server.url, verificationToken: '' });
+    expect(timers()).toBe(before);
+  });
+});

@@ -1,0 +1,57 @@
+import { describe, expect, test } from '@jest/globals';
+import { reasonOfError, reasonOfStatus } from './failure-reason.ts';
+
+const anError = (what: object, cause?: unknown) => Object.assign(new Error('text that is not read', { cause }), what);
+
+describe('reasonOfError', () => {
+  test.each([
+    ['ENOTFOUND', 'dns'],
+    ['EAI_FAIL', 'dns'],
+    ['ECONNREFUSED', 'connect_refused'],
+    ['UND_ERR_CONNECT_TIMEOUT', 'connect_timeout'],
+    ['EHOSTUNREACH', 'unreachable'],
+    ['EACCES', 'unreachable'],
+    ['ECONNRESET', 'reset'],
+    ['UND_ERR_SOCKET', 'reset'],
+    ['UND_ERR_HEADERS_OVERFLOW', 'invalid_response'],
+    ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'invalid_response'],
+    ['HPE_INVALID_CONSTANT', 'invalid_response'],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', 'tls_name'],
+    ['CERT_NOT_YET_VALID', 'tls_expired'],
+    ['CERT_HAS_EXPIRED', 'tls_expired'],
+    ['CERT_REVOKED', 'tls_untrusted'],
+    ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'tls_untrusted'],
+    ['ERR_SSL_TLSV1_ALERT_INTERNAL_ERROR', 'tls_failed'],
+    ['EPROTO', 'tls_failed'],
+    ['SOMETHING_ELSE', 'unknown'],
+  ])('reads code %s as %s', (code, reason) => {
+    expect(reasonOfError(anError({ code }))).toBe(reason);
+  });
+
+  test('reads the first cause with a code it knows', () => {
+    expect(reasonOfError(anError({}, anError({ code: 'ERR_BAD' }, anError({ code: 'ECONNRESET' }))))).toBe('reset');
+  });
+
+  test('reads the error of several addresses as that of the first', () => {
+    const each = [anError({ code: 'ECONNREFUSED' }), anError({ code: 'ENETUNREACH' })];
+    expect(reasonOfError(Object.assign(new AggregateError(each), { code: 'ECONNREFUSED' }))).toBe('connect_refused');
+  });
+
+  test.each([undefined, null, 'text', {}])('reads %p, which is no error, as unknown', (thrown) => {
+    expect(reasonOfError(thrown)).toBe('unknown');
+  });
+});
+
+describe('reasonOfStatus', () => {
+  test.each([
+    [300, 'redirect'],
+    [399, 'redirect'],
+    [400, 'http_4xx'],
+    [499, 'http_4xx'],
+    [500, 'http_5xx'],
+    [599, 'http_5xx'],
+    [600, 'http_other'],
+  ])('reads %d as %s', (status, reason) => {
+    expect(reasonOfStatus(status)).toBe(reason);
+  });
+});

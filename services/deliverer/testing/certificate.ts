@@ -1,0 +1,78 @@
+/** X.509 certificates for tests, signed on the spot: DER written by hand, because Node reads certificates only. */
+import { generateKeyPairSync, randomBytes, sign, type KeyObject } from 'node:crypto';
+
+export type Certificate = { cert: string; key: string };
+export type Authority = Certificate & { issue(what: Subject): Certificate };
+export type Subject = { name: string; notAfter?: Date };
+
+const DAY_MS = 86_400_000;
+
+/** An authority of its own, whose certificates hold for a DNS name and, unless said otherwise, from now on. */
+export function anAuthority(name: string): Authority {
+  const { publicKey, privateKey } = aKeyPair();
+  const cert = write({ name, publicKey, extensions: [IS_AUTHORITY], issuer: name, signer: privateKey });
+  return {
+    cert,
+    key: pemOf(privateKey),
+    issue(subject) {
+      const pair = aKeyPair();
+      const extensions = [validFor(subject.name)];
+      const issued = write({ ...subject, publicKey: pair.publicKey, extensions, issuer: name, signer: privateKey });
+      return { cert: issued, key: pemOf(pair.privateKey) };
+    },
+  };
+}
+
+/** A certificate that nobody but its owner vouches for. */
+export function aSelfSignedCertificate(subject: Subject): Certificate {
+  const { publicKey, privateKey } = aKeyPair();
+  const extensions = [validFor(subject.name)];
+  const cert = write({ ...subject, publicKey, extensions, issuer: subject.name, signer: privateKey });
+  return { cert, key: pemOf(privateKey) };
+}
+
+const aKeyPair = () => generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const pemOf = (key: KeyObject) => key.export({ type: 'pkcs8', format: 'pem' });
+
+type Contents = Subject & { publicKey: KeyObject; extensions: Buffer[]; issuer: string; signer: KeyObject };
+
+function write({ name, notAfter, publicKey, extensions, issuer, signer }: Contents): string {
+  const from = new Date(Math.min(Date.now(), notAfter?.getTime() ?? Infinity) - DAY_MS);
+  const until = notAfter ?? new Date(Date.now() + DAY_MS);
+  const signed = sequence(
+    der(0xa0, der(0x02, Buffer.from([2]))),
+    der(0x02, Buffer.concat([Buffer.from([1]), randomBytes(8)])),
+    ECDSA_WITH_SHA256,
+    distinguished(issuer),
+    sequence(utcTime(from), utcTime(until)),
+    distinguished(name),
+    publicKey.export({ type: 'spki', format: 'der' }),
+    der(0xa3, sequence(...extensions)),
+  );
+  const signature = der(0x03, Buffer.from([0]), sign('sha256', signed, signer));
+  const bytes = sequence(signed, ECDSA_WITH_SHA256, signature).toString('base64');
+  return `-----BEGIN CERTIFICATE-----\n${bytes.match(/.{1,64}/g)?.join('\n')}\n-----END CERTIFICATE-----\n`;
+}
+
+function der(tag: number, ...contents: Buffer[]): Buffer {
+  const content = Buffer.concat(contents);
+  const { length } = content;
+  const size = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
+  return Buffer.concat([Buffer.from([tag, ...size]), content]);
+}
+
+const sequence = (...contents: Buffer[]) => der(0x30, ...contents);
+const oid = (hex: string) => der(0x06, Buffer.from(hex, 'hex'));
+const ECDSA_WITH_SHA256 = sequence(oid('2a8648ce3d040302'));
+const COMMON_NAME = oid('550403');
+const SUBJECT_ALT_NAME = oid('551d11');
+const BASIC_CONSTRAINTS = oid('551d13');
+const TRUE = der(0x01, Buffer.from([0xff]));
+const IS_AUTHORITY = sequence(BASIC_CONSTRAINTS, TRUE, der(0x04, sequence(TRUE)));
+const validFor = (name: string) => sequence(SUBJECT_ALT_NAME, der(0x04, sequence(der(0x82, Buffer.from(name)))));
+const distinguished = (name: string) => sequence(der(0x31, sequence(COMMON_NAME, der(0x0c, Buffer.from(name)))));
+
+function utcTime(at: Date): Buffer {
+  const digits = at.toISOString().replaceAll(/\.\d+|[-:T]/g, '');
+  return der(0x17, Buffer.from(digits.slice(2)));
+}

@@ -1,0 +1,60 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import type { Certificate } from './certificate.ts';
+
+/** A server on a port of its own, on the loopback address. Disposing cuts its connections. */
+export type TestServer = AsyncDisposable & {
+  port: number;
+  url: string;
+  /** Connections made to it so far. */
+  connections: () => number;
+};
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => unknown;
+
+export const httpServer = (answer: Answer): Promise<TestServer> =>
+  start(
+    createServer((request, response) => void answer(request, response)),
+    'http',
+  );
+
+export const tlsServer = (certificate: Certificate, answer: Answer): Promise<TestServer> =>
+  start(
+    createSecureServer(certificate, (request, response) => void answer(request, response)),
+    'https',
+  );
+
+/** Answers with bytes: what a socket gets is up to `connected`. */
+export const tcpServer = (connected: (socket: Socket) => void): Promise<TestServer> =>
+  start(createTcpServer(connected), 'http');
+
+/** Answers the first bytes of each connection with these. */
+export const sayingServer = (text: string): Promise<TestServer> =>
+  tcpServer((socket) => socket.once('data', () => socket.write(text)));
+
+async function start(server: Server, scheme: string): Promise<TestServer> {
+  const sockets = new Set<Socket>();
+  let connections = 0;
+  server.on('connection', (socket: Socket) => {
+    connections += 1;
+    sockets.add(socket);
+    // That the other side goes away is what many tests are about.
+    socket.on('error', () => undefined);
+    socket.on('close', () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('it listens on a port');
+  return {
+    port: address.port,
+    url: `${scheme}://localhost:${address.port}`,
+    connections: () => connections,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve());
+      });
+    },
+  };
+}
