@@ -30,10 +30,15 @@ const TARGETS = {
 export type FindTarget = (subscription: string) => Promise<Target | undefined>;
 
 export function findTargetIn(postgres: Postgres, keyRing: KeyRing): FindTarget {
-  return microBatch(async (guids) => {
+  const findRow = microBatch(async (guids) => {
     const { rows } = await whenAvailable(postgres, () => postgres.query<TargetRow>({ ...TARGETS, values: [guids] }));
-    return new Map(rows.map((row) => [row.subscription_guid, readTarget(row, keyRing)]));
+    return new Map(rows.map((row) => [row.subscription_guid, row]));
   });
+  return async (subscription) => {
+    const row = await findRow(subscription);
+    // Each on its own: a token that cannot be opened is no matter of the others in the batch.
+    return row && readTarget(row, keyRing);
+  };
 }
 
 function readTarget(row: TargetRow, keyRing: KeyRing): Target {

@@ -1,4 +1,5 @@
 import { configOrExit } from '@waybell/runtime/environment';
+import { withLastKnown } from '@waybell/runtime/last-known';
 import { connectPostgres } from '@waybell/runtime/postgres';
 import { startProcess } from '@waybell/runtime/process-parts';
 import { connectRedis } from '@waybell/runtime/redis';
@@ -9,6 +10,7 @@ import { runStep } from '@waybell/line/run-step';
 import { openEndpoints } from './call-endpoint.ts';
 import { readConfig } from './config.ts';
 import { deliverStep } from './deliver-step.ts';
+import { findTargetIn } from './find-target.ts';
 
 const config = configOrExit(readConfig);
 
@@ -19,7 +21,9 @@ await using endpoints = openEndpoints(config.endpoints);
 await parts.readiness.until('postgres', () => postgres.query('select from waybell.delivery_targets limit 0'));
 await using broker = await connectBroker({ ...config.broker, name: 'deliverer', log: parts.log });
 
-const step = deliverStep({ postgres, callEndpoint: endpoints.callEndpoint, config });
+const now = Date.now;
+const findTarget = withLastKnown(findTargetIn(postgres, config.keyRing), { ...config.lastKnown, now });
+const step = deliverStep({ findTarget, callEndpoint: endpoints.callEndpoint, config, now });
 
 await using running = runStep(step, { broker, once: onceInRedis(redis, parts.log), ...parts });
 parts.readiness.watch(() => [...broker.waitingFor(), ...running.waitingFor()]);

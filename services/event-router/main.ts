@@ -20,7 +20,7 @@ await parts.readiness.until('postgres', () => postgres.query('select from waybel
 await using broker = await connectBroker({ ...config.broker, name: 'event-router', log: parts.log });
 
 compileSchemas();
-const step = routeStep(findSubscriptionsIn(postgres), config);
+const step = routeStep({ findSubscriptions: findSubscriptionsIn(postgres), now: Date.now, config });
 
 await using routing = runStep(step, { broker, once: onceInRedis(redis, parts.log), ...parts });
 await using sorting = runStep(strayStep(), { broker, ...parts });

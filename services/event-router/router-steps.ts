@@ -2,13 +2,15 @@ import type { Message } from '@waybell/line/messages';
 import type { Step } from '@waybell/line/run-step';
 import { deliveriesExchange, routerQueue, straysQueue } from '@waybell/line/topology';
 import type { Config } from './config.ts';
-import type { FindSubscriptions } from './find-subscriptions.ts';
 import { nameStray } from './name-stray.ts';
-import { readArrival, repeatEvent, routeEvent, type Arrival } from './route-event.ts';
+import { readArrival, repeatEvent, routeEvent, type Arrival, type RouteOptions } from './route-event.ts';
+
+export type RouteStepOptions = Pick<RouteOptions, 'findSubscriptions' | 'now'> & {
+  config: Pick<Config, 'prefetch' | 'eventLimits' | 'passesTraceparent' | 'rememberMs'>;
+};
 
 /** The router's place on the line. An event is recognised again by its action and guid, and its body by a hash. */
-export function routeStep(findSubscriptions: FindSubscriptions, config: Config): Step<Arrival> {
-  const now = Date.now;
+export function routeStep({ findSubscriptions, now, config }: RouteStepOptions): Step<Arrival> {
   return {
     service: 'event-router',
     queues: [routerQueue],
