@@ -14,19 +14,23 @@ export function microBatch<V>(
   const waiting = new Map<string, Waiting<V>[]>();
   let underWay = 0;
 
+  async function loadWhileAsked(): Promise<void> {
+    underWay += 1;
+    // A microtask later, so that keys asked for in one go travel together.
+    await Promise.resolve();
+    while (waiting.size > 0) await loadNext();
+    underWay -= 1;
+  }
+
   async function loadNext(): Promise<void> {
     const batch = [...waiting].slice(0, largest);
     for (const [key] of batch) waiting.delete(key);
-    underWay += 1;
     try {
       const found = await loadMany(batch.map(([key]) => key));
       for (const [key, askers] of batch) for (const { resolve } of askers) resolve(found.get(key));
     } catch (error) {
       for (const [, askers] of batch) for (const { reject } of askers) reject(error);
-    } finally {
-      underWay -= 1;
     }
-    if (waiting.size > 0) await loadNext();
   }
 
   return (key) =>
@@ -34,7 +38,6 @@ export function microBatch<V>(
       const askers = waiting.get(key);
       if (askers === undefined) waiting.set(key, [{ resolve, reject }]);
       else askers.push({ resolve, reject });
-      // In a microtask, so that keys asked for in one go travel together.
-      if (waiting.size === 1 && underWay < concurrency) queueMicrotask(() => void loadNext());
+      if (underWay < concurrency) void loadWhileAsked();
     });
 }
