@@ -14,7 +14,7 @@ export type DeactivateOptions = { settle: SettleDeliveries; onDeactivated: (deac
 
 /**
  * Switches a subscription off when its deliveries only fail. Only ends count: a failed attempt that a retry makes good
- * is not a failed message.
+ * is not a failed message, and one that grew too old before its first attempt says nothing about its receiver.
  */
 export function deactivate({ settle, onDeactivated }: DeactivateOptions): Handler<Outcome[]> {
   return async (outcomes) => {
@@ -25,5 +25,6 @@ export function deactivate({ settle, onDeactivated }: DeactivateOptions): Handle
 }
 
 function isEnd(outcome: Outcome): outcome is Ended {
-  return outcome.kind === 'delivered' || outcome.kind === 'exhausted';
+  if (outcome.kind === 'exhausted') return outcome.attempt > 1 || outcome.answer.reason !== 'expired';
+  return outcome.kind === 'delivered';
 }
