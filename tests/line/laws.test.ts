@@ -1,0 +1,242 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { Attempted, Outcome, Routed } from '@waybell/line/outcomes';
+import { rejectedQueue } from '@waybell/line/topology';
+import { anEvent, type PublishedEvent } from '../testing/event.ts';
+import { MemoryLine, type Crash, type Receiver } from './memory-line.ts';
+
+const ACTIONS = [
+  { interface: 'carrier', action: 'order.created' },
+  { interface: 'carrier', action: 'order.delivered' },
+  { interface: 'shipper', action: 'order.paid' },
+  { interface: 'shipper', action: 'order.picked_up_bol' },
+] as const;
+const ACCOUNTS = [randomUUID(), randomUUID()];
+const LONGEST = { carrier: 4, shipper: 6 };
+const DELAYS_MS = { carrier: [1_000, 2_000, 4_000], shipper: [60_000, 60_000, 60_000, 60_000, 60_000] };
+
+const where = fc.record({ action: fc.constantFrom(...ACTIONS), account: fc.constantFrom(...ACCOUNTS) });
+/** How a receiver answers its 1st, 2nd, … attempt: the same whenever it is asked again. */
+const answers = fc.array(
+  fc.record({ status: fc.constantFrom(200, 200, 404, 500, 'none' as const), afterMs: fc.nat({ max: 5_000 }) }),
+  { minLength: 1, maxLength: 6 },
+);
+const subscription = fc.record({ where, answers, isFeatureOn: fc.boolean() });
+const twist = fc.constantFrom('none', 'none', 'again', 'guid reused', 'links missing', 'not an event');
+const published = fc.record({ where, twist, pauseMs: fc.constantFrom(0, 0, 700, 90_000) });
+
+const story = (crashes: readonly Crash[]) =>
+  fc.record({
+    subscriptions: fc.array(subscription, { maxLength: 5 }),
+    events: fc.array(published, { minLength: 1, maxLength: 6 }),
+    crashes: fc.array(fc.constantFrom(undefined, undefined, ...crashes), { maxLength: 20 }),
+    order: fc.array(fc.nat({ max: 50 }), { minLength: 1, maxLength: 20 }),
+  });
+type Story = ReturnType<typeof story> extends fc.Arbitrary<infer S> ? S : never;
+
+/** Lets a story happen. Resolves with the line at its end and the events that went into it. */
+async function happen({ subscriptions, events, crashes, order }: Story) {
+  const plan = [...crashes];
+  let turn = 0;
+  const line = new MemoryLine({
+    crash: () => plan.shift(),
+    pick: () => order[turn++ % order.length] ?? 0,
+  });
+  for (const each of subscriptions) {
+    const row = line.subscriptions.add({
+      ...each.where.action,
+      account: each.where.account,
+      isFeatureOn: each.isFeatureOn,
+    });
+    const receiver: Receiver = ({ attempt }) => each.answers[(attempt - 1) % each.answers.length] ?? { status: 200 };
+    line.receivers.set(row.guid, receiver);
+  }
+  const guids = new Set<string>();
+  let broken = 0;
+  for (const each of events) {
+    const event = eventOf(each);
+    if (each.twist === 'not an event') {
+      line.publishBytes(`${event.interface}.${event.action}`, Buffer.from('{'));
+      broken += 1;
+    } else {
+      guids.add(event.guid);
+      line.publish(event);
+      if (each.twist === 'again') line.publish(event);
+      if (each.twist === 'guid reused') line.publish({ ...event, error_message: 'other' } as PublishedEvent);
+    }
+    await line.runFor(each.pauseMs);
+  }
+  await line.run();
+  return { line, guids, broken };
+}
+
+function eventOf({ where: { action, account }, twist: how }: Story['events'][number]): PublishedEvent {
+  const links = action.action === 'order.picked_up_bol' && how !== 'links missing';
+  const payload = { order_guid: randomUUID(), ...(links && LINKS) };
+  return anEvent({
+    ...action,
+    parties: { [action.interface]: account },
+    ...(action.interface === 'shipper' && { payload }),
+  });
+}
+
+const LINKS = { pdf_bol_url: 'https://example.com/1.pdf', online_bol_url: 'https://example.com/1' };
+
+const isRouted = (outcome: Outcome): outcome is Routed => outcome.kind === 'routed';
+const isAttempted = (outcome: Outcome): outcome is Attempted => outcome.kind !== 'routed';
+
+/** What became of each delivery that the router says it made: the ends that were recorded, each once. */
+function endsByDelivery(line: MemoryLine): Map<string, Set<string>> {
+  const ends = new Map<string, Set<string>>();
+  for (const { deliveries } of line.outcomes.filter(isRouted)) {
+    for (const { delivery } of deliveries) ends.set(delivery, new Set());
+  }
+  for (const outcome of line.outcomes.filter(isAttempted)) {
+    if (outcome.kind !== 'failed') ends.get(outcome.delivery)?.add(outcome.kind);
+  }
+  return ends;
+}
+
+function requestsByDelivery(line: MemoryLine) {
+  return Map.groupBy(line.requests, ({ guid }) => guid);
+}
+
+function assert(isTrue: boolean, what: string): void {
+  if (!isTrue) throw new Error(`not so: ${what}`);
+}
+
+const SAFE: Crash[] = ['publish', 'acknowledge'];
+const ANY: Crash[] = ['publish', 'remember', 'acknowledge'];
+const law = (crashes: readonly Crash[], check: (happened: Awaited<ReturnType<typeof happen>>) => void) =>
+  fc.assert(
+    fc.asyncProperty(story(crashes), async (told) => check(await happen(told))),
+    { numRuns: 300 },
+  );
+
+describe('whatever happens, and wherever a process dies,', () => {
+  test('every event is routed or rejected, and nothing is left on the line', async () => {
+    await expect(
+      law(ANY, ({ line, guids, broken }) => {
+        const routed = new Set(line.outcomes.filter(isRouted).map(({ event }) => event));
+        for (const guid of guids) assert(routed.has(guid), `${guid} was routed`);
+        const nonsense = line.rejections.filter(({ reason }) => reason !== 'guid_reused');
+        assert(nonsense.length === broken, 'what is not an event was rejected, and nothing else was');
+        assert(
+          line.broker.filled().every((queue) => queue === rejectedQueue),
+          'all queues are empty',
+        );
+      }),
+    ).resolves.toBeUndefined();
+  });
+
+  test('the record of an event names a delivery, or a reason, for every subscription that it was for', async () => {
+    await expect(
+      law(ANY, ({ line }) => {
+        for (const { deliveries, suppressed } of line.outcomes.filter(isRouted)) {
+          assert(deliveries.length + suppressed.length > 0, 'something is said');
+          const told = [...deliveries, ...suppressed].map((each) => each.subscription);
+          assert(new Set(told).size === told.length, 'and once of each subscription');
+        }
+      }),
+    ).resolves.toBeUndefined();
+  });
+
+  test('every delivery comes to an end', async () => {
+    await expect(
+      law(ANY, ({ line }) => {
+        for (const [delivery, ends] of endsByDelivery(line)) assert(ends.size > 0, `${delivery} ended`);
+      }),
+    ).resolves.toBeUndefined();
+  });
+
+  test('attempts of a delivery are 1 to n without a gap, and no more than its interface has', async () => {
+    await expect(
+      law(ANY, ({ line }) => {
+        for (const [delivery, requests] of requestsByDelivery(line)) {
+          const attempts = [...new Set(requests.map(({ attempt }) => attempt))];
+          assert(
+            attempts.every((attempt, index) => attempt === index + 1),
+            `${delivery}: ${attempts.join()}`,
+          );
+          const [first] = requests;
+          assert(first !== undefined && attempts.length <= LONGEST[first.interface], `${delivery}: as many as it has`);
+        }
+      }),
+    ).resolves.toBeUndefined();
+  });
+
+  test('no retry comes before its time', async () => {
+    await expect(
+      law(ANY, ({ line }) => {
+        for (const requests of requestsByDelivery(line).values()) {
+          for (const request of requests.filter(({ attempt }) => attempt > 1)) {
+            const before = requests.find(({ attempt }) => attempt === request.attempt - 1);
+            const delayMs = DELAYS_MS[request.interface][request.attempt - 2] ?? Infinity;
+            assert(before !== undefined && request.at >= before.endedAt + delayMs, 'it waited for its delay');
+          }
+        }
+      }),
+    ).resolves.toBeUndefined();
+  });
+
+  test('a delivery is the same message every time', async () => {
+    await expect(
+      law(ANY, ({ line }) => {
+        for (const requests of requestsByDelivery(line).values()) {
+          assert(new Set(requests.map(({ body }) => body.toString('base64'))).size === 1, 'one body');
+        }
+      }),
+    ).resolves.toBeUndefined();
+  });
+});
+
+describe('where no process dies between handing over and remembering,', () => {
+  test('every delivery has exactly one end', async () => {
+    await expect(
+      law(SAFE, ({ line }) => {
+        for (const [delivery, ends] of endsByDelivery(line)) {
+          assert(ends.size === 1, `${delivery} ended once: ${[...ends].join()}`);
+        }
+      }),
+    ).resolves.toBeUndefined();
+  });
+
+  test('what was delivered answered 2xx, and what was exhausted used all its attempts in vain', async () => {
+    await expect(
+      law(SAFE, ({ line }) => {
+        const requests = requestsByDelivery(line);
+        for (const outcome of line.outcomes.filter(isAttempted)) {
+          const made = requests.get(outcome.delivery) ?? [];
+          const attempts = new Set(made.map(({ attempt }) => attempt)).size;
+          if (outcome.kind === 'delivered') assert(attempts === outcome.attempt, 'delivered at the last attempt made');
+          if (outcome.kind === 'exhausted') assert(attempts === LONGEST[outcome.interface], 'all attempts were made');
+          if (outcome.kind === 'dropped') assert(attempts === outcome.attempt - 1, 'no attempt was made');
+        }
+      }),
+    ).resolves.toBeUndefined();
+  });
+
+  test('carrier subscriptions are off if, and only if, a delivery of theirs is exhausted', async () => {
+    await expect(
+      law(SAFE, ({ line }) => {
+        const exhausted = new Set(
+          line.outcomes.flatMap((outcome) => (outcome.kind === 'exhausted' ? [outcome.subscription] : [])),
+        );
+        for (const row of line.subscriptions.rows) {
+          const isOff = row.interface === 'carrier' && exhausted.has(row.guid);
+          assert((row.state === 'deactivated') === isOff, `${row.interface} ${row.state}`);
+        }
+      }),
+    ).resolves.toBeUndefined();
+  });
+
+  test('without any crash, no request is made twice', async () => {
+    await expect(
+      law([], ({ line }) => {
+        const made = line.requests.map(({ guid, attempt }) => `${guid} ${attempt}`);
+        assert(new Set(made).size === made.length, 'each attempt is one request');
+      }),
+    ).resolves.toBeUndefined();
+  });
+});

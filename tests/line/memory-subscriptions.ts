@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto';
+import type { Deactivation, Ended } from '@waybell/deactivator/settle-deliveries';
+import type { Target } from '@waybell/deliverer/find-target';
+import type { Subscription } from '@waybell/event-router/find-subscriptions';
+import type { InterfaceName } from '@waybell/line/outcomes';
+
+/** A subscription as the table has it. */
+export type Row = {
+  guid: string;
+  interface: InterfaceName;
+  action: string;
+  account: string;
+  generation: number;
+  state: Target['state'];
+  isFeatureOn: boolean;
+  auditFieldSet: string[] | null;
+  callbackUrl: string;
+};
+
+/** In the place of the tables: what the steps ask and say of subscriptions. */
+export class MemorySubscriptions {
+  readonly rows: Row[] = [];
+  offOnExhausted: readonly InterfaceName[] = [];
+
+  add(what: Partial<Row> & Pick<Row, 'interface' | 'action' | 'account'>): Row {
+    const guid = randomUUID();
+    const row: Row = {
+      guid,
+      generation: 1,
+      state: 'active',
+      isFeatureOn: true,
+      auditFieldSet: null,
+      callbackUrl: `https://receiver.example/${guid}`,
+      ...what,
+    };
+    this.rows.push(row);
+    return row;
+  }
+
+  find(interfaceName: string, action: string, account: string): Subscription[] {
+    return this.rows.filter(
+      (row) =>
+        row.interface === interfaceName && row.action === action && row.account === account && row.state === 'active',
+    );
+  }
+
+  target(guid: string): Target | undefined {
+    const row = this.rows.find((each) => each.guid === guid);
+    return row && { ...row, verificationToken: `token of ${guid}` };
+  }
+
+  /** The rule of exhausted deliveries; the other one needs the real table. */
+  settle(ended: readonly Ended[]): Deactivation[] {
+    return ended.flatMap(({ kind, subscription, generation }) => {
+      const row = this.rows.find((each) => each.guid === subscription && each.generation === generation);
+      if (kind === 'delivered' || row?.state !== 'active' || !this.offOnExhausted.includes(row.interface)) return [];
+      row.state = 'deactivated';
+      return [{ ...row, subscription_guid: row.guid, rule: 'exhausted' as const }];
+    });
+  }
+}

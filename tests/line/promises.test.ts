@@ -1,0 +1,313 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
+import { findAction } from '@waybell/catalog/actions';
+import { anEvent, type PublishedEvent } from '../testing/event.ts';
+import { MemoryLine, type LineOptions, type Receiver } from './memory-line.ts';
+import type { Row } from './memory-subscriptions.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** A line with one subscription to it, and an event for that. */
+function aLine(what: { row?: Partial<Row>; receiver?: Receiver } & LineOptions = {}) {
+  const { row = {}, receiver, ...options } = what;
+  const line = new MemoryLine(options);
+  const account = randomUUID();
+  const subscription = line.subscriptions.add({ interface: 'carrier', action: 'order.created', account, ...row });
+  if (receiver !== undefined) line.receivers.set(subscription.guid, receiver);
+  const event = (more: Partial<PublishedEvent> = {}) =>
+    anEvent({
+      interface: subscription.interface,
+      action: subscription.action,
+      parties: { [subscription.interface]: account },
+      ...more,
+    });
+  return { line, subscription, account, event };
+}
+
+const shipper = { interface: 'shipper', action: 'order.paid' } as const;
+const failing: Receiver = () => ({ status: 500 });
+const kinds = (line: MemoryLine) => line.outcomes.map(({ kind }) => kind);
+const secondsBetween = (line: MemoryLine) =>
+  line.requests.slice(1).map(({ at }, index) => (at - (line.requests[index]?.endedAt ?? 0)) / 1_000);
+
+describe('a carrier notification', () => {
+  test('is sent once where the receiver answers 200', async () => {
+    const { line, event } = aLine();
+    line.publish(event());
+    await line.run();
+    expect(line.requests).toHaveLength(1);
+    expect(kinds(line)).toEqual(['routed', 'delivered']);
+    expect(line.deactivations).toEqual([]);
+  });
+
+  test('that fails is sent again after 1, 2 and 4 s, is then exhausted, and its subscription goes off', async () => {
+    const { line, event, subscription } = aLine({ receiver: failing });
+    line.publish(event());
+    await line.run();
+    expect(secondsBetween(line)).toEqual([1, 2, 4]);
+    expect(line.requests.map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4]);
+    expect(kinds(line)).toEqual(['routed', 'failed', 'failed', 'failed', 'exhausted']);
+    expect(line.deactivations).toMatchObject([{ subscription_guid: subscription.guid, rule: 'exhausted' }]);
+    expect(subscription.state).toBe('deactivated');
+  });
+
+  test('is exhausted with its exact body and its last answer', async () => {
+    const { line, event } = aLine({ receiver: () => ({ status: 'none', afterMs: 3_000 }) });
+    line.publish(event());
+    await line.run();
+    expect(line.outcomes.at(-1)).toMatchObject({
+      kind: 'exhausted',
+      attempt: 4,
+      beganAt: line.requests[0]?.at,
+      answer: { reason: 'response_timeout', durationMs: 3_000 },
+      body: line.requests[0]?.body.toString(),
+    });
+  });
+
+  test('is sent again after a delay that counts from the failure, not from the request', async () => {
+    const { line, event } = aLine({ receiver: () => ({ status: 'none', afterMs: 3_000 }) });
+    line.publish(event());
+    await line.run();
+    expect(line.requests.map(({ at }) => (at - (line.requests[0]?.at ?? 0)) / 1_000)).toEqual([0, 4, 9, 16]);
+  });
+
+  test.each([2, 3, 4])('that succeeds at attempt %d is delivered, and its subscription stays on', async (attempt) => {
+    const { line, event, subscription } = aLine({
+      receiver: (request) => ({ status: request.attempt < attempt ? 503 : 200 }),
+    });
+    line.publish(event());
+    await line.run();
+    expect(line.requests).toHaveLength(attempt);
+    expect(line.outcomes.at(-1)).toMatchObject({ kind: 'delivered', attempt });
+    expect(subscription.state).toBe('active');
+  });
+
+  test('is the same message in every attempt: guid, body and token', async () => {
+    const { line, event, subscription } = aLine({ receiver: failing });
+    line.publish(event());
+    await line.run();
+    const same = line.requests.map(({ guid, body, token }) => `${guid} ${body.toString()} ${token}`);
+    expect(new Set(same).size).toBe(1);
+    expect(line.requests[0]?.token).toBe(`token of ${subscription.guid}`);
+    expect(JSON.parse(line.requests[0]?.body.toString() ?? '')).toMatchObject({ guid: line.requests[0]?.guid });
+  });
+});
+
+describe('a shipper notification', () => {
+  test('that fails is sent six times, 60 s apart, and its subscription stays on', async () => {
+    const { line, event, subscription } = aLine({ row: shipper, receiver: failing });
+    line.publish(event());
+    await line.run();
+    expect(secondsBetween(line)).toEqual([60, 60, 60, 60, 60]);
+    expect(line.outcomes.at(-1)).toMatchObject({ kind: 'exhausted', attempt: 6 });
+    expect(line.deactivations).toEqual([]);
+    expect(subscription.state).toBe('active');
+  });
+
+  test('that exhausts its attempts switches its subscription off where a setting says so', async () => {
+    const settings = { DEACTIVATE_ON_EXHAUSTED: 'shipper' };
+    const { line, event, subscription } = aLine({ row: shipper, receiver: failing, settings });
+    line.publish(event());
+    await line.run();
+    expect(subscription.state).toBe('deactivated');
+  });
+
+  test('counts only against the generation it was made for', async () => {
+    const settings = { DEACTIVATE_ON_EXHAUSTED: 'shipper' };
+    const { line, event, subscription } = aLine({ row: shipper, receiver: failing, settings });
+    line.publish(event());
+    await line.runFor(90_000);
+    subscription.generation += 1;
+    await line.run();
+    expect(line.outcomes.at(-1)).toMatchObject({ kind: 'exhausted', generation: 1 });
+    expect(subscription.state).toBe('active');
+  });
+});
+
+describe('a notification whose retry is pending', () => {
+  test.each([
+    ['unsubscribed', (row: Row) => (row.state = 'ended')],
+    ['deactivated', (row: Row) => (row.state = 'deactivated')],
+    ['feature_off', (row: Row) => (row.isFeatureOn = false)],
+  ])('is dropped at its turn: %s', async (reason, change) => {
+    const { line, event, subscription } = aLine({ receiver: failing });
+    line.publish(event());
+    await line.runFor(500);
+    change(subscription);
+    await line.run();
+    expect(line.requests).toHaveLength(1);
+    expect(kinds(line)).toEqual(['routed', 'failed', 'dropped']);
+    expect(line.outcomes.at(-1)).toMatchObject({ kind: 'dropped', reason, attempt: 2 });
+    expect(line.deactivations).toEqual([]);
+  });
+
+  test('goes to the changed URL at its next attempt', async () => {
+    const { line, event, subscription } = aLine({ receiver: failing });
+    line.publish(event());
+    await line.runFor(500);
+    subscription.callbackUrl = 'https://moved.example/';
+    await line.run();
+    const [first, ...others] = line.requests.map(({ url }) => url);
+    expect(first).not.toBe('https://moved.example/');
+    expect(others).toEqual(Array.from({ length: 3 }, () => 'https://moved.example/'));
+  });
+
+  test('does not wait for the retries of another subscription', async () => {
+    const { line, event, subscription } = aLine({ receiver: failing });
+    const other = line.subscriptions.add({ ...subscription, guid: randomUUID() });
+    line.publish(event());
+    await line.run();
+    const failed = line.requests.filter(({ subscription: guid }) => guid === subscription.guid);
+    expect(failed).toHaveLength(4);
+    expect(line.requests.filter(({ subscription: guid }) => guid === other.guid)).toHaveLength(1);
+  });
+});
+
+describe('a notification that waits', () => {
+  test('for more than 24 h is exhausted, expired, unattempted, and does not count against its receiver', async () => {
+    const { line, event, subscription } = aLine();
+    line.down.add('deliverer');
+    line.publish(event());
+    await line.runFor(24 * HOUR_MS + 1);
+    line.down.clear();
+    await line.run();
+    expect(line.requests).toEqual([]);
+    expect(line.outcomes.at(-1)).toMatchObject({ kind: 'exhausted', attempt: 1, answer: { reason: 'expired' } });
+    expect(subscription.state).toBe('active');
+  });
+
+  test('for more than 24 h after a failure counts against its receiver', async () => {
+    const { line, event, subscription } = aLine({ receiver: failing });
+    line.publish(event());
+    await line.runFor(500);
+    line.down.add('deliverer');
+    await line.runFor(24 * HOUR_MS);
+    line.down.clear();
+    await line.run();
+    expect(line.requests).toHaveLength(1);
+    expect(line.outcomes.at(-1)).toMatchObject({ kind: 'exhausted', attempt: 2, answer: { reason: 'expired' } });
+    expect(subscription.state).toBe('deactivated');
+  });
+
+  test('for 24 h is still attempted', async () => {
+    const { line, event } = aLine();
+    line.down.add('deliverer');
+    line.publish(event());
+    await line.runFor(24 * HOUR_MS - 1);
+    line.down.clear();
+    await line.run();
+    expect(line.requests).toHaveLength(1);
+  });
+});
+
+describe('an event', () => {
+  test('that comes twice is sent once, and the second time suppressed as a duplicate', async () => {
+    const { line, event } = aLine();
+    const published = event();
+    line.publish(published);
+    await line.run();
+    line.publish(published);
+    await line.run();
+    expect(line.requests).toHaveLength(1);
+    expect(line.outcomes.at(-1)).toMatchObject({
+      kind: 'routed',
+      deliveries: [],
+      suppressed: [{ reason: 'duplicate' }],
+    });
+  });
+
+  test('that comes again after 24 h is the same message again', async () => {
+    const { line, event } = aLine();
+    const published = event();
+    line.publish(published);
+    await line.runFor(24 * HOUR_MS);
+    line.publish(published);
+    await line.run();
+    expect(new Set(line.requests.map(({ guid }) => guid)).size).toBe(1);
+    expect(line.requests).toHaveLength(2);
+  });
+
+  test('with the guid of another is rejected', async () => {
+    const { line, event } = aLine();
+    const published = event();
+    line.publish(published);
+    line.publish({ ...published, payload: { id: 1, status: 'changed' } });
+    await line.run();
+    expect(line.requests).toHaveLength(1);
+    expect(line.rejections).toMatchObject([{ reason: 'guid_reused' }]);
+  });
+
+  test('that reached nobody is not remembered: it may come again', async () => {
+    const { line, event, subscription } = aLine();
+    const published = event();
+    subscription.state = 'deactivated';
+    line.publish(published);
+    await line.run();
+    expect(line.outcomes).toMatchObject([{ kind: 'routed', suppressed: [{ reason: 'no_subscription' }] }]);
+    subscription.state = 'active';
+    line.publish(published);
+    await line.run();
+    expect(line.requests).toHaveLength(1);
+  });
+
+  test('reaches every client of its account, each with a message of its own', async () => {
+    const { line, event, subscription } = aLine();
+    line.subscriptions.add({ ...subscription, guid: randomUUID() });
+    line.publish(event());
+    await line.run();
+    expect(new Set(line.requests.map(({ guid }) => guid)).size).toBe(2);
+  });
+
+  test.each([
+    ['feature_off', { action: 'insurance.issued', isFeatureOn: false }, {}],
+    ['links_missing', { action: 'order.picked_up_bol' }, { pdf_bol_url: null }],
+    ['no_audited_change', { action: 'order.modified', auditFieldSet: [] }, {}],
+  ])('is suppressed with the reason: %s', async (reason, row, more) => {
+    const { line, event, subscription } = aLine({ row: { ...shipper, ...row } });
+    line.publish(event({ payload: { ...findAction('shipper', row.action)?.example, ...more } }));
+    await line.run();
+    expect(line.rejections).toEqual([]);
+    expect(line.outcomes).toMatchObject([
+      { deliveries: [], suppressed: [{ reason, subscription: subscription.guid }] },
+    ]);
+  });
+
+  test('of an action that does not exist is rejected as unroutable', async () => {
+    const { line, event } = aLine();
+    line.publish(event({ action: 'order.creatd' }));
+    await line.run();
+    expect(line.rejections).toMatchObject([{ reason: 'unroutable' }]);
+    expect(line.rejections[0]?.detail).toContain('carrier.order.creatd');
+  });
+
+  test('that is not one is rejected with its bytes', async () => {
+    const { line } = aLine();
+    line.publishBytes('carrier.order.created', Buffer.from('{"guid":'));
+    await line.run();
+    expect(line.outcomes).toEqual([]);
+    expect(line.rejections.map(({ message }) => message.body.toString())).toEqual(['{"guid":']);
+  });
+});
+
+describe('a crash of the deliverer', () => {
+  test('after the retry was handed over does not fork the delivery', async () => {
+    const crash: LineOptions['crash'] = (service) => (service === 'deliverer' ? 'acknowledge' : undefined);
+    const { line, event } = aLine({ receiver: failing, crash });
+    line.publish(event());
+    await line.run();
+    expect(line.requests.map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4]);
+  });
+
+  test('before the retry was remembered costs one request more, and joins the delivery again', async () => {
+    const crashed = new Set<string>();
+    const crash: LineOptions['crash'] = (service) => {
+      if (service !== 'deliverer' || crashed.has(service)) return undefined;
+      crashed.add(service);
+      return 'remember';
+    };
+    const { line, event } = aLine({ receiver: failing, crash });
+    line.publish(event());
+    await line.run();
+    expect(line.requests.map(({ attempt }) => attempt)).toEqual([1, 1, 2, 3, 4]);
+  });
+});
