@@ -1,0 +1,69 @@
+import { describe, expect, test } from '@jest/globals';
+import { withLastKnown } from './last-known.ts';
+import { Unavailable } from './unavailable.ts';
+
+const away = new Unavailable('postgres', async () => undefined);
+
+/** A look-up with a given answer or error, and a clock. */
+function aLookUp({ maxAgeMs = 1_000, maxEntries = 10 } = {}) {
+  const world: { now: number; answer: string | undefined; error: Error | undefined } = {
+    now: 0,
+    answer: 'first',
+    error: undefined,
+  };
+  const load = async () => {
+    if (world.error !== undefined) throw world.error;
+    return world.answer;
+  };
+  return { world, find: withLastKnown(load, { maxAgeMs, maxEntries, now: () => world.now }) };
+}
+
+describe('withLastKnown', () => {
+  test('answers what is so now, as long as it can be asked', async () => {
+    const { world, find } = aLookUp();
+    await find('a');
+    world.answer = 'second';
+    expect(await find('a')).toBe('second');
+  });
+
+  test('answers what was so last while it cannot', async () => {
+    const { world, find } = aLookUp();
+    await find('a');
+    world.error = away;
+    world.now = 1_000;
+    expect(await find('a')).toBe('first');
+  });
+
+  test('remembers also that there was nothing', async () => {
+    const { world, find } = aLookUp();
+    world.answer = undefined;
+    await find('a');
+    world.error = away;
+    expect(await find('a')).toBeUndefined();
+  });
+
+  test('does not answer what is too old, or was never known', async () => {
+    const { world, find } = aLookUp();
+    await find('a');
+    world.error = away;
+    world.now = 1_001;
+    await expect(find('a')).rejects.toBe(away);
+    await expect(find('b')).rejects.toBe(away);
+  });
+
+  test('does not hide an error of the look-up itself', async () => {
+    const { world, find } = aLookUp();
+    await find('a');
+    world.error = new Error('a mistake');
+    await expect(find('a')).rejects.toThrow('a mistake');
+  });
+
+  test('forgets what was confirmed longest ago when there is no room', async () => {
+    const { world, find } = aLookUp({ maxEntries: 2 });
+    for (const key of ['a', 'b', 'a', 'c']) await find(key);
+    world.error = away;
+    expect(await find('a')).toBe('first');
+    expect(await find('c')).toBe('first');
+    await expect(find('b')).rejects.toBe(away);
+  });
+});

@@ -1,0 +1,29 @@
+import { describe, expect, test } from '@jest/globals';
+import { createLog } from './log.ts';
+import { Readiness } from './readiness.ts';
+
+const aReadiness = () => new Readiness(createLog({ service: 'test', level: 'silent' }));
+
+describe('Readiness', () => {
+  test('waits for whatever any part of the process waits for', () => {
+    const readiness = aReadiness();
+    const parts = [['rabbitmq'], [] as string[]];
+    for (const part of parts) readiness.watch(() => part);
+    expect(readiness.waitingFor()).toEqual(['rabbitmq']);
+    parts[0]?.pop();
+    expect(readiness.waitingFor()).toEqual([]);
+  });
+
+  test('waits until a probe resolves, and says meanwhile for what', async () => {
+    const readiness = aReadiness();
+    const seen: string[][] = [];
+    let probes = 0;
+    await readiness.until('postgres', async () => {
+      seen.push(readiness.waitingFor());
+      probes += 1;
+      if (probes < 3) throw new Error('not yet');
+    });
+    expect(seen).toEqual([['postgres'], ['postgres'], ['postgres']]);
+    expect(readiness.waitingFor()).toEqual([]);
+  });
+});
