@@ -1,0 +1,95 @@
+import { describe, expect, test } from '@jest/globals';
+import { writeOutcomes, type Outcome } from '@waybell/line/outcomes';
+import type { Message } from '@waybell/line/messages';
+import { deactivate, readBatch } from './deactivate.ts';
+import type { Deactivation, Ended } from './settle-deliveries.ts';
+
+const facts = {
+  delivery: 'd',
+  subscription: 's',
+  generation: 1,
+  event: 'e',
+  interface: 'carrier' as const,
+  action: 'order.created',
+  attempt: 1,
+  at: 2,
+  beganAt: 1,
+  answer: { durationMs: 1 },
+};
+const delivered: Outcome = { ...facts, kind: 'delivered' };
+const failed: Outcome = { ...facts, kind: 'failed', retryAt: 3 };
+const exhausted: Outcome = { ...facts, kind: 'exhausted', attempt: 4, body: '{}' };
+const dropped: Outcome = { ...facts, kind: 'dropped', reason: 'unsubscribed' };
+const expired: Outcome = { ...exhausted, answer: { durationMs: 0, reason: 'expired' } };
+const routed: Outcome = {
+  kind: 'routed',
+  event: 'e',
+  interface: 'carrier',
+  action: 'order.created',
+  at: 1,
+  deliveries: [],
+  suppressed: [{ reason: 'no_subscription' }],
+  unknownMembers: 0,
+};
+const off: Deactivation = {
+  subscription_guid: 's',
+  generation: 1,
+  interface: 'carrier',
+  action: 'order.created',
+  rule: 'exhausted',
+};
+
+/** Runs the handler on a batch; what it noted, caused and announced. */
+async function run(outcomes: Outcome[], settled: Deactivation[] = []) {
+  const noted: (readonly Ended[])[] = [];
+  const announced: Deactivation[] = [];
+  const settle = async (ended: readonly Ended[]) => {
+    noted.push(ended);
+    return settled;
+  };
+  const caused = await deactivate({ settle, onDeactivated: (each) => announced.push(each) })(outcomes);
+  return { noted, announced, caused };
+}
+
+describe('deactivate', () => {
+  test('notes ends, and nothing else, in one go', async () => {
+    const { noted, caused } = await run([routed, failed, delivered, dropped, exhausted]);
+    expect(noted).toEqual([[delivered, exhausted]]);
+    expect(caused).toEqual([]);
+  });
+
+  test('asks nothing of the database where nothing ended', async () => {
+    expect((await run([routed, failed, dropped])).noted).toEqual([]);
+  });
+
+  test('announces what was switched off', async () => {
+    expect((await run([exhausted], [off])).announced).toEqual([off]);
+  });
+
+  test('counts a delivery that expired after an attempt, and not one that was never attempted', async () => {
+    const { noted } = await run([{ ...expired, attempt: 1 }, expired]);
+    expect(noted).toEqual([[expired]]);
+  });
+});
+
+describe('readBatch', () => {
+  const aMessage = (body: Buffer): Message => ({
+    queue: 'q',
+    exchange: 'x',
+    routingKey: '',
+    body,
+    deliveryCount: 0,
+    failures: 0,
+  });
+
+  test('reads what was written', () => {
+    expect(readBatch(aMessage(writeOutcomes([delivered, routed])))).toEqual([delivered, routed]);
+  });
+
+  test.each(['', '[]', 'null', '{"version":1}', '{"version":2,"outcomes":[]}', '{"version":1,"outcomes":{}}'])(
+    'rejects %p',
+    (text) => {
+      expect(readBatch(aMessage(Buffer.from(text)))).toMatchObject({ kind: 'reject', reason: 'not_outcomes' });
+    },
+  );
+});

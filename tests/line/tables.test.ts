@@ -1,0 +1,276 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { findAction } from '@waybell/catalog/actions';
+import { startServers, type Servers } from '@waybell/cli/stack/servers';
+import { settleDeliveriesIn, type Deactivation, type Ended } from '@waybell/deactivator/settle-deliveries';
+import { startSweep } from '@waybell/deactivator/sweep';
+import { findTargetIn } from '@waybell/deliverer/find-target';
+import { findSubscriptionsIn } from '@waybell/event-router/find-subscriptions';
+import { connectPostgres, type Postgres } from '@waybell/runtime/postgres';
+import { readKeyRing } from '@waybell/runtime/secrets';
+import { Unavailable } from '@waybell/runtime/unavailable';
+import { createAccount } from '@waybell/subscription-api/accounts';
+import { createTestDatabase, silentLog, type TestDatabase } from '@waybell/subscription-api/testing/database';
+import { until } from '../testing/until.ts';
+
+const keyRing = readKeyRing(`k1:${Buffer.alloc(32, 1).toString('base64')}`);
+const DAY_MS = 86_400_000;
+const RULES = { offOnExhausted: ['carrier' as const], offOnWindow: ['carrier' as const], windowMs: DAY_MS };
+
+let home: string;
+let servers: Servers | undefined;
+let store: TestDatabase;
+let router: Postgres;
+let deliverer: Postgres;
+let deactivator: Postgres;
+
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'waybell-tables-'));
+  if (process.env['TEST_DATABASE_URL'] === undefined) {
+    servers = await startServers({ home, only: ['postgres'] });
+    process.env['TEST_DATABASE_URL'] = servers.url('postgres');
+  }
+  store = await createTestDatabase();
+  const as = (role: string) => connectPostgres({ url: store.url, role, poolSize: 2, timeoutMs: 5_000, log: silentLog });
+  router = as('waybell_router');
+  deliverer = as('waybell_deliverer');
+  deactivator = as('waybell_deactivator');
+}, 120_000);
+
+afterAll(async () => {
+  for (const pool of [router, deliverer, deactivator]) await pool[Symbol.asyncDispose]();
+  await store[Symbol.asyncDispose]();
+  if (servers !== undefined) {
+    delete process.env['TEST_DATABASE_URL'];
+    await servers.stop();
+  }
+  await rm(home, { recursive: true, force: true });
+}, 60_000);
+
+type Given = {
+  interface?: 'carrier' | 'shipper';
+  action?: string;
+  account?: string;
+  client?: string;
+  auditFieldSet?: string[];
+  keyId?: string;
+};
+
+async function anAccount(interfaceName: 'carrier' | 'shipper', features: string[] = []): Promise<string> {
+  return (await createAccount(store.postgres, { interface: interfaceName, features })).guid;
+}
+
+async function aSubscription(given: Given = {}): Promise<string> {
+  const { interface: interfaceName = 'carrier', action = 'order.created', client = 'default' } = given;
+  const guid = randomUUID();
+  const account = given.account ?? (await anAccount(interfaceName));
+  const { sealed, keyId } = keyRing.seal(`token of ${guid}`, guid);
+  await store.postgres.query(
+    `insert into waybell.subscriptions (guid, interface, account_guid, client_id, action, callback_url, audit_field_set,
+       generation, verification_token_sealed, verification_token_key_id)
+     values ($1, $2, $3, $4, $5, $6, $7, 3, $8, $9)`,
+    [
+      guid,
+      interfaceName,
+      account,
+      client,
+      action,
+      `https://a.test/${guid}`,
+      given.auditFieldSet,
+      sealed,
+      given.keyId ?? keyId,
+    ],
+  );
+  return guid;
+}
+
+const change = (guid: string, what: string) =>
+  store.postgres.query(`update waybell.subscriptions set ${what} where guid = $1`, [guid]);
+
+function anEnd(subscription: string, what: Partial<Ended> = {}): Ended {
+  const at = Date.now();
+  return {
+    kind: 'exhausted',
+    subscription,
+    generation: 3,
+    at,
+    beganAt: at - 7_000,
+    delivery: randomUUID(),
+    event: randomUUID(),
+    interface: 'carrier',
+    action: 'order.created',
+    attempt: 4,
+    answer: { durationMs: 1, status: 500 },
+    body: '{}',
+    ...what,
+  };
+}
+
+function actionOf(interfaceName: string, name: string) {
+  const action = findAction(interfaceName, name);
+  if (action === undefined) throw new Error(`there is no ${name}`);
+  return action;
+}
+
+describe('findSubscriptions', () => {
+  const created = actionOf('carrier', 'order.created');
+
+  test('finds one subscription for each client of the account, and of no other', async () => {
+    const account = await anAccount('carrier');
+    const guids = [await aSubscription({ account }), await aSubscription({ account, client: 'second' })];
+    await aSubscription();
+    await aSubscription({ account, action: 'order.delivered' });
+    const found = await findSubscriptionsIn(router)(created, account);
+    expect(found.map(({ guid }) => guid).toSorted()).toEqual(guids.toSorted());
+    expect(found[0]).toEqual({ guid: expect.any(String), generation: 3, auditFieldSet: null, isFeatureOn: true });
+  });
+
+  test('does not find what is off or ended', async () => {
+    const account = await anAccount('carrier');
+    await change(await aSubscription({ account }), 'is_active = false');
+    await change(await aSubscription({ account, client: 'second' }), 'ended_at = now(), is_active = false');
+    expect(await findSubscriptionsIn(router)(created, account)).toEqual([]);
+  });
+
+  test.each([
+    [[], false],
+    [['insurance'], true],
+  ])('says of an account with the features %p whether the one of the action is on: %p', async (features, isOn) => {
+    const account = await anAccount('shipper', features);
+    await aSubscription({ interface: 'shipper', action: 'insurance.issued', account });
+    const [found] = await findSubscriptionsIn(router)(actionOf('shipper', 'insurance.issued'), account);
+    expect(found?.isFeatureOn).toBe(isOn);
+  });
+
+  test.each([[['vehicles.vin', 'pickup.city']], [[]]])('tells the audit field set %p', async (auditFieldSet) => {
+    const account = await anAccount('shipper');
+    await aSubscription({ interface: 'shipper', action: 'order.modified', account, auditFieldSet });
+    const [found] = await findSubscriptionsIn(router)(actionOf('shipper', 'order.modified'), account);
+    expect(found?.auditFieldSet).toEqual(auditFieldSet);
+  });
+
+  test('answers each of many who ask at once', async () => {
+    const accounts = await Promise.all(Array.from({ length: 30 }, () => anAccount('carrier')));
+    const guids = await Promise.all(accounts.map((account) => aSubscription({ account })));
+    const find = findSubscriptionsIn(router);
+    const found = await Promise.all([...accounts, ...accounts].map((account) => find(created, account)));
+    expect(found.map(([first]) => first?.guid)).toEqual([...guids, ...guids]);
+  });
+
+  test('says Unavailable where Postgres is away', async () => {
+    const options = { url: 'postgres://127.0.0.1:1/none', role: '', poolSize: 1, timeoutMs: 500, log: silentLog };
+    await using away = connectPostgres(options);
+    await expect(findSubscriptionsIn(away)(created, randomUUID())).rejects.toBeInstanceOf(Unavailable);
+  });
+});
+
+describe('findTarget', () => {
+  test('finds where to send, with the opened token', async () => {
+    const guid = await aSubscription();
+    expect(await findTargetIn(deliverer, keyRing)(guid)).toEqual({
+      state: 'active',
+      isFeatureOn: true,
+      callbackUrl: `https://a.test/${guid}`,
+      verificationToken: `token of ${guid}`,
+    });
+  });
+
+  test.each([
+    ['is_active = false', 'deactivated'],
+    ['is_active = false, ended_at = now()', 'ended'],
+  ])('says of one with %s that it is %s', async (what, state) => {
+    const guid = await aSubscription();
+    await change(guid, what);
+    expect(await findTargetIn(deliverer, keyRing)(guid)).toMatchObject({ state });
+  });
+
+  test('finds nothing where there never was a subscription', async () => {
+    expect(await findTargetIn(deliverer, keyRing)(randomUUID())).toBeUndefined();
+  });
+
+  test('waits for the key of one token without holding up the others asked for with it', async () => {
+    const [locked, open] = [await aSubscription({ keyId: 'gone' }), await aSubscription()];
+    const find = findTargetIn(deliverer, keyRing);
+    const [first, second] = await Promise.allSettled([find(locked), find(open)]);
+    expect(first).toMatchObject({ status: 'rejected', reason: expect.any(Unavailable) });
+    expect(second).toMatchObject({ status: 'fulfilled', value: { verificationToken: `token of ${open}` } });
+  });
+});
+
+describe('settleDeliveries', () => {
+  test('switches off what exhausted its attempts, once, and says so', async () => {
+    const guid = await aSubscription();
+    const settle = settleDeliveriesIn(deactivator, RULES);
+    const end = anEnd(guid);
+    expect(await settle([end])).toEqual([
+      { subscription_guid: guid, generation: 3, interface: 'carrier', action: 'order.created', rule: 'exhausted' },
+    ]);
+    expect(await settle([end])).toEqual([]);
+  });
+
+  test.each([
+    ['a success', { kind: 'delivered' as const }],
+    ['the end of an earlier generation', { generation: 2 }],
+  ])('leaves on what had %s', async (_, what) => {
+    const guid = await aSubscription();
+    expect(await settleDeliveriesIn(deactivator, RULES)([anEnd(guid, what as Partial<Ended>)])).toEqual([]);
+  });
+
+  test('keeps times to the millisecond, each with its own message', async () => {
+    const [first, second] = [await aSubscription(), await aSubscription()];
+    const at = Date.now() - 5_000;
+    await settleDeliveriesIn(deactivator, { ...RULES, offOnExhausted: [], offOnWindow: [] })([
+      anEnd(first, { beganAt: at - 123, at }),
+      anEnd(second, { beganAt: at - 456, at: at + 1 }),
+    ]);
+    const { rows } = await store.postgres.query(
+      'select failing_since, last_failure_at from waybell.subscriptions where guid = any($1) order by guid = $2',
+      [[first, second], second],
+    );
+    expect(rows).toEqual([
+      { failing_since: new Date(at - 123), last_failure_at: new Date(at) },
+      { failing_since: new Date(at - 456), last_failure_at: new Date(at + 1) },
+    ]);
+  });
+
+  test('with nothing to note applies the rule of the window', async () => {
+    const guid = await aSubscription();
+    const settle = settleDeliveriesIn(deactivator, { ...RULES, offOnExhausted: [], windowMs: 60_000 });
+    await change(guid, `failing_since = now() - interval '61 s', last_failure_at = now()`);
+    expect(await settle([])).toMatchObject([{ subscription_guid: guid, rule: 'window' }]);
+  });
+});
+
+describe('startSweep', () => {
+  test('switches off what has failed for the window by itself, and stops when it is closed', async () => {
+    const guid = await aSubscription();
+    const off: Deactivation[] = [];
+    let sweeps = 0;
+    const settled = settleDeliveriesIn(deactivator, { ...RULES, windowMs: 60_000 });
+    const settle: typeof settled = (ended) => {
+      sweeps += 1;
+      return settled(ended);
+    };
+    const sweep = startSweep({ settle, onDeactivated: (each) => off.push(each), intervalMs: 10, log: silentLog });
+    await change(guid, `failing_since = now() - interval '61 s', last_failure_at = now()`);
+    await until('it is off', () => off.some(({ subscription_guid }) => subscription_guid === guid));
+    await sweep[Symbol.asyncDispose]();
+    const before = sweeps;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(sweeps).toBe(before);
+  });
+
+  test('goes on after a sweep that failed', async () => {
+    let sweeps = 0;
+    const settle = async () => {
+      sweeps += 1;
+      throw new Unavailable('postgres', async () => undefined);
+    };
+    await using _ = startSweep({ settle, onDeactivated: () => undefined, intervalMs: 1, log: silentLog });
+    await until('it has tried three times', () => sweeps >= 3);
+    expect(sweeps).toBeGreaterThanOrEqual(3);
+  });
+});
