@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { accountCommand } from './commands/account.ts';
 import { checkCommand } from './commands/check.ts';
 import { declareCommand } from './commands/declare.ts';
 import { docsCommand } from './commands/docs.ts';
@@ -6,9 +7,12 @@ import { downCommand } from './commands/down.ts';
 import { envCommand } from './commands/env.ts';
 import { logsCommand } from './commands/logs.ts';
 import { migrateCommand } from './commands/migrate.ts';
+import { publishCommand } from './commands/publish.ts';
+import { rejectedCommand } from './commands/rejected.ts';
 import { statusCommand } from './commands/status.ts';
 import { superviseCommand } from './commands/supervise.ts';
 import { testCommand } from './commands/test.ts';
+import { tokenCommand } from './commands/token.ts';
 import { upCommand } from './commands/up.ts';
 import { report } from './report.ts';
 import { explainFailure } from './stack/explain-failure.ts';
@@ -19,6 +23,7 @@ const program = new Command('waybell')
   .addHelpText('after', '\nExample:\n  ./waybell up        start everything and watch events become callbacks\n');
 
 for (const command of [upCommand, downCommand, statusCommand, envCommand, logsCommand]) program.addCommand(command());
+for (const command of [accountCommand, tokenCommand, publishCommand, rejectedCommand]) program.addCommand(command());
 for (const command of [declareCommand, migrateCommand, testCommand, checkCommand, docsCommand])
   program.addCommand(command());
 program.addCommand(superviseCommand(), { hidden: true });

@@ -1,0 +1,62 @@
+import { Command } from 'commander';
+import { createAccount, updateAccount, type AccountSummary } from '@waybell/subscription-api/accounts';
+import { report } from '../report.ts';
+import { withDatabase } from '../with-database.ts';
+import { collected } from '../collected.ts';
+
+const WHERE = '\nDATABASE_URL names the database; without it, the running stack is meant.';
+
+export function accountCommand(): Command {
+  return new Command('account')
+    .description('create accounts and switch their features on and off')
+    .addCommand(createCommand())
+    .addCommand(updateCommand())
+    .addHelpText('after', '\nExample:\n  ./waybell account create --interface carrier\n');
+}
+
+function createCommand(): Command {
+  return new Command('create')
+    .description('create an account and print its guid; a broker is an account on the shipper interface')
+    .requiredOption('--interface <interface>', 'shipper or carrier')
+    .option('--guid <guid>', 'the guid that events name it by; a new one when left out')
+    .option('--feature <feature>', 'insurance or servicepay; give it again for each', collected)
+    .addHelpText(
+      'after',
+      `${WHERE}\n\nExample:\n  ACCOUNT=$(./waybell account create --interface shipper --feature insurance)\n`,
+    )
+    .action(create);
+}
+
+function updateCommand(): Command {
+  return new Command('update')
+    .description('switch features of an account on or off')
+    .requiredOption('--guid <guid>', 'the account')
+    .option('--add-feature <feature>', 'insurance or servicepay; give it again for each', collected)
+    .option('--remove-feature <feature>', 'what is subscribed stays; nothing is sent while it is off', collected)
+    .addHelpText('after', `${WHERE}\n\nExample:\n  ./waybell account update --guid $ACCOUNT --add-feature servicepay\n`)
+    .action(update);
+}
+
+async function create(options: { interface: string; guid?: string; feature?: string[] }): Promise<void> {
+  const { interface: interfaceName, guid, feature: features } = options;
+  const account = await withDatabase(process.env, (postgres) =>
+    createAccount(postgres, { interface: interfaceName, guid, features }),
+  );
+  report(`created ${described(account)}; make a token with "./waybell token create --account ${account.guid}"`);
+  console.log(account.guid);
+}
+
+async function update(options: { guid: string; addFeature?: string[]; removeFeature?: string[] }): Promise<void> {
+  const { guid, addFeature: addFeatures, removeFeature: removeFeatures } = options;
+  if (addFeatures === undefined && removeFeatures === undefined) {
+    throw new Error('nothing to change: give --add-feature or --remove-feature');
+  }
+  const account = await withDatabase(process.env, (postgres) =>
+    updateAccount(postgres, { guid, addFeatures, removeFeatures }),
+  );
+  report(`updated ${described(account)}`);
+}
+
+function described({ guid, interface: interfaceName, features }: AccountSummary): string {
+  return `${interfaceName} account ${guid} (features: ${features.join(', ') || 'none'})`;
+}

@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs';
+import { buffer } from 'node:stream/consumers';
+import { Command } from 'commander';
+import { eventsExchange } from '@waybell/line/topology';
+import { readEnvironment } from '@waybell/runtime/environment';
+import { openLine } from '../open-line.ts';
+import type { CheckedEvent } from '../publish/check-lines.ts';
+import { publishEvents, type Published } from '../publish/publish-events.ts';
+import { lineRanges, splitLines } from '../publish/split-lines.ts';
+import { report } from '../report.ts';
+
+export function publishCommand(): Command {
+  return new Command('publish')
+    .description('publish events, one JSON object a line, and wait until the broker has confirmed each')
+    .option('-f, --file <path>', 'where they stand; - is standard input', '-')
+    .addHelpText(
+      'after',
+      [
+        '',
+        'Every line is checked first, as the event-router would check it: unless all are good, none is published. Publishing',
+        'the same file again is safe: events are recognised by guid and body for 24 hours. The routing key is taken from the',
+        'event. AMQP_URL names the broker; without it, the running stack is meant.',
+        '',
+        'Example:',
+        '  ./waybell publish --file events.jsonl',
+      ].join('\n'),
+    )
+    .action(publish);
+}
+
+async function publish({ file }: { file: string }): Promise<void> {
+  const halt = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => halt.abort());
+  const events = await readChecked(file, halt.signal);
+  await using line = await openLine(eventsExchange, process.env);
+  const published = await publishEvents(line, events, halt.signal);
+  if (published.confirmed.length < events.length) throw new Error(explain(published));
+  console.log(`published ${published.confirmed.length} event${published.confirmed.length === 1 ? '' : 's'}`);
+}
+
+/** The events of the file. Throws, with a message for each bad line said before, unless all lines are events. */
+async function readChecked(file: string, signal: AbortSignal): Promise<CheckedEvent[]> {
+  // Only this command needs the schemas of all events.
+  const [{ checkLines }, { routerSettings }] = await Promise.all([
+    import('../publish/check-lines.ts'),
+    import('@waybell/event-router/config'),
+  ]);
+  const { EVENT_MAX_SIZE, EVENT_MAX_DEPTH } = routerSettings;
+  const limits = readEnvironment({ EVENT_MAX_SIZE, EVENT_MAX_DEPTH });
+  const lines = splitLines(await readAll(file, signal));
+  if (lines.length === 0) throw new Error(`there is no event in ${nameOf(file)}: write one JSON object a line`);
+  const checked = checkLines(lines, { maxBytes: limits.EVENT_MAX_SIZE, maxDepth: limits.EVENT_MAX_DEPTH });
+  for (const { line, reason, detail } of checked.faults) report(`line ${line}: ${reason}: ${detail}`);
+  const { length: bad } = checked.faults;
+  if (bad === 0) return checked.events;
+  throw new Error(
+    `nothing was published: ${bad} of ${lines.length} lines in ${nameOf(file)} ${bad === 1 ? 'is not an event' : 'are no events'}; ` +
+      'mend or remove them, then publish again',
+  );
+}
+
+async function readAll(file: string, signal: AbortSignal): Promise<Buffer> {
+  if (file !== '-') return readFileSync(file);
+  if (process.stdin.isTTY) report('reading events from the terminal; end with Ctrl-D, or see --help');
+  signal.addEventListener('abort', () => process.stdin.destroy(new Error('interrupted: nothing was published')));
+  return buffer(process.stdin);
+}
+
+function nameOf(file: string): string {
+  return file === '-' ? 'standard input' : file;
+}
+
+function explain({ confirmed, unknown, unsent, failure }: Published): string {
+  const said = (numbers: number[]) => (numbers.length === 0 ? 'none' : lineRanges(numbers));
+  return [
+    failure === undefined ? 'interrupted' : `the broker did not take everything: ${failure.message}`,
+    `  confirmed, lines: ${said(confirmed)}`,
+    `  not confirmed, perhaps published, lines: ${said(unknown)}`,
+    `  not sent, lines: ${said(unsent)}`,
+    'Publish the same file again once the broker is well: what it has already is recognised by guid and body.',
+  ].join('\n');
+}

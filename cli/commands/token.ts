@@ -1,0 +1,85 @@
+import { text } from 'node:stream/consumers';
+import { Command, InvalidArgumentError } from 'commander';
+import { parseDurationMs } from '@waybell/runtime/duration';
+import { createToken, listTokens, revokeToken, SCOPES, type TokenSummary } from '@waybell/subscription-api/tokens';
+import { collected } from '../collected.ts';
+import { report } from '../report.ts';
+import { withDatabase } from '../with-database.ts';
+
+const WHERE = '\nDATABASE_URL names the database; without it, the running stack is meant.';
+
+export function tokenCommand(): Command {
+  return new Command('token')
+    .description('create, list and revoke access tokens of accounts')
+    .addCommand(createCommand())
+    .addCommand(listCommand())
+    .addCommand(revokeCommand())
+    .addHelpText('after', '\nExample:\n  TOKEN=$(./waybell token create --account $ACCOUNT)\n');
+}
+
+function createCommand(): Command {
+  return new Command('create')
+    .description('create an access token and print it, this once: only a hash of it is kept')
+    .requiredOption('--account <guid>', 'the account that it acts for')
+    .option('--client <name>', 'the API client; each has subscriptions of its own (default: default)')
+    .option('--scope <scope>', `${SCOPES.join(', ')}; give it again for each (default: read and write)`, collected)
+    .option('--expires <duration>', 'such as 12h or 90d; never when left out', durationMs)
+    .addHelpText(
+      'after',
+      `${WHERE}\n\nExample:\n  TOKEN=$(./waybell token create --account $ACCOUNT --client tms --expires 90d)\n`,
+    )
+    .action(create);
+}
+
+function listCommand(): Command {
+  return new Command('list')
+    .description('list the tokens of an account: their guids, never the tokens themselves')
+    .requiredOption('--account <guid>', 'the account')
+    .addHelpText('after', `${WHERE}\n\nExample:\n  ./waybell token list --account $ACCOUNT\n`)
+    .action(list);
+}
+
+function revokeCommand(): Command {
+  return new Command('revoke')
+    .description('end a token at once')
+    .argument('<token>', 'the token, its guid, or - to read either from standard input')
+    .addHelpText('after', `${WHERE}\n\nExample:\n  echo "$TOKEN" | ./waybell token revoke -\n`)
+    .action(revoke);
+}
+
+type CreateOptions = { account: string; client?: string; scope?: string[]; expires?: number };
+
+async function create({ account, client, scope, expires }: CreateOptions): Promise<void> {
+  const token = await withDatabase(process.env, (postgres) =>
+    createToken(postgres, { accountGuid: account, clientId: client, scopes: scope, expiresInMs: expires }),
+  );
+  console.log(token);
+}
+
+async function list({ account }: { account: string }): Promise<void> {
+  const tokens = await withDatabase(process.env, (postgres) => listTokens(postgres, account));
+  if (tokens.length === 0) report(`account ${account} has no tokens; make one with "./waybell token create"`);
+  for (const token of tokens) console.log(described(token));
+}
+
+async function revoke(token: string): Promise<void> {
+  const named = token === '-' ? (await text(process.stdin)).trim() : token;
+  await withDatabase(process.env, (postgres) => revokeToken(postgres, named));
+  report('revoked the token');
+}
+
+function described(token: TokenSummary): string {
+  const day = (date: Date | null) => date?.toISOString() ?? 'never';
+  const state = token.revoked_at === null ? `expires ${day(token.expires_at)}` : `revoked ${day(token.revoked_at)}`;
+  return [token.guid, token.client_id, token.scopes.join(','), state, `last used ${day(token.last_used_at)}`].join(
+    '  ',
+  );
+}
+
+function durationMs(duration: string): number {
+  try {
+    return parseDurationMs(duration);
+  } catch (error) {
+    throw new InvalidArgumentError(error instanceof Error ? error.message : '');
+  }
+}

@@ -1,0 +1,64 @@
+import { eventsExchange } from '@waybell/line/topology';
+import type { Publication } from '@waybell/line/messages';
+import { actionKey } from '@waybell/catalog/actions';
+import { readEvent, type EventLimits } from '@waybell/event-router/read-event';
+import type { Line } from './split-lines.ts';
+
+/** An event ready to be published, and the line that it stands on. */
+export type CheckedEvent = { line: number; publication: Publication };
+
+/** What is wrong with a line, in the router's own words. */
+export type Fault = { line: number; reason: string; detail: string };
+
+/** Reads every line as the router would, so that what it would reject is known before anything is published. */
+export function checkLines(lines: readonly Line[], limits: EventLimits): { events: CheckedEvent[]; faults: Fault[] } {
+  const events: CheckedEvent[] = [];
+  const faults: Fault[] = [];
+  const seen = new Map<string, { line: number; fingerprint: string }>();
+  for (const { number: line, bytes: body } of lines) {
+    const envelope = glanceAt(body);
+    const reading = readEvent({ body, ...envelope }, limits);
+    if (reading.kind === 'invalid') {
+      faults.push({ line, reason: reading.reason, detail: reading.detail });
+      continue;
+    }
+    const { guid, action, fingerprint } = reading.event;
+    const key = `${actionKey(action)} ${guid}`;
+    const earlier = seen.get(key);
+    if (earlier !== undefined && earlier.fingerprint !== fingerprint) {
+      const detail = `/guid: line ${earlier.line} is another event with this guid: use a new one`;
+      faults.push({ line, reason: 'guid_reused', detail });
+      continue;
+    }
+    if (earlier === undefined) seen.set(key, { line, fingerprint });
+    const { routingKey, contentType } = envelope;
+    events.push({
+      line,
+      publication: { kind: 'publish', exchange: eventsExchange, routingKey, body, messageId: guid, contentType },
+    });
+  }
+  return { events, faults };
+}
+
+/**
+ * The routing key that the event itself names, and which of the two envelopes it wears. What cannot be told is left
+ * empty: the reader says why.
+ */
+function glanceAt(body: Buffer): { routingKey: string; contentType: string } {
+  const json = parse(body);
+  const isCloudEvent = 'specversion' in json;
+  const key = isCloudEvent ? json['type'] : `${String(json['interface'])}.${String(json['action'])}`;
+  return {
+    routingKey: typeof key === 'string' ? key : '',
+    contentType: isCloudEvent ? 'application/cloudevents+json' : 'application/json',
+  };
+}
+
+function parse(body: Buffer): Record<string, unknown> {
+  try {
+    const json: unknown = JSON.parse(body.toString());
+    return typeof json === 'object' && json !== null ? { ...json } : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,36 @@
+import type { Line } from '../open-line.ts';
+import type { CheckedEvent } from './check-lines.ts';
+
+/** What became of the events: lines that the broker confirmed, those it may or may not have, and those never sent. */
+export type Published = { confirmed: number[]; unknown: number[]; unsent: number[]; failure?: Error };
+
+const AT_ONCE = 100;
+
+/** Publishes in the order of the lines, many at once. After a failure, or the signal, nothing more is sent. */
+export async function publishEvents(
+  line: Pick<Line, 'publish'>,
+  events: readonly CheckedEvent[],
+  signal: AbortSignal,
+): Promise<Published> {
+  const published: Published = { confirmed: [], unknown: [], unsent: [] };
+  const waiting = events.values();
+  const publishSome = async () => {
+    for (const { line: number, publication } of waiting) {
+      if (signal.aborted || published.failure !== undefined) {
+        published.unsent.push(number);
+        continue;
+      }
+      try {
+        // Unroutable it cannot be: what no queue takes, the alternate exchange does.
+        await line.publish(publication);
+        published.confirmed.push(number);
+      } catch (error) {
+        published.unknown.push(number);
+        published.failure ??= error instanceof Error ? error : new Error(String(error));
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, publishSome));
+  for (const numbers of [published.confirmed, published.unknown, published.unsent]) numbers.sort((a, b) => a - b);
+  return published;
+}

@@ -1,0 +1,41 @@
+import { isUtf8 } from 'node:buffer';
+import type { Rejected } from './read-rejected.ts';
+
+/** Two lines: place, id, time, reason, origin, message id and size; and what exactly is wrong. */
+export function describeShortly(rejected: Rejected): string {
+  const { place, id, rejectedAt, reason, messageId, body, detail } = rejected;
+  const columns = [
+    String(place).padStart(4),
+    id,
+    rejectedAt.padEnd(24),
+    reason,
+    originOf(rejected),
+    messageId ?? 'no message id',
+    `${body.length} B`,
+  ];
+  return printable(detail === '' ? columns.join('  ') : `${columns.join('  ')}\n      ${detail}`);
+}
+
+/** Everything but the body, as JSON's own types. */
+export function factsOf(rejected: Rejected): Record<string, string | number> {
+  const { body, note, ...facts } = rejected;
+  return { ...facts, ...(note !== undefined && { correlationId: note }), size: body.length };
+}
+
+/** Everything. A body that is not text is left to --raw. */
+export function describeWholly(rejected: Rejected): string {
+  const facts = Object.entries(factsOf(rejected)).map(([name, value]) => `${name.padEnd(16)}${value}`);
+  const { body, contentEncoding } = rejected;
+  const isText = isUtf8(body) && contentEncoding !== 'gzip';
+  const shown = isText ? body.toString() : 'the body is not text: --raw writes its bytes';
+  return printable([...facts, '', shown].join('\n'));
+}
+
+/** What it says comes from anywhere: it must not steer the terminal. */
+function printable(text: string): string {
+  return text.replaceAll(/[^\P{Cc}\n\t]/gu, (control) => `\\x${control.charCodeAt(0).toString(16).padStart(2, '0')}`);
+}
+
+function originOf({ queue, exchange, routingKey }: Rejected): string {
+  return `${queue || 'unknown queue'} ← ${exchange || 'unknown exchange'} "${routingKey}"`;
+}

@@ -1,0 +1,63 @@
+import { describe, expect, test } from '@jest/globals';
+import { doorOf, publishAgain } from './door-of.ts';
+import { aRejected } from './testing/a-rejected.ts';
+
+const EVENT_KEY = 'carrier.order.created';
+const DELIVERY = { type: EVENT_KEY, queue: `waybell.deliveries.${EVENT_KEY}` };
+
+describe('doorOf', () => {
+  test.each([
+    ['an event', {}, { exchange: 'waybell.events', routingKey: EVENT_KEY }],
+    [
+      'a mistyped event, by the same exchange and key',
+      { queue: 'waybell.strays', routingKey: 'carrier.order.createt' },
+      { exchange: 'waybell.events', routingKey: 'carrier.order.createt' },
+    ],
+    ['a delivery', { ...DELIVERY, exchange: 'waybell.deliveries' }, 'delivery'],
+    ['a delivery back from its retry queue', { ...DELIVERY, exchange: 'waybell.returns' }, 'delivery'],
+    [
+      'a delivery on its way to a retry queue',
+      { ...DELIVERY, exchange: 'waybell.retry', routingKey: `${EVENT_KEY}.1s` },
+      'delivery',
+    ],
+    ['a delivery that was taken and given back too often', { ...DELIVERY, exchange: 'waybell.strays' }, 'delivery'],
+    [
+      'an event that was taken and given back too often',
+      { queue: 'waybell.strays', exchange: 'waybell.strays' },
+      { exchange: 'waybell.events', routingKey: EVENT_KEY },
+    ],
+  ])('leads %s back', (_what, rejected, door) => {
+    const delivery = { exchange: 'waybell.deliveries', routingKey: EVENT_KEY };
+    expect(doorOf(aRejected(rejected))).toEqual(door === 'delivery' ? delivery : door);
+  });
+
+  test('leads outcomes to the queue where they failed alone, so that no other consumer gets them twice', () => {
+    const outcomes = { exchange: 'waybell.outcomes', routingKey: '' };
+    const door = { exchange: '', routingKey: 'waybell.outcomes.deactivator' };
+    expect(doorOf(aRejected({ ...outcomes, queue: 'waybell.outcomes.deactivator' }))).toEqual(door);
+    expect(doorOf(aRejected({ ...outcomes, queue: 'waybell.suspects.deactivator' }))).toEqual(door);
+  });
+
+  test.each([
+    ['what somebody put into the rejected queue', { exchange: 'waybell.rejected', routingKey: '' }],
+    ['a stray without a known key', { exchange: 'waybell.strays', routingKey: 'x' }],
+    ['a delivery whose action is not known', { exchange: 'waybell.returns', routingKey: 'carrier.order.createt' }],
+  ])('leads %s nowhere', (_what, rejected) => {
+    expect(doorOf(aRejected(rejected))).toBeUndefined();
+  });
+});
+
+describe('publishAgain', () => {
+  test('sends the same bytes and properties, and of the headers only the trace', () => {
+    const properties = { messageId: 'm', type: 't', note: 'n', contentType: 'c', contentEncoding: 'gzip' };
+    const body = Buffer.from([0xff, 0]);
+    const door = { exchange: 'e', routingKey: 'k' };
+    expect(publishAgain(aRejected({ ...properties, traceparent: '00-1', body }), door)).toEqual({
+      kind: 'publish',
+      ...door,
+      body,
+      ...properties,
+      headers: { traceparent: '00-1' },
+    });
+  });
+});

@@ -1,0 +1,64 @@
+import { actionKey, actions } from '@waybell/catalog/actions';
+import type { Publication } from '@waybell/line/messages';
+import {
+  deactivatorQueue,
+  deliveriesExchange,
+  eventsExchange,
+  outcomesExchange,
+  retryExchange,
+  returnsExchange,
+  straysExchange,
+} from '@waybell/line/topology';
+import type { Rejected } from './read-rejected.ts';
+
+type Door = Pick<Publication, 'exchange' | 'routingKey'>;
+
+const actionKeys = new Set(actions.map(actionKey));
+
+/**
+ * The door by which a rejected message comes onto the line again; undefined where nobody can say.
+ *
+ * | came by | goes back by |
+ * |---|---|
+ * | events | the same exchange and key |
+ * | deliveries, retry, returns | deliveries, to be attempted now |
+ * | outcomes | the one queue where it failed: its exchange would give the other consumers a second one |
+ * | strays (the broker gave it up) | deliveries or events, whichever it is made for |
+ */
+export function doorOf({ exchange, routingKey, type = '', queue }: Rejected): Door | undefined {
+  switch (exchange) {
+    case eventsExchange:
+      return { exchange, routingKey };
+    case deliveriesExchange:
+    case retryExchange:
+    case returnsExchange:
+      return deliveryDoor(type) ?? deliveryDoor(routingKey);
+    case outcomesExchange:
+      return { exchange: '', routingKey: queue.startsWith(`${outcomesExchange}.`) ? queue : deactivatorQueue };
+    case straysExchange:
+      // Only deliveries have a type.
+      return deliveryDoor(type) ?? (actionKeys.has(routingKey) ? { exchange: eventsExchange, routingKey } : undefined);
+    default:
+      return undefined;
+  }
+}
+
+/** The message as it was, for that door; of its headers only the trace. */
+export function publishAgain(rejected: Rejected, door: Door): Publication {
+  const { messageId, type, note, contentType, contentEncoding, traceparent, body } = rejected;
+  return {
+    kind: 'publish',
+    ...door,
+    body,
+    ...(messageId !== undefined && { messageId }),
+    ...(type !== undefined && { type }),
+    ...(note !== undefined && { note }),
+    ...(contentType !== undefined && { contentType }),
+    ...(contentEncoding !== undefined && { contentEncoding }),
+    ...(traceparent !== undefined && { headers: { traceparent } }),
+  };
+}
+
+function deliveryDoor(key: string): Door | undefined {
+  return actionKeys.has(key) ? { exchange: deliveriesExchange, routingKey: key } : undefined;
+}

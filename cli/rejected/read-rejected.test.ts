@@ -1,0 +1,66 @@
+import { describe, expect, test } from '@jest/globals';
+import type { GetMessage } from 'amqplib';
+import { readRejected } from './read-rejected.ts';
+
+/** A message as amqplib hands it over, of which only these members are read. */
+const aMessage = (headers: Record<string, unknown>, properties: Record<string, unknown> = {}): GetMessage =>
+  ({
+    content: Buffer.from('{"a":1}'),
+    fields: { exchange: 'waybell.rejected', routingKey: '', redelivered: false, deliveryTag: 1, messageCount: 0 },
+    properties: { ...properties, headers },
+  }) as unknown as GetMessage;
+
+const ASIDE = {
+  'waybell-reason': 'payload_invalid',
+  'waybell-detail': '/payload: is missing',
+  'waybell-at': '2026-11-20T09:30:00.123Z',
+  'waybell-queue': 'waybell.events.router',
+  'waybell-exchange': 'waybell.events',
+  'waybell-routing-key': 'carrier.order.created',
+};
+
+describe('readRejected', () => {
+  test('reads what the line wrote when it put the message aside', () => {
+    const properties = { messageId: 'm', correlationId: 'n', contentType: 'application/json' };
+    expect(readRejected(aMessage(ASIDE, properties), 3)).toEqual({
+      place: 3,
+      id: expect.stringMatching(/^[0-9a-f]{10}$/),
+      reason: 'payload_invalid',
+      detail: '/payload: is missing',
+      rejectedAt: '2026-11-20T09:30:00.123Z',
+      queue: 'waybell.events.router',
+      exchange: 'waybell.events',
+      routingKey: 'carrier.order.created',
+      messageId: 'm',
+      note: 'n',
+      contentType: 'application/json',
+      body: Buffer.from('{"a":1}'),
+    });
+  });
+
+  test("reads the broker's own words where the broker put it there", () => {
+    const death = {
+      reason: 'delivery_limit',
+      queue: 'waybell.strays',
+      exchange: 'waybell.events',
+      'routing-keys': ['k'],
+    };
+    expect(readRejected(aMessage({ 'x-death': [death] }), 1)).toMatchObject({
+      reason: 'delivery_limit',
+      queue: 'waybell.strays',
+      exchange: 'waybell.events',
+      routingKey: 'k',
+      rejectedAt: '',
+    });
+  });
+
+  test('says so where nobody left a word', () => {
+    expect(readRejected(aMessage({}), 1)).toMatchObject({ reason: 'unknown', queue: '', exchange: 'waybell.rejected' });
+  });
+
+  test('gives it an id that stays when it moves and differs from that of others', () => {
+    const { id } = readRejected(aMessage(ASIDE), 1);
+    expect(readRejected(aMessage({ ...ASIDE, 'x-delivery-count': 7 }), 2).id).toBe(id);
+    expect(readRejected(aMessage({ ...ASIDE, 'waybell-at': '2026-11-20T09:30:00.124Z' }), 1).id).not.toBe(id);
+  });
+});

@@ -1,0 +1,17 @@
+import type { Rejected } from '../read-rejected.ts';
+
+/** A rejected event; give what matters. */
+export function aRejected(what: Partial<Rejected> = {}): Rejected {
+  return {
+    place: 1,
+    id: '0123456789',
+    reason: 'payload_invalid',
+    detail: '/payload/id: must be integer',
+    rejectedAt: '2026-11-20T09:30:00.123Z',
+    queue: 'waybell.events.router',
+    exchange: 'waybell.events',
+    routingKey: 'carrier.order.created',
+    body: Buffer.from('{}'),
+    ...what,
+  };
+}
