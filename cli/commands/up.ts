@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { presentStack } from '../demo/present-stack.ts';
 import { report } from '../report.ts';
 import { describeStack } from '../stack/describe-stack.ts';
 import { startDetached, untilReady } from '../stack/detached.ts';
@@ -33,7 +34,7 @@ export function upCommand(): Command {
     .action(up);
 }
 
-async function up({ detach, fresh }: UpOptions): Promise<void> {
+async function up({ detach, fresh, demo }: UpOptions): Promise<void> {
   const folder = stackOf(process.env);
   if (fresh) {
     await stopStack(folder, report);
@@ -43,14 +44,19 @@ async function up({ detach, fresh }: UpOptions): Promise<void> {
   if (await isUpAlready(folder)) return;
   if (detach) {
     await startDetached(folder, report);
-    console.log(describeStack(folder));
+    await presentStack(folder, { demo, staysUp: false });
     return;
   }
   if (!takeLock(folder)) {
     await isUpAlready(folder);
     return;
   }
-  await supervise({ folder, env: process.env, report, onReady: () => console.log(describeStack(folder)) });
+  await supervise({
+    folder,
+    env: process.env,
+    report,
+    onReady: () => void presentStack(folder, { demo, staysUp: true }),
+  });
 }
 
 /** Says so when the stack runs, waiting for it while it starts. Cleans up after a supervisor that was killed. */

@@ -1,0 +1,28 @@
+import { report } from '../report.ts';
+import { describeStack } from '../stack/describe-stack.ts';
+import type { StackFolder } from '../stack/stack-folder.ts';
+import { requireRunning } from '../stack/stack-state.ts';
+import { showDemo } from './show-demo.ts';
+
+/** Shows the demo on a stack that has just become ready, unless unwanted, then its addresses and what to try next. */
+export async function presentStack(folder: StackFolder, wish: { demo: boolean; staysUp: boolean }): Promise<void> {
+  const halt = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => halt.abort());
+  const tryNext = wish.demo ? await demoOn(folder, { ...wish, signal: halt.signal }) : '';
+  if (!halt.signal.aborted) console.log([describeStack(folder), tryNext].join('\n').trimEnd());
+}
+
+/** What to try next; nothing where the demo failed, which is said and takes nothing down. */
+async function demoOn(folder: StackFolder, demo: { staysUp: boolean; signal: AbortSignal }): Promise<string> {
+  try {
+    return await showDemo({
+      ...demo,
+      addresses: requireRunning(folder).addresses,
+      print: (line) => console.log(line),
+      isColoured: process.stdout.isTTY && !process.env['NO_COLOR'],
+    });
+  } catch (error) {
+    if (!demo.signal.aborted) report(`the demo ends here: ${error instanceof Error ? error.message : String(error)}`);
+    return '';
+  }
+}
