@@ -1,0 +1,285 @@
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { connect } from 'amqplib';
+import { RejectedQueue } from '@waybell/cli/rejected/rejected-queue';
+import { repository } from '@waybell/cli/stack/stack-folder';
+import { publishRejected } from '@waybell/line/aside';
+import { publishDelivery } from '@waybell/line/delivery';
+import type { Publication } from '@waybell/line/messages';
+import { cuttableProxy } from '@waybell/subscription-api/testing/cuttable-proxy';
+import { anEvent, type PublishedEvent } from '../testing/event.ts';
+import { Receiver } from '../testing/receiver.ts';
+import { TestStack } from '../testing/test-stack.ts';
+import { until } from '../testing/until.ts';
+
+let stack: TestStack;
+let receiver: Receiver;
+let amqpUrl: string;
+
+beforeAll(async () => {
+  [stack, receiver] = await Promise.all([TestStack.start(), Receiver.start()]);
+  amqpUrl = stack.stack.servers.url('rabbitmq');
+}, 120_000);
+
+afterAll(async () => {
+  await receiver[Symbol.asyncDispose]();
+  await stack[Symbol.asyncDispose]();
+}, 120_000);
+
+type Ended = { code: number; stdout: string; stderr: string; bytes: Buffer };
+type Start = { input?: string; env?: Record<string, string> };
+
+/** Runs `./waybell …` with the addresses of the stack in its environment. */
+async function waybell(args: string, { input = '', env = {} }: Start = {}): Promise<Ended> {
+  const { PATH = '', HOME = '' } = process.env;
+  const addresses = { AMQP_URL: amqpUrl, DATABASE_URL: stack.stack.servers.url('postgres') };
+  return new Promise((resolve) => {
+    const child = execFile(
+      process.execPath,
+      [join(repository, 'cli', 'main.ts'), ...args.split(' ')],
+      { env: { PATH, HOME, ...addresses, ...env }, encoding: 'buffer' },
+      (_error, bytes, stderr) =>
+        resolve({ code: child.exitCode ?? -1, stdout: bytes.toString(), stderr: stderr.toString(), bytes }),
+    );
+    child.stdin?.on('error', () => undefined);
+    child.stdin?.end(input);
+  });
+}
+
+const lines = (...events: unknown[]) => events.map((event) => `${JSON.stringify(event)}\n`).join('');
+
+const created = (account: string): PublishedEvent =>
+  anEvent({ interface: 'carrier', action: 'order.created', parties: { carrier: account } });
+
+describe('account and token', () => {
+  test('make an account whose token the API takes until it is revoked', async () => {
+    const account = (await waybell('account create --interface carrier')).stdout.trim();
+    const { stdout } = await waybell(`token create --account ${account} --client tms --expires 90d`);
+    const token = stdout.trim();
+    expect(stdout).toBe(`${token}\n`);
+    const call = async () =>
+      (
+        await fetch(`${stack.stack.addresses['API_URL']}/v1/webhooks`, {
+          headers: { authorization: `Bearer ${token}` },
+        })
+      ).status;
+    expect(await call()).toBe(200);
+    const { stdout: listed } = await waybell(`token list --account ${account}`);
+    expect(listed).toContain('tms');
+    expect(listed).not.toContain(token);
+    expect((await waybell('token revoke -', { input: `${token}\n` })).code).toBe(0);
+    expect(await call()).toBe(401);
+  });
+
+  test('switch features on and off', async () => {
+    const guid = randomUUID();
+    await waybell(`account create --interface shipper --guid ${guid} --feature insurance --feature servicepay`);
+    const { stderr } = await waybell(`account update --guid ${guid} --remove-feature insurance`);
+    expect(stderr).toContain('(features: servicepay)');
+  });
+
+  test.each([
+    ['account create --interface truck', 'shipper or carrier'],
+    ['account create --interface carrier --feature gps', 'insurance and servicepay'],
+    [`account update --guid ${randomUUID()}`, '--add-feature'],
+    [`account update --guid ${randomUUID()} --add-feature insurance`, 'create it first'],
+    [`token create --account ${randomUUID()}`, 'create it first'],
+    [`token create --account ${randomUUID()} --expires 90`, '90d'],
+    [`token revoke ${randomUUID()}`, 'no such token'],
+  ])('answer "%s" with what to do, on stderr, and exit code 1', async (args, advice) => {
+    const { code, stdout, stderr } = await waybell(args);
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toContain(advice);
+  });
+});
+
+describe('publish', () => {
+  test('publishes each line, so that each is delivered', async () => {
+    const carrier = await stack.client('carrier');
+    await carrier.subscribe('order.created', receiver.url('/published'));
+    const { code, stdout } = await waybell('publish', {
+      input: lines(created(carrier.account), created(carrier.account)),
+    });
+    expect([code, stdout]).toEqual([0, 'published 2 events\n']);
+    await receiver.untilReceived('/published', 2);
+  });
+
+  test('publishes nothing while one line is bad, and says what is wrong with each', async () => {
+    const carrier = await stack.client('carrier');
+    await carrier.subscribe('order.created', receiver.url('/half-published'));
+    const bad = { ...created(carrier.account), action: 'order.createt' };
+    const good = created(carrier.account);
+    const { code, stdout, stderr } = await waybell('publish --file -', { input: `${lines(good, bad)}{"guid":\n` });
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(
+      /line 2: unknown_action: \/action: .*\n.*line 3: not_json: .*\n.*nothing was published: 2 of 3/,
+    );
+    await waybell('publish', { input: lines(created(carrier.account)) });
+    const [only] = await receiver.untilReceived('/half-published', 1);
+    expect(receiver.at('/half-published')).toEqual([only]);
+  });
+
+  test('says which lines the broker confirmed when it goes away, and may then be repeated without a second callback', async () => {
+    const carrier = await stack.client('carrier');
+    await carrier.subscribe('order.created', receiver.url('/cut'));
+    await using proxy = await cuttableProxy(amqpUrl);
+    const events = Array.from({ length: 5_000 }, () => created(carrier.account));
+    const publishing = waybell('publish', { input: lines(...events), env: { AMQP_URL: proxy.url } });
+    await receiver.untilReceived('/cut', 1);
+    await proxy.cut();
+    const { code, stderr } = await publishing;
+    expect(code).toBe(1);
+    const [, , last] = /\n {2}confirmed, lines: ((?:\d+-)?(\d+))/.exec(stderr) ?? [];
+    expect(Number(last)).toBeGreaterThan(0);
+    expect(stderr).toMatch(/\n {2}not confirmed, perhaps published, lines: \d.*\n {2}not sent, lines: \d/);
+    expect((await waybell('publish', { input: lines(...events) })).stdout).toBe('published 5000 events\n');
+    await receiver.untilReceived('/cut', events.length);
+    expect(new Set(receiver.at('/cut').map(({ headers }) => headers['webhook-id'])).size).toBe(events.length);
+    expect(receiver.at('/cut')).toHaveLength(events.length);
+  });
+});
+
+describe('rejected', () => {
+  beforeEach(async () => {
+    await waybell('rejected purge --all --yes');
+  });
+
+  const list = async (): Promise<Record<string, string>[]> =>
+    (await waybell('rejected list --json')).stdout
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line): Record<string, string> => JSON.parse(line));
+  const untilListed = (count: number) =>
+    until(`${count} messages are rejected`, async () => {
+      const listed = await list();
+      return listed.length === count && listed;
+    });
+
+  /** Puts a message where the line would put one whose handler failed five times. */
+  async function failed(from: { queue: string; exchange: string }, { body, routingKey, ...properties }: Publication) {
+    const message = { ...properties, ...from, body, routingKey, deliveryCount: 0, failures: 5 };
+    const rejection = { kind: 'reject', reason: 'handler_failed', detail: 'TypeError: x' } as const;
+    const { messageId, type, note, contentType, headers } = publishRejected(message, rejection, Date.now());
+    const connection = await connect(amqpUrl);
+    const channel = await connection.createConfirmChannel();
+    channel.publish('waybell.rejected', '', body, {
+      persistent: true,
+      ...(messageId !== undefined && { messageId }),
+      ...(type !== undefined && { type }),
+      ...(note !== undefined && { correlationId: note }),
+      ...(contentType !== undefined && { contentType }),
+      ...(headers !== undefined && { headers }),
+    });
+    await channel.waitForConfirms();
+    await connection.close();
+  }
+
+  test('lists and shows what was refused, byte for byte, and looking changes nothing', async () => {
+    const bodies = [Buffer.from([0xff, 0x00, 0x0a]), Buffer.from('{\r\n "guid": 1e400 }')];
+    for (const body of bodies) {
+      await stack.upstream.publishRaw('carrier.order.created', body);
+      await untilListed(bodies.indexOf(body) + 1);
+    }
+    expect((await waybell('rejected show 2 --raw')).bytes).toEqual(bodies[1]);
+    const listed = await list();
+    expect(listed).toMatchObject([
+      { place: 1, reason: 'not_utf8', queue: 'waybell.events.router', exchange: 'waybell.events', size: 3 },
+      { place: 2, reason: 'envelope_invalid', routingKey: 'carrier.order.created' },
+    ]);
+    expect((await waybell(`rejected show ${listed[0]?.['id']} --raw`)).bytes).toEqual(bodies[0]);
+    expect(await list()).toEqual(listed);
+    expect((await waybell('rejected list')).stdout).toMatch(/not_utf8 .*\n +byte 1 is not UTF-8\n.*envelope_invalid/);
+  });
+
+  test('puts an event back as it came, once, and takes it from the list', async () => {
+    const carrier = await stack.client('carrier');
+    await carrier.subscribe('order.created', receiver.url('/retried'));
+    const event = created(carrier.account);
+    const routingKey = 'carrier.order.created';
+    await failed(
+      { queue: 'waybell.suspects.event-router', exchange: 'waybell.events' },
+      { kind: 'publish', exchange: '', routingKey, body: Buffer.from(JSON.stringify(event)), messageId: event.guid },
+    );
+    const { code, stdout } = await waybell(`rejected retry ${event.guid}`);
+    expect([code, stdout]).toEqual([0, expect.stringContaining('retried: waybell.events carrier.order.created')]);
+    await receiver.untilReceived('/retried', 1);
+    expect(await list()).toEqual([]);
+    expect(receiver.at('/retried')).toHaveLength(1);
+  });
+
+  test('puts a delivery that came back from its retry queue back to be attempted', async () => {
+    const carrier = await stack.client('carrier');
+    await carrier.subscribe('order.created', receiver.url('/retried-delivery'));
+    const { rows } = await stack.postgres.query<{ guid: string; generation: string }>(
+      `select guid, generation from waybell.subscriptions where account_guid = $1`,
+      [carrier.account],
+    );
+    const delivery = publishDelivery({
+      guid: randomUUID(),
+      interface: 'carrier',
+      action: 'order.created',
+      subscription: rows[0]?.guid ?? '',
+      generation: Number(rows[0]?.generation),
+      event: randomUUID(),
+      attempt: 2,
+      createdAt: Date.now(),
+      beganAt: Date.now(),
+      body: Buffer.from('{"action":"order.created"}'),
+    });
+    await failed({ queue: 'waybell.suspects.deliverer', exchange: 'waybell.returns' }, delivery);
+    expect((await waybell('rejected retry --reason handler_failed')).code).toBe(0);
+    const [request] = await receiver.untilReceived('/retried-delivery', 1);
+    expect(request?.headers['x-webhook-attempt']).toBe('2');
+    expect(await list()).toEqual([]);
+  });
+
+  test('comes back to the list when it is still wrong, without being retried in circles', async () => {
+    await stack.upstream.publishRaw('carrier.order.created', Buffer.from('{'));
+    const [before] = await untilListed(1);
+    expect((await waybell('rejected retry --all')).stdout).toBe(
+      `${before?.['id']} retried: waybell.events carrier.order.created\n`,
+    );
+    const [after] = await untilListed(1);
+    expect(after?.['id']).not.toBe(before?.['id']);
+  });
+
+  test('keeps what nobody knows the door of, and says so', async () => {
+    const nowhere = {
+      kind: 'publish',
+      exchange: '',
+      routingKey: 'x',
+      body: Buffer.from('x'),
+      messageId: 'lost',
+    } as const;
+    await failed({ queue: 'waybell.strays', exchange: 'waybell.strays' }, nowhere);
+    const { code, stderr } = await waybell('rejected retry lost');
+    expect([code, stderr]).toEqual([1, expect.stringContaining('stays')]);
+    expect(await list()).toHaveLength(1);
+  });
+
+  test('deletes what was chosen, and only when told twice', async () => {
+    await stack.upstream.publishRaw('carrier.order.created', Buffer.from('{'));
+    await stack.upstream.publishRaw('carrier.order.createt', Buffer.from('{}'));
+    await untilListed(2);
+    expect((await waybell('rejected purge --reason not_json')).stderr).toContain('--yes');
+    expect((await waybell('rejected purge --yes')).stderr).toContain('say which');
+    expect(await list()).toHaveLength(2);
+    expect((await waybell('rejected purge --reason not_json --yes')).code).toBe(0);
+    expect(await list()).toMatchObject([{ reason: 'unroutable' }]);
+  });
+
+  test('does not look empty while another command reads it, and gets everything back from one that is killed', async () => {
+    await stack.upstream.publishRaw('carrier.order.created', Buffer.from('{'));
+    await untilListed(1);
+    await using proxy = await cuttableProxy(amqpUrl);
+    const reader = await RejectedQueue.open(proxy.url);
+    for await (const _rejected of reader.messages());
+    const { code, stderr } = await waybell('rejected list');
+    expect([code, stderr]).toEqual([1, expect.stringContaining('another command')]);
+    await proxy.cut();
+    await reader[Symbol.asyncDispose]();
+    await untilListed(1);
+  });
+});
