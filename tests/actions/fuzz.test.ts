@@ -20,8 +20,9 @@ const firstSeed = Number(env['FUZZ_SEED'] ?? randomInt(2 ** 31));
 const count = Number(env['FUZZ_EVENTS'] ?? Infinity);
 const FIT_MS = 5_000;
 const LIMIT_MS = 1_200_000;
-/** After the place, or one further inside, comes what is expected there. */
-const PLACE_ENDS = /^(\/\S*)?(: .| \(character \d+\): .)/;
+/** After the place comes what is expected there. */
+const PLACE_ENDS = /^(: .| \(character \d+\): .)/;
+const PLACE_ENDS_DEEPER = /^(\/\S*)?(: .| \(character \d+\): .)/;
 
 const faultNames = [...Object.keys(faults), ...Object.keys(messageFaults)];
 const read = readArrival({ maxBytes: MAX_BYTES, maxDepth: 32 });
@@ -124,7 +125,7 @@ function brokenEvent(name: string, seed: number): Broken | null {
   const message = messageOf(event, clothes, dice);
   if (fault !== undefined) {
     const head = `rejected ${fault.reason} ${placeIn(clothes, fault.place)}`;
-    return { message: varied(message, event, dice), head, tail: PLACE_ENDS };
+    return { message: varied(message, event, dice), head, tail: fault.mayBeDeeper ? PLACE_ENDS_DEEPER : PLACE_ENDS };
   }
   const around = messageFaults[name]?.(message, event, dice);
   if (around === undefined) throw new Error(`no fault is called ${name}`);

@@ -7,7 +7,7 @@ import { aText } from './values.ts';
 import { noGuid, noObject, noTimestamp, wrongValue } from './wrong-values.ts';
 
 /** How the event must be rejected; `place` is a JSON pointer into the envelope. */
-export type Fault = { reason: string; place: string };
+export type Fault = { reason: string; place: string; mayBeDeeper?: true };
 
 /** Breaks an event in one place. Null where it cannot: the event is whole then. */
 export type Break = (event: GeneratedEvent, dice: Dice) => Fault | null;
@@ -140,7 +140,13 @@ export const faults: Readonly<Record<string, Break>> = {
   'nesting deeper than 32': ({ payload }, dice) => {
     const { holder, place } = somewhere(payload, dice);
     holder.members.push(['deeper', dice.oneIn(2) ? nestedTo(40) : same('['.repeat(100_000))]);
-    return { reason: 'too_deep', place: `${place}/deeper/0/0/0/0/0/0/0/0/0/0/0/0` };
+    return { reason: 'too_deep', place: `${place}/deeper/0/0/0/0/0/0/0/0/0/0/0/0`, mayBeDeeper: true };
+  },
+  'a NUL in a name': ({ payload }, dice) => {
+    const { holder, place } = somewhere(payload, dice);
+    // A name is always written well: this one comes with the value before it.
+    holder.members.push(['before', same(`1,"${dice.pick(['\0', String.raw`a\u0000`])}":2`)]);
+    return { reason: 'nul_in_string', place };
   },
   'no JSON': ({ payload }, dice) => {
     const { holder, place } = somewhere(payload, dice);
@@ -164,7 +170,7 @@ export const faults: Readonly<Record<string, Break>> = {
         ]),
       ),
     ]);
-    return { reason: 'not_json', place: `${place}/broken` };
+    return { reason: 'not_json', place: `${place}/broken`, mayBeDeeper: true };
   },
 };
 
