@@ -11,16 +11,18 @@ export type GateOptions = {
   log: Log;
   /** A short outage is waited out with the messages in hand; after this long they are given back. */
   holdMs: number;
-  onGiveBack: () => void;
+  /** Runs before anything is given back, to its end: what still comes meanwhile would go round and round. */
+  onGiveBack: () => Promise<void>;
   onReopen: () => void;
 };
+
+type Outage = { dependency: string; over: Promise<boolean>; end: (goOn: boolean) => void };
 
 /** Stands before the handler. Shut while a dependency is away: who arrives waits, or is told to give back. */
 export class Gate {
   readonly #options: GateOptions;
-  #outage: { dependency: string; over: Promise<boolean> } | undefined;
-  #isClosed = false;
-  #closing = new AbortController();
+  readonly #closing = new AbortController();
+  #outage: Outage | undefined;
   #delayMs = FIRST_PROBE_MS;
   #reopenedAt = 0;
 
@@ -30,60 +32,59 @@ export class Gate {
 
   /** True: go on. False: give the message back. */
   async pass(): Promise<boolean> {
-    while (this.#outage !== undefined && !this.#isClosed) {
+    while (this.#outage !== undefined && !this.#isClosed()) {
       if (!(await this.#outage.over)) return false;
     }
-    return !this.#isClosed;
+    return !this.#isClosed();
   }
 
   waitingFor(): string[] {
     return this.#outage === undefined ? [] : [this.#outage.dependency];
   }
 
-  shut(unavailable: Unavailable): void {
-    if (this.#outage !== undefined || this.#isClosed) return;
-    const { dependency, cause } = unavailable;
-    this.#options.log.warn(
-      { dependency, reason: cause instanceof Error ? cause.message : undefined },
-      'dependency.away',
-    );
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    this.#outage = { dependency, over: promise };
-    void this.#waitOut(unavailable, resolve);
+  shut({ dependency, probe, cause }: Unavailable): void {
+    if (this.#outage !== undefined || this.#isClosed()) return;
+    const { log, holdMs, onGiveBack } = this.#options;
+    log.warn({ dependency, reason: cause instanceof Error ? cause.message : undefined }, 'dependency.away');
+    const { promise: over, resolve } = Promise.withResolvers<boolean>();
+    const giveBack = setTimeout(() => void onGiveBack().then(() => resolve(false)), holdMs);
+    const end = (goOn: boolean) => {
+      clearTimeout(giveBack);
+      resolve(goOn);
+    };
+    this.#outage = { dependency, over, end };
+    void this.#waitOut(this.#outage, probe);
   }
 
   /** For good: whoever has not passed gives back. */
   close(): void {
-    this.#isClosed = true;
     this.#closing.abort();
+    this.#outage?.end(false);
   }
 
-  async #waitOut({ dependency, probe }: Unavailable, end: (goOn: boolean) => void): Promise<void> {
-    const startedAt = Date.now();
-    if (startedAt - this.#reopenedAt > SAME_OUTAGE_MS) this.#delayMs = FIRST_PROBE_MS;
-    const giveBack = setTimeout(() => {
-      this.#options.onGiveBack();
-      end(false);
-    }, this.#options.holdMs);
-    const signal = this.#closing.signal;
-    signal.addEventListener('abort', () => end(false), { once: true });
-    while (!signal.aborted) {
-      try {
-        await sleep(this.#delayMs, undefined, { signal });
-        this.#delayMs = Math.min(this.#delayMs * 2, LONGEST_PROBE_MS);
-        await probe();
-        break;
-      } catch {
-        // Still away.
-      }
-    }
-    clearTimeout(giveBack);
+  async #waitOut(outage: Outage, probe: () => Promise<unknown>): Promise<void> {
+    const beganAt = Date.now();
+    if (beganAt - this.#reopenedAt > SAME_OUTAGE_MS) this.#delayMs = FIRST_PROBE_MS;
+    while (!(await this.#isBack(probe))) if (this.#isClosed()) return;
     this.#outage = undefined;
     this.#reopenedAt = Date.now();
-    if (!signal.aborted) {
-      this.#options.log.info({ dependency, awayMs: Date.now() - startedAt }, 'dependency.back');
-      this.#options.onReopen();
+    this.#options.log.info({ dependency: outage.dependency, awayMs: Date.now() - beganAt }, 'dependency.back');
+    this.#options.onReopen();
+    outage.end(true);
+  }
+
+  async #isBack(probe: () => Promise<unknown>): Promise<boolean> {
+    try {
+      await sleep(this.#delayMs, undefined, { signal: this.#closing.signal });
+      this.#delayMs = Math.min(this.#delayMs * 2, LONGEST_PROBE_MS);
+      await probe();
+      return !this.#isClosed();
+    } catch {
+      return false;
     }
-    end(!signal.aborted);
+  }
+
+  #isClosed(): boolean {
+    return this.#closing.signal.aborted;
   }
 }

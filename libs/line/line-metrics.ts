@@ -9,7 +9,7 @@ export type StepResult = 'handled' | 'repeated' | 'rejected' | 'suspected' | 'gi
 export class LineMetrics {
   readonly #messages: Counter<'step' | 'result'>;
   readonly #seconds: Histogram<'step'>;
-  readonly #slots: Gauge<'step'>;
+  readonly #slotsUsed = new Map<string, () => number>();
   readonly #ends: Counter<'interface' | 'end' | 'reason'>;
 
   constructor(metrics: Metrics) {
@@ -27,12 +27,7 @@ export class LineMetrics {
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
       registers,
     });
-    this.#slots = new Gauge({
-      name: 'waybell_slots_used',
-      help: 'Messages being handled at this moment',
-      labelNames: ['step'],
-      registers,
-    });
+    metrics.registerMetric(slotsGauge(this.#slotsUsed));
     this.#ends = new Counter({
       name: 'waybell_outcomes_total',
       help: 'What became of attempts and of events, by end and reason',
@@ -41,8 +36,8 @@ export class LineMetrics {
     });
   }
 
-  slotsUsed(step: string, used: number): void {
-    this.#slots.set({ step }, used);
+  watchSlots(step: string, used: () => number): void {
+    this.#slotsUsed.set(step, used);
   }
 
   left(step: string, result: StepResult, durationMs?: number): void {
@@ -66,6 +61,19 @@ export class LineMetrics {
         break;
     }
   }
+}
+
+/** Asked when somebody looks. */
+function slotsGauge(slotsUsed: ReadonlyMap<string, () => number>): Gauge<'step'> {
+  return new Gauge({
+    name: 'waybell_slots_used',
+    help: 'Messages being handled at this moment',
+    labelNames: ['step'],
+    registers: [],
+    collect() {
+      for (const [step, used] of slotsUsed) this.set({ step }, used());
+    },
+  });
 }
 
 const byRegistry = new WeakMap<Metrics, LineMetrics>();

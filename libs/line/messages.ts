@@ -55,3 +55,7 @@ export type Parse<M> = (message: Message) => M | Rejection;
 export function reject(reason: string, detail: string): Rejection {
   return { kind: 'reject', reason, detail };
 }
+
+export function isRejection(parsed: unknown): parsed is Rejection {
+  return typeof parsed === 'object' && parsed !== null && 'kind' in parsed && parsed.kind === 'reject';
+}

@@ -1,5 +1,15 @@
 import type { Log } from '@waybell/runtime/log';
 import type { Redis } from '@waybell/runtime/redis';
+import type { Outgoing } from './messages.ts';
+
+/** How a message is recognised that was handled before, where handling it twice costs a duplicate. */
+export type OncePolicy<M> = {
+  keyOf: (message: M) => { key: string; fingerprint: string };
+  ttlMs: number;
+  /** What a message causes whose key is remembered, with the same or with another fingerprint. */
+  onRepeat: (message: M, isSame: boolean) => Outgoing[];
+  isWorthRemembering: (caused: Outgoing[]) => boolean;
+};
 
 /**
  * What was already done, remembered where losing it costs a duplicate and nothing more. While the memory is away it

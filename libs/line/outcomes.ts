@@ -61,7 +61,16 @@ export type Outcome = Routed | Attempted;
 const VERSION = 1;
 
 export function writeOutcomes(outcomes: Outcome[]): Buffer {
-  return Buffer.from(JSON.stringify({ version: VERSION, outcomes }));
+  return joinOutcomes(outcomes.map(writeOutcome));
+}
+
+export function writeOutcome(outcome: Outcome): string {
+  return JSON.stringify(outcome);
+}
+
+/** A batch of records that are written already. */
+export function joinOutcomes(written: string[]): Buffer {
+  return Buffer.from(`{"version":${VERSION},"outcomes":[${written.join(',')}]}`);
 }
 
 /** Reads a batch. Throws where the bytes are not one that this version writes. */

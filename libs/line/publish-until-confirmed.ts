@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Broker } from './broker/connect-broker.ts';
-import { Unconfirmed } from './broker/publisher.ts';
+import { Unconfirmed } from './broker/unconfirmed-messages.ts';
 import type { Publication } from './messages.ts';
 
 const FIRST_DELAY_MS = 50;
@@ -19,7 +19,7 @@ export class NoLongerHeld extends Error {
  * not repeated because the broker stumbled. Rejects with `NoLongerHeld`, or with `Unroutable`.
  */
 export async function publishUntilConfirmed(
-  broker: Broker,
+  broker: Pick<Broker, 'publish'>,
   publication: Publication,
   isHeld: () => boolean,
 ): Promise<void> {

@@ -1,6 +1,13 @@
 import type { Log } from '@waybell/runtime/log';
 import { openConsumers, type Consumers } from './consumers.ts';
 import { openPublisher, type Publisher } from './publisher.ts';
+import {
+  deliveriesExchange,
+  outcomesExchange,
+  rejectedExchange,
+  retryExchange,
+  suspectsExchange,
+} from '../topology.ts';
 
 /** RabbitMQ as the line sees it: one connection to publish, one to consume, so that neither can block the other. */
 export type Broker = AsyncDisposable &
@@ -21,11 +28,16 @@ export type BrokerOptions = {
 };
 
 const UNCONFIRMED_BYTES_LIMIT = 64 * 2 ** 20;
+const EXCHANGES = [deliveriesExchange, retryExchange, outcomesExchange, suspectsExchange, rejectedExchange];
 
 /** Connects in the background and stays connected. Closing it flushes: first what was consumed, then what was published. */
 export async function connectBroker(options: BrokerOptions): Promise<Broker> {
   const common = { heartbeatSeconds: 10, ...options };
-  const publisher = await openPublisher({ ...common, unconfirmedBytesLimit: UNCONFIRMED_BYTES_LIMIT });
+  const publisher = await openPublisher({
+    ...common,
+    exchanges: EXCHANGES,
+    unconfirmedBytesLimit: UNCONFIRMED_BYTES_LIMIT,
+  });
   const consumers = await openConsumers(common);
   return {
     publish: publisher.publish,

@@ -1,13 +1,15 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { connect, type ChannelModel, type RecoveringChannelModel } from 'amqplib';
+import { connect, type ChannelModel } from 'amqplib';
 import type { Log } from '@waybell/runtime/log';
+import { within } from './within.ts';
 
 /** One connection that comes back by itself. `onOpen` sets everything up again after each connect. */
 export type Link = AsyncDisposable & {
-  isOpen(): boolean;
+  /** Open and not blocked by the broker's memory or disk alarm. */
+  isWritable(): boolean;
   isBlocked(): boolean;
-  /** Resolves once the link is open and not blocked. */
   untilWritable(): Promise<void>;
+  /** Gives the present connection up, so that a new one is made. */
+  drop(why: string): void;
 };
 
 export type LinkOptions = {
@@ -17,53 +19,57 @@ export type LinkOptions = {
   log: Log;
   /** Runs after each connect. What it throws closes the connection, and it is tried again. */
   onOpen: (connection: ChannelModel) => Promise<void>;
-  onDown?: () => void;
+  /** Runs when a connection is lost, or was never set up. */
+  onDown: () => void;
 };
 
 const CONNECT_TIMEOUT_MS = 10_000;
+const CLOSE_LIMIT_MS = 2_000;
 
 /** Connects in the background: the broker may be away for now, or go away at any time. */
 export async function openLink({ url, name, heartbeatSeconds, log, onOpen, onDown }: LinkOptions): Promise<Link> {
-  let isBlocked = false;
+  let current: ChannelModel | undefined;
   let isOpen = false;
+  let isBlocked = false;
   let writable = Promise.withResolvers<void>();
-  const changed = () => {
-    if (!isOpen || isBlocked) return;
+  const isWritable = () => isOpen && !isBlocked;
+  const becomeWritable = () => {
     writable.resolve();
     writable = Promise.withResolvers<void>();
   };
+  const lose = (reason: string) => {
+    if (isOpen) log.warn({ connection: name, reason }, 'broker.disconnected');
+    isOpen = false;
+    onDown();
+  };
 
-  const address = new URL(url);
-  address.searchParams.set('heartbeat', String(heartbeatSeconds));
-  const model = await connect(address.href, {
-    timeout: CONNECT_TIMEOUT_MS,
-    noDelay: true,
+  const halt = new AbortController();
+  const socket = { timeout: CONNECT_TIMEOUT_MS, noDelay: true, signal: halt.signal };
+  const model = await connect(withHeartbeat(url, heartbeatSeconds), {
+    ...socket,
     clientProperties: { connection_name: name },
     recovery: {
       initialDelay: 100,
       maxDelay: 2_000,
       waitForConnect: false,
       setup: async (connection: ChannelModel) => {
-        // A listener that throws, or an error nobody listens to, would end the process.
-        connection.on('error', (error: Error) => log.warn({ reason: error.message }, 'broker.connection-failed'));
-        await onOpen(connection);
+        current = connection;
+        await setUp(connection, { name, log, onOpen });
       },
     },
   });
+  // Reported by `setUp`; an error nobody listens to would end the process.
   model.on('error', () => undefined);
   model.on('connect', () => {
     isOpen = true;
     isBlocked = false;
     log.info({ connection: name }, 'broker.connected');
-    changed();
+    becomeWritable();
   });
-  model.on('disconnect', (error: Error) => {
-    isOpen = false;
-    log.warn({ connection: name, reason: error.message }, 'broker.disconnected');
-    onDown?.();
-  });
+  model.on('disconnect', (error: Error) => lose(error.message));
   model.on('connect-failed', (error: Error) => {
     log.warn({ connection: name, reason: error.message }, 'broker.connect-failed');
+    onDown();
   });
   model.on('blocked', (reason: string) => {
     isBlocked = true;
@@ -72,25 +78,47 @@ export async function openLink({ url, name, heartbeatSeconds, log, onOpen, onDow
   model.on('unblocked', () => {
     isBlocked = false;
     log.info({ connection: name }, 'broker.unblocked');
-    changed();
+    becomeWritable();
   });
 
   return {
-    isOpen: () => isOpen,
+    isWritable,
     isBlocked: () => isBlocked,
     async untilWritable() {
-      while (!isOpen || isBlocked) await writable.promise;
+      while (!isWritable()) await writable.promise;
+    },
+    drop(why) {
+      if (!isOpen) return;
+      lose(why);
+      current?.close().catch(() => undefined);
     },
     async [Symbol.asyncDispose]() {
       isOpen = false;
-      await closeModel(model);
+      // A broker that does not answer must not hold up the end of the process, nor must its socket.
+      await within(CLOSE_LIMIT_MS, model.close());
+      halt.abort();
     },
   };
 }
 
-// A broker that does not answer must not hold up the end of the process.
-async function closeModel(model: RecoveringChannelModel): Promise<void> {
-  const tooLate = new AbortController();
-  await Promise.race([model.close(), sleep(2_000, undefined, { signal: tooLate.signal }).catch(() => undefined)]);
-  tooLate.abort();
+function withHeartbeat(url: string, heartbeatSeconds: number): string {
+  const address = new URL(url);
+  address.searchParams.set('heartbeat', String(heartbeatSeconds));
+  return address.href;
+}
+
+/** A connection that closes before the library watches it would stay dead for ever: here, that is a failed connect. */
+async function setUp(
+  connection: ChannelModel,
+  { name, log, onOpen }: Pick<LinkOptions, 'name' | 'log' | 'onOpen'>,
+): Promise<void> {
+  let isGone = false;
+  connection.on('close', () => (isGone = true));
+  connection.on('error', ({ message }: Error) => {
+    log.warn({ connection: name, reason: message }, 'broker.connection-failed');
+  });
+  // Fails where it closed before these two listened.
+  await (await connection.createChannel()).close();
+  await onOpen(connection);
+  if (isGone) throw new Error('the connection closed while it was set up');
 }

@@ -1,0 +1,218 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createLog } from '@waybell/runtime/log';
+import { Detour } from '../testing/detour.ts';
+import { openSockets, TestBroker } from '../testing/test-broker.ts';
+import { until } from '../testing/until.ts';
+import { openConsumers } from './consumers.ts';
+import type { Held } from './held.ts';
+
+let broker: TestBroker;
+let detour: Detour;
+
+beforeAll(async () => {
+  broker = await TestBroker.start();
+  detour = await Detour.to(broker.url);
+}, 120_000);
+
+afterAll(async () => {
+  await detour[Symbol.asyncDispose]();
+  await broker[Symbol.asyncDispose]();
+  await until('every socket is closed', () => openSockets() === 0);
+}, 120_000);
+
+const log = createLog({ service: 'test', level: 'silent' });
+const openTheirs = () => openConsumers({ url: detour.url, name: 'test', heartbeatSeconds: 10, log });
+const numbers = (count: number) => Array.from({ length: count }, (_, index) => String(index));
+const bodyOf = ({ message }: Held) => message.body.toString();
+
+describe('consume', () => {
+  test('what is acknowledged is gone, and what is given back comes again', async () => {
+    const queue = await broker.queue();
+    await using consumers = await openTheirs();
+    const seen: string[] = [];
+    consumers.consume(queue, 10, (held) => {
+      seen.push(`${bodyOf(held)} ${held.message.deliveryCount}`);
+      if (bodyOf(held) === 'again' && held.message.deliveryCount < 2) held.giveBack();
+      else held.ack();
+    });
+    await broker.put(queue, ['once', 'again']);
+    await until('all came', () => seen.length === 4);
+    expect(seen.toSorted()).toEqual(['again 0', 'again 1', 'again 2', 'once 0']);
+    await until('the queue is empty', async () => (await broker.ready(queue)) === 0);
+  });
+
+  test('holds no more than it was told to', async () => {
+    const queue = await broker.queue();
+    await broker.put(queue, numbers(20));
+    await using consumers = await openTheirs();
+    const held: Held[] = [];
+    consumers.consume(queue, 3, (each) => held.push(each));
+    await until('three came', () => held.length === 3);
+    expect(await broker.ready(queue)).toBe(17);
+    held[0]?.ack();
+    await until('a fourth came', () => held.length === 4);
+    expect(await broker.ready(queue)).toBe(16);
+  });
+
+  test('waits for a queue that is missing, names it, and takes from it once it is declared', async () => {
+    await using consumers = await openTheirs();
+    const seen: string[] = [];
+    consumers.consume('waybell.test.missing', 10, (held) => {
+      seen.push(bodyOf(held));
+      held.ack();
+    });
+    await until('it was asked for', () => detour.said.includes('waybell.test.missing'));
+    expect(consumers.waitingFor()).toEqual(['waybell.test.missing']);
+    await broker.declare('waybell.test.missing');
+    await broker.put('waybell.test.missing', ['hello']);
+    await until('it came', () => seen.length === 1);
+    expect(consumers.waitingFor()).toEqual([]);
+  });
+
+  test('takes from a queue again that was deleted and declared anew', async () => {
+    const queue = await broker.queue();
+    await using consumers = await openTheirs();
+    const seen: string[] = [];
+    consumers.consume(queue, 10, (held) => {
+      seen.push(bodyOf(held));
+      held.ack();
+    });
+    await until('it is consumed', () => consumers.waitingFor().length === 0);
+    await broker.delete(queue);
+    await until('that was noticed', () => consumers.waitingFor().includes(queue));
+    await broker.declare(queue);
+    await broker.put(queue, ['hello']);
+    await until('it came', () => seen.length === 1);
+  });
+
+  test('does not mind an acknowledgement on a connection that is gone', async () => {
+    const queue = await broker.queue();
+    await broker.put(queue, ['late']);
+    await using consumers = await openTheirs();
+    const held: Held[] = [];
+    consumers.consume(queue, 10, (each) => held.push(each));
+    await until('it came', () => held.length === 1);
+    detour.cut();
+    await until('it came again', () => held.length === 2);
+    expect(held[0]?.isHeld()).toBe(false);
+    held[0]?.ack();
+    held[0]?.giveBack();
+    expect(held[1]?.isHeld()).toBe(true);
+    expect(held[1]?.message.deliveryCount).toBe(1);
+    held[1]?.ack();
+    await broker.put(queue, ['next']);
+    await until('the channel still works', () => held.length === 3);
+  });
+
+  test('settles each message once', async () => {
+    const queue = await broker.queue();
+    await broker.put(queue, ['one']);
+    await using consumers = await openTheirs();
+    const held: Held[] = [];
+    consumers.consume(queue, 10, (each) => held.push(each));
+    await until('it came', () => held.length === 1);
+    held[0]?.ack();
+    held[0]?.ack();
+    held[0]?.giveBack();
+    await broker.put(queue, ['two']);
+    await until('the channel still works', () => held.length === 2);
+    expect(held.map(bodyOf)).toEqual(['one', 'two']);
+  });
+
+  test('goes on by itself when the broker was killed and is back', async () => {
+    const queue = await broker.queue();
+    await broker.put(queue, ['before']);
+    await using consumers = await openTheirs();
+    const seen: string[] = [];
+    consumers.consume(queue, 10, (held) => {
+      seen.push(bodyOf(held));
+      if (bodyOf(held) === 'after') held.ack();
+    });
+    await until('one is held', () => seen.length === 1);
+    await broker.kill();
+    await broker.process.start();
+    await broker.put(queue, ['after']);
+    await until('both came', () => seen.length === 3);
+    expect(seen).toEqual(['before', 'before', 'after']);
+  });
+
+  test('asks twice a second, and no faster, for a queue that refuses it', async () => {
+    const queue = 'waybell.test.refused';
+    await using consumers = await openTheirs();
+    await broker.on(async (channel) => {
+      await channel.assertQueue(queue, { durable: true });
+      await channel.consume(queue, () => undefined, { exclusive: true });
+      consumers.consume(queue, 10, () => undefined);
+      const asked = () => detour.said.split(queue).length - 1;
+      await until('it was refused', () => asked() >= 2);
+      const [before, endsAt] = [asked(), Date.now() + 3_000];
+      await until('three seconds are over', () => Date.now() > endsAt);
+      // Each time it is checked, then consumed: at most six times in three seconds, and the one under way.
+      expect(asked() - before).toBeLessThanOrEqual(14);
+      expect(consumers.waitingFor()).toEqual([queue]);
+    });
+    await until('it is consumed now that it may be', () => consumers.waitingFor().length === 0);
+  });
+});
+
+describe('pause', () => {
+  test('resolves when nothing more will come, and resume goes on', async () => {
+    const queue = await broker.queue();
+    await using consumers = await openTheirs();
+    const seen: string[] = [];
+    const consumer = consumers.consume(queue, 10, (held) => {
+      seen.push(bodyOf(held));
+      held.ack();
+    });
+    await broker.put(queue, ['first']);
+    await until('it came', () => seen.length === 1);
+    await consumer.pause();
+    expect(await broker.consumersOf(queue)).toBe(0);
+    await broker.put(queue, ['second']);
+    expect(await broker.ready(queue)).toBe(1);
+    expect(consumers.waitingFor()).toEqual([]);
+    consumer.resume();
+    await until('it came', () => seen.length === 2);
+  });
+
+  test('holds over a reconnect', async () => {
+    const queue = await broker.queue();
+    await broker.put(queue, ['x']);
+    await using consumers = await openTheirs();
+    const consumer = consumers.consume(queue, 10, () => undefined);
+    await until('it is consumed', async () => (await broker.consumersOf(queue)) === 1);
+    await consumer.pause();
+    detour.cut();
+    await until('it is back in the queue', async () => (await broker.ready(queue)) === 1);
+    expect(await broker.consumersOf(queue)).toBe(0);
+    consumer.resume();
+    await until('it is consumed again', async () => (await broker.consumersOf(queue)) === 1);
+  });
+});
+
+describe('closing the consumers', () => {
+  test('lets every acknowledgement arrive first', async () => {
+    const queue = await broker.queue();
+    await broker.put(queue, numbers(500));
+    const held: Held[] = [];
+    {
+      await using consumers = await openTheirs();
+      consumers.consume(queue, 500, (each) => held.push(each));
+      await until('all came', () => held.length === 500);
+      for (const each of held) each.ack();
+    }
+    expect(await broker.take(queue)).toEqual([]);
+  });
+
+  test('takes a few seconds at most while the broker does not answer', async () => {
+    const queue = await broker.queue();
+    const consumers = await openTheirs();
+    consumers.consume(queue, 10, () => undefined);
+    await until('it is consumed', () => consumers.waitingFor().length === 0);
+    detour.stall();
+    const beganAt = Date.now();
+    await consumers[Symbol.asyncDispose]();
+    expect(Date.now() - beganAt).toBeLessThan(6_000);
+    detour.flow();
+  });
+});
