@@ -6,6 +6,7 @@ import express, { type Express, type RequestHandler } from 'express';
 import helmet from 'helmet';
 import { Histogram } from 'prom-client';
 import { carrierRoutes } from './carrier.ts';
+import { documentRoutes } from './documents.ts';
 import { answerProblems, Problem } from './problem.ts';
 import type { RouteOptions } from './routes.ts';
 import { shipperRoutes } from './shipper.ts';
@@ -19,9 +20,9 @@ export function createApi({ interfaces, log, metrics, ...options }: ApiOptions):
   const api = express();
   api.disable('x-powered-by').disable('etag').enable('case sensitive routing').set('query parser', false);
   api.use(identifyRequest, observeRequests(log, metrics), protect());
-  for (const name of ['shipper', 'carrier'] as const) {
-    if (interfaces.includes(name)) api.use(ROUTES[name](options));
-  }
+  const served = (['shipper', 'carrier'] as const).filter((name) => interfaces.includes(name));
+  for (const name of served) api.use(ROUTES[name](options));
+  api.use(documentRoutes({ interfaces: served, catalog: options.catalog }));
   api.use(() => {
     throw new Problem('unknown-path', 'No endpoint has this path; see the documentation of the REST interface.');
   });

@@ -1,14 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { actionsOf } from '@waybell/catalog/actions';
+import type { Action } from '@waybell/catalog/action';
+import { actions, actionsOf, findAction } from '@waybell/catalog/actions';
 import { signUp, startApi, type TestApi } from '../testing/api.ts';
 import { createToken } from '../tokens.ts';
 
 const callback_url = 'https://hooks.test/a';
+const deprecated: Action = {
+  ...(findAction('carrier', 'order.updated') as Action),
+  name: 'order.amended',
+  deprecated: { since: '2026-01-01', sunset: '2027-01-01' },
+};
 
 let api: TestApi;
 
 beforeAll(async () => {
-  api = await startApi();
+  api = await startApi({ catalog: [...actions, deprecated] });
 });
 
 afterAll(async () => {
@@ -21,7 +27,7 @@ const unsubscribe = (token: string, action: string) => api.ask('DELETE', path(ac
 const aCarrier = () => signUp(api, { interface: 'carrier' });
 
 describe('GET /v1/webhooks/', () => {
-  test('answers with a bare array of actions', async () => {
+  test('answers with a bare array of actions, the deprecated ones left out', async () => {
     const { token } = await aCarrier();
     const { status, body } = await api.ask('GET', '/v1/webhooks/', { token });
     expect(status).toBe(200);
@@ -88,6 +94,31 @@ describe('POST subscriptions', () => {
     const { status, body: problem } = await api.ask('POST', path('order.created'), { token, body });
     expect(status).toBe(422);
     expect(problem.errors).toEqual([{ pointer: '#/audit_field_set', detail: expect.stringContaining('not a member') }]);
+  });
+});
+
+describe('a deprecated action', () => {
+  test('can be subscribed to, looked at and ended, and each answer says that it is deprecated', async () => {
+    const { token } = await aCarrier();
+    const answers = [
+      await subscribe(token, 'order.amended'),
+      await subscribe(token, 'order.amended'),
+      await api.ask('GET', path('order.amended'), { token }),
+      await unsubscribe(token, 'order.amended'),
+      await unsubscribe(token, 'order.amended'),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([201, 409, 200, 204, 404]);
+    for (const { headers } of answers) {
+      expect(headers.get('deprecation')).toBe('@1767225600');
+      expect(headers.get('sunset')).toBe('Fri, 01 Jan 2027 00:00:00 GMT');
+    }
+  });
+
+  test('is not among the nearest names of an unknown one', async () => {
+    const { token } = await aCarrier();
+    const { body } = await subscribe(token, 'order.amende');
+    expect(body.detail).toMatch(/The nearest are: /);
+    expect(body.detail).not.toContain('order.amended');
   });
 });
 

@@ -1,28 +1,7 @@
+import { problemKinds, problemType, type ProblemKind } from '@waybell/contracts/problem-kinds';
 import type { Log } from '@waybell/runtime/log';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import type { ErrorRequestHandler, Response } from 'express';
-
-const KINDS = {
-  'invalid-json': [400, 'The body is not JSON'],
-  'malformed-request': [400, 'The request is malformed'],
-  unauthenticated: [401, 'An access token is needed'],
-  'invalid-token': [401, 'The access token is not valid'],
-  'other-interface': [403, 'The access token belongs to the other interface'],
-  'insufficient-scope': [403, 'The access token lacks a scope'],
-  'unknown-path': [404, 'There is nothing here'],
-  'unknown-action': [404, 'There is no such action'],
-  'not-subscribed': [404, 'There is no such subscription'],
-  'method-not-allowed': [405, 'The method is not allowed here'],
-  'feature-off': [409, 'The feature is not enabled for the account'],
-  'already-subscribed': [409, 'The action is already subscribed'],
-  'body-too-large': [413, 'The body is too large'],
-  'unsupported-media-type': [415, 'The body is not JSON in UTF-8'],
-  'invalid-body': [422, 'The body breaks a rule'],
-  'internal-error': [500, 'Something went wrong here'],
-  unavailable: [503, 'The service is not available at the moment'],
-} as const;
-
-export type ProblemKind = keyof typeof KINDS;
 
 /** One rule that a body breaks; `pointer` is a JSON Pointer as a URI fragment, as in RFC 9457. */
 export type Fault = { pointer: string; detail: string };
@@ -38,15 +17,15 @@ export class Problem extends Error {
     super(detail);
     this.name = 'Problem';
     this.kind = kind;
-    this.status = KINDS[kind][0];
+    this.status = problemKinds[kind][0];
     this.headers = more.headers ?? {};
     this.faults = more.faults;
   }
 
   /** The body; `instance` is the id of the request, which its log line carries too. */
   toBody(instance: string): string {
-    const [status, title] = KINDS[this.kind];
-    const type = `urn:waybell:problem:${this.kind}`;
+    const [status, title] = problemKinds[this.kind];
+    const type = problemType(this.kind);
     return JSON.stringify({ type, title, status, detail: this.message, instance, errors: this.faults });
   }
 }

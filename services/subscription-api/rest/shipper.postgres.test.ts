@@ -182,11 +182,44 @@ describe('POST subscribe', () => {
     expect(headers.get('sunset')).toBe('Fri, 01 Jan 2027 00:00:00 GMT');
   });
 
+  test.each([
+    ['order.created', 'vehicles.vin'],
+    ['order.modified', 'pickup.venue'],
+    ['vehicle.created', 'price'],
+    ['vehicle.modified', 'vin'],
+    ['vehicle.deleted', 'vehicles'],
+  ])('to %s takes no field "%s", and says so of each entry', async (action, field) => {
+    const { token } = await aShipper();
+    const allowed = findAction('shipper', action)?.auditFields ?? [];
+    const body = { callback_url, audit_field_set: [...allowed, field, allowed[0]] };
+    const answer = await subscribe(token, action, body);
+    expect(answer.status).toBe(422);
+    expect(answer.body.errors).toEqual([
+      { pointer: `#/audit_field_set/${allowed.length}`, detail: `${action} has no field "${field}"` },
+      { pointer: `#/audit_field_set/${allowed.length + 1}`, detail: `"${allowed[0]}" is there twice` },
+    ]);
+    expect((await subscribe(token, action, { callback_url, audit_field_set: allowed })).status).toBe(200);
+  });
+
   test('keeps an empty audit_field_set apart from none', async () => {
     const { token } = await aShipper();
     const empty = await subscribe(token, 'vehicle.created', { callback_url, audit_field_set: [] });
     expect(empty.body.data.object.audit_field_set).toEqual([]);
     expect((await subscribe(token, 'vehicle.created')).body.data.object).not.toHaveProperty('audit_field_set');
+  });
+});
+
+describe('an unknown action', () => {
+  test.each([
+    ['order.canceled', 'order.cancel'],
+    ['order.picked-up', 'order.picked_up'],
+    ['offer.accepted.ignore', 'offer.accepted.ignored'],
+    ['insurance.cancelled', 'insurance.canceled'],
+    ['ORDER.CREATED', 'order.created'],
+  ])('%s answers 404, and %s is the nearest', async (unknown, nearest) => {
+    const { token } = await aShipper();
+    const { status, body } = await subscribe(token, unknown);
+    expect([status, /The nearest are: ([^,]+),/.exec(body.detail)?.[1]]).toEqual([404, nearest]);
   });
 });
 

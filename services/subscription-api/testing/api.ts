@@ -12,7 +12,9 @@ import { authenticateByAccessToken } from '../rest/authenticate.ts';
 import { serveApi } from '../rest/serve-api.ts';
 import { keepSubscriptions } from '../subscriptions.ts';
 import { createToken } from '../tokens.ts';
+import { contractOf, type Contract } from './contract.ts';
 import { createTestDatabase, silentLog, type TestDatabase } from './database.ts';
+import type { Node } from './documented-operations.ts';
 
 // What an answer holds is what the tests find out.
 // oxlint-disable-next-line typescript/no-explicit-any
@@ -24,11 +26,20 @@ export type Ask = (
   more?: { token?: string | undefined; body?: unknown; raw?: string | Buffer; headers?: Record<string, string> },
 ) => Promise<Answer>;
 
-export type TestApi = AsyncDisposable & { port: number; ask: Ask; store: TestDatabase; database: Database };
+export type TestApi = AsyncDisposable & {
+  port: number;
+  ask: Ask;
+  store: TestDatabase;
+  database: Database;
+  contract: Contract;
+};
 
 export const keyRing = readKeyRing(`test:${randomBytes(32).toString('base64')}`);
 
-/** The REST interface on a port and a database of its own. `through` leads its connections another way. */
+/**
+ * The REST interface on a port and a database of its own. Whatever it is asked, it must answer as its own OpenAPI
+ * document says. `through` leads its connections another way.
+ */
 export async function startApi(
   options: {
     catalog?: readonly Action[];
@@ -52,8 +63,16 @@ export async function startApi(
   });
   const { port } = stack.use(await serveApi(api, { host: '127.0.0.1', port: 0 }));
   if (options.isMigrated !== false) await until(() => database.waitingFor().length === 0);
+  const contract = contractOf(await documentOf(port));
   const opened = stack.move();
-  return { port, store, database, ask: askAt(port), [Symbol.asyncDispose]: () => opened.disposeAsync() };
+  return {
+    port,
+    store,
+    database,
+    contract,
+    ask: askAt(port, contract),
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  };
 }
 
 /** An account and a token for it. */
@@ -82,21 +101,40 @@ async function resolveForTests(host: string): Promise<string[]> {
   return known[host] ?? [];
 }
 
-function askAt(port: number): Ask {
+async function documentOf(port: number): Promise<Node> {
+  const response = await fetch(`http://127.0.0.1:${port}/openapi.json`, { headers: { connection: 'close' } });
+  // An OpenAPI document is an object.
+  return (await response.json()) as Node;
+}
+
+function askAt(port: number, contract: Contract): Ask {
   return async (method, path, { token, body, raw, headers = {} } = {}) => {
-    const content = raw ?? (body === undefined ? undefined : JSON.stringify(body));
-    const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+    const content = Buffer.from(raw ?? (body === undefined ? '' : JSON.stringify(body)));
+    const request = new Request(`http://127.0.0.1:${port}${path}`, {
       method,
+      // What is answered is looked at as it came.
+      redirect: 'manual',
       headers: {
         connection: 'close',
         ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
         ...(body === undefined ? {} : { 'content-type': 'application/json; charset=utf-8' }),
         ...headers,
       },
-      ...(content === undefined ? {} : { body: content }),
+      ...(content.length === 0 ? {} : { body: content }),
     });
+    const response = await fetch(request);
+    const { status, headers: answered } = response;
     const text = await response.text();
-    const isJson = /json/.test(response.headers.get('content-type') ?? '') && text !== '';
-    return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined };
+    contract.check({
+      method,
+      path,
+      requestHeaders: request.headers,
+      requestBody: content,
+      status,
+      headers: answered,
+      text,
+    });
+    const isJson = /json/.test(answered.get('content-type') ?? '') && text !== '';
+    return { status, headers: answered, text, body: isJson ? JSON.parse(text) : undefined };
   };
 }

@@ -1,0 +1,146 @@
+import type { Action } from '@waybell/catalog/action';
+import { actionKey } from '@waybell/catalog/actions';
+import { eventSchema } from '@waybell/catalog/event-schema';
+import { asideHeaders } from '@waybell/line/broker/read-message';
+import { eventsExchange, rejectedExchange, rejectedQueue } from '@waybell/line/topology';
+import { cloudEventSchema } from './cloud-event-schema.ts';
+import { exampleCloudEvent, exampleEvent } from './example-event.ts';
+import { families } from './families.ts';
+import { asPart } from './schema-documents.ts';
+
+type Node = Readonly<Record<string, unknown>>;
+
+const description = `What upstream publishes, as AMQP messages: one per event, to the topic exchange \`${eventsExchange}\` with the routing key
+\`<interface>.<action>\`. Waybell declares the exchange; check for it passively and wait.
+
+- Publish **persistent**, with **confirms**, and send again what was not confirmed, with the same guid and body: it is recognised
+  for 24 hours. No order is kept.
+- \`message_id\` equals \`guid\`, or is absent. Either message of a channel will do: the event itself, or the same as a CloudEvent 1.0
+  in structured JSON, told apart by \`content_type\`.
+- At most 1 MiB, after decompression where \`content_encoding\` is \`gzip\`; nesting at most 32; no duplicate keys, no NUL
+  characters, valid UTF-8. Members that a schema does not name are left out of notifications and counted.
+- \`date-time\` is RFC 3339 with up to nine fractional digits; the offset may lack its colon.
+- What breaks the contract, and what no queue is bound for, is not returned: it goes to \`${rejectedQueue}\` with the reason.`;
+
+/** The AsyncAPI 3.0 document of the AMQP side, as Waybell sees it: it receives events, and sends aside what is none. */
+export function asyncApiDocument({ catalog, version }: { catalog: readonly Action[]; version: string }): Node {
+  return {
+    asyncapi: '3.0.0',
+    info: { title: 'Waybell events', version, description, license: { name: 'MIT' } },
+    defaultContentType: 'application/json',
+    servers: {
+      broker: {
+        host: '{host}:5672',
+        protocol: 'amqp',
+        protocolVersion: '0.9.1',
+        description: 'RabbitMQ of the deployment.',
+        variables: { host: { default: 'localhost' } },
+      },
+    },
+    channels: { ...mapped(catalog, actionChannel), [rejectedQueue]: rejectedChannel },
+    operations: {
+      ...mapped(catalog, receiveOperation),
+      reject: {
+        action: 'send',
+        channel: { $ref: `#/channels/${rejectedQueue}` },
+        summary: 'What breaks the contract, for operators.',
+      },
+    },
+    components: { messageTraits: { event: eventTrait } },
+  };
+}
+
+function mapped(catalog: readonly Action[], make: (action: Action) => Node): Record<string, Node> {
+  return Object.fromEntries(catalog.map((action) => [actionKey(action), make(action)]));
+}
+
+const eventTrait = {
+  headers: {
+    type: 'object',
+    properties: {
+      traceparent: { type: 'string', description: 'W3C trace context. The one header that is read; none is copied.' },
+    },
+  },
+};
+const traits = [{ $ref: '#/components/messageTraits/event' }];
+
+function actionChannel(action: Action): Node {
+  const key = actionKey(action);
+  return {
+    address: key,
+    title: key,
+    description: `Published when ${action.description}.`,
+    messages: {
+      event: {
+        name: key,
+        title: key,
+        contentType: 'application/json',
+        payload: asPart(eventSchema(action)),
+        bindings: { amqp: { messageType: key, bindingVersion: '0.3.0' } },
+        examples: [{ name: 'event', payload: exampleEvent(action) }],
+        traits,
+      },
+      cloudEvent: {
+        name: `${key}, CloudEvent`,
+        title: `${key} as a CloudEvent`,
+        contentType: 'application/cloudevents+json',
+        payload: asPart(cloudEventSchema(action)),
+        examples: [{ name: 'cloudEvent', payload: exampleCloudEvent(action) }],
+        traits,
+      },
+    },
+    bindings: {
+      amqp: {
+        is: 'routingKey',
+        exchange: { name: eventsExchange, type: 'topic', durable: true, autoDelete: false },
+        bindingVersion: '0.3.0',
+      },
+    },
+  };
+}
+
+function receiveOperation(action: Action): Node {
+  const key = actionKey(action);
+  const family = families.find(({ actions }) => actions.includes(action));
+  return {
+    action: 'receive',
+    channel: { $ref: `#/channels/${key}` },
+    summary: `Published when ${action.description}.`,
+    ...(family === undefined ? {} : { tags: [{ name: family.title }] }),
+  };
+}
+
+const rejectedChannel = {
+  address: rejectedQueue,
+  title: 'Rejected messages',
+  description: `Bound to the fanout exchange \`${rejectedExchange}\`. Each message is the original bytes, to be published again after a mend: \`./waybell rejected\`.`,
+  messages: {
+    rejected: {
+      name: 'rejected',
+      title: 'The original message',
+      contentType: 'application/octet-stream',
+      payload: { description: 'The bytes as published, with their own content type and encoding.' },
+      headers: {
+        type: 'object',
+        properties: {
+          [asideHeaders.reason]: { type: 'string', description: 'Why, in one word of a closed list.' },
+          [asideHeaders.detail]: {
+            type: 'string',
+            description: 'Which place, as a JSON pointer, and what belongs there.',
+          },
+          [asideHeaders.at]: { type: 'string', format: 'date-time' },
+          [asideHeaders.queue]: { type: 'string', description: 'The queue from which it was taken.' },
+          [asideHeaders.exchange]: { type: 'string', description: 'The exchange to which it was published.' },
+          [asideHeaders.routingKey]: { type: 'string', description: 'The routing key that it was published with.' },
+        },
+      },
+    },
+  },
+  bindings: {
+    amqp: {
+      is: 'queue',
+      queue: { name: rejectedQueue, durable: true, exclusive: false, autoDelete: false },
+      bindingVersion: '0.3.0',
+    },
+  },
+};

@@ -1,0 +1,24 @@
+import type { Action, Interface } from '@waybell/catalog/action';
+import { asyncApiDocument } from './asyncapi-document.ts';
+import { openApiDocument } from './openapi/openapi-document.ts';
+import { schemaDocuments } from './schema-documents.ts';
+import type { SentExamples } from './sent-examples.ts';
+import { writeJson } from './write-json.ts';
+
+/** Of the contracts, not of the packages: raised when what is promised changes. */
+const VERSION = '1.0.0';
+
+/** Every contract for machines as text, by its path under the root of the API, which is also its path under `docs/`. */
+export function documentFiles(options: {
+  catalog: readonly Action[];
+  interfaces: readonly Interface[];
+  sentExamples: SentExamples;
+}): Record<string, string> {
+  const { catalog } = options;
+  const schemas = Object.entries(schemaDocuments(catalog));
+  return {
+    'openapi.json': writeJson(openApiDocument({ ...options, version: VERSION })),
+    'asyncapi.json': writeJson(asyncApiDocument({ catalog, version: VERSION })),
+    ...Object.fromEntries(schemas.map(([name, schema]) => [`schemas/${name}`, writeJson(schema)])),
+  };
+}

@@ -1,0 +1,126 @@
+import asyncApiSpecs from '@asyncapi/specs';
+import { describe, expect, test } from '@jest/globals';
+import type { Action } from '@waybell/catalog/action';
+import { actionKey, actions } from '@waybell/catalog/actions';
+import { eventSchema } from '@waybell/catalog/event-schema';
+import { notificationSchema, revisionNotificationSchema } from '@waybell/catalog/notification-schema';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { Ajv } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { asyncApiDocument } from './asyncapi-document.ts';
+import { cloudEventSchema } from './cloud-event-schema.ts';
+import { documentFiles } from './document-files.ts';
+import { exampleCloudEvent, exampleEvent } from './example-event.ts';
+import { families } from './families.ts';
+import { openApiDocument } from './openapi/openapi-document.ts';
+import { schemaDocuments } from './schema-documents.ts';
+import { sentExamples } from './sent-examples.ts';
+
+const interfaces = ['shipper', 'carrier'] as const;
+const openApi = openApiDocument({ catalog: actions, interfaces, sentExamples, version: '1.0.0' });
+const asyncApi = asyncApiDocument({ catalog: actions, version: '1.0.0' });
+
+const ajv = addFormats.default(new Ajv2020({ allowUnionTypes: true, strictTypes: false }));
+
+/** What every `$ref` of a document leads to. */
+function refsOf(document: unknown): string[] {
+  const refs = new Set<string>();
+  JSON.stringify(document, (key, value: unknown) => {
+    if (key === '$ref' && typeof value === 'string') refs.add(value);
+    return value;
+  });
+  return [...refs];
+}
+
+function resolve(document: unknown, ref: string): unknown {
+  const steps = ref.slice(2).split('/');
+  const names = steps.map((step) => decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~'));
+  return names.reduce<unknown>((node, name) => (node as Record<string, unknown> | undefined)?.[name], document);
+}
+
+describe('families', () => {
+  test('hold every action of the catalog, in its order', () => {
+    expect(families.flatMap((family) => family.actions)).toEqual(actions);
+  });
+});
+
+describe('openApiDocument', () => {
+  test('is valid OpenAPI 3.1, and every reference in it leads somewhere', async () => {
+    const validator = new Validator({ strict: false, validateFormats: false });
+    const { valid, errors } = await validator.validate(
+      documentFiles({ catalog: actions, interfaces, sentExamples })['openapi.json'] ?? '',
+    );
+    expect({ valid, errors, version: validator.version }).toEqual({ valid: true, errors: undefined, version: '3.1' });
+    expect(refsOf(openApi).filter((ref) => resolve(openApi, ref) === undefined)).toEqual([]);
+  });
+
+  test('has a webhook for each of the 72 actions, with an example of each form', () => {
+    const { webhooks } = openApi as { webhooks: Record<string, { post: { requestBody: { content: object } } }> };
+    expect(Object.keys(webhooks)).toEqual(actions.map(actionKey));
+    for (const action of actions) {
+      const forms = Object.keys(
+        resolve(webhooks[actionKey(action)], '#/post/requestBody/content/application~1json/examples') as object,
+      );
+      expect(forms).toEqual(action.auditFields === undefined ? ['plain'] : ['plain', 'revision']);
+    }
+  });
+
+  test('names each operation once', () => {
+    const ids = [...JSON.stringify(openApi).matchAll(/"operationId":"([^"]+)"/g)].map(([, id]) => id);
+    expect(ids).toHaveLength(new Set(ids).size);
+  });
+
+  test('tells only of the interfaces that are served', () => {
+    const carrier = openApiDocument({ catalog: actions, interfaces: ['carrier'], sentExamples, version: '1.0.0' });
+    expect(JSON.stringify(carrier)).not.toMatch(/"\/v1\/public|Shipper|shipper\.order\.paid"/);
+    expect(Object.keys(carrier['webhooks'] as object)).toHaveLength(8);
+  });
+
+  test('marks a deprecated action', () => {
+    const deprecated = { ...actions[0], deprecated: { since: '2026-01-01', sunset: '2027-01-01' } } as Action;
+    const document = openApiDocument({ catalog: [deprecated], interfaces, sentExamples, version: '1.0.0' });
+    expect(document).toMatchObject({ webhooks: { [actionKey(deprecated)]: { post: { deprecated: true } } } });
+  });
+});
+
+describe('asyncApiDocument', () => {
+  test('is valid AsyncAPI 3.0, and every reference in it leads somewhere', () => {
+    const schema = asyncApiSpecs.schemasWithoutId['3.0.0'] as object;
+    const validate = addFormats.default(new Ajv({ strict: false, allErrors: true })).compile(schema);
+    expect({ valid: validate(asyncApi), errors: validate.errors }).toEqual({ valid: true, errors: null });
+    expect(refsOf(asyncApi).filter((ref) => resolve(asyncApi, ref) === undefined)).toEqual([]);
+  });
+
+  test('has a channel for each action and one for what is rejected', () => {
+    expect(Object.keys(asyncApi['channels'] as object)).toEqual([...actions.map(actionKey), 'waybell.rejected']);
+  });
+});
+
+describe('documentFiles', () => {
+  test('are JSON that says the same again, two schemas for each action', () => {
+    const files = documentFiles({ catalog: actions, interfaces, sentExamples });
+    expect(Object.keys(files)).toHaveLength(2 + 2 * 72);
+    expect(JSON.parse(files['asyncapi.json'] ?? '')).toEqual(JSON.parse(JSON.stringify(asyncApi)));
+    for (const [name, schema] of Object.entries(schemaDocuments(actions))) {
+      expect(JSON.parse(files[`schemas/${name}`] ?? '')).toEqual(schema);
+      expect(ajv.validateSchema(schema)).toBe(true);
+    }
+  });
+});
+
+describe.each(actions.map((action) => [actionKey(action), action] as const))('%s', (key, action) => {
+  test('has an example event that its schema accepts, as a CloudEvent too', () => {
+    expect(ajv.validate(eventSchema(action), exampleEvent(action))).toBe(true);
+    expect(ajv.validate(cloudEventSchema(action), exampleCloudEvent(action))).toBe(true);
+  });
+
+  test('has examples as sent that the schemas of their forms accept', () => {
+    const schemas = { plain: notificationSchema(action), revision: revisionNotificationSchema(action) };
+    for (const { form, body } of sentExamples[key] ?? []) {
+      expect(ajv.validate(schemas[form] ?? false, JSON.parse(body))).toBe(true);
+      expect(ajv.validate(schemaDocuments([action])[`${key}.notification.json`] ?? false, JSON.parse(body))).toBe(true);
+    }
+    expect(sentExamples[key]).not.toHaveLength(0);
+  });
+});

@@ -1,0 +1,74 @@
+import { problemKinds, problemType, type ProblemKind } from '../problem-kinds.ts';
+import { problemExamples } from './problem-examples.ts';
+import { headerRef, jsonOf, schemaRef, type JsonNode } from './json-node.ts';
+
+/** What every operation can answer with, besides what it is for. */
+const EVERYWHERE: readonly ProblemKind[] = ['internal-error'];
+const WITH_TOKEN: readonly ProblemKind[] = [
+  'unauthenticated',
+  'invalid-token',
+  'other-interface',
+  'insufficient-scope',
+  'unavailable',
+];
+const WITH_BODY: readonly ProblemKind[] = [
+  'invalid-json',
+  'malformed-request',
+  'body-too-large',
+  'unsupported-media-type',
+  'invalid-body',
+];
+const WITH_ACTION: readonly ProblemKind[] = ['malformed-request', 'unknown-action'];
+
+export type Trait = 'token' | 'body' | 'action';
+
+const BY_TRAIT: Record<Trait, readonly ProblemKind[]> = { token: WITH_TOKEN, body: WITH_BODY, action: WITH_ACTION };
+
+/** The problems of an operation with these traits and those of its own, as responses by status. */
+export function problemAnswers(traits: readonly Trait[], own: readonly ProblemKind[] = []): Record<string, JsonNode> {
+  const kinds = new Set([...traits.flatMap((trait) => BY_TRAIT[trait]), ...own, ...EVERYWHERE]);
+  const byStatus = Map.groupBy(kinds, (kind) => problemKinds[kind][0]);
+  const answers = [...byStatus].map(([status, ofStatus]): [string, JsonNode] => [
+    String(status),
+    problemAnswer(ofStatus, traits.includes('action') && status !== 401 && status !== 403 ? deprecationHeaders : {}),
+  ]);
+  return Object.fromEntries(answers);
+}
+
+export function problemAnswer(kinds: readonly ProblemKind[], headers: JsonNode = {}): JsonNode {
+  const titles = kinds.map((kind) => `${problemKinds[kind][1]} (\`${problemType(kind)}\`)`);
+  const status = kinds[0] === undefined ? 500 : problemKinds[kinds[0]][0];
+  const schema = {
+    ...schemaRef('Problem'),
+    properties: { type: { enum: kinds.map(problemType) }, status: { const: status } },
+  };
+  return {
+    description: `${titles.join(' · ')}.`,
+    headers: { 'x-request-id': headerRef('RequestId'), ...headersOf(status), ...headers },
+    content: { 'application/problem+json': { schema, examples: problemExamples(kinds) } },
+  };
+}
+
+/** The answer hoped for. */
+export function success(description: string, schema: JsonNode | null, headers: JsonNode = {}): JsonNode {
+  return {
+    description,
+    headers: { 'x-request-id': headerRef('RequestId'), ...headers },
+    ...(schema === null ? {} : { content: jsonOf(schema) }),
+  };
+}
+
+/** Where the action is deprecated, every answer about it says so. */
+export const deprecationHeaders: JsonNode = { deprecation: headerRef('Deprecation'), sunset: headerRef('Sunset') };
+
+function headersOf(status: number): JsonNode {
+  if (status === 401) return { 'www-authenticate': { ...challenge, required: true } };
+  if (status === 403) return { 'www-authenticate': challenge };
+  if (status === 405) return { allow: headerRef('Allow') };
+  return status === 503 ? { 'retry-after': headerRef('RetryAfter') } : {};
+}
+
+const challenge = {
+  description: 'What is wrong with the token, as RFC 6750 says; names the scope that is missing.',
+  schema: { type: 'string', pattern: '^Bearer realm="waybell"' },
+};

@@ -1,0 +1,86 @@
+import type { Action, Interface } from '@waybell/catalog/action';
+import { actionKey } from '@waybell/catalog/actions';
+import { families } from '../families.ts';
+import { asPart, anyNotificationSchema } from '../schema-documents.ts';
+import type { SentExample, SentExamples } from '../sent-examples.ts';
+import { schemaRef, type JsonNode } from './json-node.ts';
+
+const header = (name: string, description: string, schema: JsonNode, required = true): JsonNode => ({
+  name,
+  in: 'header',
+  required,
+  description,
+  schema,
+});
+
+const parameters = [
+  header('X-Service-Verification-Token', 'The `verification_token` of the subscription: compare it with yours.', {
+    type: 'string',
+  }),
+  header('webhook-id', 'The message: the same on every attempt, and if the event is processed twice.', {
+    type: 'string',
+    format: 'uuid',
+  }),
+  header('X-Webhook-Attempt', '1 for the first request.', { type: 'integer', minimum: 1 }),
+  header('User-Agent', 'Name and version of the sender.', { type: 'string', pattern: '^Waybell/' }),
+  header('traceparent', 'Only where the deployment passes traces on.', { type: 'string' }, false),
+];
+
+const FAILURES: Record<Interface, string> = {
+  shipper:
+    'Any other status (redirects are not followed), or none within 60 seconds: sent again 60 seconds later, five times at most.',
+  carrier:
+    'Any other status (redirects are not followed), or none within 3 seconds: sent again after 1, 2 and 4 seconds; then the subscription is switched off.',
+};
+
+/** The name of the schema of an action's notification among the components. */
+const notificationName = (action: Action): string => `notification.${actionKey(action)}`;
+
+export function notificationSchemas(catalog: readonly Action[]): Record<string, JsonNode> {
+  return Object.fromEntries(catalog.map((action) => [notificationName(action), asPart(anyNotificationSchema(action))]));
+}
+
+/** One entry per action, by `<interface>.<action>`. */
+export function webhooks(catalog: readonly Action[], sentExamples: SentExamples): Record<string, JsonNode> {
+  return Object.fromEntries(
+    catalog.map((action) => [actionKey(action), webhook(action, sentExamples[actionKey(action)] ?? [])]),
+  );
+}
+
+function webhook(action: Action, sent: readonly SentExample[]): JsonNode {
+  const family = families.find(({ actions }) => actions.includes(action));
+  const content = {
+    schema: schemaRef(notificationName(action)),
+    examples: Object.fromEntries(sent.map(exampleOf)),
+  };
+  return {
+    post: {
+      ...(family === undefined ? {} : { tags: [family.title] }),
+      operationId: actionKey(action),
+      summary: action.description,
+      description: describe(action),
+      ...(action.deprecated === undefined ? {} : { deprecated: true }),
+      security: [],
+      parameters,
+      requestBody: { required: true, content: { 'application/json': content } },
+      responses: {
+        '2XX': { description: 'Taken, whatever the body.' },
+        default: { description: FAILURES[action.interface] },
+      },
+    },
+  };
+}
+
+function exampleOf({ form, body }: SentExample): [name: string, example: JsonNode] {
+  const summary = form === 'plain' ? 'As sent' : 'As sent to a subscription with audit_field_set';
+  return [form, { summary, value: JSON.parse(body) }];
+}
+
+function describe({ description, receivers, feature, payload }: Action): string {
+  const links = payload.kind === 'listed' ? (payload.links ?? []) : [];
+  return [
+    `Sent when ${description}. Received by: ${receivers.join(' and ')}.`,
+    ...(feature === undefined ? [] : [`Needs the account feature \`${feature}\`.`]),
+    ...(links.length === 0 ? [] : [`Sent only when all of ${links.join(', ')} are available.`]),
+  ].join(' ');
+}

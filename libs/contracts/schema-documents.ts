@@ -1,0 +1,38 @@
+import type { Action, JsonSchema } from '@waybell/catalog/action';
+import { actionKey } from '@waybell/catalog/actions';
+import { eventSchema } from '@waybell/catalog/event-schema';
+import { notificationSchema, revisionNotificationSchema } from '@waybell/catalog/notification-schema';
+
+/** The JSON Schemas of an action as documents of their own, by file name. */
+export function schemaDocuments(catalog: readonly Action[]): Record<string, JsonSchema> {
+  return Object.fromEntries(
+    catalog.flatMap((action) => [
+      [`${actionKey(action)}.event.json`, eventSchema(action)],
+      [`${actionKey(action)}.notification.json`, anyNotificationSchema(action)],
+    ]),
+  );
+}
+
+/** Of whatever a subscriber of the action may get: in the revision form too, where the action has it. */
+export function anyNotificationSchema(action: Action): JsonSchema {
+  const plain = notificationSchema(action);
+  const revision = revisionNotificationSchema(action);
+  if (revision === null) return plain;
+  const { $schema, title, description } = plain;
+  const forms = [
+    { ...withoutHead(plain), title: 'Plain form: subscribed without audit_field_set' },
+    { ...withoutHead(revision), title: 'Revision form: subscribed with audit_field_set' },
+  ];
+  return { $schema, title, description, anyOf: forms };
+}
+
+/** The schema as a part of a document, which says itself what dialect it is in. */
+export function asPart(schema: JsonSchema): JsonSchema {
+  const { $schema: _dialect, ...part } = schema;
+  return part;
+}
+
+function withoutHead(schema: JsonSchema): JsonSchema {
+  const { title: _title, description: _description, ...rest } = asPart(schema);
+  return rest;
+}

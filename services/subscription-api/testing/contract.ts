@@ -1,0 +1,122 @@
+import { gunzipSync } from 'node:zlib';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { documentedOperations, findOperation, resolve, type Node, type Operation } from './documented-operations.ts';
+
+/** One request and what was answered, as far as the contract speaks of it. */
+export type Exchange = {
+  method: string;
+  path: string;
+  requestHeaders: Headers;
+  requestBody: Buffer;
+  status: number;
+  headers: Headers;
+  text: string;
+};
+
+export type Contract = {
+  /** Throws unless the OpenAPI document tells of this answer, and of this request where it was accepted. */
+  check(exchange: Exchange): void;
+  /** Answers seen, as `<operation> <status> <kind of problem, if it is one>`. */
+  seen: Set<string>;
+  /** All that the document tells of, written the same way. */
+  documented: Set<string>;
+};
+
+/** Holds every exchange of a running API against its own OpenAPI document. */
+export function contractOf(document: Node): Contract {
+  const operations = documentedOperations(document);
+  const validate = validators(document);
+  const seen = new Set<string>();
+
+  function check(exchange: Exchange): void {
+    const operation = findOperation(document, operations, exchange);
+    const faults = [...answerFaults(exchange, operation), ...requestFaults(exchange, operation)];
+    seen.add(`${operation.name} ${exchange.status} ${problemType(exchange)}`.trim());
+    if (faults.length > 0) {
+      const { method, path, status, text } = exchange;
+      throw new Error(
+        `${method} ${path} answered ${status}, and openapi.json says otherwise: ${faults.join('; ')}\n${text}`,
+      );
+    }
+  }
+
+  function answerFaults({ method, status, headers, text }: Exchange, { answers }: Operation): string[] {
+    const answer = answers[String(status)];
+    if (answer === undefined) return ['the status is not documented'];
+    return [...headerFaults(headers, answer), ...bodyFaults({ method, status, headers, text }, answer)];
+  }
+
+  function headerFaults(headers: Headers, answer: { headers: Node; pointer: string }): string[] {
+    return Object.keys(answer.headers).flatMap((name) => {
+      const header = resolve(document, answer.headers[name] as Node);
+      const value = headers.get(name);
+      if (value === null) return header.node['required'] === true ? [`the header ${name} is missing`] : [];
+      return validate(`${header.pointer ?? `${answer.pointer}/headers/${name}`}/schema`, value);
+    });
+  }
+
+  function bodyFaults(
+    { method, status, headers, text }: Pick<Exchange, 'method' | 'status' | 'headers' | 'text'>,
+    { content, pointer }: { content: Node; pointer: string },
+  ): string[] {
+    if (text === '') return method === 'HEAD' || Object.keys(content).length === 0 ? [] : ['the body is empty'];
+    const type = (headers.get('content-type') ?? '').split(';', 1)[0] ?? '';
+    if (content[type] === undefined) return [`a body of type "${type}" with ${status} is not documented`];
+    const body: unknown = type.endsWith('json') ? JSON.parse(text) : text;
+    return validate(`${pointer}/content/${escape(type)}/schema`, body);
+  }
+
+  function requestFaults(exchange: Exchange, operation: Operation): string[] {
+    if (exchange.status >= 300 || operation.pointer === null) return [];
+    const parameters = operation.parameters.flatMap(({ pointer, value }) => validate(`${pointer}/schema`, value));
+    const isOpen = operation.scopes.length === 0;
+    const hasToken = /^bearer /i.test(exchange.requestHeaders.get('authorization') ?? '');
+    return [
+      ...parameters,
+      ...(isOpen || hasToken ? [] : ['it was accepted without a token']),
+      ...requestBodyFaults(exchange, operation),
+    ];
+  }
+
+  function requestBodyFaults({ requestHeaders, requestBody }: Exchange, { body, pointer }: Operation): string[] {
+    if (requestBody.length === 0) return body === 'required' ? ['it was accepted without a body'] : [];
+    if (body === 'none') return ['it was accepted with a body'];
+    const isGzip = requestHeaders.get('content-encoding') === 'gzip';
+    const bytes = isGzip ? gunzipSync(requestBody) : requestBody;
+    return validate(`${pointer}/requestBody/content/application~1json/schema`, JSON.parse(bytes.toString('utf8')));
+  }
+
+  const documented = new Set(operations.flatMap(({ name, kinds }) => kinds.map((kind) => `${name} ${kind}`.trim())));
+  return { check, seen, documented };
+}
+
+function problemType({ headers, text }: Exchange): string {
+  if (headers.get('content-type') !== 'application/problem+json' || text === '') return '';
+  return String((JSON.parse(text) as { type?: unknown }).type);
+}
+
+/** Validates against the schema at a pointer; a member that no schema names is a fault. */
+function validators(document: Node): (pointer: string, value: unknown) => string[] {
+  const ajv = addFormats.default(new Ajv2020({ strict: false, validateSchema: false, allErrors: true }));
+  ajv.addSchema(closed(document) as object, 'openapi.json');
+  const compiled = new Map<string, ValidateFunction>();
+  return (pointer, value) => {
+    const validate = compiled.get(pointer) ?? ajv.compile({ $ref: `openapi.json${pointer}` });
+    compiled.set(pointer, validate);
+    if (validate(value)) return [];
+    return (validate.errors ?? []).map(({ instancePath, message }) => `${pointer}: ${instancePath} ${message}`);
+  };
+}
+
+/** The document with every object that lists its members holding no others. */
+function closed(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(closed);
+  if (typeof node !== 'object' || node === null) return node;
+  const copy = Object.fromEntries(Object.entries(node).map(([name, value]) => [name, closed(value)]));
+  return copy['type'] === 'object' && 'properties' in copy ? { ...copy, unevaluatedProperties: false } : copy;
+}
+
+function escape(name: string): string {
+  return encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'));
+}
