@@ -6,11 +6,17 @@ import type { Log } from './log.ts';
  */
 export async function untilShutdown({ graceMs, log }: { graceMs: number; log: Log }): Promise<void> {
   const signal = await new Promise<NodeJS.Signals>((resolve) => {
-    for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, resolve);
+    let isStopping = false;
+    const stop = (name: NodeJS.Signals) => {
+      if (isStopping) exitAtOnce(log, 'shutdown.forced');
+      isStopping = true;
+      resolve(name);
+    };
+    // For good: with no listener left, even for a moment, the next signal would end the process without a word.
+    for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, stop);
   });
   log.info({ signal, graceMs }, 'shutdown.begun');
   setTimeout(() => exitAtOnce(log, 'shutdown.overdue'), graceMs).unref();
-  for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => exitAtOnce(log, 'shutdown.forced'));
 }
 
 /** Logs what would end the process anyway, so that it ends with a line that says why. */
