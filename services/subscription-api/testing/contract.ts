@@ -1,7 +1,14 @@
 import { gunzipSync } from 'node:zlib';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { documentedOperations, findOperation, resolve, type Node, type Operation } from './documented-operations.ts';
+import {
+  documentedOperations,
+  escape,
+  findOperation,
+  resolve,
+  type Node,
+  type Operation,
+} from './documented-operations.ts';
 
 /** One request and what was answered, as far as the contract speaks of it. */
 export type Exchange = {
@@ -115,8 +122,4 @@ function closed(node: unknown): unknown {
   if (typeof node !== 'object' || node === null) return node;
   const copy = Object.fromEntries(Object.entries(node).map(([name, value]) => [name, closed(value)]));
   return copy['type'] === 'object' && 'properties' in copy ? { ...copy, unevaluatedProperties: false } : copy;
-}
-
-function escape(name: string): string {
-  return encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'));
 }

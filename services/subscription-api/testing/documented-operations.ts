@@ -115,6 +115,7 @@ const holes = (path: string) => path.split('{').length;
 // A document's parts are objects where they are there at all.
 const nodeIn = (node: Node, name: string): Node => (node[name] ?? {}) as Node;
 
-function escape(name: string): string {
+/** A name as a step of a pointer in a URI fragment. */
+export function escape(name: string): string {
   return encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'));
 }
