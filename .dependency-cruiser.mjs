@@ -34,7 +34,7 @@ export default {
     {
       name: 'libs-never-know-services',
       severity: 'error',
-      from: { path: '^libs/' },
+      from: { path: '^libs/', pathNot: TEST },
       to: { path: '^(services|cli|tests)/' },
     },
     {

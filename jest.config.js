@@ -3,7 +3,11 @@ const transform = {
   '^.+\\.ts$': [
     '@swc/jest',
     {
-      jsc: { parser: { syntax: 'typescript', explicitResourceManagement: true }, target: 'es2024' },
+      jsc: {
+        parser: { syntax: 'typescript', explicitResourceManagement: true },
+        target: 'es2024',
+        experimental: { keepImportAttributes: true },
+      },
       module: { type: 'es6' },
       sourceMaps: 'inline',
     },

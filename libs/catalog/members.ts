@@ -54,6 +54,9 @@ export const timestamp = (name: string, description: string): Member => ({
   isTimestamp: true,
 });
 
+/** Still sent while upstream sends it, and marked as on its way out. */
+export const deprecated = (member: Member): Member => ({ ...member, schema: { ...member.schema, deprecated: true } });
+
 /** A value of any type. */
 export const anyValue = (name: string): Member => ({ name, schema: {}, isRequired: false });
 /** An object, if there is one, of which only the listed members are read. */

@@ -78,7 +78,8 @@ function closed(members: readonly Member[]) {
 
 function announced(member: Member): Member {
   if (member.members !== undefined) return { ...member, schema: closed(member.members) };
-  if (member.isTimestamp) return { ...member, schema: { anyOf: [milliseconds, { type: 'null' }] } };
+  const { description } = member.schema;
+  if (member.isTimestamp) return { ...member, schema: { description, anyOf: [milliseconds, { type: 'null' }] } };
   return member;
 }
 

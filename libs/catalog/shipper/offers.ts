@@ -1,5 +1,5 @@
 import type { Action } from '../action.ts';
-import { guid, integer, target, text } from '../members.ts';
+import { deprecated, guid, integer, target, text } from '../members.ts';
 
 const offer = (name: string, description: string): Action => ({
   interface: 'shipper',
@@ -13,8 +13,8 @@ const offer = (name: string, description: string): Action => ({
       target('order_guid', 'the related order'),
       guid('carrier_guid', 'the carrier the offer was sent to'),
       text('status', 'the order status'),
-      integer('id', 'primary key of the offer; deprecated'),
-      integer('order_id', 'primary key of the order; deprecated'),
+      deprecated(integer('id', 'primary key of the offer; deprecated')),
+      deprecated(integer('order_id', 'primary key of the order; deprecated')),
     ],
   },
   example: {

@@ -20,6 +20,9 @@ export async function readNothing(request: Request, response: Response): Promise
   throw invalidBody(isObject(body) ? unknownMembers(body, []) : [notAnObject]);
 }
 
+// A body that is wrong from end to end must not be answered with many times its size.
+const MOST_FAULTS = 100;
+
 /** One fault per member of `body` that is not `known`. */
 export function unknownMembers(body: object, known: readonly string[]): Fault[] {
   const unknown = Object.keys(body).filter((name) => !known.includes(name));
@@ -39,8 +42,11 @@ export function pointTo(...path: (string | number)[]): string {
 }
 
 export function invalidBody(faults: Fault[]): Problem {
-  const detail = faults.map((fault) => `${fault.pointer} ${fault.detail}`).join('; ');
-  return new Problem('invalid-body', detail, { faults });
+  const named = faults.slice(0, MOST_FAULTS);
+  const others = faults.length - named.length;
+  const details = named.map((fault) => `${fault.pointer} ${fault.detail}`);
+  if (others > 0) details.push(`and ${others} more`);
+  return new Problem('invalid-body', details.join('; '), { faults: named });
 }
 
 async function readBytes(request: Request, response: Response): Promise<Buffer> {
