@@ -20,9 +20,6 @@ export async function readNothing(request: Request, response: Response): Promise
   throw invalidBody(isObject(body) ? unknownMembers(body, []) : [notAnObject]);
 }
 
-// A body that is wrong from end to end must not be answered with many times its size.
-const MOST_FAULTS = 100;
-
 /** One fault per member of `body` that is not `known`. */
 export function unknownMembers(body: object, known: readonly string[]): Fault[] {
   const unknown = Object.keys(body).filter((name) => !known.includes(name));
@@ -40,6 +37,9 @@ export function pointTo(...path: (string | number)[]): string {
   const steps = path.map((step) => encodeURIComponent(String(step).replaceAll('~', '~0').replaceAll('/', '~1')));
   return ['#', ...steps].join('/');
 }
+
+// A body that is wrong from end to end must not be answered with many times its size.
+const MOST_FAULTS = 100;
 
 export function invalidBody(faults: Fault[]): Problem {
   const named = faults.slice(0, MOST_FAULTS);
