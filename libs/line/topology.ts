@@ -78,7 +78,8 @@ export function topology(options: TopologyOptions): Topology {
       queue(straysQueue, [{ exchange: straysExchange, routingKey: '' }], {
         'x-dead-letter-exchange': rejectedExchange,
       }),
-      queue(rejectedQueue, [{ exchange: rejectedExchange, routingKey: '' }]),
+      // Operators look at it again and again, and each look is a delivery.
+      queue(rejectedQueue, [{ exchange: rejectedExchange, routingKey: '' }], { 'x-delivery-limit': 1_000_000_000 }),
     ],
   };
 }
