@@ -55,7 +55,7 @@ export const timestamp = (name: string, description: string): Member => ({
 });
 
 /** Still sent while upstream sends it, and marked as on its way out. */
-export const deprecated = (member: Member): Member => ({ ...member, schema: { ...member.schema, deprecated: true } });
+export const deprecated = (old: Member): Member => ({ ...old, schema: { ...old.schema, deprecated: true } });
 
 /** A value of any type. */
 export const anyValue = (name: string): Member => ({ name, schema: {}, isRequired: false });
