@@ -17,10 +17,14 @@ export type Behaviour = number | ((response: ServerResponse, received: Received)
 /** A real HTTP server in the place of an integrator's. Every path answers 200 unless told otherwise. */
 export class Receiver implements AsyncDisposable {
   readonly received: Received[] = [];
+  /** Requests that have no answer yet. */
+  unanswered = 0;
   readonly #behaviours = new Map<string, Behaviour>();
   readonly #server = createServer((request, response) => {
     const at = performance.now();
     const chunks: Buffer[] = [];
+    this.unanswered += 1;
+    response.on('close', () => (this.unanswered -= 1));
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const path = request.url ?? '';

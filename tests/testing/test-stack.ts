@@ -5,6 +5,7 @@ import pg from 'pg';
 import { startStack, type Stack } from '@waybell/cli/stack/stack';
 import { createAccount } from '@waybell/subscription-api/accounts';
 import { createToken } from '@waybell/subscription-api/tokens';
+import { nothingLeftBehind } from './left-behind.ts';
 import { Upstream } from './upstream.ts';
 
 /** An API client of one account, as an integrator has it: an address and a token. */
@@ -76,10 +77,22 @@ export class TestStack implements AsyncDisposable {
     };
   }
 
+  /** The guid of the subscription that is called at this address: one interface does not show it. */
+  async subscriptionAt(callbackUrl: string): Promise<string> {
+    const { rows } = await this.postgres.query<{ guid: string }>(
+      'select guid from waybell.subscriptions where callback_url = $1',
+      [callbackUrl],
+    );
+    if (rows[0] === undefined || rows.length > 1) throw new Error(`${rows.length} subscriptions at ${callbackUrl}`);
+    return rows[0].guid;
+  }
+
+  /** Stops everything. Throws where a process of the stack outlives that. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.upstream[Symbol.asyncDispose]();
     await this.postgres.end();
     await this.stack.stop();
+    await nothingLeftBehind([this.#home, this.stack.servers.url('rabbitmq'), this.stack.servers.url('postgres')]);
     await rm(this.#home, { recursive: true, force: true });
   }
 }

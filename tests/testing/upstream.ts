@@ -1,33 +1,49 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, type ChannelModel, type ConfirmChannel } from 'amqplib';
 import type { PublishedEvent } from './event.ts';
 
+type Link = { connection: ChannelModel; channel: ConfirmChannel };
+
+const RECONNECT_PAUSE_MS = 100;
+
 /** An upstream system: publishes to `waybell.events` and knows nothing else of the line. */
 export class Upstream implements AsyncDisposable {
-  readonly #connection: ChannelModel;
-  readonly #channel: ConfirmChannel;
+  readonly #url: string;
+  #link: Promise<Link> | undefined;
+  #isClosed = false;
 
-  constructor(connection: ChannelModel, channel: ConfirmChannel) {
-    this.#connection = connection;
-    this.#channel = channel;
+  constructor(url: string) {
+    this.#url = url;
   }
 
   static async connect(url: string): Promise<Upstream> {
-    const connection = await connect(url);
-    connection.on('error', () => undefined);
-    const channel = await connection.createConfirmChannel();
-    channel.on('error', () => undefined);
-    return new Upstream(connection, channel);
+    const upstream = new Upstream(url);
+    await upstream.#open();
+    return upstream;
   }
 
-  /** Resolves when the broker has confirmed it. */
+  /** Resolves when the broker has confirmed it. Rejects when it refuses, or goes away before it has. */
   async publish(event: PublishedEvent): Promise<void> {
     await this.publishRaw(`${event.interface}.${event.action}`, Buffer.from(JSON.stringify(event)), event.guid);
   }
 
+  /** Publishes the same event again until the broker has confirmed it, as an upstream with an outbox does. */
+  async publishUntilConfirmed(event: PublishedEvent): Promise<void> {
+    while (!this.#isClosed) {
+      try {
+        return await this.publish(event);
+      } catch {
+        await sleep(RECONNECT_PAUSE_MS);
+      }
+    }
+    throw new Error(`event ${event.guid} was never confirmed`);
+  }
+
   async publishRaw(routingKey: string, body: Buffer, messageId?: string, extra: object = {}): Promise<void> {
+    const { channel } = await this.#open();
     await new Promise<void>((resolve, reject) => {
       const options = { persistent: true, contentType: 'application/json', ...(messageId && { messageId }), ...extra };
-      this.#channel.publish('waybell.events', routingKey, body, options, (error: unknown) => {
+      channel.publish('waybell.events', routingKey, body, options, (error: unknown) => {
         if (error === null) resolve();
         else reject(error instanceof Error ? error : new Error('the broker refused the event'));
       });
@@ -35,6 +51,28 @@ export class Upstream implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#connection.close().catch(() => undefined);
+    this.#isClosed = true;
+    const link = await this.#link?.catch(() => undefined);
+    await link?.connection.close().catch(() => undefined);
+  }
+
+  /** The connection that is open, or a new one where there is none. */
+  #open(): Promise<Link> {
+    this.#link ??= this.#connect().catch((error: unknown) => {
+      this.#link = undefined;
+      throw error;
+    });
+    return this.#link;
+  }
+
+  async #connect(): Promise<Link> {
+    const connection = await connect(this.#url, { timeout: 5_000 });
+    connection.on('error', () => undefined);
+    const channel = await connection.createConfirmChannel();
+    channel.on('error', () => undefined);
+    channel.on('close', () => {
+      this.#link = undefined;
+    });
+    return { connection, channel };
   }
 }

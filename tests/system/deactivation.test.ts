@@ -1,0 +1,194 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { integrator, type Integrator } from '../testing/integrator.ts';
+import { Receiver, type Received } from '../testing/receiver.ts';
+import { logOf, replicaOf } from '../testing/replica.ts';
+import { TestStack } from '../testing/test-stack.ts';
+import { until } from '../testing/until.ts';
+
+const WINDOW_MS = 2_000;
+
+let stack: TestStack;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  stack = await TestStack.start({
+    SHIPPER_RETRY_DELAYS: '100ms,100ms,100ms,100ms,100ms',
+    CARRIER_RETRY_DELAYS: '100ms,100ms,100ms',
+    DEACTIVATION_WINDOW: `${WINDOW_MS}ms`,
+  });
+  receiver = await Receiver.start();
+}, 120_000);
+
+afterAll(async () => {
+  await receiver?.[Symbol.asyncDispose]();
+  await stack?.[Symbol.asyncDispose]();
+}, 120_000);
+
+const aCarrier = () => integrator({ stack, receiver, interfaceName: 'carrier' });
+const aShipper = () => integrator({ stack, receiver, interfaceName: 'shipper' });
+const wallClock = ({ at }: Received) => performance.timeOrigin + at;
+
+/** Starts the deactivator again, with these rules. */
+async function withRules(rules: { exhausted: string; window: string }): Promise<void> {
+  const deactivator = stack.stack.service('deactivator');
+  Object.assign(deactivator.spec.env, { DEACTIVATE_ON_EXHAUSTED: rules.exhausted, DEACTIVATE_ON_WINDOW: rules.window });
+  await deactivator.restart();
+}
+
+/** Fails until it is off; resolves with the first request. */
+async function failUntilOff(carrier: Integrator): Promise<Received | undefined> {
+  carrier.answer(500);
+  const before = receiver.at(carrier.path).length;
+  await until('the subscription is off', async () => {
+    await carrier.hear();
+    return !(await carrier.standing()).is_active;
+  });
+  return receiver.at(carrier.path)[before];
+}
+
+describe('a subscription, while only exhausted deliveries switch off', () => {
+  beforeAll(() => withRules({ exhausted: 'carrier', window: 'none' }));
+
+  test("is off within a second of the last attempt's failure", async () => {
+    const carrier = await aCarrier();
+    carrier.answer(500);
+    await carrier.hear();
+    const requests = await carrier.untilAsked(4);
+    const { deactivation_rule, deactivated_at } = await carrier.untilOff();
+    expect(deactivation_rule).toBe('exhausted');
+    const last = requests[3];
+    expect(last && deactivated_at.getTime() - wallClock(last)).toBeLessThan(1_000);
+  });
+
+  test('stays on where a retry makes it good', async () => {
+    const carrier = await aCarrier();
+    carrier.answer((response, { headers }) =>
+      response.writeHead(headers['x-webhook-attempt'] === '4' ? 200 : 500).end(),
+    );
+    await carrier.hear();
+    await carrier.untilAsked(4);
+    carrier.answer(200);
+    await carrier.hear();
+    await carrier.untilAsked(5);
+    expect(await carrier.standing()).toMatchObject({ is_active: true });
+  });
+
+  test('of a shipper is never off', async () => {
+    const shipper = await aShipper();
+    shipper.answer(500);
+    await shipper.hear();
+    await shipper.untilAsked(6);
+    await failUntilOff(await aCarrier());
+    expect(await shipper.standing()).toMatchObject({ is_active: true });
+  });
+
+  test('made anew stays on when the last attempt for the old one fails after that', async () => {
+    const carrier = await aCarrier();
+    const failLate = Promise.withResolvers<() => void>();
+    carrier.answer((response, { headers }) => {
+      const fail = () => response.writeHead(500).end();
+      if (headers['x-webhook-attempt'] === '4') failLate.resolve(fail);
+      else fail();
+    });
+    await carrier.hear();
+    const fail = await failLate.promise;
+    const anew = await carrier.subscribeAgain();
+    fail();
+    await failUntilOff(await aCarrier());
+    await carrier.hear();
+    expect(await receiver.untilReceived(anew.path, 1)).toHaveLength(1);
+  });
+});
+
+describe('a subscription, while only the window switches off', () => {
+  beforeAll(() => withRules({ exhausted: 'none', window: 'carrier' }));
+
+  test('is off once all has failed for the length of the window, not before', async () => {
+    const carrier = await aCarrier();
+    const first = await failUntilOff(carrier);
+    const { deactivation_rule, deactivated_at } = await carrier.untilOff();
+    expect(deactivation_rule).toBe('window');
+    const failedMs = deactivated_at.getTime() - (first === undefined ? 0 : wallClock(first));
+    expect(failedMs).toBeGreaterThanOrEqual(WINDOW_MS - 50);
+    expect(failedMs).toBeLessThan(WINDOW_MS * 5);
+  });
+
+  test('counts from the last success', async () => {
+    const carrier = await aCarrier();
+    carrier.answer(500);
+    await carrier.hear();
+    await carrier.untilAsked(4);
+    carrier.answer(200);
+    await carrier.hear();
+    const success = (await carrier.untilAsked(5))[4];
+    await failUntilOff(carrier);
+    const { deactivated_at } = await carrier.untilOff();
+    expect(success && deactivated_at.getTime() - wallClock(success)).toBeGreaterThanOrEqual(WINDOW_MS - 50);
+  });
+
+  test('of a shipper is never off', async () => {
+    const shipper = await aShipper();
+    shipper.answer(500);
+    await shipper.hear();
+    await shipper.untilAsked(6);
+    await failUntilOff(await aCarrier());
+    expect(await shipper.standing()).toMatchObject({ is_active: true });
+  });
+});
+
+describe('a shipper subscription, while the rules are on for shippers', () => {
+  test('is off when a delivery has exhausted its attempts', async () => {
+    await withRules({ exhausted: 'shipper,carrier', window: 'none' });
+    const shipper = await aShipper();
+    shipper.answer(500);
+    await shipper.hear();
+    await shipper.untilAsked(6);
+    expect(await shipper.untilOff()).toMatchObject({ deactivation_rule: 'exhausted' });
+  });
+
+  test('that was replaced stays on when the last attempt at its old address fails after that', async () => {
+    const shipper = await aShipper();
+    const failLate = Promise.withResolvers<() => void>();
+    shipper.answer((response, { headers }) => {
+      const fail = () => response.writeHead(500).end();
+      if (headers['x-webhook-attempt'] === '6') failLate.resolve(fail);
+      else fail();
+    });
+    await shipper.hear();
+    const fail = await failLate.promise;
+    await shipper.subscribeAgain();
+    fail();
+    await failUntilOff(await aCarrier());
+    expect(await shipper.standing()).toMatchObject({ is_active: true });
+  });
+
+  test('is off when all has failed for the length of the window', async () => {
+    await withRules({ exhausted: 'none', window: 'shipper' });
+    const shipper = await aShipper();
+    await failUntilOff(shipper);
+    expect(await shipper.untilOff()).toMatchObject({ deactivation_rule: 'window' });
+  });
+});
+
+describe('two deactivators', () => {
+  test('switch each subscription off once', async () => {
+    await withRules({ exhausted: 'carrier', window: 'carrier' });
+    const first = stack.stack.service('deactivator');
+    const second = await replicaOf(first);
+    try {
+      const carriers = await Promise.all(Array.from({ length: 20 }, aCarrier));
+      for (const carrier of carriers) carrier.answer(500);
+      await Promise.all(carriers.flatMap((carrier) => [carrier.hear(), carrier.hear(), carrier.hear()]));
+      const off = await Promise.all(carriers.map((carrier) => carrier.untilOff()));
+      const guids = new Set(off.map(({ guid }) => guid));
+      const logs = [first, second].map(({ spec }) => logOf(spec));
+      const announced = logs
+        .flat()
+        .filter(({ msg, subscription }) => msg === 'subscription.deactivated' && guids.has(String(subscription)));
+      expect(announced).toHaveLength(carriers.length);
+      for (const log of logs) expect(log.some(({ msg }) => msg === 'message.handled')).toBe(true);
+    } finally {
+      await second.stop();
+    }
+  });
+});

@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+import { anEvent } from './event.ts';
+import type { Behaviour, Received, Receiver } from './receiver.ts';
+import type { Client, TestStack } from './test-stack.ts';
+import { until } from './until.ts';
+
+/** How a subscription stands, as the table has it. */
+export type Standing = {
+  guid: string;
+  is_active: boolean;
+  deactivation_rule: string | null;
+  deactivated_at: Date | null;
+};
+
+/** One account that is subscribed to one action, and its endpoint. */
+export type Integrator = {
+  client: Client;
+  path: string;
+  /** Publishes an event for it. */
+  hear(): Promise<void>;
+  answer(behaviour: Behaviour): void;
+  untilAsked(times: number): Promise<Received[]>;
+  /** Of the subscription that is called at its first address. */
+  standing(): Promise<Standing>;
+  untilOff(): Promise<Standing & { deactivated_at: Date }>;
+  /** Ends the subscription where the interface wants that first, and subscribes again, at another address. */
+  subscribeAgain(): Promise<{ path: string }>;
+};
+
+export type IntegratorOptions = { stack: TestStack; receiver: Receiver; interfaceName: 'shipper' | 'carrier' };
+
+export async function integrator({ stack, receiver, interfaceName }: IntegratorOptions): Promise<Integrator> {
+  const action = interfaceName === 'shipper' ? 'order.paid' : 'order.created';
+  const client = await stack.client(interfaceName);
+  const path = `/${randomUUID()}`;
+  await client.subscribe(action, receiver.url(path));
+  const guid = await stack.subscriptionAt(receiver.url(path));
+  const standing = async (): Promise<Standing> => {
+    const { rows } = await stack.postgres.query<Standing>(
+      'select guid, is_active, deactivation_rule, deactivated_at from waybell.subscriptions where guid = $1',
+      [guid],
+    );
+    if (rows[0] === undefined) throw new Error(`no subscription ${guid}`);
+    return rows[0];
+  };
+  return {
+    client,
+    path,
+    hear: () =>
+      stack.upstream.publish(
+        anEvent({ interface: interfaceName, action, parties: { [interfaceName]: client.account } }),
+      ),
+    answer: (behaviour) => receiver.answer(path, behaviour),
+    untilAsked: (times) => receiver.untilReceived(path, times),
+    standing,
+    untilOff: () =>
+      until(`subscription ${guid} is off`, async () => {
+        const { deactivated_at: at, ...rest } = await standing();
+        return at !== null && !rest.is_active && { ...rest, deactivated_at: at };
+      }),
+    async subscribeAgain() {
+      const next = `/${randomUUID()}`;
+      if (interfaceName === 'carrier') await client.call('DELETE', `/v1/webhooks/${action}/subscriptions/`);
+      await client.subscribe(action, receiver.url(next));
+      return { path: next };
+    },
+  };
+}

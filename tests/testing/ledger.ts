@@ -1,0 +1,150 @@
+import { connect, type Channel, type Message } from 'amqplib';
+import { queueDepths } from '@waybell/cli/stack/queue-depths';
+import { messageGuid } from '@waybell/event-router/message-guid';
+import { readOutcomes, type Outcome } from '@waybell/line/outcomes';
+import { outcomesExchange, rejectedQueue } from '@waybell/line/topology';
+import { balance, endOf, endsOf, type Balance, type Owed, type Seen } from './balance.ts';
+import type { PublishedEvent } from './event.ts';
+import type { Receiver } from './receiver.ts';
+import type { TestStack } from './test-stack.ts';
+import { until } from './until.ts';
+
+const OUTCOMES_COPY = 'waybell.outcomes.ledger';
+const LOOK_PAUSE_MS = 250;
+
+/**
+ * Keeps count of what upstream was promised: each event that the broker confirmed, against what receivers saw, what
+ * outcomes say and what was rejected. Outcomes wait in a queue of its own and are read when asked for, so that the
+ * ledger needs no connection while the broker is down. Open it before the first event.
+ */
+export class Ledger {
+  readonly #stack: TestStack;
+  readonly #receiver: Receiver;
+  readonly #owed: Owed[] = [];
+  readonly #sentAt = new Map<string, number>();
+  readonly #outcomes: Outcome[] = [];
+  readonly #rejected = new Set<string>();
+  published = 0;
+
+  private constructor(stack: TestStack, receiver: Receiver) {
+    this.#stack = stack;
+    this.#receiver = receiver;
+  }
+
+  static async open(stack: TestStack, receiver: Receiver): Promise<Ledger> {
+    const ledger = new Ledger(stack, receiver);
+    await ledger.#onChannel(async (channel) => {
+      await channel.assertQueue(OUTCOMES_COPY, { durable: true, arguments: { 'x-queue-type': 'quorum' } });
+      await channel.bindQueue(OUTCOMES_COPY, outcomesExchange, '');
+    });
+    return ledger;
+  }
+
+  /** The broker has confirmed this event, begun to be published at `sentAt`, and these are to receive it. */
+  confirmed(event: PublishedEvent, subscriptions: readonly string[], sentAt: number): void {
+    this.published += 1;
+    if (subscriptions.length === 0) this.#owed.push({ event: event.guid });
+    for (const subscription of subscriptions) {
+      const delivery = messageGuid(event.guid, subscription);
+      this.#owed.push({ event: event.guid, subscription, delivery });
+      this.#sentAt.set(delivery, sentAt);
+    }
+  }
+
+  /** Resolves, with the seconds it took, when a receiver saw an event whose publishing began after `since`. */
+  async movedAgain(since: number): Promise<number> {
+    const { received } = this.#receiver;
+    let next = received.length;
+    return until('events published after the fault are delivered', () => {
+      for (; next < received.length; next += 1) {
+        const request = received[next];
+        const sentAt = this.#sentAt.get(String(request?.headers['webhook-id']));
+        if (request !== undefined && sentAt !== undefined && sentAt > since) return (request.at - since) / 1_000;
+      }
+      return false;
+    });
+  }
+
+  /**
+   * Waits until everything has come to its end and every queue of the line is empty; or until every queue is empty, no
+   * request is open and nothing has happened for `stillMs`: then what has no end by now will never have one.
+   */
+  async untilQuiet({ stillMs = 20_000, limitMs = 120_000 } = {}): Promise<void> {
+    let last = '';
+    let since = Date.now();
+    let lookedAt = 0;
+    await until(
+      'the line is at rest',
+      async () => {
+        if (Date.now() - lookedAt < LOOK_PAUSE_MS) return false;
+        await this.#read();
+        const depths = await queueDepths(this.#stack.stack.servers.url('rabbitmq'), this.#stack.stack.queues);
+        lookedAt = Date.now();
+        const waiting = depths
+          .filter(({ messages }) => messages > 0)
+          .map(({ name, messages }) => `${name} ${messages}`);
+        const signs = [this.#receiver.received.length, this.#receiver.unanswered, this.#outcomes.length, ...waiting];
+        if (signs.join() !== last) since = lookedAt;
+        last = signs.join();
+        if (depths.length === 0 || waiting.length > 0 || this.#receiver.unanswered > 0) return false;
+        // Once more after the last end: a duplicate may still be on its way.
+        return lookedAt - since >= (this.#isSettled() ? 2 * LOOK_PAUSE_MS : stillMs);
+      },
+      limitMs,
+    );
+  }
+
+  balance(): Balance {
+    return balance({ owed: this.#owed, seen: this.#seen(), outcomes: this.#outcomes, rejected: this.#rejected });
+  }
+
+  #seen(): Seen[] {
+    return this.#receiver.received.map(({ headers }) => ({
+      delivery: String(headers['webhook-id']),
+      attempt: Number(headers['x-webhook-attempt']),
+    }));
+  }
+
+  #isSettled(): boolean {
+    const ends = endsOf(this.#outcomes, this.#rejected);
+    return this.#owed.every((each) => endOf(each, ends) !== undefined);
+  }
+
+  async #read(): Promise<void> {
+    await this.#onChannel(async (channel) => {
+      for (const { content } of await take(channel, OUTCOMES_COPY)) this.#outcomes.push(...readOutcomes(content));
+      for (const { properties } of await take(channel, rejectedQueue)) this.#rejected.add(String(properties.messageId));
+    });
+  }
+
+  async #onChannel(work: (channel: Channel) => Promise<void>): Promise<void> {
+    const connection = await connect(this.#stack.stack.servers.url('rabbitmq'), { timeout: 5_000 });
+    connection.on('error', () => undefined);
+    try {
+      const channel = await connection.createChannel();
+      channel.on('error', () => undefined);
+      await work(channel);
+      await channel.close();
+    } finally {
+      await connection.close();
+    }
+  }
+}
+
+/** Takes what is in the queue now. */
+async function take(channel: Channel, queue: string): Promise<Message[]> {
+  const { messageCount } = await channel.checkQueue(queue);
+  if (messageCount === 0) return [];
+  const taken: Message[] = [];
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  channel.once('close', () => reject(new Error(`${queue}: the channel closed`)));
+  await channel.prefetch(messageCount);
+  const { consumerTag } = await channel.consume(queue, (message) => {
+    if (message !== null) taken.push(message);
+    if (taken.length === messageCount) resolve();
+  });
+  await promise;
+  await channel.cancel(consumerTag);
+  channel.ackAll();
+  return taken;
+}

@@ -1,0 +1,31 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { until } from './until.ts';
+
+/** Throws where a process still runs that has one of these words in its command line or its environment. */
+export async function nothingLeftBehind(words: readonly string[]): Promise<void> {
+  // Where there is no such folder nothing can be looked up; the continuous builds have it.
+  if (!existsSync('/proc/self/environ')) return;
+  const dying = () => processesWith(words).length === 0;
+  await until('every process of the stack is gone', dying, 5_000).catch(() => {
+    throw new Error(`left behind:\n${processesWith(words).join('\n')}`);
+  });
+}
+
+function processesWith(words: readonly string[]): string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .flatMap((pid) => {
+      const command = read(`/proc/${pid}/cmdline`);
+      const text = `${command}\n${read(`/proc/${pid}/environ`)}`;
+      return words.some((word) => text.includes(word)) ? [`${pid} ${command}`] : [];
+    });
+}
+
+/** Empty where the process is gone, or belongs to somebody else. */
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').replaceAll('\0', ' ');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,58 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Ledger } from './ledger.ts';
+import type { Party } from './subscribers.ts';
+import type { Upstream } from './upstream.ts';
+
+export type LoadOptions = { upstream: Upstream; ledger: Ledger; parties: readonly Party[]; eventsPerSecond: number };
+
+const TICK_MS = 20;
+// While the broker is away, upstream's own outbox fills no further than this.
+const UNCONFIRMED_LIMIT = 500;
+
+/** Upstream at work: publishes at an even rate, whatever becomes of it, until it is stopped. */
+export class Load {
+  readonly #options: LoadOptions;
+  readonly #unconfirmed = new Set<Promise<void>>();
+  readonly #running: Promise<void>;
+  #isStopped = false;
+  #next = 0;
+
+  constructor(options: LoadOptions) {
+    this.#options = options;
+    this.#running = this.#run();
+  }
+
+  /** Publishes no more; resolves when all is confirmed. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.#running;
+    await Promise.all(this.#unconfirmed);
+  }
+
+  async #run(): Promise<void> {
+    const startedAt = performance.now();
+    let skipped = 0;
+    while (!this.#isStopped) {
+      const due = ((performance.now() - startedAt) / 1_000) * this.#options.eventsPerSecond;
+      while (this.#next + skipped < due) {
+        if (this.#unconfirmed.size < UNCONFIRMED_LIMIT) this.#publish();
+        else skipped += 1;
+      }
+      await sleep(TICK_MS);
+    }
+  }
+
+  #publish(): void {
+    const { upstream, ledger, parties } = this.#options;
+    const party = parties[this.#next % parties.length];
+    this.#next += 1;
+    if (party === undefined) return;
+    const event = party.anEvent();
+    const sentAt = performance.now();
+    const published = upstream
+      .publishUntilConfirmed(event)
+      .then(() => ledger.confirmed(event, party.subscriptions, sentAt));
+    this.#unconfirmed.add(published);
+    void published.finally(() => this.#unconfirmed.delete(published));
+  }
+}

@@ -1,0 +1,29 @@
+import { readFileSync } from 'node:fs';
+import { freePort } from '@waybell/cli/stack/free-port';
+import { waitsFor } from '@waybell/cli/stack/service-process';
+import { SupervisedProcess, type ProcessSpec } from '@waybell/cli/stack/supervised-process';
+
+/** Starts one more of that service, with a port of its own for health; the caller stops it. */
+export async function replicaOf({ spec }: SupervisedProcess): Promise<SupervisedProcess> {
+  const port = await freePort({ taken: new Set() });
+  const health = `http://127.0.0.1:${port}`;
+  const replica = new SupervisedProcess(
+    {
+      ...spec,
+      name: `${spec.name}-2`,
+      env: { ...spec.env, HEALTH_PORT: String(port) },
+      logFile: spec.logFile.replace(/\.log$/, '-2.log'),
+      health,
+      waitsFor: () => waitsFor(health),
+    },
+    { keepAlive: false, onEvent: () => undefined },
+  );
+  await replica.start();
+  return replica;
+}
+
+/** What a service has logged so far. */
+export function logOf({ logFile }: ProcessSpec): Record<string, unknown>[] {
+  const lines = readFileSync(logFile, 'utf8').split('\n');
+  return lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as Record<string, unknown>);
+}
