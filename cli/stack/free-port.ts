@@ -1,5 +1,8 @@
 import { randomInt } from 'node:crypto';
+import { closeSync, mkdirSync, openSync, statSync, utimesSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 // Below the range that systems take outgoing ports from, so that a port stays free while its server is restarted.
 const FIRST_PORT = 20_000;
@@ -10,12 +13,39 @@ export async function freePort({ preferred, taken }: { preferred?: number; taken
   const candidates = preferred === undefined ? [] : [preferred];
   for (let tries = 0; tries < 1_000; tries += 1) {
     const port = candidates.pop() ?? randomInt(FIRST_PORT, LAST_PORT);
-    if (!taken.has(port) && (await isFree(port))) {
+    if (!taken.has(port) && (port === preferred || reserve(port)) && (await isFree(port))) {
       taken.add(port);
       return port;
     }
   }
   throw new Error(`no free port on 127.0.0.1 between ${FIRST_PORT} and ${LAST_PORT}`);
+}
+
+// Between finding a port free and listening on it lie seconds, in which another stack may look for one.
+const RESERVATIONS = join(tmpdir(), 'waybell-ports');
+const RESERVED_MS = 120_000;
+
+/** True when the port is this caller's to try: nobody else has reserved it in the last two minutes. */
+function reserve(port: number): boolean {
+  const file = join(RESERVATIONS, String(port));
+  try {
+    mkdirSync(RESERVATIONS, { recursive: true, mode: 0o1777 });
+    closeSync(openSync(file, 'wx'));
+    return true;
+  } catch {
+    return isStale(file);
+  }
+}
+
+function isStale(file: string): boolean {
+  try {
+    if (Date.now() - statSync(file).mtimeMs < RESERVED_MS) return false;
+    utimesSync(file, new Date(), new Date());
+    return true;
+  } catch {
+    // Another user's, or a folder that cannot be written: whether the port is free decides alone.
+    return true;
+  }
 }
 
 async function isFree(port: number): Promise<boolean> {

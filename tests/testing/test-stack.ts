@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
+import { explainFailure } from '@waybell/cli/stack/explain-failure';
 import { startStack, type Stack } from '@waybell/cli/stack/stack';
 import { createAccount } from '@waybell/subscription-api/accounts';
 import { createToken } from '@waybell/subscription-api/tokens';
@@ -37,7 +38,11 @@ export class TestStack implements AsyncDisposable {
   static async start(settings: Record<string, string> = {}): Promise<TestStack> {
     const home = await mkdtemp(join(tmpdir(), 'waybell-test-'));
     const { PATH = '', HOME = '' } = process.env;
-    const stack = await startStack({ home, env: { PATH, HOME, ...settings }, keepAlive: true });
+    const stack = await startStack({ home, env: { PATH, HOME, ...settings }, keepAlive: true }).catch(
+      (error: unknown) => {
+        throw new Error(explainFailure(error), { cause: error });
+      },
+    );
     return new TestStack(stack, await Upstream.connect(stack.servers.url('rabbitmq')), home);
   }
 
