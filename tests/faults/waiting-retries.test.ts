@@ -69,7 +69,7 @@ describe('retries that wait in the broker', () => {
     reportFault({ name: 'RabbitMQ killed, retries waiting', published: ledger.published, balance, movingAgainSeconds });
     expect(balance).toMatchObject({ delivered: ledger.published, lost: [], withGap: [], forked: [], unseen: [] });
     expect(balance.duplicates).toBeLessThanOrEqual(SLOTS);
-  }, 180_000);
+  }, 900_000);
 
   test('are missed where one vanishes', async () => {
     const ledger = await Ledger.open(stack, receiver);

@@ -28,14 +28,16 @@ export async function underFault({ name, stack, receiver, inject }: Fault): Prom
   const faultAt = performance.now();
   const moved = ledger.movedAgain(faultAt);
   await inject();
-  const seconds = await moved;
+  const movingAgainSeconds = await moved;
   const before = ledger.published;
   await until('there is load again', () => ledger.published >= before + EVENTS_AFTER);
   await load.stop();
+  const stoppedAt = performance.now();
   await ledger.untilQuiet();
+  const atRestSeconds = (performance.now() - stoppedAt) / 1_000;
   await untilDeadAreOff(stack);
   const balance = ledger.balance();
-  reportFault({ name, published: ledger.published, balance, movingAgainSeconds: seconds });
+  reportFault({ name, published: ledger.published, balance, movingAgainSeconds, atRestSeconds });
   return balance;
 }
 
