@@ -141,17 +141,18 @@ describe('publish', () => {
 
   test('loses nothing when the broker is killed and comes back', async () => {
     const queue = await broker.queue();
+    await broker.rememberQueues();
     await using publisher = await aPublisher();
     await publisher.untilWritable();
-    const all = numbers(500).map((body) => insist(publisher, aPublication(queue, body)));
+    const all = numbers(2_000).map((body) => insist(publisher, aPublication(queue, body)));
     await all[50];
-    await broker.kill();
+    await broker.process.kill();
     expect(publisher.isWritable()).toBe(false);
     await broker.process.start();
     await Promise.all(all);
-    await until('all are there', async () => (await broker.ready(queue)) >= 500);
+    await until('all are there', async () => (await broker.ready(queue)) >= 2_000);
     const bodies = (await broker.take(queue)).map(({ content }) => content.toString());
-    expect(new Set(bodies).size).toBe(500);
+    expect(new Set(bodies).size).toBe(2_000);
   });
 
   test('rejects what a full queue refuses, and the others get through', async () => {

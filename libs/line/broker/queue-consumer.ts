@@ -5,6 +5,7 @@ import { hold, type Held } from './held.ts';
 type QueueConsumerOptions = { queue: string; prefetch: number; onMessage: (held: Held) => void; log: Log };
 
 const REOPEN_DELAY_MS = 500;
+const MANY_ACKNOWLEDGEMENTS = 30;
 
 /** Consumes one queue: brings what is (a channel, a consumer on it) to what is wanted, one step at a time. */
 export class QueueConsumer {
@@ -48,7 +49,7 @@ export class QueueConsumer {
     return this.#isWanted && this.#tag === undefined;
   }
 
-  /** A reply on the channel shows that the acknowledgements before it have arrived. */
+  /** Resolves when the acknowledgements have arrived, and the rest is back in the queue. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#isWanted = false;
@@ -56,12 +57,25 @@ export class QueueConsumer {
     await this.#step;
     const channel = this.#channel;
     this.#forget(channel);
+    if (channel === undefined) return;
     try {
-      await channel?.prefetch(1);
-      await channel?.close();
+      await this.#flush(channel);
+      await channel.close();
     } catch {
       // Already gone; the broker has taken back what was not acknowledged.
     }
+  }
+
+  /**
+   * A reply shows that the broker has read what was sent before. But a quorum queue that is given more than 32
+   * acknowledgements at once keeps the others in the channel, which forgets them when it closes: they have reached the
+   * queue when it has answered twice, as it does to a consumer that comes and goes.
+   */
+  async #flush(channel: Channel): Promise<void> {
+    await channel.prefetch(1);
+    if (this.#options.prefetch < MANY_ACKNOWLEDGEMENTS) return;
+    const { consumerTag } = await channel.consume(this.queue, () => undefined);
+    await channel.cancel(consumerTag);
   }
 
   #converge(): Promise<void> {

@@ -1,6 +1,6 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
-type Pair = { client: Socket; broker: Socket };
+type Pair = { client: Socket; broker: Socket; greeting: string };
 
 /** A way to the broker that can be cut, and stopped so that nothing passes and nobody notices. */
 export class Detour implements AsyncDisposable {
@@ -29,9 +29,10 @@ export class Detour implements AsyncDisposable {
     return url.href;
   }
 
-  /** Ends every connection at once, without a word. */
-  cut(): void {
-    for (const { client, broker } of this.#pairs) {
+  /** Ends at once, without a word, every connection or those of this name. */
+  cut(name = ''): void {
+    for (const { client, broker, greeting } of this.#pairs) {
+      if (!greeting.includes(name)) continue;
       client.destroy();
       broker.destroy();
     }
@@ -55,9 +56,13 @@ export class Detour implements AsyncDisposable {
 
   #pass(client: Socket): void {
     const broker = connect(Number(this.#to.port), this.#to.hostname);
-    const pair = { client, broker };
+    const pair: Pair = { client, broker, greeting: '' };
     this.#pairs.add(pair);
-    client.on('data', (chunk: Buffer) => (this.said += chunk.toString('latin1')));
+    client.on('data', (chunk: Buffer) => {
+      const text = chunk.toString('latin1');
+      this.said += text;
+      if (pair.greeting.length < 1_000) pair.greeting += text;
+    });
     client.pipe(broker);
     // Not piped: a pipe would resume by itself what was stalled.
     broker.on('data', (chunk: Buffer) => client.write(chunk));

@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { declareTopology, TopologyMismatch } from './declare.ts';
+import { openSockets, smallTopology, TestBroker } from './testing/test-broker.ts';
+import { until } from './testing/until.ts';
+import {
+  deliveriesExchange,
+  deliveryQueue,
+  eventsExchange,
+  retryExchange,
+  retryKey,
+  routerQueue,
+  straysQueue,
+} from './topology.ts';
+
+const ACTION = 'carrier.order.created';
+let broker: TestBroker;
+
+beforeAll(async () => {
+  broker = await TestBroker.start();
+}, 120_000);
+
+afterAll(async () => {
+  await broker[Symbol.asyncDispose]();
+  await until('every socket is closed', () => openSockets() === 0);
+}, 120_000);
+
+const publish = (exchange: string, routingKey: string, body: string) =>
+  broker.on(async (channel) => {
+    channel.publish(exchange, routingKey, Buffer.from(body));
+    await channel.waitForConfirms();
+  });
+
+describe('declareTopology', () => {
+  test('changes nothing where everything is there already', async () => {
+    await broker.put(routerQueue, ['kept']);
+    await declareTopology(broker.url, smallTopology);
+    expect(await broker.takeBodies(routerQueue, 1)).toEqual(['kept']);
+  });
+
+  test('names the queue and the argument that is otherwise', async () => {
+    const [first] = smallTopology.queues;
+    if (first === undefined) throw new Error('no queue');
+    const other = { ...first, arguments: { ...first.arguments, 'x-max-length-bytes': 7 } };
+    const declared = declareTopology(broker.url, { ...smallTopology, queues: [other] });
+    await expect(declared).rejects.toThrow(TopologyMismatch);
+    await expect(declared).rejects.toThrow(`Queue "${routerQueue}"`);
+    await expect(declared).rejects.toThrow("inequivalent arg 'x-max-length-bytes'");
+    await expect(declared).rejects.toThrow('./waybell declare');
+  });
+
+  test('names the exchange that is of another type', async () => {
+    const declared = declareTopology(broker.url, {
+      exchanges: [{ name: deliveriesExchange, type: 'fanout' }],
+      queues: [],
+    });
+    await expect(declared).rejects.toThrow(`Exchange "${deliveriesExchange}"`);
+  });
+
+  test('says that the broker is not there', async () => {
+    await expect(declareTopology('amqp://127.0.0.1:1', smallTopology)).rejects.toThrow('ECONNREFUSED');
+  });
+});
+
+describe('the declared line', () => {
+  test('brings an event to the router, and one of an unknown action to the strays', async () => {
+    await publish(eventsExchange, ACTION, 'known');
+    await publish(eventsExchange, 'carrier.order.unheard_of', 'unknown');
+    expect(await broker.takeBodies(routerQueue, 1)).toEqual(['known']);
+    expect(await broker.takeBodies(straysQueue, 1)).toEqual(['unknown']);
+  });
+
+  test('brings a retry back to the queue of its action when its time is over, and not before', async () => {
+    const beganAt = performance.now();
+    await publish(retryExchange, retryKey(ACTION, 100), 'again');
+    expect(await broker.ready(deliveryQueue(ACTION))).toBe(0);
+    expect(await broker.takeBodies(deliveryQueue(ACTION), 1)).toEqual(['again']);
+    expect(performance.now() - beganAt).toBeGreaterThanOrEqual(100);
+  });
+});

@@ -1,0 +1,76 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { publishDelivery, publishRetry, readDelivery, type Delivery } from './delivery.ts';
+import type { Message, Publication } from './messages.ts';
+
+const aDelivery = (what: Partial<Delivery> = {}): Delivery => ({
+  guid: '0b9c2f6e-7d1f-4e57-8f5e-000000000001',
+  interface: 'carrier',
+  action: 'order.created',
+  subscription: '0b9c2f6e-7d1f-4e57-8f5e-000000000002',
+  generation: 3,
+  event: '0b9c2f6e-7d1f-4e57-8f5e-000000000003',
+  attempt: 1,
+  createdAt: 1_700_000_000_000,
+  beganAt: 1_700_000_000_000,
+  body: Buffer.from('{}'),
+  ...what,
+});
+
+/** What the broker would bring of it. */
+const arrived = ({ headers, kind: _kind, ...publication }: Publication): Message => ({
+  ...publication,
+  queue: 'q',
+  deliveryCount: 0,
+  failures: 0,
+  ...(headers?.['traceparent'] === undefined ? {} : { traceparent: String(headers['traceparent']) }),
+});
+
+describe('a delivery', () => {
+  test('is read as it was published, whatever it holds', () => {
+    const deliveries = fc.record({
+      guid: fc.uuid(),
+      interface: fc.constantFrom('shipper' as const, 'carrier' as const),
+      action: fc.constantFrom('order.created', 'vehicle_location.update'),
+      subscription: fc.uuid(),
+      generation: fc.nat(999_999_999),
+      event: fc.uuid(),
+      attempt: fc.integer({ min: 1, max: 9_999 }),
+      createdAt: fc.nat(Number.MAX_SAFE_INTEGER),
+      beganAt: fc.nat(Number.MAX_SAFE_INTEGER),
+      body: fc.uint8Array().map((bytes) => Buffer.from(bytes)),
+    });
+    fc.assert(
+      fc.property(deliveries, (delivery) => {
+        expect(readDelivery(arrived(publishDelivery(delivery)))).toEqual(delivery);
+      }),
+    );
+  });
+
+  test('keeps its trace', () => {
+    const delivery = aDelivery({ traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' });
+    expect(readDelivery(arrived(publishDelivery(delivery)))).toEqual(delivery);
+  });
+
+  test('goes to the queue of its action, and its retry to that of its action and delay', () => {
+    expect(publishDelivery(aDelivery())).toMatchObject({
+      exchange: 'waybell.deliveries',
+      routingKey: 'carrier.order.created',
+    });
+    expect(publishRetry(aDelivery(), 4_000)).toMatchObject({
+      exchange: 'waybell.retry',
+      routingKey: 'carrier.order.created.4s',
+    });
+  });
+
+  test.each([
+    ['without an id', { messageId: undefined }],
+    ['without a note', { note: undefined }],
+    ['with a note of another version', { note: arrived(publishDelivery(aDelivery())).note?.replace(/^1 /, '2 ') }],
+    ['of an unknown interface', { type: 'broker.order.created' }],
+    ['with something behind the note', { note: `${arrived(publishDelivery(aDelivery())).note} 1` }],
+  ])('%s is rejected', (_what, { ...change }) => {
+    const message = { ...arrived(publishDelivery(aDelivery())), ...change } as Message;
+    expect(readDelivery(message)).toMatchObject({ kind: 'reject', reason: 'not_a_delivery' });
+  });
+});

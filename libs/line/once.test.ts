@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createLog } from '@waybell/runtime/log';
+import { connectRedis, type Redis } from '@waybell/runtime/redis';
+import type { Outgoing } from './messages.ts';
+import { onceInRedis, type OncePolicy } from './once.ts';
+import type { Message } from './messages.ts';
+import { aLine, to } from './testing/a-line.ts';
+import { openSockets, TestBroker } from './testing/test-broker.ts';
+import { until } from './testing/until.ts';
+
+let broker: TestBroker;
+let redis: Redis;
+const log = createLog({ service: 'test', level: 'silent' });
+
+beforeAll(async () => {
+  broker = await TestBroker.start(['rabbitmq', 'redis']);
+  redis = connectRedis({ url: broker.servers.url('redis'), timeoutMs: 1_000, log });
+  await until('Redis is there', () => redis.status === 'ready');
+}, 120_000);
+
+afterAll(async () => {
+  await redis[Symbol.asyncDispose]();
+  await broker[Symbol.asyncDispose]();
+  await until('every socket is closed', () => openSockets() === 0);
+}, 120_000);
+
+let lines = 0;
+
+/** A line that remembers bodies by what stands before their colon; the rest is the fingerprint. */
+const aRememberingLine = async (handle?: (body: string) => Promise<Outgoing[]>) => {
+  const prefix = String((lines += 1));
+  const repeats: string[] = [];
+  const policy: OncePolicy<Message> = {
+    keyOf: ({ body }) => {
+      const [key = '', fingerprint = ''] = body.toString().split(':');
+      return { key: `${prefix}.${key}`, fingerprint };
+    },
+    ttlMs: 60_000,
+    onRepeat: ({ body }, isSame) => {
+      repeats.push(`${body.toString()} ${isSame ? 'same' : 'other'}`);
+      return [];
+    },
+    isWorthRemembering: (caused) => caused.length > 0,
+  };
+  const line = await aLine(broker, {
+    once: policy,
+    tools: { once: onceInRedis(redis, log) },
+    ...(handle !== undefined && { handle }),
+  });
+  return { line, repeats, handled: () => line.seen.map(({ body }) => body.toString()) };
+};
+
+describe('once', () => {
+  test('a repeat is recognised, and one of another content told from it', async () => {
+    const { line, repeats, handled } = await aRememberingLine();
+    await using _running = await line.run();
+    await broker.put(line.input, ['a:1']);
+    expect(await broker.takeBodies(line.output, 1)).toEqual(['a:1']);
+    await broker.put(line.input, ['a:1', 'a:2', 'b:1']);
+    expect(await broker.takeBodies(line.output, 1)).toEqual(['b:1']);
+    await until('both repeats were seen', () => repeats.length === 2);
+    expect(repeats.toSorted()).toEqual(['a:1 same', 'a:2 other']);
+    expect(handled()).toEqual(['a:1', 'b:1']);
+  });
+
+  test('of copies at the same time one is handled, and the others wait for it', async () => {
+    let release: () => void = () => undefined;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    const { line, repeats, handled } = await aRememberingLine(async (body) => {
+      await released;
+      return [to(line.output, body)];
+    });
+    await broker.put(line.input, ['a:1', 'a:1', 'a:1', 'b:1']);
+    await using _running = await line.run();
+    await until('both have begun', () => handled().length === 2);
+    release();
+    await until('the copies were seen', () => repeats.length === 2);
+    expect(handled()).toEqual(['a:1', 'b:1']);
+  });
+
+  test('what is not worth it is not remembered', async () => {
+    let isReady = false;
+    const { line, repeats, handled } = await aRememberingLine(async (body) => (isReady ? [to(line.output, body)] : []));
+    await using _running = await line.run();
+    await broker.put(line.input, ['a:1']);
+    await until('it was handled', () => handled().length === 1);
+    isReady = true;
+    await broker.put(line.input, ['a:1']);
+    expect(await broker.takeBodies(line.output, 1)).toEqual(['a:1']);
+    expect(repeats).toEqual([]);
+  });
+
+  test('what failed is not remembered: it is handled on the suspects lane', async () => {
+    let throws = 1;
+    const { line, repeats } = await aRememberingLine(async (body) => {
+      if ((throws -= 1) >= 0) throw new Error('a bug');
+      return [to(line.output, body)];
+    });
+    await using _running = await line.run();
+    await broker.put(line.input, ['a:1']);
+    expect(await broker.takeBodies(line.output, 1)).toEqual(['a:1']);
+    expect(repeats).toEqual([]);
+  });
+
+  test('while Redis is away the line goes on, and handles repeats again', async () => {
+    const { line, handled } = await aRememberingLine();
+    await using _running = await line.run();
+    await broker.servers.process('redis').kill();
+    await broker.put(line.input, ['a:1', 'a:1', 'b:1']);
+    expect((await broker.takeBodies(line.output, 3)).toSorted()).toEqual(['a:1', 'a:1', 'b:1']);
+    expect(handled()).toHaveLength(3);
+    await broker.servers.process('redis').start();
+  });
+});

@@ -1,0 +1,458 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { Unavailable } from '@waybell/runtime/unavailable';
+import { aLine, numbers, to } from './testing/a-line.ts';
+import { Detour } from './testing/detour.ts';
+import { openSockets, TestBroker } from './testing/test-broker.ts';
+import { until } from './testing/until.ts';
+import { rejectedQueue, suspectsExchange, suspectsQueue } from './topology.ts';
+
+let broker: TestBroker;
+let detour: Detour;
+
+beforeAll(async () => {
+  broker = await TestBroker.start();
+  detour = await Detour.to(broker.url);
+}, 120_000);
+
+afterAll(async () => {
+  await detour[Symbol.asyncDispose]();
+  await broker[Symbol.asyncDispose]();
+  await until('every socket is closed', () => openSockets() === 0);
+}, 120_000);
+
+beforeEach(async () => {
+  await broker.take(rejectedQueue);
+});
+
+/** Resolves when so many different messages have come out. */
+const untilDistinct = async (queue: string, count: number) => {
+  const bodies = new Set<string>();
+  await until(`${count} different messages came out`, async () => {
+    for (const body of await distinct(queue)) bodies.add(body);
+    return bodies.size >= count;
+  });
+};
+
+const distinct = async (queue: string) => {
+  const bodies = (await broker.take(queue)).map(({ content }) => content.toString());
+  return new Set(bodies);
+};
+
+/** Takes the message and puts it back, so often, as if its process had died each time. */
+const deliverInVain = (queue: string, times: number) =>
+  broker.on(async (channel) => {
+    for (let time = 0; time < times; time += 1) {
+      const message = await until('it is there', () => channel.get(queue));
+      channel.nack(message);
+    }
+    await channel.prefetch(1);
+  });
+
+describe('a message', () => {
+  test('goes where its handler says, and is gone from its own queue', async () => {
+    const line = await aLine(broker);
+    await broker.put(line.input, numbers(50));
+    await using running = await line.run();
+    expect(await broker.takeBodies(line.output, 50)).toHaveLength(50);
+    await running[Symbol.asyncDispose]();
+    expect(await broker.ready(line.input)).toBe(0);
+  });
+
+  test('is not acknowledged while a full queue refuses what it caused, and goes on when there is room', async () => {
+    const full = await broker.queue({ 'x-max-length': 1, 'x-overflow': 'reject-publish' });
+    await broker.put(full, ['there', 'there']).catch(() => undefined);
+    const line = await aLine(broker, {
+      broker: { url: detour.url },
+      handle: async (body) => [to(full, body)],
+    });
+    await broker.put(line.input, ['patient']);
+    await using running = await line.run();
+    await until('it was handled', () => line.seen.length === 1);
+    detour.cut();
+    await until('it came again', () => line.seen.length === 2);
+    expect(line.seen[1]?.deliveryCount).toBe(1);
+    await until('it is there', async () => (await distinct(full)).has('patient'));
+    await running[Symbol.asyncDispose]();
+    expect(await broker.ready(line.input)).toBe(0);
+  });
+
+  test('that is nonsense is rejected with the reason and its bytes, unhandled', async () => {
+    const line = await aLine(broker);
+    await broker.put(line.input, ['nonsense', 'sense'], { messageId: 'the-id', type: 'a.b' });
+    await using _running = await line.run();
+    expect(await broker.takeBodies(line.output, 1)).toEqual(['sense']);
+    const [rejected] = await until('it is rejected', async () => {
+      const taken = await broker.take(rejectedQueue);
+      return taken.length > 0 && taken;
+    });
+    expect(rejected?.content.toString()).toBe('nonsense');
+    expect(rejected?.properties).toMatchObject({ messageId: 'the-id', type: 'a.b' });
+    expect(rejected?.properties.headers).toMatchObject({
+      'waybell-reason': 'nonsense',
+      'waybell-detail': 'it says so',
+      'waybell-queue': line.input,
+    });
+    expect(line.seen).toHaveLength(1);
+  });
+
+  test('is told nothing by forged headers, and none is passed on', async () => {
+    const line = await aLine(broker);
+    await broker.put(line.input, ['forged'], {
+      headers: {
+        'x-delivery-count': 99,
+        'x-death': [{ reason: 'expired', count: 9, queue: 'q' }],
+        'waybell-failures': 4,
+        'waybell-queue': 'elsewhere',
+        'waybell-exchange': 'elsewhere',
+      },
+    });
+    await using _running = await line.run();
+    const [message] = await until('it is through', async () => {
+      const taken = await broker.take(line.output);
+      return taken.length > 0 && taken;
+    });
+    expect(line.seen[0]).toMatchObject({ queue: line.input, exchange: '', deliveryCount: 0, failures: 0 });
+    expect(line.seen[0]).not.toHaveProperty('deadLetterReason');
+    // The broker's own count, not the forged one.
+    expect(message?.properties.headers).toEqual({ 'x-delivery-count': 0 });
+  });
+});
+
+describe('nothing is lost', () => {
+  test('when connections are cut in the middle', async () => {
+    const line = await aLine(broker, { broker: { url: detour.url }, prefetch: 20, slots: 20 });
+    await broker.put(line.input, numbers(1_000));
+    await using _running = await line.run();
+    await until('some are through', () => line.seen.length > 200);
+    detour.cut();
+    await until('more are through', () => line.seen.length > 600);
+    detour.cut('publish');
+    await untilDistinct(line.output, 1_000);
+  });
+
+  test('when the broker is killed and comes back: the line goes on by itself', async () => {
+    const line = await aLine(broker, { prefetch: 20, slots: 20 });
+    await broker.rememberQueues();
+    await broker.put(line.input, numbers(500));
+    await using _running = await line.run();
+    await until('some are through', () => line.seen.length > 50);
+    await broker.process.kill();
+    await broker.process.start();
+    await untilDistinct(line.output, 500);
+  });
+
+  test('when the broker stops answering: what was not confirmed is published again', async () => {
+    const line = await aLine(broker, {
+      broker: { confirmTimeoutMs: 300, heartbeatSeconds: 1 },
+      prefetch: 5,
+      slots: 5,
+    });
+    await broker.put(line.input, numbers(200));
+    await using running = await line.run();
+    await until('some are through', () => line.seen.length > 20);
+    broker.signal('SIGSTOP');
+    await until('it noticed', () => !running.broker.isWritable());
+    const handled = line.seen.length;
+    const endsAt = Date.now() + 1_000;
+    await until('a second is over', () => Date.now() > endsAt);
+    expect(line.seen.length).toBe(handled);
+    broker.signal('SIGCONT');
+    await untilDistinct(line.output, 200);
+  });
+});
+
+describe('a blocked broker', () => {
+  test('has nothing handled that could not be published, and everything when it is over', async () => {
+    const quiet = await broker.queue();
+    const line = await aLine(broker, {
+      moreQueues: [quiet],
+      handle: async (body) => (body === 'loud' ? [to(line.output, body)] : []),
+      tools: { holdMs: 60_000 },
+    });
+    await broker.put(line.input, ['loud']);
+    await broker.put(quiet, ['quiet', 'quiet', 'quiet']);
+    let letGo: () => void = () => undefined;
+    const released = new Promise<void>((resolve) => (letGo = resolve));
+    // Somebody else has the quiet ones, and lets go of them while the broker takes no publish.
+    let isTaken = false;
+    const elsewhere = broker.on(async (channel) => {
+      for (let count = 0; count < 3; count += 1) await channel.get(quiet);
+      isTaken = true;
+      await released;
+    });
+    await until('they are taken', () => isTaken);
+    await broker.alarm(true);
+    await using running = await line.run();
+    await until('it is blocked', () => line.seen.length === 1 && !running.broker.isWritable());
+    letGo();
+    await elsewhere;
+    await until('it waits for the broker', () => running.waitingFor().includes('rabbitmq'));
+    expect(line.seen).toHaveLength(1);
+    await broker.alarm(false);
+    await until('all are handled', () => line.seen.length === 4);
+    expect(await broker.takeBodies(line.output, 1)).toEqual(['loud']);
+  });
+});
+
+describe('a handler that throws', () => {
+  test('once has its message handled on the suspects lane, and its neighbours pass', async () => {
+    let throws = 1;
+    const line = await aLine(broker, {
+      handle: async (body) => {
+        if (body === '7' && (throws -= 1) >= 0) throw new Error('a bug');
+        return [to(line.output, body)];
+      },
+    });
+    await broker.put(line.input, numbers(20));
+    await using _running = await line.run();
+    expect((await broker.takeBodies(line.output, 20)).toSorted()).toEqual(numbers(20).toSorted());
+    const last = line.seen.at(-1);
+    expect(last).toMatchObject({ queue: suspectsQueue(line.service), routingKey: line.input, failures: 0 });
+    expect(await broker.ready(rejectedQueue)).toBe(0);
+  });
+
+  test('always has its message rejected after five times there, and its neighbours pass', async () => {
+    const line = await aLine(broker, {
+      handle: async (body) => {
+        if (body === '7') throw new TypeError('a bug');
+        return [to(line.output, body)];
+      },
+    });
+    await broker.put(line.input, numbers(20));
+    await using running = await line.run();
+    expect(await broker.takeBodies(line.output, 19)).toHaveLength(19);
+    const [rejected] = await until('it is rejected', async () => {
+      const taken = await broker.take(rejectedQueue);
+      return taken.length > 0 && taken;
+    });
+    expect(rejected?.content.toString()).toBe('7');
+    expect(rejected?.properties.headers).toMatchObject({
+      'waybell-reason': 'handler_failed',
+      'waybell-detail': 'TypeError: a bug',
+      'waybell-routing-key': line.input,
+    });
+    const sevens = line.seen.filter(({ body }) => body.toString() === '7');
+    expect(sevens.map(({ failures }) => failures)).toEqual([0, 0, 1, 2, 3, 4]);
+    await running[Symbol.asyncDispose]();
+    expect(await broker.ready(suspectsQueue(line.service))).toBe(0);
+  });
+
+  test('has its suspects handled one at a time', async () => {
+    let [together, atMost] = [0, 0];
+    const line = await aLine(broker, {
+      handle: async (body, { queue }) => {
+        if (queue === line.input) throw new Error('a bug');
+        together += 1;
+        atMost = Math.max(atMost, together);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        together -= 1;
+        return [to(line.output, body)];
+      },
+    });
+    await broker.put(line.input, numbers(5));
+    await using _running = await line.run();
+    expect(await broker.takeBodies(line.output, 5)).toHaveLength(5);
+    expect(atMost).toBe(1);
+  });
+
+  test('because nobody is bound where it publishes has the message rejected with that reason; the others pass', async () => {
+    const line = await aLine(broker, {
+      handle: async (body) => [to(body === '7' ? 'nobody' : line.output, body)],
+    });
+    await broker.put(line.input, numbers(20));
+    await using _running = await line.run();
+    expect(await broker.takeBodies(line.output, 19)).toHaveLength(19);
+    const [rejected] = await until('it is rejected', async () => {
+      const taken = await broker.take(rejectedQueue);
+      return taken.length > 0 && taken;
+    });
+    expect(rejected?.content.toString()).toBe('7');
+    expect(rejected?.properties.headers).toMatchObject({
+      'waybell-reason': 'handler_failed',
+      'waybell-detail': 'Unroutable: no queue is bound to exchange "waybell.deliveries" with key "nobody"',
+    });
+  });
+});
+
+describe('a message that was delivered three times', () => {
+  test('is handled on the suspects lane', async () => {
+    const line = await aLine(broker);
+    await broker.put(line.input, ['suspicious']);
+    await deliverInVain(line.input, 3);
+    await using _running = await line.run();
+    expect(await broker.takeBodies(line.output, 1)).toEqual(['suspicious']);
+    expect(line.seen).toMatchObject([{ queue: suspectsQueue(line.service), deliveryCount: 0 }]);
+  });
+
+  test('on the suspects lane is rejected, unhandled, as one that kills its process', async () => {
+    const line = await aLine(broker);
+    await broker.on(async (channel) => {
+      channel.publish(suspectsExchange, line.service, Buffer.from('killer'));
+      await channel.waitForConfirms();
+    });
+    await deliverInVain(suspectsQueue(line.service), 3);
+    await using _running = await line.run();
+    const [rejected] = await until('it is rejected', async () => {
+      const taken = await broker.take(rejectedQueue);
+      return taken.length > 0 && taken;
+    });
+    expect(rejected?.properties.headers).toMatchObject({ 'waybell-reason': 'process_killed' });
+    expect(line.seen).toEqual([]);
+  });
+});
+
+describe('a dependency that is away', () => {
+  /** A handler that needs it, and its switch. */
+  const aDependency = () => {
+    const dependency = {
+      isAway: true,
+      probe: async () => {
+        if (dependency.isAway) throw new Error('still away');
+      },
+      need: () => {
+        if (dependency.isAway) throw new Unavailable('postgres', dependency.probe);
+      },
+    };
+    return dependency;
+  };
+
+  test('is waited for with the message in hand, and the handler runs again', async () => {
+    const postgres = aDependency();
+    const line = await aLine(broker, {
+      handle: async (body) => {
+        postgres.need();
+        return [to(line.output, body)];
+      },
+    });
+    await broker.put(line.input, ['patient']);
+    await using running = await line.run();
+    await until('it is waited for', () => running.waitingFor().includes('postgres'));
+    expect(await broker.ready(line.input)).toBe(0);
+    postgres.isAway = false;
+    expect(await broker.takeBodies(line.output, 1)).toEqual(['patient']);
+    expect(line.seen.map(({ deliveryCount }) => deliveryCount)).toEqual([0, 0]);
+    expect(running.waitingFor()).toEqual([]);
+  });
+
+  test('for long has everything given back, once, and taken again when it is there', async () => {
+    const postgres = aDependency();
+    const line = await aLine(broker, {
+      prefetch: 10,
+      slots: 3,
+      handle: async (body) => {
+        postgres.need();
+        return [to(line.output, body)];
+      },
+      tools: { holdMs: 200 },
+    });
+    await broker.put(line.input, numbers(30));
+    await using running = await line.run();
+    await until('all are back', async () => (await broker.ready(line.input)) === 30);
+    expect(await broker.consumersOf(line.input)).toBe(0);
+    expect(running.waitingFor()).toEqual(['postgres']);
+    postgres.isAway = false;
+    expect((await broker.takeBodies(line.output, 30)).toSorted()).toEqual(numbers(30).toSorted());
+    expect(Math.max(...line.seen.map(({ deliveryCount }) => deliveryCount))).toBe(1);
+  });
+
+  test('again and again does not make a killer of a suspect', async () => {
+    let outages = 0;
+    let isAway = false;
+    const line = await aLine(broker, {
+      handle: async (body, { queue }) => {
+        if (queue === line.input) throw new Error('a bug');
+        outages += 1;
+        if (outages > 4) return [to(line.output, body)];
+        isAway = true;
+        throw new Unavailable('postgres', async () => {
+          if (isAway) throw new Error('still away');
+        });
+      },
+      tools: { holdMs: 100 },
+    });
+    await broker.put(line.input, ['innocent']);
+    await using _running = await line.run();
+    for (let outage = 1; outage <= 4; outage += 1) {
+      await until(
+        'it is given back',
+        async () => outages === outage && (await broker.ready(suspectsQueue(line.service))) === 1,
+      );
+      isAway = false;
+    }
+    expect(await broker.takeBodies(line.output, 1)).toEqual(['innocent']);
+    expect(await broker.ready(rejectedQueue)).toBe(0);
+  });
+});
+
+describe('disposing of a running step', () => {
+  test('ends what was begun, gives back what was not, and nothing is done twice', async () => {
+    let release: () => void = () => undefined;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    const empty = await broker.queue();
+    const line = await aLine(broker, {
+      moreQueues: [empty],
+      prefetch: 500,
+      slots: 5,
+      handle: async (body) => {
+        await released;
+        return [to(line.output, body)];
+      },
+    });
+    await broker.put(line.input, numbers(500));
+    const running = await line.run();
+    await until('five were begun', () => line.seen.length === 5);
+    const disposed = running[Symbol.asyncDispose]();
+    await until('it takes no more', async () => (await broker.consumersOf(empty)) === 0);
+    release();
+    await disposed;
+    const done = (await broker.take(line.output)).map(({ content }) => content.toString());
+    const left = await broker.take(line.input);
+    expect([...done, ...left.map(({ content }) => content.toString())].toSorted()).toEqual(numbers(500).toSorted());
+    expect(done.length).toBeLessThan(20);
+    // One may have been brought again by the consumer that flushes the acknowledgements.
+    const often = left.filter(({ properties }) => (properties.headers?.['x-delivery-count'] ?? 0) > 1);
+    expect(often.length).toBeLessThanOrEqual(1);
+  });
+
+  test('in full flow leaves each message either done or in its queue', async () => {
+    const line = await aLine(broker, { prefetch: 50, slots: 20 });
+    await broker.put(line.input, numbers(500));
+    const running = await line.run();
+    await until('it is in full flow', () => line.seen.length > 100);
+    await running[Symbol.asyncDispose]();
+    const done = (await broker.take(line.output)).map(({ content }) => content.toString());
+    const left = (await broker.take(line.input)).map(({ content }) => content.toString());
+    expect([...done, ...left].toSorted()).toEqual(numbers(500).toSorted());
+  });
+
+  test('while a dependency is away gives back at once, and leaves no timer behind', async () => {
+    const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+    const line = await aLine(broker, {
+      handle: async () => {
+        throw new Unavailable('postgres', () => new Promise(() => undefined));
+      },
+      tools: { holdMs: 600_000 },
+    });
+    await broker.put(line.input, ['held']);
+    const timersBefore = timers();
+    const running = await line.run();
+    await until('it waits', () => running.waitingFor().includes('postgres'));
+    await running[Symbol.asyncDispose]();
+    expect(await broker.ready(line.input)).toBe(1);
+    await until('no timer is left', () => timers() <= timersBefore);
+  });
+
+  test('does not hang while the broker is away', async () => {
+    const line = await aLine(broker, { prefetch: 10, slots: 5 });
+    await broker.rememberQueues();
+    await broker.put(line.input, numbers(1_000));
+    const running = await line.run();
+    await until('it is in full flow', () => line.seen.length > 20);
+    await broker.process.kill();
+    const beganAt = Date.now();
+    await running[Symbol.asyncDispose]();
+    expect(Date.now() - beganAt).toBeLessThan(5_000);
+    await broker.process.start();
+    await until('the rest is back', async () => (await broker.ready(line.input)) > 0);
+  });
+});

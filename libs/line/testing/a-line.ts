@@ -1,0 +1,78 @@
+import { createLog } from '@waybell/runtime/log';
+import { createMetrics } from '@waybell/runtime/metrics';
+import { connectBroker, type Broker, type BrokerOptions } from '../broker/connect-broker.ts';
+import { reject, type Message, type Outgoing } from '../messages.ts';
+import { runStep, type Step, type StepTools } from '../run-step.ts';
+import { deliveriesExchange } from '../topology.ts';
+import type { TestBroker } from './test-broker.ts';
+
+const log = createLog({ service: 'test', level: 'silent' });
+const metrics = createMetrics('test');
+
+export const numbers = (count: number): string[] => Array.from({ length: count }, (_, index) => String(index));
+
+/** A publication of `body` to that queue. */
+export const to = (queue: string, body: string): Outgoing => ({
+  kind: 'publish',
+  exchange: deliveriesExchange,
+  routingKey: queue,
+  body: Buffer.from(body),
+  messageId: body,
+});
+
+export type ALineOptions = Partial<Omit<Step<Message>, 'handle' | 'queues'>> & {
+  moreQueues?: string[];
+  handle?: (body: string, message: Message) => Promise<Outgoing[]>;
+  tools?: Partial<StepTools>;
+  broker?: Partial<BrokerOptions>;
+};
+
+/**
+ * A step of its own on a real broker, started by `run`: an `input` and an `output` queue, and a handler that moves
+ * bodies from the one to the other unless told otherwise. `nonsense` is rejected.
+ */
+export async function aLine(testBroker: TestBroker, options: ALineOptions = {}) {
+  const { tools, broker: brokerOptions, handle, moreQueues, ...stepOptions } = options;
+  const [input, output, service] = [await testBroker.queue(), await testBroker.queue(), await testBroker.service()];
+  const seen: Message[] = [];
+  const step: Step<Message> = {
+    service,
+    queues: [input, ...(moreQueues ?? [])],
+    prefetch: 100,
+    slots: 100,
+    parse: (message) => (message.body.toString() === 'nonsense' ? reject('nonsense', 'it says so') : message),
+    describe: () => ({}),
+    ...stepOptions,
+    handle: async (message) => {
+      seen.push(message);
+      const body = message.body.toString();
+      return handle === undefined ? [to(output, body)] : handle(body, message);
+    },
+  };
+  return {
+    input,
+    output,
+    service,
+    /** Messages as the handler saw them, in this order. */
+    seen,
+    async run(): Promise<AsyncDisposable & { broker: Broker; waitingFor: () => string[] }> {
+      const broker = await connectBroker({
+        url: testBroker.url,
+        name: 'test',
+        confirmTimeoutMs: 30_000,
+        unconfirmedLimit: 1_000,
+        log,
+        ...brokerOptions,
+      });
+      const running = runStep(step, { broker, log, metrics, ...tools });
+      return {
+        broker,
+        waitingFor: () => running.waitingFor(),
+        async [Symbol.asyncDispose]() {
+          await running[Symbol.asyncDispose]();
+          await broker[Symbol.asyncDispose]();
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,52 @@
+import { describe, expect, test } from '@jest/globals';
+import { routerQueue, topology } from './topology.ts';
+
+const ACTION = 'carrier.order.created';
+
+describe('topology', () => {
+  const wide = topology({
+    actionKeys: [ACTION, 'shipper.order.paid'],
+    retryDelaysMs: (key) => (key === ACTION ? [1_000, 2_000] : [60_000]),
+    eventsLimitBytes: 5,
+    quorumSize: 3,
+  });
+
+  test('has a delivery queue for each action, and a retry queue for each action and delay', () => {
+    const names = wide.queues.map(({ name }) => name);
+    expect(new Set(names).size).toBe(names.length);
+    expect(names).toEqual(
+      expect.arrayContaining([
+        'waybell.deliveries.carrier.order.created',
+        'waybell.deliveries.shipper.order.paid',
+        'waybell.retry.carrier.order.created.1s',
+        'waybell.retry.carrier.order.created.2s',
+        'waybell.retry.shipper.order.paid.1m',
+      ]),
+    );
+    expect(names.filter((name) => name.startsWith('waybell.retry.'))).toHaveLength(3);
+  });
+
+  test('loses nothing by itself: every queue is a quorum queue that dead-letters at least once and refuses when full', () => {
+    for (const queue of wide.queues) {
+      expect(queue.arguments).toMatchObject({
+        'x-queue-type': 'quorum',
+        'x-dead-letter-strategy': 'at-least-once',
+        'x-overflow': 'reject-publish',
+        'x-delivery-limit': expect.any(Number),
+      });
+      expect(queue.arguments).toHaveProperty('x-dead-letter-exchange');
+    }
+  });
+
+  test('limits no queue that dead letters flow into', () => {
+    const limited = wide.queues.filter((queue) => 'x-max-length-bytes' in queue.arguments);
+    expect(limited.map(({ name }) => name)).toEqual([routerQueue]);
+  });
+
+  test('binds queues to exchanges that it declares', () => {
+    const names = new Set(wide.exchanges.map(({ name }) => name));
+    const bound = wide.queues.flatMap(({ bindings }) => bindings.map(({ exchange }) => exchange));
+    const deadLettered = wide.queues.map((queue) => queue.arguments['x-dead-letter-exchange']);
+    for (const exchange of [...bound, ...deadLettered]) expect(names).toContain(exchange);
+  });
+});
