@@ -12,6 +12,10 @@ import type { PrivateServer, ServerSetup } from './private-server.ts';
  * RabbitMQ for one stack: its own node name, cookie, ports and port mapper (epmd), on loopback, without plugins.
  * Several run side by side and none touches the machine's own.
  */
+// After a crash the broker may hand an expired retry to a queue that has no leader yet. It tries again after this many
+// milliseconds, instead of 180,000.
+const DEAD_LETTER_TIMEOUT = '-rabbit dead_letter_worker_publisher_confirm_timeout 5000';
+
 export function rabbitmq({ folder, record, binary }: ServerSetup): PrivateServer {
   const home = join(folder.home, 'rabbitmq');
   const url = `amqp://waybell:${record.password}@127.0.0.1:${portOf(record, 'rabbitmq')}`;
@@ -32,7 +36,7 @@ export function rabbitmq({ folder, record, binary }: ServerSetup): PrivateServer
     RABBITMQ_NODE_IP_ADDRESS: '127.0.0.1',
     RABBITMQ_NODE_PORT: String(portOf(record, 'rabbitmq')),
     RABBITMQ_DIST_PORT: String(portOf(record, 'rabbitmq-node')),
-    RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '-kernel inet_dist_use_interface {127,0,0,1}',
+    RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: `-kernel inet_dist_use_interface {127,0,0,1} ${DEAD_LETTER_TIMEOUT}`,
     // Runs the server in place of its script, so that the pid and the signals are the server's own.
     RUNNING_UNDER_SYSTEMD: 'true',
   };

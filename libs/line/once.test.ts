@@ -102,6 +102,18 @@ describe('once', () => {
     expect(repeats).toEqual([]);
   });
 
+  test('what could not be published is not remembered: it would be lost as a repeat', async () => {
+    let tries = 0;
+    const { line, repeats } = await aRememberingLine(async (body) => {
+      tries += 1;
+      return [to(tries === 1 ? 'nobody' : line.output, body)];
+    });
+    await using _running = await line.run();
+    await broker.put(line.input, ['a:1']);
+    expect(await broker.takeBodies(line.output, 1)).toEqual(['a:1']);
+    expect(repeats).toEqual([]);
+  });
+
   test('while Redis is away the line goes on, and handles repeats again', async () => {
     const { line, handled } = await aRememberingLine();
     await using _running = await line.run();

@@ -48,7 +48,8 @@ describe('a carrier callback', () => {
     );
     const requests = await receiver.untilReceived('/dead', 4);
     const gaps = requests.slice(1).map(({ at }, index) => at - (requests[index]?.at ?? 0));
-    expect(gaps.map((gap) => Math.floor(gap / 1_000))).toEqual([1, 2, 4]);
+    // Never early; how late is the machine's affair here.
+    expect(gaps.map((gap, index) => gap >= 1_000 * 2 ** index)).toEqual([true, true, true]);
     expect(requests.map(({ headers }) => headers['x-webhook-attempt'])).toEqual(['1', '2', '3', '4']);
     expect(new Set(requests.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
     await until('the subscription is off', async () => {

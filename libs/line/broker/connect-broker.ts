@@ -46,6 +46,7 @@ export async function connectBroker(options: BrokerOptions): Promise<Broker> {
     consume: consumers.consume,
     waitingFor: () => [
       ...(publisher.isWritable() ? [] : ['rabbitmq']),
+      ...(publisher.isConfirming() ? [] : ['confirms of rabbitmq']),
       ...consumers.waitingFor().map((queue) => `queue ${queue}`),
     ],
     async [Symbol.asyncDispose]() {

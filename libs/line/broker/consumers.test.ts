@@ -115,8 +115,10 @@ describe('consume', () => {
     held[0]?.ack();
     held[0]?.giveBack();
     await broker.put(queue, ['two']);
-    await until('the channel still works', () => held.length === 2);
+    await until('the next came', () => held.length === 2);
     expect(held.map(bodyOf)).toEqual(['one', 'two']);
+    // The broker closes a channel on which one message is settled twice; a new one would have asked for the queue.
+    expect(detour.said.split(queue).length - 1).toBe(2);
   });
 
   test('goes on by itself when the broker was killed and is back', async () => {

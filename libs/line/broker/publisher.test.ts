@@ -126,6 +126,20 @@ describe('publish', () => {
     expect(new Set(await broker.takeBodies(queue, 2))).toEqual(new Set(['unsure', 'sure']));
   });
 
+  test('says so while confirms do not come, long before it gives up on one', async () => {
+    const queue = await broker.queue();
+    await using publisher = await aPublisher({ heartbeatSeconds: 60 });
+    await publisher.untilWritable();
+    expect(publisher.isConfirming()).toBe(true);
+    detour.stall();
+    const published = publisher.publish(aPublication(queue));
+    await until('it says so', () => !publisher.isConfirming());
+    expect(publisher.isWritable()).toBe(true);
+    detour.flow();
+    await published;
+    expect(publisher.isConfirming()).toBe(true);
+  });
+
   test('rejects what was on its way when the connection was cut; published again, all of it arrives', async () => {
     const queue = await broker.queue();
     await using publisher = await aPublisher();
@@ -173,7 +187,9 @@ describe('publish', () => {
 
   test('waits for a missing exchange to be declared', async () => {
     await using publisher = await aPublisher({ exchanges: [deliveriesExchange, 'waybell.later'] });
+    await until('it was asked for', () => detour.said.includes('waybell.later'));
     await expect(publisher.publish(aPublication('any'))).rejects.toThrow('the broker is away');
+    expect(publisher.isWritable()).toBe(false);
     await broker.on(async (channel) => channel.assertExchange('waybell.later', 'fanout'));
     await publisher.untilWritable();
     expect(publisher.isWritable()).toBe(true);
@@ -259,7 +275,7 @@ describe('closing a publisher', () => {
       const beganAt = Date.now();
       await Promise.all([publisher[Symbol.asyncDispose](), expect(published).rejects.toThrow(Unconfirmed)]);
       expect(Date.now() - beganAt).toBeLessThan(6_000);
-      await until('its socket is closed', () => openSockets() <= socketsBefore);
+      await until('its socket is closed', () => openSockets() <= socketsBefore, 3_000);
     } finally {
       broker.signal('SIGCONT');
     }

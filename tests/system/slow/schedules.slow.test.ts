@@ -8,8 +8,8 @@ const SHIPPER_RESPONSE_LIMIT_MS = 2_000;
 const SHIPPER_INTERVAL_MS = 60_000;
 const CARRIER_LIMIT_MS = 3_000;
 const CARRIER_FIRST_DELAY_MS = 1_000;
-// Requests leave and arrive a little apart: what was sent 60 s later may be seen 59.99 s later.
-const TRANSIT_MS = 20;
+// A limit runs from the start of a request; a busy machine may see it arrive that much later.
+const TRANSIT_MS = 1_000;
 // Late is the machine's affair here, not the schedule's.
 const LATE_MS = 15_000;
 
@@ -75,7 +75,7 @@ describe('a carrier receiver', () => {
 describe('a shipper receiver', () => {
   test('that fails is asked again after 60 s, never before', async () => {
     const gap = await gapAt('/fails', SHIPPER_INTERVAL_MS * 2);
-    expect(gap).toBeGreaterThanOrEqual(SHIPPER_INTERVAL_MS - TRANSIT_MS);
+    expect(gap).toBeGreaterThanOrEqual(SHIPPER_INTERVAL_MS);
     expect(gap).toBeLessThan(SHIPPER_INTERVAL_MS + LATE_MS);
   }, 180_000);
 
@@ -85,7 +85,8 @@ describe('a shipper receiver', () => {
     const waited = (givenUpAt.get('/hangs') ?? 0) - (first?.at ?? 0);
     expect(waited).toBeGreaterThanOrEqual(SHIPPER_RESPONSE_LIMIT_MS - TRANSIT_MS);
     expect(waited).toBeLessThan(SHIPPER_RESPONSE_LIMIT_MS + LATE_MS);
-    expect(gap).toBeGreaterThanOrEqual(SHIPPER_RESPONSE_LIMIT_MS + SHIPPER_INTERVAL_MS - TRANSIT_MS);
+    // The attempt failed before its receiver could notice.
+    expect(gap).toBeGreaterThanOrEqual(SHIPPER_INTERVAL_MS + SHIPPER_RESPONSE_LIMIT_MS - TRANSIT_MS);
     expect(gap).toBeLessThan(SHIPPER_RESPONSE_LIMIT_MS + SHIPPER_INTERVAL_MS + LATE_MS);
   }, 180_000);
 });
