@@ -153,8 +153,8 @@ class StepRunner<M> implements RunningStep {
       const repeated = await this.#repeats.recognise(message);
       const caused = repeated ?? (await this.#cause(held, message));
       if (caused === undefined) return this.#giveBack(held);
-      if (repeated === undefined) await this.#repeats.remember(message, caused);
       await this.#publish(held, caused);
+      if (repeated === undefined) await this.#repeats.remember(message, caused);
       held.ack();
       const durationMs = performance.now() - beganAt;
       this.#report.handled(held.message, { facts, caused, isRepeat: repeated !== undefined, durationMs });
