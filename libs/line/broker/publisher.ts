@@ -9,6 +9,8 @@ export type Publisher = AsyncDisposable & {
   /** Resolves when a queue has the message. Rejects with `Unroutable` or `Unconfirmed`. */
   publish(publication: Publication): Promise<void>;
   isWritable(): boolean;
+  /** False while a confirm is long in coming: the broker listens, and a queue has no leader or a disk is slow. */
+  isConfirming(): boolean;
   untilWritable(): Promise<void>;
 };
 
@@ -26,6 +28,7 @@ export type PublisherOptions = {
 };
 
 const OVERDUE_CHECK_MS = 1_000;
+const SLOW_CONFIRM_MS = 5_000;
 
 export async function openPublisher(options: PublisherOptions): Promise<Publisher> {
   const { confirmTimeoutMs, exchanges, log } = options;
@@ -64,6 +67,7 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
         await unconfirmed.send(channel, publication);
       }),
     isWritable: link.isWritable,
+    isConfirming: () => !unconfirmed.isOverdue(SLOW_CONFIRM_MS),
     untilWritable: link.untilWritable,
     async [Symbol.asyncDispose]() {
       clearInterval(watch);
