@@ -1,13 +1,24 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'amqplib';
 import { hostAndPort, reaches } from './reaches.ts';
 
 export type QueueDepth = { name: string; messages: number; consumers: number };
 
-/** How many messages wait, ready to be taken, in each of these queues. A queue that is missing is left out. */
-export async function queueDepths(url: string, names: string[]): Promise<QueueDepth[]> {
-  // Without a broker there is nothing to say; a half-open one must not hold up the answer.
-  if (!(await reaches(hostAndPort(url)))) return [];
-  const connection = await connect(url, { timeout: 5_000 });
+/** A broker that hangs must not hold up the answer of `status`. */
+const LIMIT_MS = 3_000;
+
+/**
+ * How many messages wait, ready to be taken, in each of these queues. A queue that is missing is left out; undefined
+ * where the broker cannot be asked.
+ */
+export async function queueDepths(url: string, names: string[]): Promise<QueueDepth[] | undefined> {
+  if (!(await reaches(hostAndPort(url)))) return undefined;
+  const asked = askEach(url, names).catch(() => undefined);
+  return Promise.race([asked, sleep(LIMIT_MS, undefined, { ref: false })]);
+}
+
+async function askEach(url: string, names: string[]): Promise<QueueDepth[]> {
+  const connection = await connect(url, { timeout: LIMIT_MS });
   connection.on('error', () => undefined);
   const depths: QueueDepth[] = [];
   try {

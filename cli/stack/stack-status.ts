@@ -26,10 +26,14 @@ export type Status = {
 export async function readStatus(condition: Exclude<Condition, { kind: 'stopped' }>): Promise<Status> {
   const { supervisor, phase, processes, queues, addresses } = condition.state;
   const broker = addresses['AMQP_URL'];
+  const [found, depths] = await Promise.all([
+    Promise.all(processes.map(statusOf)),
+    broker === undefined ? [] : queueDepths(broker, queues),
+  ]);
   return {
     supervisor: { pid: supervisor.pid, state: condition.kind === 'running' ? phase : 'killed' },
-    processes: await Promise.all(processes.map(statusOf)),
-    queues: broker === undefined ? [] : await queueDepths(broker, queues),
+    processes: depths === undefined ? found.map(orUnreachable) : found,
+    queues: depths ?? [],
   };
 }
 
@@ -44,6 +48,11 @@ async function statusOf(entry: ProcessEntry): Promise<ProcessStatus> {
   if (entry.state !== 'ready' || entry.health === undefined) return { ...common, state: entry.state };
   const missing = await waitsFor(entry.health);
   return missing === undefined ? { ...common, state: 'ready' } : { ...common, state: 'waiting', waitsFor: missing };
+}
+
+/** A broker that runs and does not answer. */
+function orUnreachable(status: ProcessStatus): ProcessStatus {
+  return status.name === 'rabbitmq' && status.state === 'ready' ? { ...status, state: 'unreachable' } : status;
 }
 
 /** A status is read aloud and pasted into reports: the passwords are for `./waybell env`. */

@@ -6,12 +6,15 @@ const away = new Unavailable('postgres', async () => undefined);
 
 /** A look-up with a given answer or error, and a clock. */
 function aLookUp({ maxAgeMs = 1_000, maxEntries = 10 } = {}) {
-  const world: { now: number; answer: string | undefined; error: Error | undefined } = {
-    now: 0,
-    answer: 'first',
-    error: undefined,
-  };
+  const world: { now: number; answer: string | undefined; error: Error | undefined; hangs: Promise<void> | undefined } =
+    {
+      now: 0,
+      answer: 'first',
+      error: undefined,
+      hangs: undefined,
+    };
   const load = async () => {
+    await world.hangs;
     if (world.error !== undefined) throw world.error;
     return world.answer;
   };
@@ -40,6 +43,21 @@ describe('withLastKnown', () => {
     await find('a');
     world.error = away;
     expect(await find('a')).toBeUndefined();
+  });
+
+  test('does not wait for each look-up of a server that hangs, and hears when it is back', async () => {
+    const { world, find } = aLookUp();
+    await find('a');
+    world.error = away;
+    await find('a');
+    const hanging = Promise.withResolvers<void>();
+    world.hangs = hanging.promise;
+    world.error = undefined;
+    world.answer = 'second';
+    expect(await find('a')).toBe('first');
+    hanging.resolve();
+    world.hangs = undefined;
+    expect(await find('a')).toBe('second');
   });
 
   test('does not answer what is too old, or was never known', async () => {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Unavailable } from './unavailable.ts';
 
 export type LastKnownOptions = {
@@ -6,6 +7,9 @@ export type LastKnownOptions = {
   maxEntries: number;
   now: () => number;
 };
+
+/** While away, a look-up whose last answer is known is waited for this long: a server that hangs must not cost its limit each time. */
+const PATIENCE_MS = 250;
 
 /**
  * Asks `load` always, and only while it says `Unavailable` answers with what it last said, if that is young enough:
@@ -16,17 +20,30 @@ export function withLastKnown<V>(
   { maxAgeMs, maxEntries, now }: LastKnownOptions,
 ): (key: string) => Promise<V> {
   const known = new Map<string, { value: V; at: number }>();
-  return async (key) => {
+  let isAway = false;
+
+  async function ask(key: string): Promise<V> {
     try {
       const value = await load(key);
+      isAway = false;
       known.delete(key);
       known.set(key, { value, at: now() });
       if (known.size > maxEntries) for (const oldest of known.keys()) if (known.delete(oldest)) break;
       return value;
     } catch (error) {
-      const last = known.get(key);
-      if (!(error instanceof Unavailable) || last === undefined || now() - last.at > maxAgeMs) throw error;
-      return last.value;
+      if (error instanceof Unavailable) isAway = true;
+      throw error;
     }
+  }
+
+  return async (key) => {
+    const asked = ask(key);
+    const last = known.get(key);
+    if (last === undefined || now() - last.at > maxAgeMs) return asked;
+    const lastAnswer = asked.catch((error: unknown) => {
+      if (error instanceof Unavailable) return last.value;
+      throw error;
+    });
+    return isAway ? Promise.race([lastAnswer, sleep(PATIENCE_MS, last.value)]) : lastAnswer;
   };
 }

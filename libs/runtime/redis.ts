@@ -9,6 +9,8 @@ export function connectRedis({ url, timeoutMs, log }: { url: string; timeoutMs: 
     enableOfflineQueue: false,
     maxRetriesPerRequest: 1,
     commandTimeout: timeoutMs,
+    // A server that hangs is as good as away: the next commands fail at once, not each after its own limit.
+    socketTimeout: timeoutMs,
     connectTimeout: timeoutMs,
     enableAutoPipelining: true,
     retryStrategy: (attempt) => Math.min(100 * attempt, 2_000),

@@ -46,7 +46,7 @@ async function failingAtFirst(path: string): Promise<Party> {
 
 async function untilWaiting(count: number): Promise<void> {
   await until(`${count} retries wait`, async () => {
-    const [depth] = await queueDepths(url(), [RETRY_QUEUE]);
+    const [depth] = (await queueDepths(url(), [RETRY_QUEUE])) ?? [];
     return depth !== undefined && depth.messages >= count;
   });
 }

@@ -82,7 +82,7 @@ export class Ledger {
       async () => {
         if (Date.now() - lookedAt < LOOK_PAUSE_MS) return false;
         await this.#read();
-        const depths = await queueDepths(this.#stack.stack.servers.url('rabbitmq'), this.#stack.stack.queues);
+        const depths = (await queueDepths(this.#stack.stack.servers.url('rabbitmq'), this.#stack.stack.queues)) ?? [];
         lookedAt = Date.now();
         const waiting = depths
           .filter(({ messages }) => messages > 0)
