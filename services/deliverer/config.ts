@@ -23,7 +23,7 @@ export const delivererSettings = {
   ...secretSettings,
   ...scheduleSettings,
   DELIVER_SLOTS: count({ default: 512, desc: 'requests under way at once' }),
-  DELIVER_PREFETCH: count({ default: 64, desc: 'deliveries held at once, per action' }),
+  DELIVER_PREFETCH: count({ default: 256, desc: 'deliveries held at once, per action' }),
   DELIVER_ACTIONS: words({
     default: ['*'],
     desc: 'actions this process delivers, comma-separated: *, shipper.*, carrier.order.created',
