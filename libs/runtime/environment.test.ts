@@ -1,5 +1,18 @@
-import { describe, expect, test } from '@jest/globals';
-import { bytes, count, duration, durations, InvalidEnvironment, readEnvironment } from './environment.ts';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import {
+  address,
+  bytes,
+  count,
+  duration,
+  durations,
+  InvalidEnvironment,
+  readEnvironment,
+  str,
+  wait,
+} from './environment.ts';
 
 const specs = {
   DELAY: duration({ default: 60_000 }),
@@ -22,5 +35,64 @@ describe('readEnvironment', () => {
     const read = () => readEnvironment(specs, { DELAY: '4', SLOTS: '0' });
     expect(read).toThrow(InvalidEnvironment);
     expect(read).toThrow(/DELAY[^]*SLOTS/);
+  });
+});
+
+describe('wait', () => {
+  const read = (text: string) => readEnvironment({ LIMIT: wait({}) }, { LIMIT: text }).LIMIT;
+
+  test.each([
+    ['1ms', 1],
+    ['24d', 2_073_600_000],
+  ])('takes %s', (text, ms) => {
+    expect(read(text)).toBe(ms);
+  });
+
+  test.each(['0s', '0.1ms', '25d', '1000h'])('refuses %s, for which a timer would fire at once', (text) => {
+    expect(() => read(text)).toThrow(`LIMIT: "${text}" cannot be waited for: write a time from 1ms to 24d`);
+  });
+});
+
+describe('address', () => {
+  const read = (text: string) => readEnvironment({ BROKER: address('amqp', 'amqps')({}) }, { BROKER: text }).BROKER;
+
+  test.each(['amqp://rabbitmq', 'amqps://user:p%40ss@[::1]:5671/%2f?heartbeat=5'])('takes %s', (text) => {
+    expect(read(text)).toBe(text);
+  });
+
+  test.each([
+    'user:s3cret@rabbitmq',
+    'amqp://user:s3cret@[rabbitmq/',
+    'amqp://user:s3#cret@rabbitmq',
+    '/s3cret',
+    'http://s3cret',
+  ])('refuses %s without showing it', (text) => {
+    expect(() => read(text)).toThrow(/^(?!.*(s3|cret))[^]*BROKER: is not an address with amqp:\/\/ or amqps:\/\//);
+  });
+});
+
+describe('readEnvironment, where Node.js is told not to check certificates,', () => {
+  test('refuses to start, and says what to do instead', () => {
+    const env = { NODE_TLS_REJECT_UNAUTHORIZED: '0' };
+    expect(() => readEnvironment(specs, env)).toThrow(/NODE_TLS_REJECT_UNAUTHORIZED: 0 would .*NODE_EXTRA_CA_CERTS/);
+  });
+});
+
+describe('readEnvironment, given NAME_FILE,', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'environment-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'secret');
+  writeFileSync(path, 'a secret \n');
+  const secret = { SECRET: str({}) };
+
+  test('reads what the file holds, but for the end of its last line', () => {
+    expect(readEnvironment(secret, { SECRET_FILE: path })).toMatchObject({ SECRET: 'a secret ' });
+  });
+
+  test.each([
+    [{ SECRET: 'x', SECRET_FILE: path }, 'SECRET_FILE: SECRET is set as well'],
+    [{ SECRET_FILE: join(folder, 'none') }, 'SECRET_FILE: "'],
+  ])('refuses a file that is one value too many, or is not there', (env, problem) => {
+    expect(() => readEnvironment(secret, env)).toThrow(problem);
   });
 });

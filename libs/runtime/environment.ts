@@ -1,4 +1,5 @@
-import { cleanEnv, makeValidator, type CleanedEnv, type ValidatorSpec } from 'envalid';
+import { readFileSync } from 'node:fs';
+import { cleanEnv, EnvMissingError, makeValidator, type CleanedEnv, type ValidatorSpec } from 'envalid';
 import { parseDurationMs } from './duration.ts';
 
 export { bool, port, str } from 'envalid';
@@ -6,8 +7,30 @@ export { bool, port, str } from 'envalid';
 /** A length of time: `250ms`, `4s`, `1m`, `24h`. Read as milliseconds. */
 export const duration = makeValidator<number>(parseDurationMs);
 
+const DAY_MS = 86_400_000;
+
+/**
+ * A length of time that a timer counts: a limit, an interval. For none, or for more than 24 days, those of Node.js fire at
+ * once. Read as milliseconds.
+ */
+export const wait = makeValidator<number>((text) => {
+  const waitMs = parseDurationMs(text);
+  if (waitMs >= 1 && waitMs <= 24 * DAY_MS) return waitMs;
+  throw new Error(`"${text}" cannot be waited for: write a time from 1ms to 24d`);
+});
+
 /** Several lengths of time, comma-separated: `1s,2s,4s`. Read as milliseconds; empty is none. */
 export const durations = makeValidator<number[]>((text) => list(text).map(parseDurationMs));
+
+/**
+ * The address of a server, by one of these schemes. What is wrong with it is said without showing it: it may hold a
+ * password.
+ */
+export const address = (...schemes: [string, ...string[]]) =>
+  makeValidator<string>((text) => {
+    if (schemes.includes(URL.parse(text)?.protocol.slice(0, -1) ?? '')) return text;
+    throw new Error(`is not an address with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}, percent-encoded`);
+  });
 
 /** Words separated by commas; empty is none. */
 export const words = makeValidator<string[]>(list);
@@ -35,6 +58,18 @@ function list(text: string): string[] {
     .filter((word) => word !== '');
 }
 
+/** The same setting, refused already at the start where `check` throws. */
+export function checked<T, S extends { _parse: (text: string) => T }>(setting: S, check: (value: T) => unknown): S {
+  return {
+    ...setting,
+    _parse: (text: string) => {
+      const value = setting._parse(text);
+      check(value);
+      return value;
+    },
+  };
+}
+
 /** What is wrong with the environment: every setting at once, each with what to do. */
 export class InvalidEnvironment extends Error {
   readonly problems: string[];
@@ -46,7 +81,8 @@ export class InvalidEnvironment extends Error {
 }
 
 /**
- * Reads the settings named in `specs` from `env`. An empty value counts as not set.
+ * Reads the settings named in `specs` from `env`, each from `NAME` or from the file that `NAME_FILE` names, without the
+ * line end it ends with. An empty value counts as not set.
  * Throws InvalidEnvironment with all problems at once.
  */
 export function readEnvironment<S extends Record<string, ValidatorSpec<unknown>>>(
@@ -54,12 +90,42 @@ export function readEnvironment<S extends Record<string, ValidatorSpec<unknown>>
   env: NodeJS.ProcessEnv = process.env,
 ): CleanedEnv<S> {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  refuseBlindTrust(given);
+  readFiles(Object.keys(specs), given);
   return cleanEnv(given, specs, {
     reporter: ({ errors }) => {
-      const problems = Object.entries(errors).map(([name, error]) => `${name}: ${error?.message ?? 'not valid'}`);
+      const problems = Object.entries(errors).map(([name, error]) => `${name}: ${whatIsWrong(error)}`);
       if (problems.length > 0) throw new InvalidEnvironment(problems);
     },
   });
+}
+
+function whatIsWrong(error: Error | undefined): string {
+  // What is missing is described with what it is for.
+  return `${error instanceof EnvMissingError ? 'is not set: ' : ''}${error?.message ?? 'not valid'}`;
+}
+
+/** Node.js would take any certificate, of receivers and of servers, from whoever answers. */
+function refuseBlindTrust({ NODE_TLS_REJECT_UNAUTHORIZED: isChecked }: NodeJS.ProcessEnv): void {
+  if (isChecked !== '0') return;
+  throw new InvalidEnvironment([
+    'NODE_TLS_REJECT_UNAUTHORIZED: 0 would have certificates go unchecked: unset it, and name your own authority by NODE_EXTRA_CA_CERTS, or by AMQP_CA_FILE, DATABASE_CA_FILE or REDIS_CA_FILE',
+  ]);
+}
+
+function readFiles(names: string[], given: NodeJS.ProcessEnv): void {
+  const problems = names.flatMap((name) => {
+    const path = given[`${name}_FILE`];
+    if (path === undefined) return [];
+    if (given[name] !== undefined) return [`${name}_FILE: ${name} is set as well: leave one of them out`];
+    try {
+      given[name] = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
+      return [];
+    } catch {
+      return [`${name}_FILE: "${path}" cannot be read`];
+    }
+  });
+  if (problems.length > 0) throw new InvalidEnvironment(problems);
 }
 
 /** Reads a process' configuration; where it is not valid, says so on stderr and exits with 2. */

@@ -52,8 +52,21 @@ describe('isForbiddenAddress', () => {
   });
 });
 
+describe('isForbiddenAddress, where networks are denied,', () => {
+  test('forbids them, even those allowed too, and nothing beside them', () => {
+    const networks = readNetworks(['10.0.0.0/8'], ['8.8.8.0/24', '10.9.0.0/16', '2606:4700:64::/96']);
+    expect(isForbiddenAddress('8.8.8.8', networks)).toBe(true);
+    expect(isForbiddenAddress('10.9.0.1', networks)).toBe(true);
+    expect(isForbiddenAddress('2606:4700:64::7f00:1', networks)).toBe(true);
+    expect(isForbiddenAddress('8.8.4.4', networks)).toBe(false);
+    expect(isForbiddenAddress('10.8.0.1', networks)).toBe(false);
+    expect(isForbiddenAddress('2606:4700:64:1::1', networks)).toBe(false);
+  });
+});
+
 describe('readNetworks', () => {
   test.each(['10.0.0.0', '10.0.0.0/33', 'fd00::/129', 'x/8', ''])('refuses %p and names it', (cidr) => {
     expect(() => readNetworks([cidr])).toThrow(`"${cidr}"`);
+    expect(() => readNetworks([], [cidr])).toThrow(`"${cidr}"`);
   });
 });

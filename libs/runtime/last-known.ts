@@ -5,6 +5,7 @@ export type LastKnownOptions = {
   maxAgeMs: number;
   /** Answers remembered at most; the least recently confirmed one makes room. */
   maxEntries: number;
+  /** Milliseconds that only ever grow. */
   now: () => number;
 };
 

@@ -1,48 +1,134 @@
 import pg from 'pg';
 import type { Log } from './log.ts';
+import { placeOf, type ServerAddress } from './server-address.ts';
 import { Unavailable } from './unavailable.ts';
 
 export type Postgres = pg.Pool & AsyncDisposable;
 
-export type PostgresOptions = { url: string; role: string; poolSize: number; timeoutMs: number; log: Log };
+/** A connection, or whatever has one. */
+export type Queryable = Pick<pg.Pool, 'query'>;
+
+export type PostgresOptions = ServerAddress & {
+  role: string;
+  poolSize: number;
+  timeoutMs: number;
+  /** After so long without a statement a connection is closed. */
+  keptIdleMs?: number;
+  log: Log;
+};
 
 /**
  * A pool that never waits for ever and never ends the process: connecting and each statement have a limit, and the
  * loss of an idle connection is a log line.
  */
-export function connectPostgres({ url, role, poolSize, timeoutMs, log }: PostgresOptions): Postgres {
+export function connectPostgres(options: PostgresOptions): Postgres {
+  const { url, tls, role, poolSize, timeoutMs, keptIdleMs = 10_000, log } = options;
   const pool = new pg.Pool({
     connectionString: url,
+    // Given in any case: else PGSSLMODE would decide, which can say not to check anything.
+    ssl: tls ?? false,
     max: poolSize,
     connectionTimeoutMillis: timeoutMs,
     query_timeout: timeoutMs + 1_000,
     statement_timeout: timeoutMs,
     idle_in_transaction_session_timeout: timeoutMs,
     keepAlive: true,
+    idleTimeoutMillis: keptIdleMs,
     ...(role === '' ? {} : { options: `-c role=${role}` }),
   });
-  pool.on('error', (error) => log.warn({ reason: error.message }, 'postgres.connection-lost'));
+  pool.on('error', (error) => log.warn({ server: placeOf(url), reason: error.message }, 'postgres.connection-lost'));
+  // Whoever holds one hears of its loss by their query; an event that nobody hears would end the process.
+  pool.on('connect', (client) => client.on('error', () => undefined));
   return Object.assign(pool, { [Symbol.asyncDispose]: () => pool.end() });
 }
 
 /**
- * Runs `query` and says `Unavailable` where Postgres is away, restarting, read-only or too slow, so that the caller
- * waits for it. Errors that the statement itself causes pass through: they would come back.
+ * Statements on one connection. After an error it is closed and not given to others: its transaction may be open, a setting
+ * changed, a statement still under way.
  */
-export async function whenAvailable<T>(postgres: Postgres, query: () => Promise<T>): Promise<T> {
+export async function onConnection<T>(postgres: Postgres, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  const client = await postgres.connect();
+  try {
+    const result = await work(client);
+    client.release();
+    return result;
+  } catch (error) {
+    client.release(true);
+    throw error;
+  }
+}
+
+/**
+ * Runs `query` and says `Unavailable` where Postgres is away, restarting, read-only, busy with others or too slow, so that
+ * the caller waits for it. Errors that the statement itself causes pass through: they would come back. Who knows better
+ * which ones those are says so by `isAway`.
+ */
+export async function whenAvailable<T>(
+  postgres: Postgres,
+  query: () => Promise<T>,
+  isAway: (error: unknown) => boolean = isOutage,
+): Promise<T> {
   try {
     return await query();
   } catch (error) {
-    if (!isOutage(error)) throw error;
+    if (!isAway(error)) throw error;
     throw new Unavailable('postgres', () => postgres.query('select 1'), error);
   }
 }
 
-// Classes 08 (connection), 53 (resources), 57 (operator intervention, timeout) and 25006 (read-only after a failover).
-const OUTAGE_SQLSTATE = /^(08|53|57)...$|^25006$/;
+// Classes 08 (connection), 40 (deadlock, serialization), 53 (resources), 57 (operator intervention, timeout), 25006
+// (read-only after a failover) and 55P03 (somebody holds the lock for too long).
+const OUTAGE_SQLSTATE = /^(08|40|53|57)...$|^25006$|^55P03$/;
 
 /** Whether the error says that Postgres is away or cannot work now, rather than that the statement is wrong. */
 export function isOutage(error: unknown): boolean {
   // Whatever is not an answer of the server is the connection's: refused, reset, timed out, pool exhausted.
-  return !(error instanceof pg.DatabaseError) || OUTAGE_SQLSTATE.test(error.code ?? '');
+  const state = sqlStateOf(error);
+  return state === undefined || OUTAGE_SQLSTATE.test(state);
 }
+
+/** What the server answered, in five characters; undefined where the error is none of its answers. */
+export function sqlStateOf(error: unknown): string | undefined {
+  return error instanceof pg.DatabaseError ? (error.code ?? '') : undefined;
+}
+
+// Unique violation; and deadlock, where two write the same rows in different order.
+const CONFLICT_SQLSTATE = /^(23505|40P01)$/;
+
+/** Whether the error says that a row is there already, or that somebody else is just writing it. */
+export function isConflict(error: unknown): boolean {
+  return CONFLICT_SQLSTATE.test(sqlStateOf(error) ?? '');
+}
+
+/** A statement `copy … from stdin`, and its rows in the text format. */
+export type Copy = { text: string; data: string };
+
+/** Does all copies or none, in one transaction. Throws what Postgres says: also where a row is there already. */
+export async function copyAll(postgres: Postgres, copies: readonly Copy[]): Promise<void> {
+  await onConnection(
+    postgres,
+    (client) =>
+      new Promise<void>((resolve, reject) => {
+        client.query(new CopyQuery(copies, (error) => (error ? reject(error) : resolve())));
+      }),
+  );
+}
+
+/** All copies in one query, which is one transaction. Postgres asks for the rows of one after the other. */
+class CopyQuery extends pg.Query {
+  readonly #data: Iterator<string>;
+
+  constructor(copies: readonly Copy[], done: (error: Error | undefined) => void) {
+    super(copies.map(({ text }) => text).join(';\n'), done);
+    this.#data = copies.map(({ data }) => data).values();
+  }
+
+  /** Called by the client, whose own answer would be that there is nothing to copy. */
+  handleCopyInResponse(connection: CopyConnection): void {
+    connection.sendCopyFromChunk(Buffer.from(String(this.#data.next().value)));
+    connection.endCopyFrom();
+  }
+}
+
+/** What the types of the client leave out. */
+type CopyConnection = { sendCopyFromChunk(data: Buffer): void; endCopyFrom(): void };

@@ -1,3 +1,12 @@
+import {
+  brokerAddress,
+  postgresAddress,
+  redisAddress,
+  type BrokerAddressSettings,
+  type PostgresAddressSettings,
+  type RedisAddressSettings,
+} from './server-address.ts';
+
 /** Settings of libs/runtime/settings.ts as the functions that use them want them. */
 
 export function processConfig(settings: {
@@ -9,15 +18,12 @@ export function processConfig(settings: {
   return { process: settings, graceMs: settings.SHUTDOWN_GRACE };
 }
 
-export function postgresConfig(settings: {
-  DATABASE_URL: string;
-  DATABASE_ROLE: string;
-  DATABASE_POOL_SIZE: number;
-  DATABASE_TIMEOUT: number;
-}) {
+type PostgresSettings = { DATABASE_ROLE: string; DATABASE_POOL_SIZE: number; DATABASE_TIMEOUT: number };
+
+export function postgresConfig(settings: PostgresAddressSettings & PostgresSettings) {
   return {
     postgres: {
-      url: settings.DATABASE_URL,
+      ...postgresAddress(settings),
       role: settings.DATABASE_ROLE,
       poolSize: settings.DATABASE_POOL_SIZE,
       timeoutMs: settings.DATABASE_TIMEOUT,
@@ -25,14 +31,16 @@ export function postgresConfig(settings: {
   };
 }
 
-export function redisConfig(settings: { REDIS_URL: string; REDIS_TIMEOUT: number }) {
-  return { redis: { url: settings.REDIS_URL, timeoutMs: settings.REDIS_TIMEOUT } };
+export function redisConfig(settings: RedisAddressSettings & { REDIS_TIMEOUT: number }) {
+  return { redis: { ...redisAddress(settings), timeoutMs: settings.REDIS_TIMEOUT } };
 }
 
-export function brokerConfig(settings: { AMQP_URL: string; CONFIRM_TIMEOUT: number; UNCONFIRMED_LIMIT: number }) {
+type BrokerSettings = { CONFIRM_TIMEOUT: number; UNCONFIRMED_LIMIT: number };
+
+export function brokerConfig(settings: BrokerAddressSettings & BrokerSettings) {
   return {
     broker: {
-      url: settings.AMQP_URL,
+      ...brokerAddress(settings),
       confirmTimeoutMs: settings.CONFIRM_TIMEOUT,
       unconfirmedLimit: settings.UNCONFIRMED_LIMIT,
     },

@@ -1,5 +1,7 @@
+import { flushCompileCache } from 'node:module';
 import { createLog, type Log } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
+import { watchReadiness } from './readiness-metrics.ts';
 import { serveHealth } from './health.ts';
 import { Readiness } from './readiness.ts';
 import { logFatalErrors } from './shutdown.ts';
@@ -15,8 +17,11 @@ export async function startProcess(
   logFatalErrors(log);
   const metrics = createMetrics(service);
   const readiness = new Readiness(log);
+  watchReadiness(() => readiness.waitingFor(), metrics);
   const health = await serveHealth({ host: settings.HEALTH_HOST, port: settings.HEALTH_PORT, readiness, metrics });
   log.info({ healthPort: health.port }, 'process.started');
+  // Where NODE_COMPILE_CACHE names a folder; left to the end of the process, one that is killed would have kept nothing.
+  flushCompileCache();
   return {
     log,
     metrics,

@@ -14,6 +14,12 @@ describe('Readiness', () => {
     expect(readiness.waitingFor()).toEqual([]);
   });
 
+  test('names once what several parts wait for', () => {
+    const readiness = aReadiness();
+    for (const part of [['rabbitmq', 'postgres'], ['rabbitmq']]) readiness.watch(() => part);
+    expect(readiness.waitingFor()).toEqual(['rabbitmq', 'postgres']);
+  });
+
   test('waits until a probe resolves, and says meanwhile for what', async () => {
     const readiness = aReadiness();
     const seen: string[][] = [];

@@ -19,7 +19,7 @@ export class Readiness {
   }
 
   waitingFor(): string[] {
-    return this.#sources.flatMap((source) => source());
+    return [...new Set(this.#sources.flatMap((source) => source()))];
   }
 
   /** Resolves once `probe` does; until then the process waits for `what`, and says so. */

@@ -1,11 +1,15 @@
 import { Redis as Client } from 'ioredis';
 import type { Log } from './log.ts';
+import { placeOf, type ServerAddress } from './server-address.ts';
 
 export type Redis = Client & AsyncDisposable;
 
+export type RedisOptions = ServerAddress & { timeoutMs: number; log: Log };
+
 /** A client that fails fast while Redis is away: nothing is queued, each command has a limit. */
-export function connectRedis({ url, timeoutMs, log }: { url: string; timeoutMs: number; log: Log }): Redis {
+export function connectRedis({ url, tls, timeoutMs, log }: RedisOptions): Redis {
   const redis = new Client(url, {
+    ...(tls && { tls }),
     enableOfflineQueue: false,
     maxRetriesPerRequest: 1,
     commandTimeout: timeoutMs,
@@ -15,7 +19,7 @@ export function connectRedis({ url, timeoutMs, log }: { url: string; timeoutMs: 
     enableAutoPipelining: true,
     retryStrategy: (attempt) => Math.min(100 * attempt, 2_000),
   });
-  redis.on('error', (error) => log.warn({ reason: error.message }, 'redis.connection-lost'));
+  redis.on('error', (error) => log.warn({ server: placeOf(url), reason: error.message }, 'redis.connection-lost'));
   return Object.assign(redis, {
     [Symbol.asyncDispose]: async () => redis.disconnect(),
   });

@@ -1,30 +1,40 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { Unavailable } from './unavailable.ts';
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
+const MAX_OPENED = 50_000;
 
 /** A secret at rest: `sealed` is nonce, tag and ciphertext; `keyId` names the key that opens it. */
 export type Sealed = { sealed: Buffer; keyId: string };
 
 /** Encrypts with the newest key and decrypts with whichever key the secret names (AES-256-GCM). */
 export type KeyRing = {
+  /** Of every key, the newest first: that is the one that encrypts. */
+  keyIds: readonly [newest: string, ...older: string[]];
   seal(secret: string, boundTo: string): Sealed;
-  has(keyId: string): boolean;
-  /** Throws when the key is not in the ring, or when the secret was made for something else. */
+  /**
+   * Throws Unavailable when the key is not in the ring: a matter for the operator, not for whose secret it is. Throws
+   * otherwise when the secret was made for something else, or by another key of that id.
+   */
   open(secret: Sealed, boundTo: string): string;
 };
 
 /**
  * Reads `<id>:<32 bytes in base64>[,…]`; the first key encrypts. Throws, naming the entry, on anything else.
- * `boundTo` (the row's guid) is authenticated too, so that a ciphertext copied to another row does not open there.
+ * `boundTo` (the row's guid) is authenticated too, so that a ciphertext copied to another row does not open there. What
+ * was opened is remembered, in this process only, by key, row and ciphertext.
  */
 export function readKeyRing(setting: string): KeyRing {
   const keys = new Map(setting.split(',').map(readKey));
   const [newest] = keys;
   if (newest === undefined) throw new Error('no key given');
   const [newestId, newestKey] = newest;
+  const opened = new LRUCache<string, string>({ max: MAX_OPENED });
+  const [, ...olderIds] = keys.keys();
   return {
-    has: (keyId) => keys.has(keyId),
+    keyIds: [newestId, ...olderIds],
     seal(secret, boundTo) {
       const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv('aes-256-gcm', newestKey, nonce).setAAD(Buffer.from(boundTo));
@@ -33,14 +43,23 @@ export function readKeyRing(setting: string): KeyRing {
     },
     open({ sealed, keyId }, boundTo) {
       const key = keys.get(keyId);
-      if (key === undefined) throw new Error(`SECRET_KEYS has no key "${keyId}"`);
-      const nonce = sealed.subarray(0, NONCE_BYTES);
-      const tag = sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES);
-      const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES });
-      decipher.setAAD(Buffer.from(boundTo)).setAuthTag(tag);
-      return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]).toString();
+      if (key === undefined) throw new Unavailable(`key "${keyId}" of SECRET_KEYS`, waitForRestart);
+      const which = JSON.stringify([keyId, boundTo, sealed.toString('latin1')]);
+      const known = opened.get(which);
+      if (known !== undefined) return known;
+      const secret = decrypt(sealed, key, boundTo);
+      opened.set(which, secret);
+      return secret;
     },
   };
+}
+
+function decrypt(sealed: Buffer, key: Buffer, boundTo: string): string {
+  const nonce = sealed.subarray(0, NONCE_BYTES);
+  const tag = sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES);
+  const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES });
+  decipher.setAAD(Buffer.from(boundTo)).setAuthTag(tag);
+  return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]).toString();
 }
 
 function readKey(entry: string): [string, Buffer] {
@@ -50,4 +69,8 @@ function readKey(entry: string): [string, Buffer] {
     throw new Error(`a key of SECRET_KEYS is not <id>:<32 bytes in base64>${id === undefined ? '' : `: "${id}"`}`);
   }
   return [id, key];
+}
+
+async function waitForRestart(): Promise<never> {
+  throw new Error('the key comes with a restart');
 }

@@ -1,16 +1,37 @@
-import { count, duration, port, str } from './environment.ts';
+import { DENIED_PORTS, readPorts } from './callback-ports.ts';
+import { address, bytes, checked, count, duration, port, str, wait, words } from './environment.ts';
+import { readNetworks } from './forbidden-address.ts';
+import { readKeyRing } from './secrets.ts';
+
+const authorities = (server: string, file: string) =>
+  str({
+    default: '',
+    desc: `authorities that may vouch for ${server}, PEM (${file}); by default those that Node.js knows`,
+  });
+const certificate = (server: string) =>
+  str({ default: '', desc: `what the process shows of itself where ${server} asks for a certificate, PEM` });
+const privateKey = (of: string) => str({ default: '', desc: `the private key of ${of}, PEM` });
 
 /** Settings of every process. Each service adds its own in its config.ts. */
 export const processSettings = {
   LOG_LEVEL: str({ default: 'info', choices: ['debug', 'info', 'warn', 'error'], desc: 'least level that is logged' }),
   HEALTH_HOST: str({ default: '0.0.0.0', desc: 'address on which /livez, /readyz and /metrics listen' }),
   HEALTH_PORT: port({ default: 9464, desc: 'port of /livez, /readyz and /metrics' }),
-  SHUTDOWN_GRACE: duration({ default: 75_000, desc: 'how long a stopping process may finish what it holds' }),
+  SHUTDOWN_GRACE: wait({ default: 75_000, desc: 'how long a stopping process may finish what it holds' }),
 };
 
 export const brokerSettings = {
-  AMQP_URL: str({ desc: 'RabbitMQ, amqp:// or amqps://', example: 'amqp://user:password@rabbitmq:5672' }),
-  CONFIRM_TIMEOUT: duration({
+  AMQP_URL: address(
+    'amqp',
+    'amqps',
+  )({
+    desc: 'RabbitMQ; amqps:// encrypts, and checks certificate and name',
+    example: 'amqp://user:password@rabbitmq:5672',
+  }),
+  AMQP_CA: authorities('RabbitMQ', 'AMQP_CA_FILE'),
+  AMQP_CERTIFICATE: certificate('RabbitMQ'),
+  AMQP_KEY: privateKey('AMQP_CERTIFICATE'),
+  CONFIRM_TIMEOUT: wait({
     default: 30_000,
     desc: 'after this long without a confirm the fate of a publish is unknown',
   }),
@@ -18,10 +39,22 @@ export const brokerSettings = {
 };
 
 export const postgresSettings = {
-  DATABASE_URL: str({ desc: 'Postgres', example: 'postgres://user:password@postgres:5432/waybell' }),
+  DATABASE_URL: address(
+    'postgres',
+    'postgresql',
+  )({
+    desc: 'Postgres; ?sslmode=verify-full encrypts, and checks certificate and name',
+    example: 'postgres://user:password@postgres:5432/waybell',
+  }),
+  DATABASE_CA: authorities('Postgres', 'DATABASE_CA_FILE'),
+  DATABASE_CERTIFICATE: certificate('Postgres'),
+  DATABASE_KEY: privateKey('DATABASE_CERTIFICATE'),
   DATABASE_ROLE: str({ default: '', desc: 'role to take on after connecting; empty: stay the user of the URL' }),
-  DATABASE_POOL_SIZE: count({ default: 5, desc: 'connections to Postgres, at most, per process' }),
-  DATABASE_TIMEOUT: duration({ default: 5_000, desc: 'limit of one connection attempt and of one statement' }),
+  DATABASE_POOL_SIZE: count({
+    default: 5,
+    desc: 'connections to Postgres, at most, per process; subscription-api has two at least',
+  }),
+  DATABASE_TIMEOUT: wait({ default: 5_000, desc: 'limit of one connection attempt and of one statement' }),
 };
 
 /** While Postgres is away, what it last said is used. */
@@ -34,13 +67,59 @@ export const lastKnownSettings = {
 };
 
 export const redisSettings = {
-  REDIS_URL: str({ desc: 'Redis', example: 'redis://redis:6379/0' }),
-  REDIS_TIMEOUT: duration({ default: 1_000, desc: 'limit of one command; past it the line goes on without Redis' }),
+  REDIS_URL: address(
+    'redis',
+    'rediss',
+  )({
+    desc: 'Redis; rediss:// encrypts, and checks certificate and name',
+    example: 'redis://redis:6379/0',
+  }),
+  REDIS_CA: authorities('Redis', 'REDIS_CA_FILE'),
+  REDIS_CERTIFICATE: certificate('Redis'),
+  REDIS_KEY: privateKey('REDIS_CERTIFICATE'),
+  REDIS_TIMEOUT: wait({ default: 1_000, desc: 'limit of one command; past it the line goes on without Redis' }),
+};
+
+/** Where callbacks may go: checked when a client subscribes, and at each connection. */
+export const callbackSettings = {
+  CALLBACK_ALLOW_NETWORKS: checked(
+    words({
+      default: [],
+      desc: 'networks that callbacks may reach although they are private or reserved, comma-separated',
+      example: '10.20.0.0/16,fd00::/8',
+    }),
+    readNetworks,
+  ),
+  CALLBACK_DENY_NETWORKS: checked(
+    words({
+      default: [],
+      desc: 'networks that callbacks never reach beside those that are private or reserved, comma-separated: public ones of your own, the prefix of a NAT64; they count before those allowed',
+      example: '203.0.113.0/24,2001:db8:64::/96',
+    }),
+    (networks: string[]) => readNetworks([], networks),
+  ),
+  CALLBACK_DENY_PORTS: checked(
+    words({
+      default: DENIED_PORTS,
+      desc: 'ports that callbacks never reach, comma-separated; by default those of the Fetch standard and of widespread servers',
+      example: '1-79,6379',
+    }),
+    readPorts,
+  ),
+};
+
+/** Of who reads what upstream publishes. */
+export const eventSettings = {
+  EVENT_MAX_SIZE: bytes({ default: 2 ** 20, desc: 'largest event, after decompression' }),
+  EVENT_MAX_DEPTH: count({ default: 32, desc: 'deepest nesting of an event' }),
 };
 
 export const secretSettings = {
-  SECRET_KEYS: str({
-    desc: 'keys for secrets at rest, comma-separated <id>:<32 bytes in base64>; the first encrypts, all decrypt',
-    example: '2026a:5Qm…=',
-  }),
+  SECRET_KEYS: checked(
+    str({
+      desc: 'keys for secrets at rest, comma-separated <id>:<32 bytes in base64>; the first encrypts, all decrypt',
+      example: '2026a:5Qm…=',
+    }),
+    readKeyRing,
+  ),
 };

@@ -1,0 +1,18 @@
+import { describe, expect, test } from '@jest/globals';
+import { complainer } from './complainer.ts';
+
+describe('complainer', () => {
+  test('complains at once, with the reason, and then at most once a minute', () => {
+    const said: unknown[] = [];
+    let nowMs = 0;
+    const complain = complainer({ warn: (...words: unknown[]) => void said.push(words) }, 'redis.away', () => nowMs);
+    for (const at of [0, 1, 59_999, 60_000, 60_001]) {
+      nowMs = at;
+      complain(new Error(`at ${at}`));
+    }
+    expect(said).toEqual([
+      [{ reason: 'at 0' }, 'redis.away'],
+      [{ reason: 'at 60000' }, 'redis.away'],
+    ]);
+  });
+});

@@ -1,0 +1,17 @@
+import type { Log } from './log.ts';
+
+const INTERVAL_MS = 60_000;
+
+/** Logs an error as a warning, at most once a minute: what is away is asked again and again, and says the same each time. */
+export function complainer(
+  log: Pick<Log, 'warn'>,
+  message: string,
+  now: () => number = performance.now.bind(performance),
+): (error: unknown) => void {
+  let complainedAt = -Infinity;
+  return (error) => {
+    if (now() - complainedAt < INTERVAL_MS) return;
+    complainedAt = now();
+    log.warn({ reason: error instanceof Error ? error.message : String(error) }, message);
+  };
+}

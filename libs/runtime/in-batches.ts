@@ -1,0 +1,60 @@
+export type InBatchesOptions<I> = {
+  /** Items in a batch, at most. */
+  largest: number;
+  /** Items that share a key never go in one batch; they go in the order in which they came. */
+  keysOf: (item: I) => readonly string[];
+};
+
+type Waiting<I, O> = { item: I; resolve: (answer: O) => void; reject: (error: unknown) => void };
+
+/**
+ * Turns single calls into few large ones, one at a time: what comes while a batch is under way goes into the next. No
+ * timer: an idle system answers at once. `work` answers in the order of its items; what it throws, each of them gets.
+ */
+export function inBatches<I, O>(
+  work: (items: readonly I[]) => Promise<readonly O[]>,
+  { largest, keysOf }: InBatchesOptions<I>,
+): (item: I) => Promise<O> {
+  let waiting: Waiting<I, O>[] = [];
+  let isWorking = false;
+
+  async function workOff(): Promise<void> {
+    isWorking = true;
+    // A microtask later, so that what comes in one go travels together.
+    await Promise.resolve();
+    while (waiting.length > 0) await workOn(takeBatch());
+    isWorking = false;
+  }
+
+  function takeBatch(): Waiting<I, O>[] {
+    const [batch, left]: [Waiting<I, O>[], Waiting<I, O>[]] = [[], []];
+    const keys = new Set<string>();
+    for (const each of waiting) {
+      const own = keysOf(each.item);
+      const fits = batch.length < largest && !own.some((key) => keys.has(key));
+      (fits ? batch : left).push(each);
+      // Whoever waits for this key later waits behind the one that is left.
+      for (const key of own) keys.add(key);
+    }
+    waiting = left;
+    return batch;
+  }
+
+  async function workOn(batch: readonly Waiting<I, O>[]): Promise<void> {
+    try {
+      const answers = await work(batch.map(({ item }) => item));
+      batch.forEach(({ resolve }, place) => {
+        // One answer for each item, as `work` promises.
+        resolve(answers[place] as O);
+      });
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+  }
+
+  return (item) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ item, resolve, reject });
+      if (!isWorking) void workOff();
+    });
+}

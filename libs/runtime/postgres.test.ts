@@ -1,0 +1,25 @@
+import { expect, test } from '@jest/globals';
+import pg from 'pg';
+import { isOutage } from './postgres.ts';
+
+const answer = (code: string) => Object.assign(new pg.DatabaseError('said by the server', 0, 'error'), { code });
+
+test.each([
+  ['40001', 'a serialization failure'],
+  ['40P01', 'a deadlock'],
+  ['53100', 'a full disk'],
+  ['55P03', 'a lock that somebody holds'],
+  ['57014', 'a statement that took too long'],
+  ['57P01', 'a server that shuts down'],
+  ['25006', 'a server that is read-only'],
+])('Postgres cannot work now: %s, %s', (code) => {
+  expect(isOutage(answer(code))).toBe(true);
+});
+
+test.each(['22001', '23505', '42P01'])('the statement is wrong: %s', (code) => {
+  expect(isOutage(answer(code))).toBe(false);
+});
+
+test('what the server did not answer is the connection’s', () => {
+  expect(isOutage(new Error('Connection terminated unexpectedly'))).toBe(true);
+});

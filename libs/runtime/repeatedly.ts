@@ -1,0 +1,41 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { complainer } from './complainer.ts';
+import type { Log } from './log.ts';
+import { within } from './within.ts';
+
+export type RepeatedlyOptions = {
+  /** From the end of one time to the beginning of the next. */
+  intervalMs: number;
+  /** Unless so, the first time is after one interval. */
+  beginsAtOnce?: boolean;
+  /** The log's word for a time that failed; at most once a minute. */
+  complaint: string;
+  log: Log;
+};
+
+/** What is under way must not hold up the end of the process: a server that hangs may keep it for long. */
+const STOP_LIMIT_MS = 2_000;
+
+/**
+ * Does the work again and again, after a time that failed, too, until disposed of: then it begins nothing new, and what
+ * is under way, which hears of it by the signal, has two seconds to end.
+ */
+export function repeatedly(
+  work: (stop: AbortSignal) => Promise<void>,
+  { intervalMs, beginsAtOnce = false, complaint, log }: RepeatedlyOptions,
+): AsyncDisposable {
+  const stop = new AbortController();
+  const complain = complainer(log, complaint);
+  const done = (async () => {
+    for (let isDue = beginsAtOnce; !stop.signal.aborted; isDue = true) {
+      if (isDue) await work(stop.signal).catch((error: unknown) => stop.signal.aborted || complain(error));
+      await sleep(intervalMs, undefined, { signal: stop.signal }).catch(() => undefined);
+    }
+  })();
+  return {
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      await within(STOP_LIMIT_MS, done);
+    },
+  };
+}

@@ -1,0 +1,82 @@
+import { InvalidEnvironment } from './environment.ts';
+
+/** PEM: the authorities that may vouch for the server, and what this process shows of itself where it is asked. */
+export type ServerTls = { ca?: string; cert?: string; key?: string };
+
+/** Where a server is. With `tls`, its certificate must hold for the host of `url`, now, by an authority that is trusted. */
+export type ServerAddress = { url: string; tls?: ServerTls };
+
+export type BrokerAddressSettings = { AMQP_URL: string } & Record<'AMQP_CA' | 'AMQP_CERTIFICATE' | 'AMQP_KEY', string>;
+export type PostgresAddressSettings = { DATABASE_URL: string } & Record<
+  'DATABASE_CA' | 'DATABASE_CERTIFICATE' | 'DATABASE_KEY',
+  string
+>;
+export type RedisAddressSettings = { REDIS_URL: string } & Record<
+  'REDIS_CA' | 'REDIS_CERTIFICATE' | 'REDIS_KEY',
+  string
+>;
+
+/** TLS by `amqps://`. Throws InvalidEnvironment where the settings contradict each other. */
+export function brokerAddress({ AMQP_URL: url, ...settings }: BrokerAddressSettings): ServerAddress {
+  const { AMQP_CA: ca, AMQP_CERTIFICATE: cert, AMQP_KEY: key } = settings;
+  const isTls = /^amqps:/i.test(url);
+  return addressOf({ prefix: 'AMQP', url, isTls, how: 'does not begin with amqps://', ca, cert, key });
+}
+
+/** TLS by `rediss://`. Throws InvalidEnvironment where the settings contradict each other. */
+export function redisAddress({ REDIS_URL: url, ...settings }: RedisAddressSettings): ServerAddress {
+  const { REDIS_CA: ca, REDIS_CERTIFICATE: cert, REDIS_KEY: key } = settings;
+  const isTls = /^rediss:/i.test(url);
+  return addressOf({ prefix: 'REDIS', url, isTls, how: 'does not begin with rediss://', ca, cert, key });
+}
+
+/**
+ * TLS by `sslmode=verify-full`. Throws InvalidEnvironment where the settings contradict each other, and for the modes that
+ * encrypt without asking who answers.
+ */
+export function postgresAddress({ DATABASE_URL, ...settings }: PostgresAddressSettings): ServerAddress {
+  const { DATABASE_CA: ca, DATABASE_CERTIFICATE: cert, DATABASE_KEY: key } = settings;
+  const { url, isTls } = readSslMode(DATABASE_URL);
+  return addressOf({ prefix: 'DATABASE', url, isTls, how: 'has no sslmode=verify-full', ca, cert, key });
+}
+
+/** Host and port, for messages: an address holds a password. */
+export function placeOf(url: string): string | undefined {
+  return URL.canParse(url) ? new URL(url).host : undefined;
+}
+
+type Given = { prefix: string; url: string; isTls: boolean; how: string } & Record<'ca' | 'cert' | 'key', string>;
+
+function addressOf({ prefix, url, isTls, how, ca, cert, key }: Given): ServerAddress {
+  const given = Object.entries({ CA: ca, CERTIFICATE: cert, KEY: key }).filter(([, value]) => value !== '');
+  const [first] = given;
+  if (first !== undefined && !isTls)
+    throw new InvalidEnvironment([
+      `${prefix}_${first[0]}: is set, but ${prefix}_URL ${how}: nothing would be encrypted`,
+    ]);
+  if ((cert === '') !== (key === ''))
+    throw new InvalidEnvironment([`${prefix}_CERTIFICATE, ${prefix}_KEY: one is of no use without the other`]);
+  if (!isTls) return { url };
+  return { url, tls: { ...(ca !== '' && { ca }), ...(cert !== '' && { cert, key }) } };
+}
+
+/** What pg would read from the address by itself, and partly as "encrypt, and trust whoever answers". */
+const OTHER_PARAMETERS = ['ssl', 'sslcert', 'sslkey', 'sslrootcert', 'uselibpqcompat'];
+
+function readSslMode(address: string): { url: string; isTls: boolean } {
+  if (!URL.canParse(address)) return { url: address, isTls: false };
+  const url = new URL(address);
+  const other = OTHER_PARAMETERS.find((name) => url.searchParams.has(name));
+  if (other !== undefined)
+    throw new InvalidEnvironment([
+      `DATABASE_URL: "${other}" is not read: write sslmode=verify-full, and name files by DATABASE_CA_FILE, DATABASE_CERTIFICATE_FILE and DATABASE_KEY_FILE`,
+    ]);
+  const mode = url.searchParams.get('sslmode');
+  if (mode === null) return { url: address, isTls: false };
+  if (mode !== 'disable' && mode !== 'verify-full')
+    throw new InvalidEnvironment([
+      `DATABASE_URL: sslmode=${mode} does not make sure who answers: write sslmode=verify-full, or disable`,
+    ]);
+  url.searchParams.delete('sslmode');
+  return { url: url.href, isTls: mode === 'verify-full' };
+}
