@@ -8,9 +8,9 @@ import { offerActions } from './shipper/offers.ts';
 import { orderActions } from './shipper/orders.ts';
 import { paymentProgramActions } from './shipper/payment-program.ts';
 import { revisionActions } from './shipper/revisions.ts';
-import { vehicleLocationActions } from './shipper/vehicle-location.ts';
+import { locationReported, vehicleLocationActions } from './shipper/vehicle-location.ts';
 
-/** Every action of both interfaces, family by family. */
+/** Every action of both interfaces that clients can subscribe to, family by family. */
 export const actions: readonly Action[] = [
   ...revisionActions,
   ...orderActions,
@@ -24,6 +24,9 @@ export const actions: readonly Action[] = [
   ...damageActions,
 ];
 
+/** What upstream publishes for Waybell alone. Shaped as an action, so that it is read, checked and documented as one. */
+export const reports: readonly Action[] = [locationReported];
+
 const byKey = new Map(actions.map((action) => [actionKey(action), action]));
 
 /** `<interface>.<name>`: the routing key of the action's events and the name of its queue. */
@@ -33,6 +36,14 @@ export function actionKey(action: { interface: string; name: string }): string {
 
 export function findAction(interfaceName: string, name: string): Action | undefined {
   return byKey.get(`${interfaceName}.${name}`);
+}
+
+/** An action, or a report: whatever upstream may publish. */
+export function findPublished(interfaceName: string, name: string): Action | undefined {
+  return (
+    findAction(interfaceName, name) ??
+    reports.find((report) => report.interface === interfaceName && report.name === name)
+  );
 }
 
 /** The actions of one interface, family by family. */

@@ -18,6 +18,22 @@ export const target = (name: string, description: string): Member =>
 export const targets = (name: string, description: string): Member =>
   requiredMember(name, description, { type: 'array', items: { type: 'string', format: 'uuid' } });
 
+/** Objects of which only the listed members are read, at least one: never absent. */
+export const listOf = (name: string, description: string, members: readonly Member[]): Member =>
+  requiredMember(name, description, { type: 'array', minItems: 1, items: objectSchema(members) });
+
+/** Degrees between `-most` and `most`: never absent. */
+export const coordinate = (name: string, description: string, most: number): Member =>
+  requiredMember(name, description, { type: 'number', minimum: -most, maximum: most });
+
+/** Yes or no: never absent. */
+export const verdict = (name: string, description: string): Member =>
+  requiredMember(name, description, { type: 'boolean' });
+
+/** A date and time: never absent. */
+export const moment = (name: string, description: string): Member =>
+  requiredMember(name, description, { type: 'string', format: 'date-time' });
+
 /** One of a closed list of values: never absent. */
 export const oneOf = (name: string, description: string, values: readonly (string | boolean)[]): Member =>
   requiredMember(name, description, { enum: values });

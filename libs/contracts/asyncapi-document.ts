@@ -1,5 +1,5 @@
 import type { Action } from '@waybell/catalog/action';
-import { actionKey } from '@waybell/catalog/actions';
+import { actionKey, reports } from '@waybell/catalog/actions';
 import { eventSchema } from '@waybell/catalog/event-schema';
 import { asideHeaders } from '@waybell/line/broker/read-message';
 import { eventsExchange, rejectedExchange, rejectedQueue } from '@waybell/line/topology';
@@ -24,6 +24,7 @@ const description = `What upstream publishes, as AMQP messages: one per event, t
 
 /** The AsyncAPI 3.0 document of the AMQP side, as Waybell sees it: it receives events, and sends aside what is none. */
 export function asyncApiDocument({ catalog, version }: { catalog: readonly Action[]; version: string }): Node {
+  const published = [...catalog, ...reports];
   return {
     asyncapi: '3.0.0',
     info: { title: 'Waybell events', version, description, license: { name: 'MIT' } },
@@ -37,9 +38,9 @@ export function asyncApiDocument({ catalog, version }: { catalog: readonly Actio
         variables: { host: { default: 'localhost' } },
       },
     },
-    channels: { ...mapped(catalog, actionChannel), [rejectedQueue]: rejectedChannel },
+    channels: { ...mapped(published, actionChannel), [rejectedQueue]: rejectedChannel },
     operations: {
-      ...mapped(catalog, receiveOperation),
+      ...mapped(published, receiveOperation),
       reject: {
         action: 'send',
         channel: { $ref: `#/channels/${rejectedQueue}` },

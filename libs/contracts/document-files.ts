@@ -1,5 +1,6 @@
 import type { Action, Interface } from '@waybell/catalog/action';
 import { asyncApiDocument } from './asyncapi-document.ts';
+import { adminDocument } from './openapi/admin-document.ts';
 import { openApiDocument } from './openapi/openapi-document.ts';
 import { schemaDocuments } from './schema-documents.ts';
 import type { SentExamples } from './sent-examples.ts';
@@ -21,4 +22,9 @@ export function documentFiles(options: {
     'asyncapi.json': writeJson(asyncApiDocument({ catalog, version: VERSION })),
     ...Object.fromEntries(schemas.map(([name, schema]) => [`schemas/${name}`, writeJson(schema)])),
   };
+}
+
+/** The same of the operators' interface, which listens elsewhere. */
+export function adminDocumentFiles(): Record<string, string> {
+  return { 'admin-openapi.json': writeJson(adminDocument({ version: VERSION })) };
 }

@@ -1,16 +1,14 @@
 import type { Action, JsonSchema } from '@waybell/catalog/action';
-import { actionKey } from '@waybell/catalog/actions';
+import { actionKey, reports } from '@waybell/catalog/actions';
 import { eventSchema } from '@waybell/catalog/event-schema';
 import { notificationSchema, revisionNotificationSchema } from '@waybell/catalog/notification-schema';
 
-/** The JSON Schemas of an action as documents of their own, by file name. */
+/** The JSON Schemas of actions, and of reports, as documents of their own, by file name. */
 export function schemaDocuments(catalog: readonly Action[]): Record<string, JsonSchema> {
-  return Object.fromEntries(
-    catalog.flatMap((action) => [
-      [`${actionKey(action)}.event.json`, eventSchema(action)],
-      [`${actionKey(action)}.notification.json`, anyNotificationSchema(action)],
-    ]),
-  );
+  return Object.fromEntries([
+    ...[...catalog, ...reports].map((action) => [`${actionKey(action)}.event.json`, eventSchema(action)]),
+    ...catalog.map((action) => [`${actionKey(action)}.notification.json`, anyNotificationSchema(action)]),
+  ]);
 }
 
 /** Of whatever a subscriber of the action may get: in the revision form too, where the action has it. */

@@ -1,15 +1,28 @@
 import { bool, bytes, count, duration, readEnvironment } from '@waybell/runtime/environment';
 import { brokerConfig, postgresConfig, processConfig, redisConfig } from '@waybell/runtime/process-config';
-import { brokerSettings, postgresSettings, processSettings, redisSettings } from '@waybell/runtime/settings';
+import {
+  brokerSettings,
+  eventSettings,
+  postgresSettings,
+  processSettings,
+  redisSettings,
+} from '@waybell/runtime/settings';
 
 export const routerSettings = {
   ...processSettings,
   ...brokerSettings,
   ...postgresSettings,
   ...redisSettings,
-  ROUTE_PREFETCH: count({ default: 256, desc: 'events held and handled at once' }),
-  EVENT_MAX_SIZE: bytes({ default: 2 ** 20, desc: 'largest event, after decompression' }),
-  EVENT_MAX_DEPTH: count({ default: 32, desc: 'deepest nesting of an event' }),
+  ...eventSettings,
+  ROUTE_HELD: count({ default: 256, desc: 'events held and handled at once' }),
+  ROUTE_HELD_BYTES: bytes({
+    default: 64 * 2 ** 20,
+    desc: 'what they may weigh together, about, before fewer are held',
+  }),
+  ROUTE_PAUSE_DEPTH: count({
+    default: 200_000,
+    desc: 'deliveries waiting in all delivery queues at which the router pauses; it goes on at half of it',
+  }),
   REMEMBER_EVENTS: duration({ default: 86_400_000, desc: 'how long an event is recognised that was routed before' }),
   PASS_TRACEPARENT: bool({ default: false, desc: "send receivers the event's traceparent header" }),
 };
@@ -23,7 +36,8 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     ...brokerConfig(settings),
     ...postgresConfig(settings),
     ...redisConfig(settings),
-    prefetch: settings.ROUTE_PREFETCH,
+    hold: { messages: settings.ROUTE_HELD, bytes: settings.ROUTE_HELD_BYTES },
+    pauseDepth: settings.ROUTE_PAUSE_DEPTH,
     eventLimits: { maxBytes: settings.EVENT_MAX_SIZE, maxDepth: settings.EVENT_MAX_DEPTH },
     rememberMs: settings.REMEMBER_EVENTS,
     passesTraceparent: settings.PASS_TRACEPARENT,

@@ -5,6 +5,8 @@ import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 /** A current, active subscription: one per API client of an account. */
 export type Subscription = {
   guid: string;
+  /** Of which client of the account it is. */
+  client: string;
   generation: number;
   /** Null where none was given: the plain form. */
   auditFieldSet: readonly string[] | null;
@@ -17,6 +19,7 @@ export type FindSubscriptions = (action: Action, account: string) => Promise<rea
 type Row = {
   key: string;
   subscription_guid: string;
+  client_id: string;
   generation: number;
   audit_field_set: string[] | null;
   feature_on: boolean;
@@ -24,7 +27,7 @@ type Row = {
 
 const SUBSCRIPTIONS = {
   name: 'subscription-targets',
-  text: `select wanted.key, subscription_guid, generation, audit_field_set, feature_on
+  text: `select wanted.key, subscription_guid, client_id, generation, audit_field_set, feature_on
          from unnest($1::text[], $2::text[], $3::text[], $4::uuid[]) wanted(key, interface, action, account_guid)
          join waybell.subscription_targets using (interface, action, account_guid)`,
 };
@@ -48,6 +51,7 @@ function groupByKey(rows: Row[]): Map<string, Subscription[]> {
   for (const row of rows) {
     const subscription = {
       guid: row.subscription_guid,
+      client: row.client_id,
       generation: row.generation,
       auditFieldSet: row.audit_field_set,
       isFeatureOn: row.feature_on,

@@ -5,10 +5,14 @@ import { connectRedis } from '@waybell/runtime/redis';
 import { untilShutdown } from '@waybell/runtime/shutdown';
 import { connectBroker } from '@waybell/line/broker/connect-broker';
 import { onceInRedis } from '@waybell/line/once';
+import { watchPublishing } from '@waybell/line/broker-metrics';
 import { runStep } from '@waybell/line/run-step';
-import { compileSchemas } from './check-schema.ts';
+import { selectActions } from '@waybell/line/select-actions';
+import { deliveryQueue } from '@waybell/line/topology';
+import { compileSchemas } from '@waybell/events/check-schema';
 import { readConfig } from './config.ts';
 import { findSubscriptionsIn } from './find-subscriptions.ts';
+import { pauseWhenDeep } from './pause-when-deep.ts';
 import { routeStep, strayStep } from './router-steps.ts';
 
 const config = configOrExit(readConfig);
@@ -18,12 +22,15 @@ await using postgres = connectPostgres({ ...config.postgres, log: parts.log });
 await using redis = connectRedis({ ...config.redis, log: parts.log });
 await parts.readiness.until('postgres', () => postgres.query('select from waybell.subscription_targets limit 0'));
 await using broker = await connectBroker({ ...config.broker, name: 'event-router', log: parts.log });
+watchPublishing(broker.publishing, parts.metrics);
 
 compileSchemas();
 const step = routeStep({ findSubscriptions: findSubscriptionsIn(postgres), now: Date.now, config });
 
-await using routing = runStep(step, { broker, once: onceInRedis(redis, parts.log), ...parts });
-await using sorting = runStep(strayStep(), { broker, ...parts });
+await using routing = runStep(step, { broker, once: onceInRedis(redis, parts), ...parts });
+await using sorting = runStep(strayStep({ config, now: Date.now }), { broker, ...parts });
+const depth = () => broker.depth(selectActions(['*']).map(deliveryQueue));
+await using _pausing = pauseWhenDeep({ routing, depth, limit: config.pauseDepth, ...parts });
 parts.readiness.watch(() => [...broker.waitingFor(), ...routing.waitingFor(), ...sorting.waitingFor()]);
 
 await untilShutdown({ graceMs: config.graceMs, log: parts.log });

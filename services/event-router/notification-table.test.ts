@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { actionKey, actions, findAction } from '@waybell/catalog/actions';
 import { describe, expect, test } from '@jest/globals';
 import { type Notification, notify, type Target } from './notification.ts';
-import { type EventReading, readEvent } from './read-event.ts';
+import { type EventReading, readEvent } from '@waybell/events/read-event';
 
 const folder = new URL('../../tests/notifications/', import.meta.url);
 const MESSAGE = 'd0d0d0d0-d0d0-5d0d-8d0d-d0d0d0d0d0d0';

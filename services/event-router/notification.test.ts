@@ -4,9 +4,9 @@ import { notificationSchema, revisionNotificationSchema } from '@waybell/catalog
 import { describe, expect, test } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
-import type { Event } from './event.ts';
+import type { Event } from '@waybell/events/event';
 import { type Notification, notify } from './notification.ts';
-import { readEvent, type EventReading } from './read-event.ts';
+import { readEvent, type EventReading } from '@waybell/events/read-event';
 
 const ACCOUNT = 'e1e1e1e1-e1e1-4e1e-8e1e-e1e1e1e1e1e1';
 const target = { auditFieldSet: null, messageGuid: 'd0d0d0d0-d0d0-5d0d-8d0d-d0d0d0d0d0d0' };

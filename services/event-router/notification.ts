@@ -1,8 +1,8 @@
 import type { Member, RevisionMember } from '@waybell/catalog/action';
-import type { Event } from './event.ts';
-import { isObject, type JsonObject, type JsonValue, writeJson } from './json.ts';
+import type { Event } from '@waybell/events/event';
+import { isObject, type JsonObject, type JsonValue, writeJson } from '@waybell/events/json';
 import { actorOf, changesAmong } from './revision.ts';
-import { readTimestamp, writeTimestamp } from './timestamp.ts';
+import { readTimestamp, writeTimestamp } from '@waybell/events/timestamp';
 
 /** A subscription's part in its notification: the fields it is limited to (null: the plain form), and the message's guid. */
 export type Target = { readonly auditFieldSet: readonly string[] | null; readonly messageGuid: string };

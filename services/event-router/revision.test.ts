@@ -2,8 +2,8 @@ import { actions } from '@waybell/catalog/actions';
 import { auditTree } from '@waybell/catalog/audit-fields';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { isObject, JsonNumber, type JsonObject, type JsonValue, writeJson } from './json.ts';
-import { readJson } from './read-json.ts';
+import { isObject, JsonNumber, type JsonObject, type JsonValue, writeJson } from '@waybell/events/json';
+import { readJson } from '@waybell/events/read-json';
 import { changesAmong } from './revision.ts';
 
 const fields = actions.find(({ name }) => name === 'order.modified')?.auditFields ?? [];

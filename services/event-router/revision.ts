@@ -1,6 +1,6 @@
 import type { AuditNode } from '@waybell/catalog/action';
-import { isSameNumber } from './json-decimal.ts';
-import { isArray, isObject, JsonNumber, type JsonObject, type JsonValue } from './json.ts';
+import { isSameNumber } from '@waybell/events/json-decimal';
+import { isArray, isObject, JsonNumber, type JsonObject, type JsonValue } from '@waybell/events/json';
 
 type Sides = { readonly before: JsonObject | null; readonly after: JsonObject | null };
 

@@ -12,6 +12,7 @@ const NOW = 1_700_000_000_000;
 
 const aSubscription = (what: Partial<Subscription> = {}): Subscription => ({
   guid: FIRST,
+  client: 'default',
   generation: 2,
   auditFieldSet: null,
   isFeatureOn: true,
@@ -117,6 +118,15 @@ describe('routeEvent', () => {
     const [publication] = publishedOf(await route(arrival, { [SHIPPER]: [aSubscription()] }, passes));
     expect(publication?.headers).toEqual(headers);
   });
+
+  test.each(['', 'none', `${TRACE}\r\nx-injected: 1`, TRACE.toUpperCase(), `${TRACE}0`])(
+    'passes on no header that is not a trace: %j',
+    async (traceparent) => {
+      const arrival = anArrival({}, { traceparent });
+      const [publication] = publishedOf(await route(arrival, { [SHIPPER]: [aSubscription()] }, true));
+      expect(publication?.headers).toBeUndefined();
+    },
+  );
 
   test('fails where subscriptions cannot be found, and makes nothing', async () => {
     const findSubscriptions = async () => {

@@ -1,22 +1,33 @@
 import { publishDelivery, type Delivery } from '@waybell/line/delivery';
-import { reject, type Handler, type Message, type Outgoing, type Rejection } from '@waybell/line/messages';
-import type { Suppression } from '@waybell/line/outcomes';
-import type { Event } from './event.ts';
+import {
+  reject,
+  type Handler,
+  type Message,
+  type Outgoing,
+  type Publication,
+  type Rejection,
+} from '@waybell/line/messages';
+import type { Addressed, Routed, Suppression, SuppressionReason } from '@waybell/line/outcomes';
+import type { Event } from '@waybell/events/event';
 import type { FindSubscriptions, Subscription } from './find-subscriptions.ts';
 import { messageGuid } from './message-guid.ts';
 import { notify } from './notification.ts';
-import { readEvent, type EventLimits } from './read-event.ts';
+import { readEvent, type EventLimits } from '@waybell/events/read-event';
+import { subjectsOf } from '@waybell/events/subjects';
 
 /** An event as it arrived: what upstream says, and the trace it says it in. */
 export type Arrival = { event: Event; traceparent?: string };
 
-/** Reads an event; one that breaks the contract is rejected, naming the place. */
+// W3C Trace Context. With anything else in it no request could be made: receivers would be switched off for it.
+const TRACEPARENT = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/;
+
+/** Reads an event; one that breaks the contract is rejected, naming the place. A trace that is none is left out. */
 export function readArrival(limits: EventLimits): (message: Message) => Arrival | Rejection {
   return (message) => {
     const reading = readEvent(message, limits);
     if (reading.kind === 'invalid') return reject(reading.reason, reading.detail);
-    const { traceparent } = message;
-    return { event: reading.event, ...(traceparent !== undefined && { traceparent }) };
+    const { traceparent = '' } = message;
+    return { event: reading.event, ...(TRACEPARENT.test(traceparent) && { traceparent }) };
   };
 }
 
@@ -35,15 +46,26 @@ export function routeEvent({ findSubscriptions, passesTraceparent, now }: RouteO
   return async ({ event, traceparent }) => {
     const found = await Promise.all(event.receivers.map((account) => findSubscriptions(event.action, account)));
     const at = now();
-    const deliveries: Delivery[] = [];
+    const published: Publication[] = [];
+    const deliveries: Addressed[] = [];
     const suppressed: Suppression[] = [];
-    for (const subscription of found.flat()) {
-      const result = deliveryFor(subscription, event, at);
-      if ('reason' in result) suppressed.push(result);
-      else deliveries.push(passesTraceparent && traceparent !== undefined ? { ...result, traceparent } : result);
+    for (const [place, account] of event.receivers.entries()) {
+      const subscriptions = found[place] ?? [];
+      if (subscriptions.length === 0) suppressed.push({ reason: 'no_subscription', account });
+      for (const subscription of subscriptions) {
+        const { guid, client } = subscription;
+        const result = deliveryFor(subscription, event, at);
+        if ('reason' in result) {
+          suppressed.push({ reason: result.reason, account, client, subscription: guid });
+          continue;
+        }
+        published.push(
+          publishDelivery(passesTraceparent && traceparent !== undefined ? { ...result, traceparent } : result),
+        );
+        deliveries.push({ delivery: result.guid, subscription: guid, account, client });
+      }
     }
-    if (found.flat().length === 0) suppressed.push({ reason: 'no_subscription' });
-    return [...deliveries.map(publishDelivery), routed(event, { at, deliveries, suppressed })];
+    return [...published, routed(event, { at, deliveries, suppressed })];
   };
 }
 
@@ -60,11 +82,13 @@ export function repeatEvent({ event }: Arrival, { isSame, at }: { isSame: boolea
   return [routed(event, { at, deliveries: [], suppressed: [{ reason: 'duplicate' }] })];
 }
 
-function deliveryFor(subscription: Subscription, event: Event, createdAt: number): Delivery | Suppression {
-  if (!subscription.isFeatureOn) return { reason: 'feature_off', subscription: subscription.guid };
+type Suppressed = { reason: SuppressionReason };
+
+function deliveryFor(subscription: Subscription, event: Event, createdAt: number): Delivery | Suppressed {
+  if (!subscription.isFeatureOn) return { reason: 'feature_off' };
   const guid = messageGuid(event.guid, subscription.guid);
   const notification = notify(event, { auditFieldSet: subscription.auditFieldSet, messageGuid: guid });
-  if (notification.kind === 'suppressed') return { reason: notification.reason, subscription: subscription.guid };
+  if (notification.kind === 'suppressed') return { reason: notification.reason };
   return {
     guid,
     interface: event.action.interface,
@@ -79,7 +103,7 @@ function deliveryFor(subscription: Subscription, event: Event, createdAt: number
   };
 }
 
-function routed(event: Event, became: { at: number; deliveries: Delivery[]; suppressed: Suppression[] }): Outgoing {
+function routed(event: Event, became: Pick<Routed, 'at' | 'deliveries' | 'suppressed'>): Outgoing {
   return {
     kind: 'outcome',
     outcome: {
@@ -87,9 +111,9 @@ function routed(event: Event, became: { at: number; deliveries: Delivery[]; supp
       event: event.guid,
       interface: event.action.interface,
       action: event.action.name,
-      at: became.at,
-      deliveries: became.deliveries.map(({ guid, subscription }) => ({ delivery: guid, subscription })),
-      suppressed: became.suppressed,
+      subjects: subjectsOf(event.payload),
+      receivers: event.receivers,
+      ...became,
       unknownMembers: event.unknownMembers,
     },
   };

@@ -1,12 +1,14 @@
 import type { Message } from '@waybell/line/messages';
 import type { Step } from '@waybell/line/run-step';
+import { recordRejectedDelivery } from '@waybell/line/rejected-delivery';
 import { deliveriesExchange, routerQueue, straysQueue } from '@waybell/line/topology';
+import { recordRejectedEvent } from '@waybell/events/rejected-event';
 import type { Config } from './config.ts';
 import { nameStray } from './name-stray.ts';
 import { readArrival, repeatEvent, routeEvent, type Arrival, type RouteOptions } from './route-event.ts';
 
 export type RouteStepOptions = Pick<RouteOptions, 'findSubscriptions' | 'now'> & {
-  config: Pick<Config, 'prefetch' | 'eventLimits' | 'passesTraceparent' | 'rememberMs'>;
+  config: Pick<Config, 'hold' | 'eventLimits' | 'passesTraceparent' | 'rememberMs'>;
 };
 
 /** The router's place on the line. An event is recognised again by its action and guid, and its body by a hash. */
@@ -14,9 +16,9 @@ export function routeStep({ findSubscriptions, now, config }: RouteStepOptions):
   return {
     service: 'event-router',
     queues: [routerQueue],
-    prefetch: config.prefetch,
-    slots: config.prefetch,
+    hold: config.hold,
     parse: readArrival(config.eventLimits),
+    recordRejection: recordRejectedEvent(config.eventLimits, now),
     handle: routeEvent({ findSubscriptions, passesTraceparent: config.passesTraceparent, now }),
     once: {
       keyOf: ({ event: { action, guid, fingerprint } }) => ({
@@ -33,14 +35,17 @@ export function routeStep({ findSubscriptions, now, config }: RouteStepOptions):
   };
 }
 
-export function strayStep(): Step<Message> {
+export function strayStep({ config, now }: Pick<RouteStepOptions, 'config' | 'now'>): Step<Message> {
   return {
     service: 'strays',
     queues: [straysQueue],
-    prefetch: 10,
-    slots: 10,
+    hold: { messages: 10, bytes: 2 ** 20 },
     parse: (message) => message,
     handle: nameStray,
+    // A retry that no queue takes any more strays, too.
+    recordRejection: (message, rejection) =>
+      recordRejectedDelivery(now)(message, rejection) ??
+      recordRejectedEvent(config.eventLimits, now)(message, rejection),
     describe: ({ messageId, routingKey }) => ({ messageId, routingKey }),
   };
 }

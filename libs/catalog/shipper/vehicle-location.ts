@@ -1,5 +1,5 @@
 import type { Action, Member } from '../action.ts';
-import { number, oneOf, target, targets, text } from '../members.ts';
+import { coordinate, listOf, moment, number, oneOf, target, targets, text, verdict } from '../members.ts';
 
 const vehicleExample = {
   vehicle_guids: ['c2f1f1d4-2a0b-4d0e-8f0a-6b8e5f2f9c44', 'd3a2b1c0-4f5e-4d6c-9b7a-7c9f6a3e0d55'],
@@ -67,3 +67,34 @@ export const vehicleLocationActions: readonly Action[] = [
   gps('vehicle.gps_activated', 'the first GPS location is received for picked-up vehicles (GPS on)', true),
   gps('vehicle.gps_deactivated', 'no GPS location for more than one hour (GPS off)', false),
 ];
+
+/**
+ * Where a driver was, as upstream reports it. Nobody can subscribe to it: what clients hear of it are the three GPS
+ * actions above, which Waybell publishes itself.
+ */
+export const locationReported: Action = {
+  interface: 'shipper',
+  name: 'vehicle.location_reported',
+  description: 'a driver reports where the vehicles are; never sent to clients',
+  receivers: ['shipper'],
+  payload: {
+    kind: 'listed',
+    members: [
+      listOf('vehicles', 'the vehicles that the driver has, each once', [
+        target('guid', 'the vehicle'),
+        verdict('picked_up', 'whether it is in transport: only then it is announced'),
+      ]),
+      coordinate('latitude', 'degrees, north is positive', 90),
+      coordinate('longitude', 'degrees, east is positive', 180),
+      moment('recorded_at', 'when the position was taken'),
+      text('address', 'what is there, where it is known'),
+    ],
+  },
+  example: {
+    vehicles: vehicleExample.vehicle_guids.map((guid) => ({ guid, picked_up: true })),
+    latitude: 30.267153,
+    longitude: -97.743061,
+    recorded_at: '2026-11-20T09:29:58.500Z',
+    address: '301 Congress Ave, Austin, TX',
+  },
+};

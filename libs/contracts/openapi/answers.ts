@@ -4,13 +4,14 @@ import { headerRef, jsonOf, schemaRef, type JsonNode } from './json-node.ts';
 
 /** What every operation can answer with, besides what it is for. */
 const EVERYWHERE: readonly ProblemKind[] = ['internal-error'];
-const WITH_TOKEN: readonly ProblemKind[] = [
+const ANY_INTERFACE: readonly ProblemKind[] = [
   'unauthenticated',
   'invalid-token',
-  'other-interface',
   'insufficient-scope',
+  'too-many-requests',
   'unavailable',
 ];
+const WITH_TOKEN: readonly ProblemKind[] = [...ANY_INTERFACE, 'other-interface'];
 const WITH_BODY: readonly ProblemKind[] = [
   'invalid-json',
   'malformed-request',
@@ -20,9 +21,18 @@ const WITH_BODY: readonly ProblemKind[] = [
 ];
 const WITH_ACTION: readonly ProblemKind[] = ['malformed-request', 'unknown-action'];
 
-export type Trait = 'token' | 'body' | 'action';
+const WITH_PARAMETERS: readonly ProblemKind[] = ['malformed-request', 'invalid-parameter'];
 
-const BY_TRAIT: Record<Trait, readonly ProblemKind[]> = { token: WITH_TOKEN, body: WITH_BODY, action: WITH_ACTION };
+/** `token`: of the operation's interface; `any-interface`: of either. */
+export type Trait = 'token' | 'any-interface' | 'body' | 'action' | 'parameters';
+
+const BY_TRAIT: Record<Trait, readonly ProblemKind[]> = {
+  token: WITH_TOKEN,
+  'any-interface': ANY_INTERFACE,
+  body: WITH_BODY,
+  action: WITH_ACTION,
+  parameters: WITH_PARAMETERS,
+};
 
 /** The problems of an operation with these traits and those of its own, as responses by status. */
 export function problemAnswers(traits: readonly Trait[], own: readonly ProblemKind[] = []): Record<string, JsonNode> {
@@ -53,7 +63,7 @@ export function problemAnswer(kinds: readonly ProblemKind[], headers: JsonNode =
 export function success(description: string, schema: JsonNode | null, headers: JsonNode = {}): JsonNode {
   return {
     description,
-    headers: { 'x-request-id': headerRef('RequestId'), ...headers },
+    headers: { 'x-request-id': headerRef('RequestId'), ...limitHeaders, ...headers },
     ...(schema === null ? {} : { content: jsonOf(schema) }),
   };
 }
@@ -61,14 +71,20 @@ export function success(description: string, schema: JsonNode | null, headers: J
 /** Where the action is deprecated, every answer about it says so. */
 export const deprecationHeaders: JsonNode = { deprecation: headerRef('Deprecation'), sunset: headerRef('Sunset') };
 
+const limitHeaders: JsonNode = {
+  ratelimit: headerRef('RateLimit'),
+  'ratelimit-policy': headerRef('RateLimitPolicy'),
+};
+
 function headersOf(status: number): JsonNode {
-  if (status === 401) return { 'www-authenticate': { ...challenge, required: true } };
-  if (status === 403) return { 'www-authenticate': challenge };
+  if (status === 401 || status === 403) return { 'www-authenticate': challenge };
   if (status === 405) return { allow: headerRef('Allow') };
+  if (status === 429) return { 'retry-after': headerRef('RetryAfter'), ...limitHeaders };
   return status === 503 ? { 'retry-after': headerRef('RetryAfter') } : {};
 }
 
 const challenge = {
+  required: true,
   description: 'What is wrong with the token, as RFC 6750 says; names the scope that is missing.',
   schema: { type: 'string', pattern: '^Bearer realm="waybell"' },
 };

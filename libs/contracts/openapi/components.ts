@@ -20,12 +20,13 @@ const problem = {
     instance: { type: 'string', format: 'uuid', description: 'The id of the request: name it when you ask for help.' },
     errors: {
       type: 'array',
-      description: 'With 422: every rule that the body breaks.',
+      description: 'With 422: every rule that the body, or the parameters, break.',
       items: {
         type: 'object',
-        required: ['pointer', 'detail'],
+        required: ['detail'],
         properties: {
           pointer: { type: 'string', description: 'Where in the body, a JSON Pointer as a URI fragment.' },
+          parameter: { type: 'string', description: 'Which parameter of the path or the query.' },
           detail: { type: 'string' },
         },
       },
@@ -53,6 +54,14 @@ export const headers: JsonNode = {
     required: true,
     schema: { type: 'string', pattern: String.raw`^\d+$` },
   },
+  RateLimit: {
+    description: 'What is left of the requests of the token (`r`), and in how many seconds that ends (`t`).',
+    schema: { type: 'string', pattern: String.raw`^"[^"]+"; r=\d+; t=\d+$` },
+  },
+  RateLimitPolicy: {
+    description: 'How many requests a token has (`q`) in how many seconds (`w`).',
+    schema: { type: 'string', pattern: String.raw`^"[^"]+"; q=\d+; w=\d+; pk=:[^:]+:$` },
+  },
   ETag: { description: 'Changes with the document.', required: true, schema: { type: 'string' } },
   CacheControl: { description: 'How long it may be kept.', required: true, schema: { type: 'string' } },
 };
@@ -62,6 +71,8 @@ export const answers: JsonNode = {
   UnknownPath: problemAnswer(['unknown-path']),
   MethodNotAllowed: problemAnswer(['method-not-allowed']),
   MalformedRequest: problemAnswer(['malformed-request']),
+  RequestTimeout: problemAnswer(['request-timeout']),
+  HeadersTooLarge: problemAnswer(['headers-too-large']),
 };
 
 export const securitySchemes: JsonNode = {
@@ -69,7 +80,7 @@ export const securitySchemes: JsonNode = {
     type: 'http',
     scheme: 'bearer',
     description:
-      'An access token of an account of the interface, with scopes: `webhooks:read` to see, `webhooks:write` to change and to be shown verification tokens.',
+      'An access token of an account of the interface, opaque or, where the deployment takes them, a JWT (RFC 9068), with scopes: `webhooks:read` to see, `webhooks:write` to change and to be shown verification tokens.',
   },
 };
 

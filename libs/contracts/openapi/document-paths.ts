@@ -9,7 +9,7 @@ const headers = {
 
 type Document = { operationId: string; summary: string; content: JsonNode };
 
-function documentPath({ operationId, summary, content }: Document, more: JsonNode = {}): JsonNode {
+export function documentPath({ operationId, summary, content }: Document, more: JsonNode = {}): JsonNode {
   return {
     get: {
       tags: ['Documents'],

@@ -2,9 +2,14 @@ import type { Action, Interface } from '@waybell/catalog/action';
 import type { SentExamples } from '../sent-examples.ts';
 import { carrierPaths } from './carrier-paths.ts';
 import { answers, commonSchemas, headers, interfaceSchemas, securitySchemes } from './components.ts';
+import { byHandPaths, byHandSchemas } from './by-hand-paths.ts';
+import { deliveryLogPaths } from './delivery-log-paths.ts';
+import { deliveryLogSchemas } from './delivery-log-schemas.ts';
 import { documentPaths } from './document-paths.ts';
 import type { JsonNode } from './json-node.ts';
+import { signingSecretPaths } from './signing-secret-paths.ts';
 import { shipperPaths } from './shipper-paths.ts';
+import { subscriptionPaths, subscriptionSchemas } from './subscription-paths.ts';
 import { notificationSchemas, webhooks } from './webhooks.ts';
 
 export type OpenApiOptions = {
@@ -27,8 +32,12 @@ const description = `Subscribe to actions of the platform with a callback URL, a
 - **Paths** answer with and without a trailing slash, and are case-sensitive. HEAD answers as GET does, without a body; OPTIONS
   answers 204 and names the methods in \`Allow\`, any other method 405.
 - **Bodies** are JSON in UTF-8 of at most 64 KiB, \`Content-Type: application/json; charset=utf-8\`; gzip is understood. A member
-  that is not named here is an error.
-- **Errors** are problems as RFC 9457 says. \`instance\` is the id of the request, as the header \`x-request-id\`.
+  that is not named here, or is there twice, is an error.
+- **Errors** are problems as RFC 9457 says. \`instance\` is the id of the request, as the header \`x-request-id\`. What is not valid HTTP,
+  or does not name one \`Host\`, is answered 400; two \`Authorization\` headers are one token that is malformed.
+- **Limits**: each token has a number of requests a minute, which every answer to it tells (\`RateLimit\`), and each address a
+  number of tokens that are not valid. Beyond: 429 with \`Retry-After\`. A request line with headers over 16 KiB is answered 431, a
+  request that does not come to its end in time 408.
 - **Notifications** are under "webhooks", one for each action, with examples as really sent. They are sent at least once, in no
   promised order; \`webhook-id\` tells duplicates.
 
@@ -48,13 +57,30 @@ export function openApiDocument({ interfaces, sentExamples, version, ...options 
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '.', description: 'Where this document is.' }],
-    tags: [...interfaces.map((name) => TAGS[name]), { name: 'Documents', description: 'They need no token.' }],
-    paths: { ...Object.assign({}, ...interfaces.map((name) => PATHS[name])), ...documentPaths },
+    tags: [
+      ...interfaces.map((name) => TAGS[name]),
+      { name: 'Subscriptions', description: 'All that a client has, on either interface.' },
+      { name: 'Signing secrets', description: 'What the notifications of an account are signed with.' },
+      { name: 'Delivery log', description: 'What became of events and notifications, and why: kept for some weeks.' },
+      { name: 'Sending by hand', description: 'Again what did not arrive, or an example.' },
+      { name: 'Documents', description: 'They need no token.' },
+    ],
+    paths: {
+      ...Object.assign({}, ...interfaces.map((name) => PATHS[name])),
+      ...subscriptionPaths(interfaces),
+      ...signingSecretPaths,
+      ...deliveryLogPaths(interfaces),
+      ...byHandPaths(interfaces),
+      ...documentPaths,
+    },
     webhooks: webhooks(catalog, sentExamples),
     components: {
       schemas: {
         ...commonSchemas,
         ...Object.assign({}, ...interfaces.map((name) => interfaceSchemas(name, catalog))),
+        ...subscriptionSchemas,
+        ...deliveryLogSchemas,
+        ...byHandSchemas,
         ...notificationSchemas(catalog),
       },
       headers,

@@ -3,24 +3,43 @@ import type { JsonNode } from './json-node.ts';
 
 /** What an answer of each kind says of its request. */
 const DETAILS: Record<ProblemKind, string> = {
-  'invalid-json': 'The body is not JSON: it is empty',
+  'invalid-json': 'The body is not valid JSON: the body (character 1): the body is empty.',
   'malformed-request': 'The path is not valid percent-encoding.',
   unauthenticated: 'Send the header "Authorization: Bearer <access token>".',
   'invalid-token': 'The access token expired.',
   'other-interface': 'This is the shipper interface; the access token is for the carrier one.',
   'insufficient-scope': 'This needs the scope webhooks:write; the access token has webhooks:read.',
-  'unknown-path': 'No endpoint has this path; see the documentation of the REST interface.',
+  'unknown-path':
+    "No endpoint has this path: /docs shows those that there are, /admin-openapi.json those of the operators' port.",
   'unknown-action': 'There is no action "order.create". The nearest are: order.created, order.booked, order.removed.',
   'not-subscribed': 'This client is not subscribed to order.created.',
+  'unknown-delivery': 'This client has no delivery of that guid, or it is no longer kept.',
+  'unknown-replay': 'There is no replay of this guid that belongs to this client.',
+  'under-way': 'It is still on its way: see when its next attempt is due.',
+  'was-a-test': 'A test is sent once: ask for another one of the subscription.',
+  'body-gone': 'What was sent is no longer kept; ask the platform to publish the event again.',
+  'nobody-subscribed': 'This client is not subscribed to the action any more: subscribe first.',
+  'unknown-account': 'there is no account 0b6f1a52-6f5e-4a3f-9a55-0c8f2f0f7d11: create it first',
+  'unknown-token': 'there is no such token: give the token itself or its guid',
   'method-not-allowed': 'Allowed here: GET, HEAD.',
   'feature-off': 'insurance.issued needs the feature "insurance", which is not enabled for this account.',
   'already-subscribed':
     'This client is already subscribed to the action. DELETE the subscription first, then subscribe again.',
+  'account-exists': 'account 0b6f1a52-6f5e-4a3f-9a55-0c8f2f0f7d11 exists already: update it, or choose another guid',
+  'request-timeout': 'The request did not come to its end in time.',
   'body-too-large': 'A body has at most 64 KiB, after decompression.',
   'unsupported-media-type': 'Send the header "Content-Type: application/json; charset=utf-8".',
   'invalid-body': '#/callback_url is required',
+  'invalid-parameter': 'limit must be a whole number from 1 to 200',
+  'too-many-requests': 'A token has 600 requests a minute.',
+  'headers-too-large': 'The request line and the headers have at most 16 KiB.',
   'internal-error': 'The error was logged under the id in "instance".',
-  unavailable: 'The database cannot be reached; nothing was changed, or it is not known: ask again.',
+  unavailable: 'A server behind this one cannot be reached; nothing was changed, or it is not known: ask again.',
+};
+
+const ERRORS: Partial<Record<ProblemKind, readonly JsonNode[]>> = {
+  'invalid-body': [{ pointer: '#/callback_url', detail: 'is required' }],
+  'invalid-parameter': [{ parameter: 'limit', detail: 'must be a whole number from 1 to 200' }],
 };
 
 const INSTANCE = '1f0c9a52-6f5e-4a3f-9a55-0c8f2f0f7d11';
@@ -38,6 +57,6 @@ function problemExample(kind: ProblemKind): JsonNode {
     status,
     detail: DETAILS[kind],
     instance: INSTANCE,
-    ...(kind === 'invalid-body' ? { errors: [{ pointer: '#/callback_url', detail: 'is required' }] } : {}),
+    ...(kind in ERRORS ? { errors: ERRORS[kind] } : {}),
   };
 }

@@ -17,11 +17,34 @@ const parameters = [
   header('X-Service-Verification-Token', 'The `verification_token` of the subscription: compare it with yours.', {
     type: 'string',
   }),
-  header('webhook-id', 'The message: the same on every attempt, and if the event is processed twice.', {
+  header(
+    'webhook-id',
+    'The message: the same on every attempt, if it is sent again by hand, and if the event is processed twice.',
+    {
+      type: 'string',
+      format: 'uuid',
+    },
+  ),
+  header('webhook-timestamp', 'When this attempt began, in seconds since 1970.', {
     type: 'string',
-    format: 'uuid',
+    pattern: '^[0-9]+$',
   }),
-  header('X-Webhook-Attempt', '1 for the first request.', { type: 'integer', minimum: 1 }),
+  header(
+    'webhook-signature',
+    'As Standard Webhooks says: `v1,` and the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` in base64, for each valid signing secret of the account, with blanks between them. Absent while the account has none.',
+    { type: 'string', pattern: '^v1,[A-Za-z0-9+/]+=( v1,[A-Za-z0-9+/]+=)*$' },
+    false,
+  ),
+  header('X-Webhook-Attempt', '1 for the first request; goes on where a message is sent again by hand.', {
+    type: 'integer',
+    minimum: 1,
+  }),
+  header(
+    'X-Webhook-Test',
+    'Only on a test, whose message nothing happened for.',
+    { type: 'string', const: 'true' },
+    false,
+  ),
   header('User-Agent', 'Name and version of the sender.', { type: 'string', pattern: '^Waybell/' }),
   header('traceparent', 'Only where the deployment passes traces on.', { type: 'string' }, false),
 ];

@@ -28,6 +28,14 @@ export function writeTimestamp(timestamp: Timestamp, precision: keyof typeof DIG
   return `${timestamp.second}.${timestamp.nanoseconds.slice(0, DIGITS[precision])}+0000`;
 }
 
+/** Milliseconds since the epoch; a leap second counts as the one after it. Throws where `text` is no timestamp. */
+export function momentOf(text: string): number {
+  const timestamp = readTimestamp(text);
+  if (timestamp === null) throw new TypeError(`"${text}" is not a timestamp`);
+  const minute = Date.parse(`${timestamp.second.slice(0, 16)}:00Z`);
+  return minute + Number(timestamp.second.slice(17)) * 1_000 + Number(timestamp.nanoseconds.slice(0, 3));
+}
+
 function daysIn(year: number, month: number): number {
   if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;

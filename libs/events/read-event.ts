@@ -1,13 +1,14 @@
 import { hash } from 'node:crypto';
 import type { Action } from '@waybell/catalog/action';
-import { actionKey, findAction } from '@waybell/catalog/actions';
+import { actionKey, actions, findAction } from '@waybell/catalog/actions';
+import { nearestNames } from '@waybell/catalog/nearest-names';
 import { checkSchema } from './check-schema.ts';
 import { countUnknown } from './count-unknown.ts';
 import { decodeBody } from './decode-body.ts';
 import { openEnvelope, type Envelope } from './envelope.ts';
 import type { Event } from './event.ts';
 import type { Invalid, InvalidReason } from './invalid-event.ts';
-import { isObject, type JsonObject, toPlain } from './json.ts';
+import { isObject, type JsonObject, type JsonValue, toPlain } from './json.ts';
 import { printable } from './json-pointer.ts';
 import { readJson } from './read-json.ts';
 import { readTimestamp } from './timestamp.ts';
@@ -23,15 +24,20 @@ export type EventMessage = {
 export type EventLimits = { readonly maxBytes: number; readonly maxDepth: number };
 export type EventReading = { readonly kind: 'event'; readonly event: Event } | Invalid;
 
-/** Reads what upstream published. Anything that breaks the contract is `invalid`, with the place at which it does. */
-export function readEvent(message: EventMessage, limits: EventLimits): EventReading {
+export type FindAction = (interfaceName: string, name: string) => Action | undefined;
+
+/**
+ * Reads what upstream published. Anything that breaks the contract is `invalid`, with the place at which it does.
+ * `find` knows the events that are taken here: all actions that clients can subscribe to, unless told otherwise.
+ */
+export function readEvent(message: EventMessage, limits: EventLimits, find: FindAction = findAction): EventReading {
   const decoded = decodeBody(message, limits.maxBytes);
   if (decoded.kind === 'invalid') return decoded;
   const json = readJson(decoded.bytes, limits.maxDepth);
   if (json.kind === 'invalid') return json;
   const envelope = openEnvelope(json.value, message.contentType);
   if (envelope.kind === 'invalid') return envelope;
-  const named = namedAction(envelope);
+  const named = namedAction(envelope, find);
   if (named.kind === 'invalid') return named;
   const { action } = named;
   if (message.routingKey !== actionKey(action)) {
@@ -52,14 +58,25 @@ export function readEvent(message: EventMessage, limits: EventLimits): EventRead
   return { kind: 'event', event };
 }
 
-function namedAction({ members, placeOf }: Envelope): { kind: 'action'; action: Action } | Invalid {
+function namedAction({ members, placeOf }: Envelope, find: FindAction): { kind: 'action'; action: Action } | Invalid {
   const [interfaceName, name] = [members.get('interface'), members.get('action')];
-  if (typeof interfaceName !== 'string') return invalid('envelope_invalid', `${placeOf('/interface')}: must be a text`);
-  if (typeof name !== 'string') return invalid('envelope_invalid', `${placeOf('/action')}: must be a text`);
-  const action = findAction(interfaceName, name);
+  if (typeof interfaceName !== 'string') return noText(placeOf('/interface'), interfaceName);
+  if (typeof name !== 'string') return noText(placeOf('/action'), name);
+  const action = find(interfaceName, name);
   if (action !== undefined) return { kind: 'action', action };
-  const detail = `${placeOf('/action')}: there is no action "${name}" on the interface "${interfaceName}"`;
+  const [nearest] = nearestNames(
+    name,
+    actions.filter((each) => each.interface === interfaceName),
+    1,
+  );
+  const hint = nearest === undefined ? '' : `; the nearest is ${nearest}`;
+  const detail = `${placeOf('/action')}: there is no action "${name}" on the interface "${interfaceName}"${hint}`;
   return invalid('unknown_action', detail);
+}
+
+/** In the words of the schema, which is not known before the action. */
+function noText(place: string, value: JsonValue | undefined): Invalid {
+  return invalid('envelope_invalid', `${place}: ${value === undefined ? 'is missing' : 'must be string'}`);
 }
 
 /** The envelope has passed its schema, so that its members are of their types. */

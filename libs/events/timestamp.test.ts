@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { readTimestamp, writeTimestamp } from './timestamp.ts';
+import { momentOf, readTimestamp, writeTimestamp } from './timestamp.ts';
 
 function shown(text: string, precision: 'milliseconds' | 'microseconds' = 'microseconds'): string | null {
   const timestamp = readTimestamp(text);
@@ -75,5 +75,13 @@ describe('writeTimestamp', () => {
   test('cuts, and never rounds', () => {
     expect(shown('2026-11-20T23:59:59.999999999Z', 'milliseconds')).toBe('2026-11-20T23:59:59.999+0000');
     expect(shown('2026-11-20T23:59:59.999999999Z')).toBe('2026-11-20T23:59:59.999999+0000');
+  });
+});
+
+describe('momentOf', () => {
+  test('counts milliseconds, finer digits cut off, a leap second as the one after it', () => {
+    expect(momentOf('2026-11-20T10:30:00.9999+01:00')).toBe(Date.parse('2026-11-20T09:30:00.999Z'));
+    expect(momentOf('2016-12-31T23:59:60Z')).toBe(Date.parse('2017-01-01T00:00:00Z'));
+    expect(() => momentOf('yesterday')).toThrow('not a timestamp');
   });
 });

@@ -2,17 +2,16 @@ import { actionKey, actions } from '@waybell/catalog/actions';
 import { eventSchema } from '@waybell/catalog/event-schema';
 import type { Action } from '@waybell/catalog/action';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import { isGuid } from './guid.ts';
 import type { InvalidReason } from './invalid-event.ts';
 import { readTimestamp } from './timestamp.ts';
 
 /** The first place at which an event breaks the schema of its action; `place` is a pointer into the envelope. */
 export type Breach = { reason: InvalidReason; place: string; message: string };
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-
 // Numbers beyond a double read as infinite, and are numbers all the same.
 const ajv = new Ajv2020({ strictNumbers: false, strictTypes: false, allowUnionTypes: true });
-ajv.addFormat('uuid', UUID);
+ajv.addFormat('uuid', isGuid);
 ajv.addFormat('date-time', (text: string) => readTimestamp(text) !== null);
 const validators = new Map<string, ValidateFunction>();
 

@@ -1,0 +1,67 @@
+import { adminPaths } from './admin-paths.ts';
+import { answers, commonSchemas, headers } from './components.ts';
+import type { JsonNode } from './json-node.ts';
+
+const description = `What \`./waybell account\` and \`./waybell token\` do, over HTTP. It listens on a port of its own (\`ADMIN_PORT\`), which is off unless it
+is set and is not for strangers. Its access tokens are opaque and have the scope \`admin\`; the first one is made by
+\`./waybell token create --scope admin\`. Bodies, errors and limits are as on the interfaces for accounts. The audit log names the token for each change.`;
+
+const account: JsonNode = {
+  type: 'object',
+  required: ['guid', 'interface', 'features'],
+  properties: {
+    guid: { type: 'string', format: 'uuid', description: 'By which events name it.' },
+    interface: { enum: ['shipper', 'carrier'] },
+    features: { type: 'array', items: { $ref: '#/components/schemas/Feature' } },
+  },
+};
+
+const moment: JsonNode = { type: ['string', 'null'], format: 'date-time' };
+
+const token: JsonNode = {
+  type: 'object',
+  required: ['guid', 'client_id', 'scopes', 'created_at', 'expires_at', 'revoked_at', 'last_used_at'],
+  properties: {
+    guid: { type: 'string', format: 'uuid' },
+    client_id: { $ref: '#/components/schemas/ClientId' },
+    scopes: { $ref: '#/components/schemas/Scopes' },
+    created_at: { type: 'string', format: 'date-time' },
+    expires_at: { ...moment, description: 'Null: it holds until it is revoked.' },
+    revoked_at: moment,
+    last_used_at: { ...moment, description: 'To the minute; null: never.' },
+  },
+};
+
+const schemas: Record<string, JsonNode> = {
+  ...commonSchemas,
+  Feature: { enum: ['insurance', 'servicepay'] },
+  ClientId: { type: 'string', pattern: String.raw`^[\x21-\x7e]{1,200}$`, examples: ['tms'] },
+  Scopes: { type: 'array', minItems: 1, items: { enum: ['webhooks:read', 'webhooks:write', 'admin'] } },
+  Account: account,
+  AccessToken: token,
+};
+
+/** The OpenAPI 3.1 document of the operators' interface. */
+export function adminDocument({ version }: { version: string }): JsonNode {
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Waybell for operators',
+      version,
+      summary: 'Accounts and access tokens',
+      description,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '.', description: 'Where this document is.' }],
+    tags: [{ name: 'Accounts' }, { name: 'Access tokens' }, { name: 'Documents', description: 'They need no token.' }],
+    paths: adminPaths,
+    components: {
+      schemas,
+      headers,
+      responses: answers,
+      securitySchemes: {
+        accessToken: { type: 'http', scheme: 'bearer', description: 'An opaque access token with the scope `admin`.' },
+      },
+    },
+  };
+}

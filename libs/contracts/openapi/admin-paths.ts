@@ -1,0 +1,154 @@
+import { problemAnswers, success } from './answers.ts';
+import { documentPath } from './document-paths.ts';
+import { jsonOf, schemaRef, type JsonNode } from './json-node.ts';
+
+const security = [{ accessToken: ['admin'] }];
+const accounts = { tags: ['Accounts'], security };
+const tokens = { tags: ['Access tokens'], security };
+
+const guid = { name: 'guid', in: 'path', required: true, schema: { type: 'string', format: 'uuid' } };
+const features = { type: 'array', items: schemaRef('Feature') };
+
+const object = (properties: JsonNode, required: readonly string[] = []): JsonNode => ({
+  type: 'object',
+  required,
+  properties,
+  additionalProperties: false,
+});
+
+const accountsPath = {
+  get: {
+    ...accounts,
+    operationId: 'listAccounts',
+    summary: 'List accounts',
+    parameters: [
+      {
+        name: 'after',
+        in: 'query',
+        schema: { type: 'string', format: 'uuid' },
+        description: 'The `next` of the page before.',
+      },
+    ],
+    responses: {
+      200: success(
+        'Up to 1,000 accounts, by guid.',
+        object(
+          {
+            accounts: { type: 'array', items: schemaRef('Account') },
+            next: { type: ['string', 'null'], format: 'uuid', description: 'Null: there are no more.' },
+          },
+          ['accounts', 'next'],
+        ),
+      ),
+      ...problemAnswers(['any-interface'], ['malformed-request']),
+    },
+  },
+  post: {
+    ...accounts,
+    operationId: 'createAccount',
+    summary: 'Create an account',
+    description: 'A broker is an account on the shipper interface.',
+    requestBody: {
+      required: true,
+      content: jsonOf(
+        object({ interface: { enum: ['shipper', 'carrier'] }, guid: { type: 'string', format: 'uuid' }, features }, [
+          'interface',
+        ]),
+      ),
+    },
+    responses: {
+      201: success('The account.', schemaRef('Account')),
+      ...problemAnswers(['any-interface', 'body'], ['account-exists']),
+    },
+  },
+};
+
+const tokensOfAccount = {
+  parameters: [guid],
+  get: {
+    ...tokens,
+    operationId: 'listTokens',
+    summary: 'List the access tokens of an account',
+    description: 'Oldest first; never the tokens themselves.',
+    responses: {
+      200: success(
+        'The access tokens.',
+        object({ tokens: { type: 'array', items: schemaRef('AccessToken') } }, ['tokens']),
+      ),
+      ...problemAnswers(['any-interface'], ['malformed-request', 'unknown-account']),
+    },
+  },
+  post: {
+    ...tokens,
+    operationId: 'createToken',
+    summary: 'Create an access token',
+    description: 'Only a hash of it is kept. Without `scopes` it has `webhooks:read` and `webhooks:write`.',
+    requestBody: {
+      required: true,
+      content: jsonOf(
+        object({
+          client_id: { ...schemaRef('ClientId'), description: 'Each has subscriptions of its own; else `default`.' },
+          scopes: schemaRef('Scopes'),
+          expires_in: {
+            type: 'string',
+            pattern: String.raw`^\s*\d+(\.\d+)?(ms|s|m|h|d)\s*$`,
+            examples: ['90d'],
+            description: 'Without it, the token holds until it is revoked.',
+          },
+        }),
+      ),
+    },
+    responses: {
+      201: success(
+        'The access token, shown this once.',
+        object(
+          { guid: { type: 'string', format: 'uuid' }, token: { type: 'string', pattern: String.raw`^wbl_[\w-]{43}$` } },
+          ['guid', 'token'],
+        ),
+      ),
+      ...problemAnswers(['any-interface', 'body'], ['unknown-account']),
+    },
+  },
+};
+
+/** The endpoints for operators. */
+export const adminPaths: Readonly<Record<string, JsonNode>> = {
+  '/v1/admin/accounts': accountsPath,
+  '/v1/admin/accounts/{guid}': {
+    parameters: [guid],
+    patch: {
+      ...accounts,
+      operationId: 'updateAccount',
+      summary: 'Switch features of an account on and off',
+      description: 'What is subscribed stays; nothing is sent for it while its feature is off.',
+      requestBody: {
+        required: true,
+        content: jsonOf(object({ add_features: features, remove_features: features })),
+      },
+      responses: {
+        200: success('The account as it is now.', schemaRef('Account')),
+        ...problemAnswers(['any-interface', 'body'], ['unknown-account']),
+      },
+    },
+  },
+  '/v1/admin/accounts/{guid}/tokens': tokensOfAccount,
+  '/v1/admin/tokens/{guid}': {
+    parameters: [guid],
+    delete: {
+      ...tokens,
+      operationId: 'revokeToken',
+      summary: 'End an access token at once',
+      description: 'Once more is fine.',
+      requestBody: { required: false, content: jsonOf({ type: 'object', maxProperties: 0 }) },
+      responses: {
+        204: success('It no longer holds.', null),
+        ...problemAnswers(['any-interface', 'body'], ['unknown-token']),
+      },
+    },
+  },
+  '/admin-openapi.json': documentPath({
+    operationId: 'getAdminOpenApi',
+    summary: 'This document',
+    content: jsonOf({ type: 'object', required: ['openapi'] }),
+  }),
+};

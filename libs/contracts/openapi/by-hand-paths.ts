@@ -1,0 +1,187 @@
+import type { Interface } from '@waybell/catalog/action';
+import { problemAnswers, success } from './answers.ts';
+import { answered, objectOf } from './delivery-log-paths.ts';
+import { jsonOf, schemaRef, type JsonNode } from './json-node.ts';
+
+/** How many deliveries of a replay are sent in a second. */
+export const REPLAY_RATE = { default: 10, most: 1_000 };
+
+/** How many of the latest replays are listed. */
+export const LISTED_REPLAYS = 100;
+
+const tags = ['Sending by hand'];
+const security = [{ accessToken: ['webhooks:write'] }];
+const guid = { type: 'string', format: 'uuid' };
+const moment = { type: 'string', format: 'date-time' };
+const nothing = { required: false, content: jsonOf({ type: 'object', maxProperties: 0 }) };
+const guidInPath = { name: 'guid', in: 'path', required: true, schema: guid };
+
+type Answered = (schema: string) => JsonNode;
+
+/** The same on each interface but for what answers are wrapped in. */
+export function byHandPaths(interfaces: readonly Interface[]): Readonly<Record<string, JsonNode>> {
+  const one: Answered = (schema) => answered(interfaces, { shipper: objectOf(schema), carrier: schemaRef(schema) });
+  return {
+    '/v1/deliveries/{guid}/resend': resendPath(one),
+    '/v1/replays': { ...replaysPath(one), get: listReplays(interfaces) },
+    '/v1/replays/{guid}': replayPath(one),
+    '/v1/subscriptions/{guid}/test': testPath(one),
+  };
+}
+
+function resendPath(one: Answered): JsonNode {
+  const own = ['unknown-delivery', 'under-way', 'was-a-test', 'body-gone', 'nobody-subscribed'] as const;
+  return {
+    parameters: [{ ...guidInPath, description: 'As `webhook-id`.' }],
+    post: {
+      tags,
+      operationId: 'resendDelivery',
+      summary: 'Send a delivery again',
+      description:
+        'To the subscription that the client has to its action now. `webhook-id` and body stay, `X-Webhook-Attempt` goes on, and there are as many retries as for a new one. It counts for no deactivation.',
+      security,
+      requestBody: nothing,
+      responses: {
+        202: success('It will be sent within a second or so.', one('Resend')),
+        ...problemAnswers(['any-interface', 'body', 'parameters'], own),
+      },
+    },
+  };
+}
+
+function replaysPath(one: Answered): JsonNode {
+  return {
+    post: {
+      tags,
+      operationId: 'createReplay',
+      summary: 'Send all again that did not arrive',
+      description:
+        'All that was given up or dropped of a subscription, also of one that was ended since: sent to the subscription that the client has to the action now. With `dry_run` it is only counted. One request takes the 10,000 oldest at most, and counts no further; the next one takes the rest.',
+      security,
+      requestBody: { required: true, content: jsonOf(replayRequest) },
+      responses: {
+        200: success('How many there are, where that was asked.', one('ReplayCount')),
+        202: success('It has begun.', one('Replay')),
+        ...problemAnswers(['any-interface', 'body'], ['not-subscribed', 'nobody-subscribed']),
+      },
+    },
+  };
+}
+
+function listReplays(interfaces: readonly Interface[]): JsonNode {
+  const all: JsonNode = {
+    type: 'object',
+    required: ['objects'],
+    properties: { objects: { type: 'array', items: schemaRef('AskedReplay'), maxItems: LISTED_REPLAYS } },
+  };
+  return {
+    tags,
+    operationId: 'listReplays',
+    summary: 'See what was asked to be replayed',
+    description: `The latest ${LISTED_REPLAYS} of the client, newest first. How far one has come, \`GET /v1/replays/{guid}\` tells.`,
+    security: [{ accessToken: ['webhooks:read'] }],
+    responses: {
+      200: success('The replays.', answered(interfaces, { shipper: all, carrier: all })),
+      ...problemAnswers(['any-interface']),
+    },
+  };
+}
+
+function replayPath(one: Answered): JsonNode {
+  return {
+    parameters: [guidInPath],
+    get: {
+      tags,
+      operationId: 'getReplay',
+      summary: 'See how far a replay has come',
+      security: [{ accessToken: ['webhooks:read'] }],
+      responses: {
+        200: success('The replay.', one('Replay')),
+        ...problemAnswers(['any-interface', 'parameters'], ['unknown-replay']),
+      },
+    },
+    delete: {
+      tags,
+      operationId: 'cancelReplay',
+      summary: 'Cancel a replay',
+      description:
+        'What was not sent yet is not sent, but for what is just being handed over: 50 at most for each process of the delivery log. What was sent is not called back.',
+      security,
+      requestBody: nothing,
+      responses: {
+        200: success('The replay, cancelled.', one('Replay')),
+        ...problemAnswers(['any-interface', 'body', 'parameters'], ['unknown-replay']),
+      },
+    },
+  };
+}
+
+function testPath(one: Answered): JsonNode {
+  return {
+    parameters: [{ ...guidInPath, description: 'Of a current subscription: `GET /v1/subscriptions` has it.' }],
+    post: {
+      tags,
+      operationId: 'testSubscription',
+      summary: 'Try a subscription out',
+      description:
+        'Sends the example of its action, signed as any other, with the header `X-Webhook-Test: true`, once, and answers with what the receiver said. One at a time for each subscription. It counts for no deactivation.',
+      security,
+      requestBody: nothing,
+      responses: {
+        200: success('What the receiver said.', one('DeliveryDetail')),
+        ...problemAnswers(
+          ['any-interface', 'body', 'parameters'],
+          ['not-subscribed', 'under-way', 'nobody-subscribed'],
+        ),
+      },
+    },
+  };
+}
+
+const count = { type: 'integer', minimum: 0 };
+
+const replayRequest: JsonNode = {
+  type: 'object',
+  required: ['subscription_guid', 'since'],
+  additionalProperties: false,
+  properties: {
+    subscription_guid: guid,
+    since: { ...moment, description: 'What was given up from then on.' },
+    until: { ...moment, description: 'And before; now, where it is left out.' },
+    per_second: { type: 'integer', minimum: 1, maximum: REPLAY_RATE.most, default: REPLAY_RATE.default },
+    dry_run: { type: 'boolean', default: false, description: 'Count only.' },
+  },
+};
+
+const askedReplay = {
+  guid,
+  subscription_guid: guid,
+  since: moment,
+  until: moment,
+  per_second: { type: 'integer', minimum: 1 },
+  total: { ...count, description: 'Deliveries that did not arrive.' },
+  requested_at: moment,
+  cancelled_at: { type: ['string', 'null'], format: 'date-time' },
+};
+
+const replay = {
+  ...askedReplay,
+  published: { ...count, description: 'Of these, handed out to be attempted.' },
+  delivered: { ...count, description: 'Of these, delivered by now.' },
+};
+
+/** What sending by hand is answered with. */
+export const byHandSchemas: Record<string, JsonNode> = {
+  Resend: {
+    type: 'object',
+    required: ['delivery_guid', 'subscription_guid', 'attempt'],
+    properties: {
+      delivery_guid: guid,
+      subscription_guid: { ...guid, description: 'To which it goes.' },
+      attempt: { type: 'integer', minimum: 1, description: 'The attempt it goes on with.' },
+    },
+  },
+  ReplayCount: { type: 'object', required: ['total'], properties: { total: count } },
+  AskedReplay: { type: 'object', required: Object.keys(askedReplay), properties: askedReplay },
+  Replay: { type: 'object', required: Object.keys(replay), properties: replay },
+};

@@ -1,0 +1,117 @@
+import { DELIVERY_STATUSES } from '@waybell/history/entries';
+import { schemaRef, type JsonNode } from './json-node.ts';
+
+const guid: JsonNode = { type: 'string', format: 'uuid' };
+const moment: JsonNode = { type: 'string', format: 'date-time', examples: ['2026-11-20T09:30:00.123Z'] };
+const ms: JsonNode = { type: 'integer', minimum: 0 };
+const text: JsonNode = { type: 'string' };
+
+/** Why something was not delivered: what it means, and what can be done about it. */
+const why = {
+  reason: { type: 'string', description: 'Of those that failure-reasons.md lists.', examples: ['response_timeout'] },
+  meaning: { type: 'string', description: 'What the reason says, for people.' },
+  remedy: { type: 'string', description: 'What can be done about it, for people.' },
+};
+
+const attempt = {
+  attempt: { type: 'integer', minimum: 1, description: 'As `X-Webhook-Attempt`.' },
+  at: { ...moment, description: 'When it ended.' },
+  kind: {
+    enum: ['delivered', 'failed', 'exhausted', 'dropped'],
+    description:
+      '`failed`: another follows at `retry_at`. `exhausted`: it was the last one. `dropped`: no request was made.',
+  },
+  by_hand: { enum: ['resend', 'test'], description: 'Only where no event caused it.' },
+  lane: { enum: ['busy', 'hung'], description: 'Where it waited for the receiver before, if it did.' },
+  http_status: { type: 'integer', description: 'What the receiver answered.' },
+  ...why,
+  retry_at: { ...moment, description: 'When the next attempt is due.' },
+  duration_ms: { ...ms, description: 'From its start until the receiver had answered, or it was given up.' },
+  url: { type: 'string', description: 'Where the request went; values in the query are `***`.' },
+  ip: { type: 'string', description: 'The address connected to.' },
+  dns_ms: { ...ms, description: 'With the next two: of the connection, where one was made for this attempt.' },
+  connect_ms: ms,
+  tls_ms: ms,
+  first_byte_ms: { ...ms, description: 'From the start of the attempt until the status line.' },
+  answer: { type: 'string', description: "The beginning of the answer's body. Only where one delivery is asked for." },
+};
+
+const delivery = {
+  guid: { ...guid, description: 'As `webhook-id`.' },
+  event_guid: guid,
+  action: text,
+  subscription_guid: guid,
+  at: { ...moment, description: 'When it was made.' },
+  status: {
+    enum: DELIVERY_STATUSES,
+    description:
+      '`waiting`: for its first attempt. `retrying`: the last attempt failed, another is due. `exhausted`: given up after the last. `dropped`: there was nobody any more to send it to.',
+  },
+  ...why,
+  next_attempt_at: { ...moment, description: 'While it is retried.' },
+  deactivation: {
+    type: 'object',
+    description: 'Only where its end switched the subscription off.',
+    required: ['at', 'rule'],
+    properties: { at: moment, rule: { enum: ['exhausted', 'window'] } },
+  },
+};
+const ofDelivery = ['guid', 'event_guid', 'action', 'subscription_guid', 'at', 'status', 'attempts'];
+
+const request = {
+  method: { const: 'POST' },
+  url: { type: ['string', 'null'], description: 'Values in the query are `***`; null: no request was made yet.' },
+  headers: {
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    description:
+      'As of the last attempt, but for `User-Agent` and `traceparent`. The verification token and the signature are `***`.',
+  },
+  body: { type: ['string', 'null'], description: 'To the byte, as UTF-8.' },
+  body_state: {
+    enum: ['kept', 'not_sent', 'no_longer_kept'],
+    description: 'Why there is no body: nothing was sent so far, or its time is over or it was deleted since.',
+  },
+};
+
+const object = (required: readonly string[], properties: JsonNode): JsonNode => ({
+  type: 'object',
+  required,
+  properties,
+});
+const attempts = { type: 'array', items: schemaRef('Attempt') };
+
+/** What the delivery log's operations speak of. */
+export const deliveryLogSchemas: Record<string, JsonNode> = {
+  Attempt: object(['attempt', 'at', 'kind'], attempt),
+  Delivery: object(ofDelivery, { ...delivery, attempts }),
+  DeliveryDetail: object([...ofDelivery, 'request', 'curl'], {
+    ...delivery,
+    attempts,
+    request: object(Object.keys(request), request),
+    curl: {
+      type: ['string', 'null'],
+      description:
+        'The same request for a shell. Secrets are variables: `$VERIFICATION_TOKEN`, `$WEBHOOK_SIGNATURE`, `$QUERY_1` and so on for values in the query, `$CALLBACK_URL` where no request was made yet. Null without a body.',
+    },
+  }),
+  Verdict: {
+    description: 'What an event came to: a delivery, or why there is none.',
+    oneOf: [
+      object(['kind', 'delivery'], { kind: { const: 'delivery' }, delivery: schemaRef('Delivery') }),
+      object(['kind', ...Object.keys(why)], { kind: { const: 'suppressed' }, ...why, subscription_guid: guid }),
+      object(['kind', ...Object.keys(why), 'detail'], {
+        kind: { const: 'rejected' },
+        ...why,
+        detail: { type: 'string', description: 'What of the event broke which rule.' },
+      }),
+    ],
+  },
+  TimelineEvent: object(['event_guid', 'action', 'at', 'subject_guids', 'verdicts'], {
+    event_guid: guid,
+    action: text,
+    at: { ...moment, description: 'When it was looked at.' },
+    subject_guids: { type: 'array', items: guid, description: 'What it is about: order, vehicles, offer and so on.' },
+    verdicts: { type: 'array', items: schemaRef('Verdict'), minItems: 1 },
+  }),
+};

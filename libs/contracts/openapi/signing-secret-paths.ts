@@ -1,0 +1,57 @@
+import { problemAnswers, success } from './answers.ts';
+import { jsonOf, type JsonNode } from './json-node.ts';
+
+const tags = ['Signing secrets'];
+const security = [{ accessToken: ['webhooks:write'] }];
+
+const secrets = {
+  type: 'array',
+  minItems: 1,
+  maxItems: 2,
+  items: {
+    type: 'object',
+    required: ['secret', 'created_at', 'expires_at'],
+    properties: {
+      secret: {
+        type: 'string',
+        pattern: '^whsec_[A-Za-z0-9+/]{43}=$',
+        examples: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo='],
+      },
+      created_at: { type: 'string', format: 'date-time' },
+      expires_at: {
+        type: ['string', 'null'],
+        format: 'date-time',
+        description: 'Until when notifications are signed with it, too; null for the current secret.',
+      },
+    },
+  },
+};
+
+/** Of Standard Webhooks: what notifications of the token's account are signed with, on either interface. */
+export const signingSecretPaths: Readonly<Record<string, JsonNode>> = {
+  '/v1/signing-secrets': {
+    get: {
+      tags,
+      operationId: 'listSigningSecrets',
+      summary: 'See the signing secrets',
+      description: 'The current one first, and for some time after a rotation the one before it.',
+      security,
+      responses: { 200: success('The secrets that are valid.', secrets), ...problemAnswers(['any-interface']) },
+    },
+  },
+  '/v1/signing-secrets/rotate': {
+    post: {
+      tags,
+      operationId: 'rotateSigningSecret',
+      summary: 'Take a new signing secret',
+      description:
+        'Notifications are signed with the new one and, for some time, with the one before it. Rotating again ends that at once.',
+      security,
+      requestBody: { required: false, content: jsonOf({ type: 'object', maxProperties: 0 }) },
+      responses: {
+        200: success('The secrets that are valid, the new one first.', secrets),
+        ...problemAnswers(['any-interface', 'body']),
+      },
+    },
+  },
+};

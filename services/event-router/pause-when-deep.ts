@@ -1,0 +1,57 @@
+import type { RunningStep } from '@waybell/line/run-step';
+import type { Log } from '@waybell/runtime/log';
+import { gaugeOnDemand, type Metrics } from '@waybell/runtime/metrics';
+import { repeatedly } from '@waybell/runtime/repeatedly';
+
+export type PauseOptions = {
+  routing: Pick<RunningStep, 'taken' | 'pause' | 'resume'>;
+  /** Messages that wait in the delivery queues, together. Rejects while nobody can say. */
+  depth: () => Promise<number>;
+  /** Above this many the router takes no more events; it goes on at half of it, so that it does not flutter. */
+  limit: number;
+  intervalMs?: number;
+  log: Log;
+  metrics: Metrics;
+};
+
+const REASON = 'delivery queues are deep';
+const INTERVAL_MS = 1_000;
+
+/**
+ * Pauses the router while the deliverers are far behind. Events then wait in their own queue, which refuses what is
+ * beyond its size: upstream hears of it, instead of the broker filling up. Depth is asked for only while events are
+ * routed, or wait to be.
+ */
+export function pauseWhenDeep({
+  routing,
+  depth,
+  limit,
+  log,
+  metrics,
+  intervalMs = INTERVAL_MS,
+}: PauseOptions): AsyncDisposable {
+  let isPaused = false;
+  let takenBefore = 0;
+  countPaused(() => isPaused, metrics);
+  const look = async () => {
+    if (routing.taken() === takenBefore && !isPaused) return;
+    takenBefore = routing.taken();
+    const waiting = await depth();
+    const isDeep = waiting > (isPaused ? limit / 2 : limit);
+    if (isDeep === isPaused) return;
+    isPaused = isDeep;
+    log.warn({ waiting, limit }, isDeep ? 'routing.paused' : 'routing.resumed');
+    if (isDeep) await routing.pause(REASON);
+    else routing.resume(REASON);
+  };
+  // While the broker is away nobody can say; there is nothing to take either.
+  return repeatedly(look, { intervalMs, complaint: 'routing.depth-unknown', log });
+}
+
+export function countPaused(isPaused: () => boolean, metrics: Metrics): void {
+  gaugeOnDemand(
+    metrics,
+    { name: 'waybell_routing_paused', help: '1 while the router takes no events: the delivery queues are too deep' },
+    () => [{ value: isPaused() ? 1 : 0 }],
+  );
+}
