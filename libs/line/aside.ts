@@ -1,6 +1,6 @@
 import { asideHeaders } from './broker/read-message.ts';
 import type { Message, Publication, Rejection } from './messages.ts';
-import { rejectedExchange, suspectsExchange } from './topology.ts';
+import { quarantineKey, rejectedExchange, suspectsExchange } from './topology.ts';
 
 const LONGEST_DETAIL = 1_000;
 
@@ -16,6 +16,11 @@ export function publishRejected(message: Message, { reason, detail }: Rejection,
 /** To the suspects lane of a service, where messages are taken one at a time. */
 export function publishSuspect(message: Message, service: string, failures: number): Publication {
   return aside(message, suspectsExchange, service, { [asideHeaders.failures]: failures });
+}
+
+/** To the quarantine of a service, where a message is handled with nothing else in hand. */
+export function publishQuarantined(message: Message, service: string): Publication {
+  return aside(message, suspectsExchange, quarantineKey(service), { [asideHeaders.failures]: message.failures });
 }
 
 function aside(

@@ -1,11 +1,12 @@
 import { connect, type ChannelModel } from 'amqplib';
 import { bytes, count } from '@waybell/runtime/environment';
+import type { ServerAddress } from '@waybell/runtime/server-address';
 import type { Exchange, Queue, Topology } from './topology.ts';
 
 export const declareSettings = {
   EVENTS_QUEUE_LIMIT: bytes({
     default: 2 ** 30,
-    desc: 'size at which the events queue refuses what upstream publishes',
+    desc: 'size at which a queue of events refuses what upstream publishes',
   }),
   QUORUM_SIZE: count({
     default: 3,
@@ -28,8 +29,8 @@ export class TopologyMismatch extends Error {
  * Creates what is missing and checks what is there. Needs the right to configure, which the services do not have.
  * Throws `TopologyMismatch`, naming the queue and the argument, where something is there in another shape.
  */
-export async function declareTopology(url: string, { exchanges, queues }: Topology): Promise<void> {
-  const connection = await connect(url);
+export async function declareTopology({ url, tls }: ServerAddress, { exchanges, queues }: Topology): Promise<void> {
+  const connection = await connect(url, tls);
   // The operation that fails reports it; without a listener it would end the process as well.
   connection.on('error', () => undefined);
   try {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { publishDelivery, publishRetry, readDelivery, type Delivery } from './delivery.ts';
+import { publishDelivery, publishRetry, publishWaiting, readDelivery, type Delivery } from './delivery.ts';
 import type { Message, Publication } from './messages.ts';
 
 const aDelivery = (what: Partial<Delivery> = {}): Delivery => ({
@@ -28,7 +28,7 @@ const arrived = ({ headers, kind: _kind, ...publication }: Publication): Message
 
 describe('a delivery', () => {
   test('is read as it was published, whatever it holds', () => {
-    const deliveries = fc.record({
+    const always = fc.record({
       guid: fc.uuid(),
       interface: fc.constantFrom('shipper' as const, 'carrier' as const),
       action: fc.constantFrom('order.created', 'vehicle_location.update'),
@@ -40,6 +40,22 @@ describe('a delivery', () => {
       beganAt: fc.nat(Number.MAX_SAFE_INTEGER),
       body: fc.uint8Array().map((bytes) => Buffer.from(bytes)),
     });
+    const sometimes = fc.record(
+      { dueAt: fc.nat(Number.MAX_SAFE_INTEGER), timesAside: fc.nat(999_999_999) },
+      { requiredKeys: [] },
+    );
+    const byHand = fc.option(
+      fc.record({
+        why: fc.constantFrom('resend' as const, 'test' as const),
+        fromAttempt: fc.integer({ min: 1, max: 9 }),
+      }),
+      { nil: undefined },
+    );
+    const deliveries = fc.tuple(always, sometimes, byHand).map(([delivery, more, hand]) => ({
+      ...delivery,
+      ...more,
+      ...(hand === undefined || hand.fromAttempt > delivery.attempt ? {} : { byHand: hand }),
+    }));
     fc.assert(
       fc.property(deliveries, (delivery) => {
         expect(readDelivery(arrived(publishDelivery(delivery)))).toEqual(delivery);
@@ -47,9 +63,37 @@ describe('a delivery', () => {
     );
   });
 
+  test('is read from a note in which nothing was by hand, as all were once', () => {
+    const guids = `${aDelivery().subscription} 3 ${aDelivery().event}`;
+    const note = `1 ${guids} 2 1700000000000 1700000000000 1700000001000 aside 4`;
+    expect(readDelivery({ ...arrived(publishDelivery(aDelivery())), note })).toEqual({
+      ...aDelivery({ attempt: 2 }),
+      dueAt: 1_700_000_001_000,
+      timesAside: 4,
+    });
+  });
+
+  test('that is sent by hand stays so, when it is put aside and when it is made again', () => {
+    const byHand = { why: 'resend', fromAttempt: 5 } as const;
+    const delivery = aDelivery({ attempt: 5, byHand });
+    expect(readDelivery(arrived(publishWaiting(delivery, 'hung')))).toEqual({ ...delivery, timesAside: 1 });
+    expect(readDelivery(arrived(publishRetry({ ...delivery, attempt: 6 }, 1_000)))).toEqual({
+      ...delivery,
+      attempt: 6,
+    });
+  });
+
   test('keeps its trace', () => {
     const delivery = aDelivery({ traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' });
     expect(readDelivery(arrived(publishDelivery(delivery)))).toEqual(delivery);
+  });
+
+  test('is told from what it was before each time that it is put aside, and its retry begins anew', () => {
+    const aside = readDelivery(arrived(publishWaiting(aDelivery(), 'busy')));
+    expect(aside).toEqual({ ...aDelivery(), timesAside: 1 });
+    const again = publishWaiting(aside as Delivery, 'hung');
+    expect(readDelivery(arrived(again))).toEqual({ ...aDelivery(), timesAside: 2 });
+    expect(readDelivery(arrived(publishRetry({ ...aDelivery(), timesAside: 2 }, 4_000)))).toEqual(aDelivery());
   });
 
   test('goes to the queue of its action, and its retry to that of its action and delay', () => {
@@ -68,7 +112,11 @@ describe('a delivery', () => {
     ['without a note', { note: undefined }],
     ['with a note of another version', { note: arrived(publishDelivery(aDelivery())).note?.replace(/^1 /, '2 ') }],
     ['of an unknown interface', { type: 'broker.order.created' }],
-    ['with something behind the note', { note: `${arrived(publishDelivery(aDelivery())).note} 1` }],
+    ['with something behind the note', { note: `${arrived(publishDelivery(aDelivery())).note} 1 1` }],
+    ['by hand, of a kind that there is not', { note: `${arrived(publishDelivery(aDelivery())).note} whim 1` }],
+    ['by hand from nowhere', { note: `${arrived(publishDelivery(aDelivery())).note} resend` }],
+    ['by hand from before the first attempt', { note: `${arrived(publishDelivery(aDelivery())).note} resend 0` }],
+    ['by hand from an attempt to come', { note: `${arrived(publishDelivery(aDelivery())).note} test 2` }],
   ])('%s is rejected', (_what, { ...change }) => {
     const message = { ...arrived(publishDelivery(aDelivery())), ...change } as Message;
     expect(readDelivery(message)).toMatchObject({ kind: 'reject', reason: 'not_a_delivery' });

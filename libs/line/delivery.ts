@@ -1,6 +1,6 @@
 import { reject, type Message, type Publication, type Rejection } from './messages.ts';
-import type { InterfaceName } from './outcomes.ts';
-import { deliveriesExchange, retryExchange, retryKey } from './topology.ts';
+import type { ByHand, InterfaceName } from './outcomes.ts';
+import { deliveriesExchange, retryExchange, retryKey, waitingExchange, type WaitingLane } from './topology.ts';
 
 /** One notification on its way to one subscription. `guid` is the message guid that receivers see. */
 export type Delivery = {
@@ -13,14 +13,25 @@ export type Delivery = {
   event: string;
   /** 1 for the first. */
   attempt: number;
-  /** When the router made it, milliseconds since the epoch. */
+  /** Where somebody asked for it: why, and the number of its first attempt; those before it were made at other times. */
+  byHand?: { why: ByHand; fromAttempt: number };
+  /** When the router made it, or somebody asked for it; milliseconds since the epoch. */
   createdAt: number;
   /** When its first attempt began; equal to `createdAt` until then. */
   beganAt: number;
+  /** When this attempt was to begin, by the clock of whoever made the one before; a first attempt is due at `createdAt`. */
+  dueAt?: number;
+  /** How often this attempt was put aside: tells the delivery in a waiting lane from the one that it was before. */
+  timesAside?: number;
   /** The exact bytes to POST. */
   body: Buffer;
   traceparent?: string;
 };
+
+/** The number of the first attempt. */
+export function firstAttempt({ byHand }: Delivery): number {
+  return byHand?.fromAttempt ?? 1;
+}
 
 /** To the queue of its action, to be attempted now. */
 export function publishDelivery(delivery: Delivery): Publication {
@@ -29,7 +40,14 @@ export function publishDelivery(delivery: Delivery): Publication {
 
 /** To the retry queue of its action and delay, whence it returns to the queue of its action. */
 export function publishRetry(delivery: Delivery, delayMs: number): Publication {
-  return publication(delivery, { exchange: retryExchange, routingKey: retryKey(actionKey(delivery), delayMs) });
+  const { timesAside: _, ...retry } = delivery;
+  return publication(retry, { exchange: retryExchange, routingKey: retryKey(actionKey(delivery), delayMs) });
+}
+
+/** To the end of a waiting lane, as it is: not attempted, not counted. */
+export function publishWaiting(delivery: Delivery, lane: WaitingLane): Publication {
+  const timesAside = (delivery.timesAside ?? 0) + 1;
+  return publication({ ...delivery, timesAside }, { exchange: waitingExchange, routingKey: lane });
 }
 
 function publication(delivery: Delivery, to: { exchange: string; routingKey: string }): Publication {
@@ -52,12 +70,17 @@ export function actionKey({ interface: interfaceName, action }: Pick<Delivery, '
 
 // One short string instead of a table of headers, which would cost a fifth of the throughput.
 function writeNote(delivery: Delivery): string {
-  const { subscription, generation, event, attempt, createdAt, beganAt } = delivery;
-  return `1 ${subscription} ${generation} ${event} ${attempt} ${createdAt} ${beganAt}`;
+  const { subscription, generation, event, attempt, createdAt, beganAt, dueAt, timesAside, byHand } = delivery;
+  const due = dueAt === undefined ? '' : ` ${dueAt}`;
+  const aside = timesAside === undefined ? '' : ` aside ${timesAside}`;
+  const hand = byHand === undefined ? '' : ` ${byHand.why} ${byHand.fromAttempt}`;
+  return `1 ${subscription} ${generation} ${event} ${attempt} ${createdAt} ${beganAt}${due}${aside}${hand}`;
 }
 
 const GUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
-const NOTE = new RegExp(String.raw`^1 (${GUID}) (\d{1,10}) (${GUID}) (\d{1,4}) (\d{1,16}) (\d{1,16})$`);
+const NOTE = new RegExp(
+  String.raw`^1 (${GUID}) (\d{1,10}) (${GUID}) (\d{1,4}) (\d{1,16}) (\d{1,16})(?: (\d{1,16}))?(?: aside (\d{1,9}))?(?: (resend|test) ([1-9]\d{0,3}))?$`,
+);
 const TYPE = /^(shipper|carrier)\.([a-z_.]+)$/;
 
 /** Reads a delivery from its queue. A message that the router did not make is rejected. */
@@ -66,9 +89,11 @@ export function readDelivery(message: Message): Delivery | Rejection {
   const note = NOTE.exec(message.note ?? '');
   const guid = message.messageId;
   if (guid === undefined || (interfaceName !== 'shipper' && interfaceName !== 'carrier') || !action || !note) {
-    return reject('not_a_delivery', 'message_id, type or correlation_id is not what the router writes');
+    return notADelivery();
   }
-  const [, subscription = '', generation, event = '', attempt, createdAt, beganAt] = note;
+  const [, subscription = '', generation, event = '', attempt, createdAt, beganAt, dueAt, timesAside, why, from] = note;
+  const byHand = readByHand(why, from);
+  if (byHand !== undefined && byHand.fromAttempt > Number(attempt)) return notADelivery();
   return {
     guid,
     interface: interfaceName,
@@ -77,9 +102,19 @@ export function readDelivery(message: Message): Delivery | Rejection {
     generation: Number(generation),
     event,
     attempt: Number(attempt),
+    ...(byHand === undefined ? {} : { byHand }),
     createdAt: Number(createdAt),
     beganAt: Number(beganAt),
+    ...(dueAt === undefined ? {} : { dueAt: Number(dueAt) }),
+    ...(timesAside === undefined ? {} : { timesAside: Number(timesAside) }),
     body: message.body,
     ...(message.traceparent === undefined ? {} : { traceparent: message.traceparent }),
   };
 }
+
+function readByHand(why: string | undefined, fromAttempt: string | undefined): Delivery['byHand'] {
+  return why === 'resend' || why === 'test' ? { why, fromAttempt: Number(fromAttempt) } : undefined;
+}
+
+const notADelivery = (): Rejection =>
+  reject('not_a_delivery', 'message_id, type or correlation_id is not what is written here');

@@ -18,7 +18,8 @@ function describeOutcome(outcome: Outcome): string {
     case 'routed':
       return ['routed', ...outcome.suppressed.map(({ reason }) => reason)].join(' ');
     case 'dropped':
-      return `dropped ${outcome.reason}`;
+    case 'rejected':
+      return `${outcome.kind} ${outcome.reason}`;
     case 'delivered':
     case 'failed':
     case 'exhausted':

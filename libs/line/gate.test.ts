@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { createLog } from '@waybell/runtime/log';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { Gate, type GateOptions } from './gate.ts';
-import { until } from './testing/until.ts';
+import { until } from '@waybell/runtime/testing/until';
 
 const log = createLog({ service: 'test', level: 'silent' });
 const aGate = (options: Partial<GateOptions> = {}) =>

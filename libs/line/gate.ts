@@ -24,7 +24,7 @@ export class Gate {
   readonly #closing = new AbortController();
   #outage: Outage | undefined;
   #delayMs = FIRST_PROBE_MS;
-  #reopenedAt = 0;
+  #reopenedAt = -Infinity;
 
   constructor(options: GateOptions) {
     this.#options = options;
@@ -63,12 +63,13 @@ export class Gate {
   }
 
   async #waitOut(outage: Outage, probe: () => Promise<unknown>): Promise<void> {
-    const beganAt = Date.now();
+    const beganAt = performance.now();
     if (beganAt - this.#reopenedAt > SAME_OUTAGE_MS) this.#delayMs = FIRST_PROBE_MS;
     while (!(await this.#isBack(probe))) if (this.#isClosed()) return;
     this.#outage = undefined;
-    this.#reopenedAt = Date.now();
-    this.#options.log.info({ dependency: outage.dependency, awayMs: Date.now() - beganAt }, 'dependency.back');
+    this.#reopenedAt = performance.now();
+    const awayMs = Math.round(this.#reopenedAt - beganAt);
+    this.#options.log.info({ dependency: outage.dependency, awayMs }, 'dependency.back');
     this.#options.onReopen();
     outage.end(true);
   }

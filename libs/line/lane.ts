@@ -1,42 +1,44 @@
 import type { Broker } from './broker/connect-broker.ts';
 import type { Consumer } from './broker/consumers.ts';
 import type { Held } from './broker/held.ts';
-import { Slots } from './slots.ts';
+import type { Hold } from './hold.ts';
 
 export type LaneOptions = {
   queues: readonly string[];
-  /** Messages held at most, per queue. */
-  prefetch: number;
-  /** Messages settled at once, over all queues. */
-  slots: number;
+  hold: Hold;
   /** Acknowledges the message or gives it back, in the end. Never rejects. */
   settle: (held: Held) => Promise<void>;
 };
 
-/** Takes messages from queues and has them settled, so many at once; the others wait in hand. */
+/** Takes messages from queues and has each settled at once, and holds no more of them than it may. */
 export class Lane {
-  readonly #slots: Slots;
+  readonly #broker: Broker;
   readonly #settle: LaneOptions['settle'];
-  readonly #consumers: Consumer[];
+  readonly #consumer: Consumer;
   readonly #inHand = new Set<Promise<void>>();
 
-  constructor(broker: Broker, { queues, prefetch, slots, settle }: LaneOptions) {
-    this.#slots = new Slots(slots);
+  constructor(broker: Broker, { queues, hold, settle }: LaneOptions) {
+    this.#broker = broker;
     this.#settle = settle;
-    this.#consumers = queues.map((queue) => broker.consume(queue, prefetch, (held) => this.#take(held)));
+    this.#consumer = broker.consume(queues, hold, (held) => this.#take(held));
   }
 
-  get used(): number {
-    return this.#slots.used;
+  get held(): number {
+    return this.#inHand.size;
   }
 
-  /** Takes no more. Resolves when no further message will come. */
-  async pause(): Promise<void> {
-    await Promise.all(this.#consumers.map((consumer) => consumer.pause()));
+  /** Takes no more until every reason for that is gone. Resolves when no further message will come. */
+  async pause(reason: string): Promise<void> {
+    await this.#consumer.pause(reason);
   }
 
-  resume(): void {
-    for (const consumer of this.#consumers) consumer.resume();
+  resume(reason: string): void {
+    this.#consumer.resume(reason);
+  }
+
+  /** Does the work while no other lane of the process takes anything, once they are empty or have had so long for it. */
+  async alone(limitMs: number, work: () => Promise<void>): Promise<void> {
+    await this.#broker.alone(this.#consumer, limitMs, work);
   }
 
   async untilEmpty(): Promise<void> {
@@ -44,7 +46,7 @@ export class Lane {
   }
 
   #take(held: Held): void {
-    const settled = this.#slots.run(() => this.#settle(held));
+    const settled = this.#settle(held);
     this.#inHand.add(settled);
     void settled.finally(() => this.#inHand.delete(settled));
   }

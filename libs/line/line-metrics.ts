@@ -1,5 +1,5 @@
-import { Counter, Gauge, Histogram } from 'prom-client';
-import type { Metrics } from '@waybell/runtime/metrics';
+import { Counter, Histogram } from 'prom-client';
+import { gaugeOnDemand, type Metrics } from '@waybell/runtime/metrics';
 import type { Outcome } from './outcomes.ts';
 
 /** How a message left its step: the closed list of the label `result`. */
@@ -9,35 +9,50 @@ export type StepResult = 'handled' | 'repeated' | 'rejected' | 'suspected' | 'gi
 export class LineMetrics {
   readonly #messages: Counter<'step' | 'result'>;
   readonly #seconds: Histogram<'step'>;
-  readonly #slotsUsed = new Map<string, () => number>();
-  readonly #ends: Counter<'interface' | 'end' | 'reason'>;
+  readonly #held = new Map<string, () => number>();
+  readonly #routed: Counter<'interface'>;
+  readonly #ends: Counter<'interface' | 'end' | 'reason' | 'by_hand'>;
 
   constructor(metrics: Metrics) {
     const registers = [metrics];
     this.#messages = new Counter({
       name: 'waybell_messages_total',
-      help: 'Messages taken from a queue, by how they left the step',
+      help: 'Messages that a step took from a queue, by how they left it',
       labelNames: ['step', 'result'],
       registers,
     });
     this.#seconds = new Histogram({
       name: 'waybell_message_duration_seconds',
-      help: 'From the start of the handler to the acknowledgement',
+      help: 'Time from the start of the handler to the acknowledgement, by step; outages that were waited out included',
       labelNames: ['step'],
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
       registers,
     });
-    metrics.registerMetric(slotsGauge(this.#slotsUsed));
+    gaugeOnDemand(
+      metrics,
+      {
+        name: 'waybell_messages_held',
+        help: 'Messages taken from a queue and neither acknowledged nor given back, at this moment',
+        labelNames: ['step'],
+      },
+      () => [...this.#held].map(([step, held]) => ({ labels: { step }, value: held() })),
+    );
+    this.#routed = new Counter({
+      name: 'waybell_deliveries_routed_total',
+      help: 'Deliveries the router made of events: each ends as delivered, exhausted or dropped; those sent by hand are not among them',
+      labelNames: ['interface'],
+      registers,
+    });
     this.#ends = new Counter({
       name: 'waybell_outcomes_total',
-      help: 'What became of attempts and of events, by end and reason',
-      labelNames: ['interface', 'end', 'reason'],
+      help: 'What became of attempts and of events: attempts delivered, failed and exhausted; deliveries dropped; events suppressed; each with its reason; by_hand is empty but for what somebody sent again (resend) or tried out (test)',
+      labelNames: ['interface', 'end', 'reason', 'by_hand'],
       registers,
     });
   }
 
-  watchSlots(step: string, used: () => number): void {
-    this.#slotsUsed.set(step, used);
+  watchHeld(step: string, held: () => number): void {
+    this.#held.set(step, held);
   }
 
   left(step: string, result: StepResult, durationMs?: number): void {
@@ -46,34 +61,26 @@ export class LineMetrics {
   }
 
   ended(outcome: Outcome): void {
-    const count = (end: string, reason = '') => this.#ends.inc({ interface: outcome.interface, end, reason });
+    const count = (end: string, reason = '', byHand = '') =>
+      this.#ends.inc({ interface: outcome.interface, end, reason, by_hand: byHand });
     switch (outcome.kind) {
       case 'routed':
+        this.#routed.inc({ interface: outcome.interface }, outcome.deliveries.length);
         for (const { reason } of outcome.suppressed) count('suppressed', reason);
         break;
       case 'dropped':
-        count('dropped', outcome.reason);
+        count('dropped', outcome.reason, outcome.byHand);
         break;
       case 'delivered':
       case 'failed':
       case 'exhausted':
-        count(outcome.kind, outcome.answer.reason);
+        count(outcome.kind, outcome.answer.reason, outcome.byHand);
+        break;
+      case 'rejected':
+        // Counted as messages: not each of them is an event.
         break;
     }
   }
-}
-
-/** Asked when somebody looks. */
-function slotsGauge(slotsUsed: ReadonlyMap<string, () => number>): Gauge<'step'> {
-  return new Gauge({
-    name: 'waybell_slots_used',
-    help: 'Messages being handled at this moment',
-    labelNames: ['step'],
-    registers: [],
-    collect() {
-      for (const [step, used] of slotsUsed) this.set({ step }, used());
-    },
-  });
 }
 
 const byRegistry = new WeakMap<Metrics, LineMetrics>();

@@ -1,4 +1,4 @@
-import { actionKey, actions } from '@waybell/catalog/actions';
+import { actionKey, actions, reports } from '@waybell/catalog/actions';
 import type { Schedule } from './schedule.ts';
 import { topology, type Topology } from './topology.ts';
 
@@ -9,6 +9,7 @@ export function lineTopology(options: { schedule: Schedule; eventsLimitBytes: nu
   );
   return topology({
     actionKeys: [...delaysMs.keys()],
+    locationKeys: reports.map(actionKey),
     retryDelaysMs: (key) => delaysMs.get(key) ?? [],
     eventsLimitBytes: options.eventsLimitBytes,
     quorumSize: options.quorumSize,

@@ -1,27 +1,30 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createLog } from '@waybell/runtime/log';
+import { createMetrics } from '@waybell/runtime/metrics';
 import { connectRedis, type Redis } from '@waybell/runtime/redis';
 import type { Outgoing } from './messages.ts';
 import { onceInRedis, type OncePolicy } from './once.ts';
 import type { Message } from './messages.ts';
 import { aLine, to } from './testing/a-line.ts';
-import { openSockets, TestBroker } from './testing/test-broker.ts';
-import { until } from './testing/until.ts';
+import { Detour } from './testing/detour.ts';
+import { TestBroker } from './testing/test-broker.ts';
+import { until } from '@waybell/runtime/testing/until';
 
 let broker: TestBroker;
 let redis: Redis;
+// So long that a machine that stands still is not taken for a Redis that is away.
+const PATIENT_MS = 600_000;
 const log = createLog({ service: 'test', level: 'silent' });
 
 beforeAll(async () => {
   broker = await TestBroker.start(['rabbitmq', 'redis']);
-  redis = connectRedis({ url: broker.servers.url('redis'), timeoutMs: 1_000, log });
+  redis = connectRedis({ url: broker.servers.url('redis'), timeoutMs: PATIENT_MS, log });
   await until('Redis is there', () => redis.status === 'ready');
 }, 120_000);
 
 afterAll(async () => {
   await redis[Symbol.asyncDispose]();
   await broker[Symbol.asyncDispose]();
-  await until('every socket is closed', () => openSockets() === 0);
 }, 120_000);
 
 let lines = 0;
@@ -30,6 +33,7 @@ let lines = 0;
 const aRememberingLine = async (handle?: (body: string) => Promise<Outgoing[]>) => {
   const prefix = String((lines += 1));
   const repeats: string[] = [];
+  const metrics = createMetrics('test');
   const policy: OncePolicy<Message> = {
     keyOf: ({ body }) => {
       const [key = '', fingerprint = ''] = body.toString().split(':');
@@ -44,10 +48,10 @@ const aRememberingLine = async (handle?: (body: string) => Promise<Outgoing[]>) 
   };
   const line = await aLine(broker, {
     once: policy,
-    tools: { once: onceInRedis(redis, log) },
+    tools: { once: onceInRedis(redis, { log, metrics }) },
     ...(handle !== undefined && { handle }),
   });
-  return { line, repeats, handled: () => line.seen.map(({ body }) => body.toString()) };
+  return { line, repeats, metrics, handled: () => line.seen.map(({ body }) => body.toString()) };
 };
 
 describe('once', () => {
@@ -114,13 +118,43 @@ describe('once', () => {
     expect(repeats).toEqual([]);
   });
 
-  test('while Redis is away the line goes on, and handles repeats again', async () => {
-    const { line, handled } = await aRememberingLine();
+  test('a process that dies after the confirms, before it could remember, costs a repeat and loses nothing', async () => {
+    await using way = await Detour.to(broker.url);
+    await using wayToRedis = await Detour.to(broker.servers.url('redis'));
+    await using slowRedis = connectRedis({ url: wayToRedis.url, timeoutMs: PATIENT_MS, log });
+    await until('Redis is there', () => slowRedis.status === 'ready');
+    const { line, repeats } = await aRememberingLine(async (body) => {
+      wayToRedis.stall('everything');
+      return [to(line.output, body)];
+    });
+    await using _dying = await line.run({
+      broker: { url: way.url },
+      tools: { once: onceInRedis(slowRedis, { log, metrics: createMetrics('test') }) },
+    });
+    await broker.put(line.input, ['a:1']);
+    expect(await broker.takeBodies(line.output, 1)).toEqual(['a:1']);
+    // For all that the servers see it is dead from here on.
+    way.stall('everything');
+    way.cut();
+    await using _survivor = await line.run();
+    expect(await broker.takeBodies(line.output, 1)).toEqual(['a:1']);
+    expect(line.seen.map(({ deliveryCount }) => deliveryCount)).toEqual([0, 1]);
+    await broker.put(line.input, ['a:1']);
+    await until('it is recognised now', () => repeats.length === 1);
+    wayToRedis.flow();
+  });
+
+  test('while Redis is away the line goes on, handles repeats again, and counts what Redis did not say or keep', async () => {
+    const { line, handled, metrics } = await aRememberingLine();
     await using _running = await line.run();
     await broker.servers.process('redis').kill();
     await broker.put(line.input, ['a:1', 'a:1', 'b:1']);
     expect((await broker.takeBodies(line.output, 3)).toSorted()).toEqual(['a:1', 'a:1', 'b:1']);
     expect(handled()).toHaveLength(3);
+    await until('all were to be remembered', async () => {
+      const shown = await metrics.metrics();
+      return ['recall', 'remember'].every((operation) => shown.includes(`{operation="${operation}",service="test"} 3`));
+    });
     await broker.servers.process('redis').start();
   });
 });

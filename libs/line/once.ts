@@ -1,4 +1,7 @@
+import { Counter } from 'prom-client';
+import { complainer } from '@waybell/runtime/complainer';
 import type { Log } from '@waybell/runtime/log';
+import type { Metrics } from '@waybell/runtime/metrics';
 import type { Redis } from '@waybell/runtime/redis';
 import type { Outgoing } from './messages.ts';
 
@@ -22,22 +25,20 @@ export type Once = {
 };
 
 const PREFIX = 'waybell:once:';
-const COMPLAINT_INTERVAL_MS = 60_000;
 
-export function onceInRedis(redis: Redis, log: Log): Once {
-  let complainedAt = 0;
-  const withoutRedis = (error: unknown) => {
-    if (Date.now() - complainedAt < COMPLAINT_INTERVAL_MS) return;
-    complainedAt = Date.now();
-    const reason = error instanceof Error ? error.message : String(error);
-    log.warn({ reason }, 'redis.away: duplicates are possible');
+export function onceInRedis(redis: Redis, { log, metrics }: { log: Log; metrics: Metrics }): Once {
+  const failures = countOnceFailures(metrics);
+  const complain = complainer(log, 'redis.away: duplicates are possible');
+  const withoutRedis = (operation: 'recall' | 'remember', error: unknown) => {
+    failures.inc({ operation });
+    complain(error);
   };
   return {
     async recall(key) {
       try {
         return (await redis.get(PREFIX + key)) ?? undefined;
       } catch (error) {
-        withoutRedis(error);
+        withoutRedis('recall', error);
         return undefined;
       }
     },
@@ -45,8 +46,18 @@ export function onceInRedis(redis: Redis, log: Log): Once {
       try {
         await redis.set(PREFIX + key, fingerprint, 'PX', ttlMs);
       } catch (error) {
-        withoutRedis(error);
+        withoutRedis('remember', error);
       }
     },
   };
+}
+
+/** Redis away costs duplicates and stops nothing: only this figure shows it. */
+export function countOnceFailures(metrics: Metrics): Counter<'operation'> {
+  return new Counter({
+    name: 'waybell_once_failures_total',
+    help: 'Times Redis did not say (recall) or keep (remember) what was done before: each may let a duplicate through',
+    labelNames: ['operation'],
+    registers: [metrics],
+  });
 }

@@ -1,23 +1,20 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createLog } from '@waybell/runtime/log';
+import { OutcomeBatcher } from './outcome-batcher.ts';
 import { deactivatorQueue } from './topology.ts';
 import { readOutcomes, type Outcome } from './outcomes.ts';
-import { aLine, numbers } from './testing/a-line.ts';
-import { Detour } from './testing/detour.ts';
-import { openSockets, TestBroker } from './testing/test-broker.ts';
-import { until } from './testing/until.ts';
+import { aLine, holdOf, numbers, to } from './testing/a-line.ts';
+import { TestBroker } from './testing/test-broker.ts';
+import { until } from '@waybell/runtime/testing/until';
 
 let broker: TestBroker;
-let detour: Detour;
 
 beforeAll(async () => {
   broker = await TestBroker.start();
-  detour = await Detour.to(broker.url);
 }, 120_000);
 
 afterAll(async () => {
-  await detour[Symbol.asyncDispose]();
   await broker[Symbol.asyncDispose]();
-  await until('every socket is closed', () => openSockets() === 0);
 }, 120_000);
 
 beforeEach(async () => {
@@ -54,8 +51,7 @@ const untilRecorded = async (count: number) => {
 describe('outcomes', () => {
   test('of many messages travel in few batches, each record once', async () => {
     const line = await aLine(broker, {
-      prefetch: 300,
-      slots: 300,
+      hold: holdOf(300),
       handle: async (body) => [{ kind: 'outcome', outcome: anOutcome(body) }],
     });
     await broker.put(line.input, numbers(300));
@@ -81,9 +77,9 @@ describe('outcomes', () => {
 
   test('that were not confirmed are published again, without handling their messages again', async () => {
     const line = await aLine(broker, {
-      broker: { url: detour.url },
+      broker: { url: broker.detour.url },
       handle: async (body) => {
-        if (body === '0') detour.cut('test publish');
+        if (body === '0') broker.detour.cut('test publish');
         return [{ kind: 'outcome', outcome: anOutcome(body) }];
       },
     });
@@ -93,5 +89,80 @@ describe('outcomes', () => {
     expect(line.seen).toHaveLength(10);
     await running[Symbol.asyncDispose]();
     expect(await broker.ready(line.input)).toBe(0);
+  });
+});
+
+describe('while the broker blocks publishers', () => {
+  const aRecord = (kind: 'delivered' | 'dropped' | 'failed', delivery: string): Outcome => {
+    const facts = { delivery, subscription: 's', generation: 1, event: 'e', interface: 'carrier' } as const;
+    const more = { ...facts, action: 'order.created', attempt: 1, at: 4 };
+    if (kind === 'dropped') return { ...more, kind, reason: 'unsubscribed' };
+    const attempted = { ...more, beganAt: 1, answer: { durationMs: 3, status: 200 } };
+    return kind === 'delivered' ? { ...attempted, kind } : { ...attempted, kind, retryAt: 9 };
+  };
+  const leftIn = async (queue: string) => {
+    const lines = (await broker.control('list_queues', 'name', 'messages')).split('\n');
+    return Number(lines.find((line) => line.startsWith(`${queue}\t`))?.split('\t')[1]);
+  };
+
+  test('a step that drains empties its queue of what succeeds, holds what needs a retry, and records all in the end', async () => {
+    const line = await aLine(broker, {
+      drainsWhileBlocked: true,
+      hold: holdOf(100),
+      handle: async (body) => {
+        if (body === 'retried') return [to(line.output, body), { kind: 'outcome', outcome: aRecord('failed', body) }];
+        return [{ kind: 'outcome', outcome: aRecord(body === '7' ? 'dropped' : 'delivered', body) }];
+      },
+    });
+    await broker.alarm(true);
+    await broker.on(async (channel) => {
+      for (const body of ['retried', ...numbers(1_000)]) channel.sendToQueue(line.input, Buffer.from(body));
+      await broker.alarm(false);
+      await channel.waitForConfirms();
+    });
+    await broker.alarm(true);
+    {
+      await using running = await line.run();
+      await until('the backlog is gone', async () => (await leftIn(line.input)) === 1);
+      expect(running.broker.isBlocked()).toBe(true);
+      expect(running.waitingFor()).toEqual([]);
+      expect(await broker.take(deactivatorQueue)).toEqual([]);
+      expect(await broker.take(line.output)).toEqual([]);
+      await broker.alarm(false);
+      const recorded = (await untilRecorded(1_001)).flat();
+      const deliveries = recorded.map((outcome) => ('delivery' in outcome ? outcome.delivery : ''));
+      expect(deliveries.toSorted()).toEqual(['retried', ...numbers(1_000)].toSorted());
+      expect(await broker.takeBodies(line.output, 1)).toEqual(['retried']);
+    }
+    // The broker counts what a queue holds every few seconds.
+    await until('nothing is left', async () => (await leftIn(line.input)) === 0);
+    expect(line.seen).toHaveLength(1_001);
+  });
+
+  test('only so many records are kept: then messages wait, and closing does not', async () => {
+    const line = await aLine(broker);
+    await using running = await line.run();
+    const outcomes = new OutcomeBatcher({
+      broker: running.broker,
+      log: createLog({ service: 'test', level: 'silent' }),
+      backlogCharacters: 3_000,
+      closeLimitMs: 100,
+    });
+    await broker.alarm(true);
+    const settled: string[] = [];
+    let isHeld = true;
+    const all = numbers(100).map(async (number) => {
+      await outcomes.add(aRecord('delivered', number), () => isHeld);
+      settled.push(number);
+    });
+    const ended = Promise.allSettled(all);
+    await until('no room is left', () => !outcomes.hasRoom);
+    expect(settled.length).toBeGreaterThan(5);
+    expect(settled.length).toBeLessThan(50);
+    await outcomes.close();
+    isHeld = false;
+    await broker.alarm(false);
+    await ended;
+    await until('there is room again', () => outcomes.hasRoom);
   });
 });

@@ -1,6 +1,8 @@
+import type { Log } from '@waybell/runtime/log';
+import { within } from '@waybell/runtime/within';
 import type { Broker } from './broker/connect-broker.ts';
 import type { Publication } from './messages.ts';
-import { joinOutcomes, writeOutcome, type Outcome } from './outcomes.ts';
+import { closesDelivery, joinOutcomes, writeOutcome, type Outcome } from './outcomes.ts';
 import { publishUntilConfirmed } from './publish-until-confirmed.ts';
 import { outcomesExchange } from './topology.ts';
 
@@ -8,49 +10,111 @@ const LARGEST_BATCH = 100;
 /** Records of exhausted deliveries carry a body, and a broker refuses messages beyond 16 MiB, with the whole channel. */
 const LARGEST_BATCH_CHARACTERS = 2 ** 20;
 const LONGEST_WAIT_MS = 20;
+/** About a hundred thousand records: what is kept of them while the broker blocks, and lost if the process is killed. */
+const LARGEST_BACKLOG_CHARACTERS = 2 ** 25;
+const CLOSE_LIMIT_MS = 10_000;
 
-type Entry = { record: string; isHeld: () => boolean; resolve: () => void; reject: (error: unknown) => void };
+type Entry = {
+  record: string;
+  mayLetGo: boolean;
+  /** Its message is gone: the record is all there is. */
+  isLetGo: boolean;
+  isHeld: () => boolean;
+  resolve: () => void;
+  reject: (error: unknown) => void;
+};
 
-/** Collects records of outcomes, so that a hundred attempts cost one message and not a hundred. */
+type BatcherBroker = Pick<Broker, 'publish' | 'isBlocked' | 'onBlocked'>;
+type BatcherOptions = { broker: BatcherBroker; log: Log; backlogCharacters?: number; closeLimitMs?: number };
+
+/**
+ * Collects records of outcomes, so that a hundred attempts cost one message and not a hundred. While the broker blocks
+ * publishers it lets go of messages whose delivery is closed, and keeps their records, so many, until it takes them.
+ */
 export class OutcomeBatcher {
-  readonly #broker: Pick<Broker, 'publish'>;
+  readonly #broker: BatcherBroker;
+  readonly #log: Log;
+  readonly #backlogLimit: number;
+  readonly #closeLimitMs: number;
+  readonly #underWay = new Map<readonly Entry[], Promise<void>>();
   #batch: Entry[] = [];
   #characters = 0;
+  #backlogCharacters = 0;
+  #isClosed = false;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(broker: Pick<Broker, 'publish'>) {
+  constructor({ broker, log, ...limits }: BatcherOptions) {
     this.#broker = broker;
-  }
-
-  /** Resolves when the batch with this record is confirmed. `isHeld`: whether the message it is about still is. */
-  add(outcome: Outcome, isHeld: () => boolean): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const record = writeOutcome(outcome);
-      this.#batch.push({ record, isHeld, resolve, reject });
-      this.#characters += record.length;
-      if (this.#batch.length >= LARGEST_BATCH || this.#characters >= LARGEST_BATCH_CHARACTERS) void this.#flush();
-      else this.#timer ??= setTimeout(() => void this.#flush(), LONGEST_WAIT_MS);
+    this.#log = log;
+    this.#backlogLimit = limits.backlogCharacters ?? LARGEST_BACKLOG_CHARACTERS;
+    this.#closeLimitMs = limits.closeLimitMs ?? CLOSE_LIMIT_MS;
+    broker.onBlocked(() => {
+      for (const entries of this.#underWay.keys()) this.#letGo(entries);
     });
   }
 
-  async #flush(): Promise<void> {
+  /** Whether another message can be let go of while the broker blocks. */
+  get hasRoom(): boolean {
+    return this.#backlogCharacters < this.#backlogLimit;
+  }
+
+  /**
+   * Resolves when the batch with this record is confirmed, or when its message need not wait for that. `isHeld`:
+   * whether the message it is about still is.
+   */
+  add(outcome: Outcome, isHeld: () => boolean): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const record = writeOutcome(outcome);
+      this.#batch.push({ record, mayLetGo: closesDelivery(outcome), isLetGo: false, isHeld, resolve, reject });
+      this.#characters += record.length;
+      if (this.#batch.length >= LARGEST_BATCH || this.#characters >= LARGEST_BATCH_CHARACTERS) this.#flush();
+      else this.#timer ??= setTimeout(() => this.#flush(), LONGEST_WAIT_MS);
+    });
+  }
+
+  /** Waits for records whose messages are gone, for a while: a broker that blocks must not hold up the end. */
+  async close(): Promise<void> {
+    await within(this.#closeLimitMs, Promise.all(this.#underWay.values()));
+    this.#isClosed = true;
+  }
+
+  #flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const batch = this.#batch;
+    const entries = this.#batch;
     this.#batch = [];
     this.#characters = 0;
+    this.#underWay.set(entries, this.#publish(entries));
+    if (this.#broker.isBlocked()) this.#letGo(entries);
+  }
+
+  async #publish(entries: readonly Entry[]): Promise<void> {
     const publication: Publication = {
       kind: 'publish',
       exchange: outcomesExchange,
       routingKey: '',
-      body: joinOutcomes(batch.map(({ record }) => record)),
+      body: joinOutcomes(entries.map(({ record }) => record)),
       contentType: 'application/json',
     };
+    const isNeeded = () => entries.some(({ isLetGo, isHeld }) => (isLetGo ? !this.#isClosed : isHeld()));
     try {
-      await publishUntilConfirmed(this.#broker, publication, () => batch.some(({ isHeld }) => isHeld()));
-      for (const { resolve } of batch) resolve();
+      await publishUntilConfirmed(this.#broker, publication, isNeeded);
+      for (const { resolve } of entries) resolve();
     } catch (error) {
-      for (const { reject } of batch) reject(error);
+      for (const { reject } of entries) reject(error);
+      const lost = entries.filter(({ isLetGo }) => isLetGo).length;
+      if (lost > 0) this.#log.error({ err: error, records: lost }, 'outcomes.lost');
+    }
+    this.#underWay.delete(entries);
+    for (const { isLetGo, record } of entries) if (isLetGo) this.#backlogCharacters -= record.length;
+  }
+
+  #letGo(entries: readonly Entry[]): void {
+    for (const entry of entries) {
+      if (!entry.mayLetGo || entry.isLetGo || !this.hasRoom) continue;
+      entry.isLetGo = true;
+      this.#backlogCharacters += entry.record.length;
+      entry.resolve();
     }
   }
 }

@@ -13,7 +13,11 @@ export type SuppressionReason =
   | 'no_audited_change'
   | 'position_absorbed';
 
-export type Suppression = { reason: SuppressionReason; subscription?: string };
+/** Without a subscription it is of all the account's clients; without an account, of the event as a whole. */
+export type Suppression = { reason: SuppressionReason; account?: string; client?: string; subscription?: string };
+
+/** One of the deliveries that an event caused, and whose it is. */
+export type Addressed = { delivery: string; subscription: string; account: string; client: string };
 
 /** The router's verdict on one event: the deliveries it caused, and who got nothing and why. */
 export type Routed = {
@@ -22,11 +26,33 @@ export type Routed = {
   interface: InterfaceName;
   action: string;
   at: number;
-  deliveries: { delivery: string; subscription: string }[];
+  /** What the event is about: the guids in its payload, order, vehicles, offer and so on, each once. */
+  subjects: readonly string[];
+  /** The accounts that it is for. */
+  receivers: readonly string[];
+  deliveries: Addressed[];
   suppressed: Suppression[];
   /** Members of the event that its action does not define; left out of the notification. */
   unknownMembers: number;
 };
+
+/** An event, or a delivery, went to the rejected queue; what of it could be read. */
+export type Rejected = {
+  kind: 'rejected';
+  event: string;
+  interface: InterfaceName;
+  action: string;
+  at: number;
+  subjects: readonly string[];
+  receivers: readonly string[];
+  reason: string;
+  detail: string;
+  /** Where it was a delivery. */
+  delivery?: string;
+};
+
+/** Who asked for a delivery that no event caused: to send one again, or to try a subscription out. */
+export type ByHand = 'resend' | 'test';
 
 /** What every record about a delivery says. */
 export type DeliveryFacts = {
@@ -39,24 +65,58 @@ export type DeliveryFacts = {
   attempt: number;
   /** When the attempt, or the decision not to make one, ended. */
   at: number;
+  /** Where it waited before the attempt, if it did. */
+  lane?: 'busy' | 'hung';
+  byHand?: ByHand;
+  /** What was, or was to be, sent. With the first record of a delivery, and with its end unless that is a success. */
+  body?: string;
 };
 
 /** What the receiver, or the way to it, said. */
-export type Answer = { durationMs: number; status?: number; reason?: string };
+export type Answer = {
+  durationMs: number;
+  status?: number;
+  /** Of the closed list; absent where it was delivered. */
+  reason?: string;
+  /** Where the request went, without user, fragment and the values of the query, which may be secrets. */
+  url?: string;
+  /** The address connected to. */
+  ip?: string;
+  /** Of the connection, where one was made for this attempt. */
+  dnsMs?: number;
+  connectMs?: number;
+  tlsMs?: number;
+  /** From the start until the status line. */
+  firstByteMs?: number;
+  /** The beginning of the answer's body, at most 4 KiB. */
+  body?: string;
+};
 
 /** 2xx in time. `beganAt` is the start of the first attempt. */
 export type Delivered = DeliveryFacts & { kind: 'delivered'; beganAt: number; answer: Answer };
 /** Not 2xx, or not in time; the next attempt is due at `retryAt`. */
 export type Failed = DeliveryFacts & { kind: 'failed'; beganAt: number; answer: Answer; retryAt: number };
-/** The last attempt failed, or the delivery grew too old (`expired`, without an answer). Carries the body. */
-export type Exhausted = DeliveryFacts & { kind: 'exhausted'; beganAt: number; answer: Answer; body: string };
+/** The last attempt failed, or the delivery grew too old (`expired`, without an answer). */
+export type Exhausted = DeliveryFacts & { kind: 'exhausted'; beganAt: number; answer: Answer };
 /** Nobody is to receive it any more: no attempt was made. */
 export type Dropped = DeliveryFacts & { kind: 'dropped'; reason: DropReason };
 
 export type DropReason = 'unsubscribed' | 'deactivated' | 'feature_off';
 
 export type Attempted = Delivered | Failed | Exhausted | Dropped;
-export type Outcome = Routed | Attempted;
+export type Outcome = Routed | Rejected | Attempted;
+
+export function isAttempted(outcome: Outcome): outcome is Attempted {
+  return outcome.kind !== 'routed' && outcome.kind !== 'rejected';
+}
+
+/**
+ * Whether nothing but this record is left to do about its delivery: no retry, no body to keep. Its message may then go
+ * before the record is safe, where waiting would do more harm.
+ */
+export function closesDelivery({ kind }: Outcome): boolean {
+  return kind === 'delivered' || kind === 'dropped';
+}
 
 const VERSION = 1;
 

@@ -1,9 +1,13 @@
 import { publishRejected } from './aside.ts';
 import type { Broker } from './broker/connect-broker.ts';
 import type { Held } from './broker/held.ts';
-import type { Outgoing } from './messages.ts';
-import { OutcomeBatcher } from './outcome-batcher.ts';
+import type { Message, Outgoing, Rejection } from './messages.ts';
+import type { OutcomeBatcher } from './outcome-batcher.ts';
+import type { Rejected } from './outcomes.ts';
 import { publishUntilConfirmed } from './publish-until-confirmed.ts';
+
+/** What is put on record of a message that is rejected; undefined where nobody could find it by that. */
+export type RecordRejection = (message: Message, rejection: Rejection) => Rejected | undefined;
 
 export type PublishCaused = (held: Held, caused: Outgoing[]) => Promise<void>;
 
@@ -11,10 +15,20 @@ export type PublishCaused = (held: Held, caused: Outgoing[]) => Promise<void>;
  * Publishes what a message caused; resolves when queues have all of it. Rejects with `Unroutable`, or with
  * `NoLongerHeld`, when nothing is under way any more.
  */
-export function publishCausedTo(broker: Broker): PublishCaused {
-  const outcomes = new OutcomeBatcher(broker);
+export function publishCausedTo(
+  broker: Broker,
+  outcomes: OutcomeBatcher,
+  recordRejection: RecordRejection = () => undefined,
+): PublishCaused {
   return async (held, caused) => {
     const isHeld = () => held.isHeld();
+    const reject = async (rejection: Rejection) => {
+      const record = recordRejection(held.message, rejection);
+      await Promise.all([
+        publishUntilConfirmed(broker, publishRejected(held.message, rejection, Date.now()), isHeld),
+        record && outcomes.add(record, isHeld),
+      ]);
+    };
     const published = await Promise.allSettled(
       caused.map((outgoing) => {
         switch (outgoing.kind) {
@@ -23,7 +37,7 @@ export function publishCausedTo(broker: Broker): PublishCaused {
           case 'outcome':
             return outcomes.add(outgoing.outcome, isHeld);
           case 'reject':
-            return publishUntilConfirmed(broker, publishRejected(held.message, outgoing, Date.now()), isHeld);
+            return reject(outgoing);
         }
       }),
     );

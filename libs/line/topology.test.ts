@@ -1,11 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { routerQueue, topology } from './topology.ts';
+import { locationsQueue, routerQueue, topology } from './topology.ts';
 
 const ACTION = 'carrier.order.created';
 
 describe('topology', () => {
   const wide = topology({
     actionKeys: [ACTION, 'shipper.order.paid'],
+    locationKeys: ['shipper.vehicle.location_reported'],
     retryDelaysMs: (key) => (key === ACTION ? [1_000, 2_000] : [60_000]),
     eventsLimitBytes: 5,
     quorumSize: 3,
@@ -26,6 +27,13 @@ describe('topology', () => {
     expect(names.filter((name) => name.startsWith('waybell.retry.'))).toHaveLength(3);
   });
 
+  test('has location reports tracked, and everything else routed', () => {
+    const keysOf = (name: string) =>
+      wide.queues.find((queue) => queue.name === name)?.bindings.map(({ routingKey }) => routingKey);
+    expect(keysOf(locationsQueue)).toEqual(['shipper.vehicle.location_reported']);
+    expect(keysOf(routerQueue)).toEqual([ACTION, 'shipper.order.paid']);
+  });
+
   test('loses nothing by itself: every queue is a quorum queue that dead-letters at least once and refuses when full', () => {
     for (const queue of wide.queues) {
       expect(queue.arguments).toMatchObject({
@@ -40,7 +48,7 @@ describe('topology', () => {
 
   test('limits no queue that dead letters flow into', () => {
     const limited = wide.queues.filter((queue) => 'x-max-length-bytes' in queue.arguments);
-    expect(limited.map(({ name }) => name)).toEqual([routerQueue]);
+    expect(limited.map(({ name }) => name)).toEqual([routerQueue, locationsQueue]);
   });
 
   test('binds queues to exchanges that it declares', () => {

@@ -2,13 +2,15 @@
  * The picture of the line on RabbitMQ: every exchange and queue, once, as data.
  *
  *   upstream ──▶ waybell.events ──▶ events.router ─▶ (event-router) ──▶ waybell.deliveries ──▶ deliveries.<action>
- *                      │                                                                          │    ▲
+ *                   ▲  ├─▶ events.locations ─▶ (location-tracker) ─┐                              │    ▲
+ *                   └──┼────────────────────────────────────────────┘                              │    │
  *                      └─ unroutable ─▶ waybell.strays ─▶ strays ─▶ (event-router) ─▶ rejected    ▼    │
  *                                             ▲                                          (deliverer)   │
  *                                             │                                           │    │       │
  *                                             └────────────── waybell.returns ◀── expiry ─┼─ waybell.retry
  *                                                                    └────────────────────┼────────────┘
- *                    (deactivator) ◀── outcomes.deactivator ◀── waybell.outcomes ◀────────┘
+ *      (deactivator), (delivery-log) ◀── outcomes.deactivator, .log ◀── waybell.outcomes ◀┤
+ *                      (deliverer) ◀── waiting.busy, .hung ◀── waybell.waiting ◀──────────┘
  *
  * Why each argument is as it is: docs/decisions/0003-topology.md.
  */
@@ -18,24 +20,42 @@ export const eventsExchange = 'waybell.events';
 export const deliveriesExchange = 'waybell.deliveries';
 export const retryExchange = 'waybell.retry';
 export const returnsExchange = 'waybell.returns';
+export const waitingExchange = 'waybell.waiting';
 export const outcomesExchange = 'waybell.outcomes';
 export const straysExchange = 'waybell.strays';
 export const suspectsExchange = 'waybell.suspects';
 export const rejectedExchange = 'waybell.rejected';
 
 export const routerQueue = 'waybell.events.router';
+export const locationsQueue = 'waybell.events.locations';
 export const deactivatorQueue = 'waybell.outcomes.deactivator';
+export const logQueue = 'waybell.outcomes.log';
 export const straysQueue = 'waybell.strays';
 export const rejectedQueue = 'waybell.rejected';
+/** Exists while an operator's command reads the rejected queue, and belongs to that command's connection alone. */
+export const rejectedReader = 'waybell.rejected.reader';
 
 export const deliveryQueue = (actionKey: string): string => `waybell.deliveries.${actionKey}`;
+/** Where a delivery waits whose receiver takes no more at this moment: `hung` where that only times out. */
+export const WAITING_LANES = ['busy', 'hung'] as const;
+export type WaitingLane = (typeof WAITING_LANES)[number];
+export const waitingQueue = (lane: WaitingLane): string => `waybell.waiting.${lane}`;
 export const suspectsQueue = (service: string): string => `waybell.suspects.${service}`;
+/** Where a suspect waits that was in hand when its process died, to be handled with nothing else in hand. */
+export const quarantineQueue = (service: string): string => `waybell.quarantine.${service}`;
+export const quarantineKey = (service: string): string => `${service}.quarantine`;
 export const retryKey = (actionKey: string, delayMs: number): string => `${actionKey}.${formatDuration(delayMs)}`;
 export const retryQueue = (actionKey: string, delayMs: number): string =>
   `waybell.retry.${retryKey(actionKey, delayMs)}`;
 
-/** Steps, each with a suspects lane of its own. */
-const STEPS = ['event-router', 'strays', 'deliverer', 'deactivator'];
+/** Of each service, its steps, each with a suspects lane and a quarantine of its own. */
+export const STEPS = {
+  'event-router': ['event-router', 'strays'],
+  'location-tracker': ['location-tracker'],
+  deliverer: ['deliverer', 'waiting'],
+  deactivator: ['deactivator'],
+  'delivery-log': ['delivery-log'],
+} as const;
 
 export type Exchange = { name: string; type: 'topic' | 'direct' | 'fanout'; alternate?: string };
 export type Queue = { name: string; arguments: Record<string, string | number>; bindings: Binding[] };
@@ -45,9 +65,11 @@ export type Topology = { exchanges: Exchange[]; queues: Queue[] };
 export type TopologyOptions = {
   /** `<interface>.<action>` of every action, in the order of the catalog. */
   actionKeys: readonly string[];
+  /** Of the events that say where vehicles are: they are tracked, not routed. */
+  locationKeys: readonly string[];
   /** The distinct delays after which deliveries of an action are attempted again. */
   retryDelaysMs: (actionKey: string) => readonly number[];
-  /** Beyond this the events queue refuses: upstream's confirm fails instead of the broker filling up. */
+  /** Beyond this a queue of events refuses: upstream's confirm fails instead of the broker filling up. */
   eventsLimitBytes: number;
   /** Members of a quorum queue at declaration; the broker caps it at the size of the cluster. */
   quorumSize: number;
@@ -55,26 +77,37 @@ export type TopologyOptions = {
 
 export function topology(options: TopologyOptions): Topology {
   const queue = queueMaker(options.quorumSize);
+  const eventsQueue = (name: string, keys: readonly string[]) =>
+    queue(
+      name,
+      keys.map((key) => ({ exchange: eventsExchange, routingKey: key })),
+      { 'x-max-length-bytes': options.eventsLimitBytes },
+    );
   return {
     exchanges: [
       { name: eventsExchange, type: 'topic', alternate: straysExchange },
       { name: deliveriesExchange, type: 'direct' },
       { name: retryExchange, type: 'direct' },
       { name: returnsExchange, type: 'direct', alternate: straysExchange },
+      { name: waitingExchange, type: 'direct' },
       { name: outcomesExchange, type: 'fanout' },
       { name: straysExchange, type: 'fanout' },
       { name: suspectsExchange, type: 'direct' },
       { name: rejectedExchange, type: 'fanout' },
     ],
     queues: [
-      queue(
-        routerQueue,
-        options.actionKeys.map((key) => ({ exchange: eventsExchange, routingKey: key })),
-        { 'x-max-length-bytes': options.eventsLimitBytes },
-      ),
+      eventsQueue(routerQueue, options.actionKeys),
+      eventsQueue(locationsQueue, options.locationKeys),
       ...options.actionKeys.flatMap((key) => actionQueues(key, options.retryDelaysMs(key), queue)),
+      ...WAITING_LANES.map((lane) => queue(waitingQueue(lane), [{ exchange: waitingExchange, routingKey: lane }])),
       queue(deactivatorQueue, [{ exchange: outcomesExchange, routingKey: '' }]),
-      ...STEPS.map((service) => queue(suspectsQueue(service), [{ exchange: suspectsExchange, routingKey: service }])),
+      queue(logQueue, [{ exchange: outcomesExchange, routingKey: '' }]),
+      ...Object.values(STEPS)
+        .flat()
+        .flatMap((step) => [
+          queue(suspectsQueue(step), [{ exchange: suspectsExchange, routingKey: step }]),
+          queue(quarantineQueue(step), [{ exchange: suspectsExchange, routingKey: quarantineKey(step) }]),
+        ]),
       queue(straysQueue, [{ exchange: straysExchange, routingKey: '' }], {
         'x-dead-letter-exchange': rejectedExchange,
       }),

@@ -1,24 +1,26 @@
 import type { Log } from '@waybell/runtime/log';
+import type { ServerAddress } from '@waybell/runtime/server-address';
 import { openConsumers, type Consumers } from './consumers.ts';
 import { openPublisher, type Publisher } from './publisher.ts';
 import {
   deliveriesExchange,
+  eventsExchange,
   outcomesExchange,
   rejectedExchange,
   retryExchange,
   suspectsExchange,
+  waitingExchange,
 } from '../topology.ts';
 
 /** RabbitMQ as the line sees it: one connection to publish, one to consume, so that neither can block the other. */
 export type Broker = AsyncDisposable &
-  Pick<Publisher, 'publish' | 'isWritable' | 'untilWritable'> &
-  Pick<Consumers, 'consume'> & {
-    /** What the broker side waits for: empty when both connections work and every queue is consumed. */
+  Pick<Publisher, 'publish' | 'isWritable' | 'untilWritable' | 'isBlocked' | 'onBlocked' | 'publishing'> &
+  Pick<Consumers, 'consume' | 'alone' | 'depth'> & {
+    /** Empty when confirms come and every queue is consumed. Each step says what it makes of a broker it cannot write to. */
     waitingFor(): string[];
   };
 
-export type BrokerOptions = {
-  url: string;
+export type BrokerOptions = ServerAddress & {
   /** Shown in the broker's list of connections. */
   name: string;
   confirmTimeoutMs: number;
@@ -28,7 +30,15 @@ export type BrokerOptions = {
 };
 
 const UNCONFIRMED_BYTES_LIMIT = 64 * 2 ** 20;
-const EXCHANGES = [deliveriesExchange, retryExchange, outcomesExchange, suspectsExchange, rejectedExchange];
+const EXCHANGES = [
+  eventsExchange,
+  deliveriesExchange,
+  retryExchange,
+  waitingExchange,
+  outcomesExchange,
+  suspectsExchange,
+  rejectedExchange,
+];
 
 /** Connects in the background and stays connected. Closing it flushes: first what was consumed, then what was published. */
 export async function connectBroker(options: BrokerOptions): Promise<Broker> {
@@ -42,12 +52,16 @@ export async function connectBroker(options: BrokerOptions): Promise<Broker> {
   return {
     publish: publisher.publish,
     isWritable: publisher.isWritable,
+    isBlocked: publisher.isBlocked,
+    onBlocked: publisher.onBlocked,
     untilWritable: publisher.untilWritable,
+    publishing: publisher.publishing,
     consume: consumers.consume,
+    alone: consumers.alone,
+    depth: consumers.depth,
     waitingFor: () => [
-      ...(publisher.isWritable() ? [] : ['rabbitmq']),
       ...(publisher.isConfirming() ? [] : ['confirms of rabbitmq']),
-      ...consumers.waitingFor().map((queue) => `queue ${queue}`),
+      ...(consumers.isConnected() ? consumers.waitingFor().map((queue) => `queue ${queue}`) : ['rabbitmq']),
     ],
     async [Symbol.asyncDispose]() {
       await consumers[Symbol.asyncDispose]();

@@ -1,27 +1,24 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createLog } from '@waybell/runtime/log';
-import { Detour } from '../testing/detour.ts';
-import { openSockets, TestBroker } from '../testing/test-broker.ts';
-import { until } from '../testing/until.ts';
+import { holdOf } from '../testing/a-line.ts';
+import { RunningTime } from '../testing/running-time.ts';
+import { TestBroker } from '../testing/test-broker.ts';
+import { until } from '@waybell/runtime/testing/until';
 import { openConsumers } from './consumers.ts';
 import type { Held } from './held.ts';
 
 let broker: TestBroker;
-let detour: Detour;
 
 beforeAll(async () => {
   broker = await TestBroker.start();
-  detour = await Detour.to(broker.url);
 }, 120_000);
 
 afterAll(async () => {
-  await detour[Symbol.asyncDispose]();
   await broker[Symbol.asyncDispose]();
-  await until('every socket is closed', () => openSockets() === 0);
 }, 120_000);
 
 const log = createLog({ service: 'test', level: 'silent' });
-const openTheirs = () => openConsumers({ url: detour.url, name: 'test', heartbeatSeconds: 10, log });
+const openTheirs = () => openConsumers({ url: broker.detour.url, name: 'test', heartbeatSeconds: 10, log });
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => String(index));
 const bodyOf = ({ message }: Held) => message.body.toString();
 
@@ -30,7 +27,7 @@ describe('consume', () => {
     const queue = await broker.queue();
     await using consumers = await openTheirs();
     const seen: string[] = [];
-    consumers.consume(queue, 10, (held) => {
+    consumers.consume([queue], holdOf(10), (held) => {
       seen.push(`${bodyOf(held)} ${held.message.deliveryCount}`);
       if (bodyOf(held) === 'again' && held.message.deliveryCount < 2) held.giveBack();
       else held.ack();
@@ -46,7 +43,7 @@ describe('consume', () => {
     await broker.put(queue, numbers(20));
     await using consumers = await openTheirs();
     const held: Held[] = [];
-    consumers.consume(queue, 3, (each) => held.push(each));
+    consumers.consume([queue], holdOf(3), (each) => held.push(each));
     await until('three came', () => held.length === 3);
     expect(await broker.ready(queue)).toBe(17);
     held[0]?.ack();
@@ -57,11 +54,11 @@ describe('consume', () => {
   test('waits for a queue that is missing, names it, and takes from it once it is declared', async () => {
     await using consumers = await openTheirs();
     const seen: string[] = [];
-    consumers.consume('waybell.test.missing', 10, (held) => {
+    consumers.consume(['waybell.test.missing'], holdOf(10), (held) => {
       seen.push(bodyOf(held));
       held.ack();
     });
-    await until('it was asked for', () => detour.said.includes('waybell.test.missing'));
+    await until('it was asked for', () => broker.detour.said.includes('waybell.test.missing'));
     expect(consumers.waitingFor()).toEqual(['waybell.test.missing']);
     await broker.declare('waybell.test.missing');
     await broker.put('waybell.test.missing', ['hello']);
@@ -73,7 +70,7 @@ describe('consume', () => {
     const queue = await broker.queue();
     await using consumers = await openTheirs();
     const seen: string[] = [];
-    consumers.consume(queue, 10, (held) => {
+    consumers.consume([queue], holdOf(10), (held) => {
       seen.push(bodyOf(held));
       held.ack();
     });
@@ -90,9 +87,9 @@ describe('consume', () => {
     await broker.put(queue, ['late']);
     await using consumers = await openTheirs();
     const held: Held[] = [];
-    consumers.consume(queue, 10, (each) => held.push(each));
+    consumers.consume([queue], holdOf(10), (each) => held.push(each));
     await until('it came', () => held.length === 1);
-    detour.cut();
+    broker.detour.cut();
     await until('it came again', () => held.length === 2);
     expect(held[0]?.isHeld()).toBe(false);
     held[0]?.ack();
@@ -104,12 +101,40 @@ describe('consume', () => {
     await until('the channel still works', () => held.length === 3);
   });
 
+  test('takes again what it held for longer than the broker lets it, and settling the first copy does no harm', async () => {
+    const queue = await broker.queue();
+    await broker.consumerTimeout({ limitMs: 1_000, lookMs: 100 });
+    try {
+      await using consumers = await openTheirs();
+      const held: Held[] = [];
+      consumers.consume([queue], holdOf(10), (each) => {
+        if (held.push(each) > 1) each.ack();
+      });
+      const connections = () => broker.detour.said.split('AMQP').length;
+      await until('it is consumed', async () => (await broker.consumersOf(queue)) === 1);
+      const before = connections();
+      // Only the channel that is open: on the next one, the second copy may be acknowledged however late.
+      await broker.consumerTimeout({ limitMs: 1_800_000, lookMs: 100 });
+      await broker.put(queue, ['long']);
+      await until('it came again', () => held.length === 2);
+      expect(held[0]?.isHeld()).toBe(false);
+      held[0]?.ack();
+      held[0]?.giveBack();
+      await broker.put(queue, ['next']);
+      await until('the new channel still works', () => held.length === 3);
+      expect(held.map(({ message }) => message.deliveryCount)).toEqual([0, 1, 0]);
+      expect(connections()).toBe(before);
+    } finally {
+      await broker.consumerTimeout({ limitMs: 1_800_000, lookMs: 60_000 });
+    }
+  });
+
   test('settles each message once', async () => {
     const queue = await broker.queue();
     await broker.put(queue, ['one']);
     await using consumers = await openTheirs();
     const held: Held[] = [];
-    consumers.consume(queue, 10, (each) => held.push(each));
+    consumers.consume([queue], holdOf(10), (each) => held.push(each));
     await until('it came', () => held.length === 1);
     held[0]?.ack();
     held[0]?.ack();
@@ -118,7 +143,7 @@ describe('consume', () => {
     await until('the next came', () => held.length === 2);
     expect(held.map(bodyOf)).toEqual(['one', 'two']);
     // The broker closes a channel on which one message is settled twice; a new one would have asked for the queue.
-    expect(detour.said.split(queue).length - 1).toBe(2);
+    expect(broker.detour.said.split(queue).length - 1).toBe(2);
   });
 
   test('goes on by itself when the broker was killed and is back', async () => {
@@ -126,7 +151,7 @@ describe('consume', () => {
     await broker.put(queue, ['before']);
     await using consumers = await openTheirs();
     const seen: string[] = [];
-    consumers.consume(queue, 10, (held) => {
+    consumers.consume([queue], holdOf(10), (held) => {
       seen.push(bodyOf(held));
       if (bodyOf(held) === 'after') held.ack();
     });
@@ -145,8 +170,8 @@ describe('consume', () => {
     await broker.on(async (channel) => {
       await channel.assertQueue(queue, { durable: true });
       await channel.consume(queue, () => undefined, { exclusive: true });
-      consumers.consume(queue, 10, () => undefined);
-      const asked = () => detour.said.split(queue).length - 1;
+      consumers.consume([queue], holdOf(10), () => undefined);
+      const asked = () => broker.detour.said.split(queue).length - 1;
       await until('it was refused', () => asked() >= 2);
       const [before, endsAt] = [asked(), Date.now() + 3_000];
       await until('three seconds are over', () => Date.now() > endsAt);
@@ -163,18 +188,18 @@ describe('pause', () => {
     const queue = await broker.queue();
     await using consumers = await openTheirs();
     const seen: string[] = [];
-    const consumer = consumers.consume(queue, 10, (held) => {
+    const consumer = consumers.consume([queue], holdOf(10), (held) => {
       seen.push(bodyOf(held));
       held.ack();
     });
     await broker.put(queue, ['first']);
     await until('it came', () => seen.length === 1);
-    await consumer.pause();
+    await consumer.pause('test');
     expect(await broker.consumersOf(queue)).toBe(0);
     await broker.put(queue, ['second']);
     expect(await broker.ready(queue)).toBe(1);
     expect(consumers.waitingFor()).toEqual([]);
-    consumer.resume();
+    consumer.resume('test');
     await until('it came', () => seen.length === 2);
   });
 
@@ -182,13 +207,13 @@ describe('pause', () => {
     const queue = await broker.queue();
     await broker.put(queue, ['x']);
     await using consumers = await openTheirs();
-    const consumer = consumers.consume(queue, 10, () => undefined);
+    const consumer = consumers.consume([queue], holdOf(10), () => undefined);
     await until('it is consumed', async () => (await broker.consumersOf(queue)) === 1);
-    await consumer.pause();
-    detour.cut();
+    await consumer.pause('test');
+    broker.detour.cut();
     await until('it is back in the queue', async () => (await broker.ready(queue)) === 1);
     expect(await broker.consumersOf(queue)).toBe(0);
-    consumer.resume();
+    consumer.resume('test');
     await until('it is consumed again', async () => (await broker.consumersOf(queue)) === 1);
   });
 });
@@ -200,7 +225,7 @@ describe('closing the consumers', () => {
     const held: Held[] = [];
     {
       await using consumers = await openTheirs();
-      consumers.consume(queue, 500, (each) => held.push(each));
+      consumers.consume([queue], holdOf(512), (each) => held.push(each));
       await until('all came', () => held.length === 500);
       for (const each of held) each.ack();
     }
@@ -215,9 +240,9 @@ describe('closing the consumers', () => {
       const held: Held[] = [];
       {
         await using consumers = await openTheirs();
-        const consumer = consumers.consume(queue, 500, (each) => held.push(each));
+        const consumer = consumers.consume([queue], holdOf(512), (each) => held.push(each));
         await until('all came', () => held.length === 500);
-        await consumer.pause();
+        await consumer.pause('test');
         for (const each of held.slice(10)) each.giveBack();
         for (const each of held.slice(0, 10)) each.ack();
       }
@@ -228,12 +253,12 @@ describe('closing the consumers', () => {
   test('takes a few seconds at most while the broker does not answer', async () => {
     const queue = await broker.queue();
     const consumers = await openTheirs();
-    consumers.consume(queue, 10, () => undefined);
+    consumers.consume([queue], holdOf(10), () => undefined);
     await until('it is consumed', () => consumers.waitingFor().length === 0);
-    detour.stall();
-    const beganAt = Date.now();
+    broker.detour.stall();
+    using taken = new RunningTime();
     await consumers[Symbol.asyncDispose]();
-    expect(Date.now() - beganAt).toBeLessThan(6_000);
-    detour.flow();
+    expect(taken.ms()).toBeLessThan(6_000);
+    broker.detour.flow();
   });
 });

@@ -1,57 +1,101 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChannelModel } from 'amqplib';
 import type { Log } from '@waybell/runtime/log';
+import type { ServerAddress } from '@waybell/runtime/server-address';
+import { within } from '@waybell/runtime/within';
+import { depthOf } from './depth.ts';
 import type { Held } from './held.ts';
 import { openLink } from './link.ts';
-import { QueueConsumer } from './queue-consumer.ts';
-import { within } from './within.ts';
+import type { Hold } from '../hold.ts';
+import { InTurn } from '../in-turn.ts';
+import type { QueueConsumer } from './queue-consumer.ts';
+import { SharedHold } from './shared-hold.ts';
 
 export type Consumer = {
-  /** Takes no more; what is held stays held. Resolves when the broker will send nothing further. */
-  pause(): Promise<void>;
-  resume(): void;
+  /** Takes no more until every reason for that is gone; what is held stays held. Resolves when nothing more will come. */
+  pause(reason: string): Promise<void>;
+  resume(reason: string): void;
 };
 
 export type Consumers = AsyncDisposable & {
-  /** Takes from `queue`, at most `prefetch` at once, over every reconnect and whether or not the queue exists yet. */
-  consume(queue: string, prefetch: number, onMessage: (held: Held) => void): Consumer;
+  /** Takes from these queues, over every reconnect and whether or not they exist yet, and holds so much of them. */
+  consume(queues: readonly string[], hold: Hold, onMessage: (held: Held) => void): Consumer;
+  /**
+   * Does the work while nobody else takes anything and, unless that takes longer than `limitMs`, holds anything: if the
+   * process dies then, it is of what this consumer has in hand.
+   */
+  alone(consumer: Consumer, limitMs: number, work: () => Promise<void>): Promise<void>;
+  /** Messages ready to be taken from these queues, together. Rejects while the broker is away, or without one of them. */
+  depth(queues: readonly string[]): Promise<number>;
+  isConnected(): boolean;
   /** Queues that are wanted and not consumed at the moment. */
   waitingFor(): string[];
 };
 
-export type ConsumersOptions = { url: string; name: string; heartbeatSeconds: number; log: Log };
+export type ConsumersOptions = ServerAddress & { name: string; heartbeatSeconds: number; log: Log };
 
 const CLOSE_LIMIT_MS = 2_000;
+const ALONE = 'somebody is alone';
+const LOOK_MS = 20;
 
 /**
  * One connection for consuming, one channel a queue: what goes wrong with one queue (deleted, refused, an ack too
  * late) closes its channel and no other.
  */
 export async function openConsumers(options: ConsumersOptions): Promise<Consumers> {
-  const queues: QueueConsumer[] = [];
+  const all: QueueConsumer[] = [];
+  const queuesOf = new Map<Consumer, readonly QueueConsumer[]>();
+  const turns = new InTurn();
   let connection: ChannelModel | undefined;
   const link = await openLink({
     ...options,
     name: `${options.name} consume`,
     onOpen: async (opened) => {
       connection = opened;
-      for (const queue of queues) queue.connected(opened);
+      for (const queue of all) queue.connected(opened);
     },
     onDown: () => {
       connection = undefined;
-      for (const queue of queues) queue.disconnected();
+      for (const queue of all) queue.disconnected();
     },
   });
   return {
-    consume(queue, prefetch, onMessage) {
-      const consumer = new QueueConsumer({ queue, prefetch, onMessage, log: options.log });
-      queues.push(consumer);
-      if (connection !== undefined) consumer.connected(connection);
+    consume(queues, hold, onMessage) {
+      const consumed = new SharedHold({ queues, hold, onMessage, log: options.log }).queues;
+      all.push(...consumed);
+      if (connection !== undefined) for (const queue of consumed) queue.connected(connection);
+      const consumer: Consumer = {
+        pause: (reason) => pauseAll(consumed, reason),
+        resume: (reason) => consumed.forEach((queue) => queue.resume(reason)),
+      };
+      queuesOf.set(consumer, consumed);
       return consumer;
     },
-    waitingFor: () => queues.filter((queue) => queue.isWaiting()).map(({ queue }) => queue),
+    alone: (consumer, limitMs, work) =>
+      turns.run(ALONE, async () => {
+        const others = all.filter((queue) => queuesOf.get(consumer)?.includes(queue) !== true);
+        try {
+          await pauseAll(others, ALONE);
+          const givesUpAt = performance.now() + limitMs;
+          while (others.some(({ held }) => held > 0) && performance.now() < givesUpAt) await sleep(LOOK_MS);
+          await work();
+        } finally {
+          for (const queue of others) queue.resume(ALONE);
+        }
+      }),
+    async depth(queues) {
+      if (connection === undefined) throw new Error('the broker is away');
+      return depthOf(connection, queues);
+    },
+    isConnected: () => connection !== undefined,
+    waitingFor: () => all.filter((queue) => queue.isWaiting()).map(({ queue }) => queue),
     async [Symbol.asyncDispose]() {
-      await within(CLOSE_LIMIT_MS, Promise.all(queues.map((queue) => queue.close())));
+      await within(CLOSE_LIMIT_MS, Promise.all(all.map((queue) => queue.close())));
       await link[Symbol.asyncDispose]();
     },
   };
+}
+
+async function pauseAll(queues: readonly QueueConsumer[], reason: string): Promise<void> {
+  await Promise.all(queues.map((queue) => queue.pause(reason)));
 }

@@ -1,5 +1,6 @@
-import type { Channel, ConsumeMessage } from 'amqplib';
+import type { ConsumeMessage } from 'amqplib';
 import type { Message } from '../messages.ts';
+import type { Acknowledger } from './acknowledger.ts';
 import { readMessage } from './read-message.ts';
 
 /** A message taken from a queue, and the only two things that may be done with it. */
@@ -13,24 +14,21 @@ export type Held = {
   isHeld(): boolean;
 };
 
-type Origin = { queue: string; channel: Channel; isOpen: () => boolean };
+type Origin = { queue: string; acknowledger: Acknowledger; isOpen: () => boolean; onSettled: () => void };
 
-export function hold(raw: ConsumeMessage, { queue, channel, isOpen }: Origin): Held {
+export function hold(raw: ConsumeMessage, { queue, acknowledger, isOpen, onSettled }: Origin): Held {
   let isSettled = false;
-  // An acknowledgement on a channel that is gone throws; on its successor it would close that one too.
+  // An acknowledgement on the successor of its channel would close that one too.
   const settle = (how: () => void) => {
     if (isSettled || !isOpen()) return;
     isSettled = true;
-    try {
-      how();
-    } catch {
-      // The channel went just now.
-    }
+    onSettled();
+    how();
   };
   return {
     message: readMessage(queue, raw),
-    ack: () => settle(() => channel.ack(raw)),
-    giveBack: () => settle(() => channel.nack(raw, false, true)),
+    ack: () => settle(() => acknowledger.ack(raw)),
+    giveBack: () => settle(() => acknowledger.giveBack(raw)),
     isHeld: () => !isSettled && isOpen(),
   };
 }

@@ -1,6 +1,10 @@
+import type { EventEmitter } from 'node:events';
+import { Duplex } from 'node:stream';
 import { connect, type ChannelModel } from 'amqplib';
 import type { Log } from '@waybell/runtime/log';
-import { within } from './within.ts';
+import { placeOf, type ServerAddress } from '@waybell/runtime/server-address';
+import { within } from '@waybell/runtime/within';
+import { gatherWrites } from './gather-writes.ts';
 
 /** One connection that comes back by itself. `onOpen` sets everything up again after each connect. */
 export type Link = AsyncDisposable & {
@@ -12,8 +16,7 @@ export type Link = AsyncDisposable & {
   drop(why: string): void;
 };
 
-export type LinkOptions = {
-  url: string;
+export type LinkOptions = ServerAddress & {
   name: string;
   heartbeatSeconds: number;
   log: Log;
@@ -21,13 +24,15 @@ export type LinkOptions = {
   onOpen: (connection: ChannelModel) => Promise<void>;
   /** Runs when a connection is lost, or was never set up. */
   onDown: () => void;
+  onBlocked?: () => void;
 };
 
 const CONNECT_TIMEOUT_MS = 10_000;
 const CLOSE_LIMIT_MS = 2_000;
 
 /** Connects in the background: the broker may be away for now, or go away at any time. */
-export async function openLink({ url, name, heartbeatSeconds, log, onOpen, onDown }: LinkOptions): Promise<Link> {
+export async function openLink(options: LinkOptions): Promise<Link> {
+  const { url, tls, name, heartbeatSeconds, log, onOpen, onDown, onBlocked } = options;
   let current: ChannelModel | undefined;
   let isOpen = false;
   let isBlocked = false;
@@ -44,7 +49,7 @@ export async function openLink({ url, name, heartbeatSeconds, log, onOpen, onDow
   };
 
   const halt = new AbortController();
-  const socket = { timeout: CONNECT_TIMEOUT_MS, noDelay: true, signal: halt.signal };
+  const socket = { ...tls, timeout: CONNECT_TIMEOUT_MS, noDelay: true, signal: halt.signal };
   const model = await connect(withHeartbeat(url, heartbeatSeconds), {
     ...socket,
     clientProperties: { connection_name: name },
@@ -54,6 +59,7 @@ export async function openLink({ url, name, heartbeatSeconds, log, onOpen, onDow
       waitForConnect: false,
       setup: async (connection: ChannelModel) => {
         current = connection;
+        gatherWritesOf(connection);
         await setUp(connection, { name, log, onOpen });
       },
     },
@@ -68,17 +74,13 @@ export async function openLink({ url, name, heartbeatSeconds, log, onOpen, onDow
   });
   model.on('disconnect', (error: Error) => lose(error.message));
   model.on('connect-failed', (error: Error) => {
-    log.warn({ connection: name, reason: error.message }, 'broker.connect-failed');
+    log.warn({ connection: name, server: placeOf(url), reason: error.message }, 'broker.connect-failed');
     onDown();
   });
-  model.on('blocked', (reason: string) => {
-    isBlocked = true;
-    log.warn({ connection: name, reason }, 'broker.blocked');
-  });
-  model.on('unblocked', () => {
-    isBlocked = false;
-    log.info({ connection: name }, 'broker.unblocked');
-    becomeWritable();
+  watchBlocking(model, options, (isNowBlocked) => {
+    isBlocked = isNowBlocked;
+    if (isBlocked) onBlocked?.();
+    else becomeWritable();
   });
 
   return {
@@ -90,7 +92,7 @@ export async function openLink({ url, name, heartbeatSeconds, log, onOpen, onDow
     drop(why) {
       if (!isOpen) return;
       lose(why);
-      current?.close().catch(() => undefined);
+      if (current !== undefined) void abandon(current);
     },
     async [Symbol.asyncDispose]() {
       isOpen = false;
@@ -101,10 +103,42 @@ export async function openLink({ url, name, heartbeatSeconds, log, onOpen, onDow
   };
 }
 
+function watchBlocking(
+  model: EventEmitter,
+  { name, log }: Pick<LinkOptions, 'name' | 'log'>,
+  onChange: (isBlocked: boolean) => void,
+): void {
+  model.on('blocked', (reason: string) => {
+    log.warn({ connection: name, reason }, 'broker.blocked');
+    onChange(true);
+  });
+  model.on('unblocked', () => {
+    log.info({ connection: name }, 'broker.unblocked');
+    onChange(false);
+  });
+}
+
 function withHeartbeat(url: string, heartbeatSeconds: number): string {
   const address = new URL(url);
   address.searchParams.set('heartbeat', String(heartbeatSeconds));
   return address.href;
+}
+
+/** Without it, writes are dearer and nothing else. */
+function gatherWritesOf(connection: ChannelModel): void {
+  const socket = socketOf(connection);
+  if (socket !== undefined) gatherWrites(socket);
+}
+
+/** A broker with an alarm reads nothing from those who publish, not even that they leave: its answer could take hours. */
+async function abandon(connection: ChannelModel): Promise<void> {
+  await within(CLOSE_LIMIT_MS, connection.close());
+  socketOf(connection)?.destroy(new Error('the broker did not answer when it was closed'));
+}
+
+/** It is not part of the library's interface. */
+function socketOf({ connection }: ChannelModel): Duplex | undefined {
+  return 'stream' in connection && connection.stream instanceof Duplex ? connection.stream : undefined;
 }
 
 /** A connection that closes before the library watches it would stay dead for ever: here, that is a failed connect. */

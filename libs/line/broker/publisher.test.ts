@@ -1,32 +1,28 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createLog } from '@waybell/runtime/log';
 import type { Publication } from '../messages.ts';
-import { Detour } from '../testing/detour.ts';
+import { RunningTime } from '../testing/running-time.ts';
 import { openSockets, TestBroker } from '../testing/test-broker.ts';
-import { until } from '../testing/until.ts';
+import { until } from '@waybell/runtime/testing/until';
 import { deliveriesExchange } from '../topology.ts';
 import { openPublisher, type Publisher, type PublisherOptions } from './publisher.ts';
 import { Unconfirmed, Unroutable } from './unconfirmed-messages.ts';
 
 let broker: TestBroker;
-let detour: Detour;
 
 beforeAll(async () => {
   broker = await TestBroker.start();
-  detour = await Detour.to(broker.url);
 }, 120_000);
 
 afterAll(async () => {
-  await detour[Symbol.asyncDispose]();
   await broker[Symbol.asyncDispose]();
-  await until('every socket is closed', () => openSockets() === 0);
 }, 120_000);
 
 const log = createLog({ service: 'test', level: 'silent' });
 
 const aPublisher = (options: Partial<PublisherOptions> = {}) =>
   openPublisher({
-    url: detour.url,
+    url: broker.detour.url,
     name: 'test',
     heartbeatSeconds: 10,
     confirmTimeoutMs: 30_000,
@@ -117,12 +113,18 @@ describe('publish', () => {
     const queue = await broker.queue();
     await using publisher = await aPublisher({ confirmTimeoutMs: 200, heartbeatSeconds: 1 });
     await publisher.untilWritable();
-    detour.stall();
+    broker.detour.stall();
     await expect(publisher.publish(aPublication(queue, 'unsure'))).rejects.toThrow('the connection is gone');
     expect(publisher.isWritable()).toBe(false);
-    detour.flow();
-    await publisher.untilWritable();
-    await publisher.publish(aPublication(queue, 'sure'));
+    broker.detour.flow();
+    const publishSure = async () => {
+      await publisher.untilWritable();
+      return publisher.publish(aPublication(queue, 'sure')).catch(String);
+    };
+    let failure = await publishSure();
+    // With so little time for a confirm, a broker that stands still costs this connection, too.
+    while (failure?.includes('the connection is gone')) failure = await publishSure();
+    expect(failure).toBeUndefined();
     expect(new Set(await broker.takeBodies(queue, 2))).toEqual(new Set(['unsure', 'sure']));
   });
 
@@ -131,11 +133,11 @@ describe('publish', () => {
     await using publisher = await aPublisher({ heartbeatSeconds: 60 });
     await publisher.untilWritable();
     expect(publisher.isConfirming()).toBe(true);
-    detour.stall();
+    broker.detour.stall();
     const published = publisher.publish(aPublication(queue));
     await until('it says so', () => !publisher.isConfirming());
     expect(publisher.isWritable()).toBe(true);
-    detour.flow();
+    broker.detour.flow();
     await published;
     expect(publisher.isConfirming()).toBe(true);
   });
@@ -146,7 +148,7 @@ describe('publish', () => {
     await publisher.untilWritable();
     const all = numbers(2_000).map((body) => insist(publisher, aPublication(queue, body)));
     await all[100];
-    detour.cut();
+    broker.detour.cut();
     await Promise.all(all);
     await until('all are there', async () => (await broker.ready(queue)) >= 2_000);
     const bodies = (await broker.take(queue)).map(({ content }) => content.toString());
@@ -161,7 +163,7 @@ describe('publish', () => {
     const all = numbers(2_000).map((body) => insist(publisher, aPublication(queue, body)));
     await all[50];
     await broker.process.kill();
-    expect(publisher.isWritable()).toBe(false);
+    await until('it is noticed', () => !publisher.isWritable());
     await broker.process.start();
     await Promise.all(all);
     await until('all are there', async () => (await broker.ready(queue)) >= 2_000);
@@ -187,7 +189,7 @@ describe('publish', () => {
 
   test('waits for a missing exchange to be declared', async () => {
     await using publisher = await aPublisher({ exchanges: [deliveriesExchange, 'waybell.later'] });
-    await until('it was asked for', () => detour.said.includes('waybell.later'));
+    await until('it was asked for', () => broker.detour.said.includes('waybell.later'));
     await expect(publisher.publish(aPublication('any'))).rejects.toThrow('the broker is away');
     expect(publisher.isWritable()).toBe(false);
     await broker.on(async (channel) => channel.assertExchange('waybell.later', 'fanout'));
@@ -205,15 +207,29 @@ describe('publish', () => {
     await publisher.publish(aPublication(queue));
   });
 
+  test('rejects what was on its way when the broker closed the channel; published again, all of it arrives', async () => {
+    const queue = await broker.queue();
+    await using publisher = await aPublisher();
+    await publisher.untilWritable();
+    const before = numbers(250).map((body) => insist(publisher, aPublication(queue, body)));
+    const culprit = publisher.publish(aPublication('any', 'x', { exchange: 'missing' }));
+    const after = numbers(250).map((body) => insist(publisher, aPublication(queue, `${body} after`)));
+    await expect(culprit).rejects.toThrow(Unconfirmed);
+    await Promise.all([...before, ...after]);
+    await until('all are there', async () => (await broker.ready(queue)) >= 500);
+    const bodies = (await broker.take(queue)).map(({ content }) => content.toString());
+    expect(new Set(bodies).size).toBe(500);
+  });
+
   test('sends no more than its limit before confirms come, and everything in the end', async () => {
     const queue = await broker.queue();
     await using publisher = await aPublisher({ unconfirmedLimit: 10 });
     await publisher.untilWritable();
-    detour.stall();
+    broker.detour.stall();
     const all = numbers(50).map((body) => publisher.publish(aPublication(queue, body)));
     await until('ten are there', async () => (await broker.ready(queue)) >= 10);
     expect(await broker.ready(queue)).toBe(10);
-    detour.flow();
+    broker.detour.flow();
     await Promise.all(all);
     expect(await broker.takeBodies(queue, 50)).toEqual(numbers(50));
   });
@@ -222,30 +238,61 @@ describe('publish', () => {
     const queue = await broker.queue();
     await using publisher = await aPublisher({ unconfirmedLimit: 1 });
     await publisher.untilWritable();
-    detour.stall();
+    broker.detour.stall();
     const all = Promise.allSettled(numbers(20).map((body) => publisher.publish(aPublication(queue, body))));
-    detour.cut();
-    detour.flow();
+    broker.detour.cut();
+    broker.detour.flow();
     // None hangs: each was rejected, or confirmed after the reconnect.
     expect(await all).toHaveLength(20);
   });
 });
 
+/** To a queue of its own. Given up is what the broker was too slow to say of that it is blocked. */
+async function publishIntoAlarm(publisher: Publisher) {
+  const queue = await broker.queue();
+  await publisher.untilWritable();
+  await broker.alarm(true);
+  let [isConfirmed, isGivenUp] = [false, false];
+  const published = publisher.publish(aPublication(queue)).then(() => void (isConfirmed = true));
+  published.catch(() => (isGivenUp = true));
+  await until('it is blocked, or given up', () => isGivenUp || publisher.publishing().isBlocked);
+  return { queue, published, isConfirmed: () => isConfirmed, isGivenUp: () => isGivenUp };
+}
+
 describe('a blocked connection', () => {
-  test('waits without giving up, and is confirmed when the alarm is over', async () => {
+  test('that was given up before it was known to be blocked does not wait for the end of the alarm', async () => {
     const queue = await broker.queue();
-    await using publisher = await aPublisher({ confirmTimeoutMs: 500 });
+    await using publisher = await aPublisher({ confirmTimeoutMs: 200 });
     await publisher.untilWritable();
     await broker.alarm(true);
-    let isConfirmed = false;
-    const published = publisher.publish(aPublication(queue)).then(() => (isConfirmed = true));
-    await until('it is blocked', () => !publisher.isWritable());
+    broker.detour.stall();
+    try {
+      await expect(publisher.publish(aPublication(queue))).rejects.toThrow('the connection is gone');
+      broker.detour.flow();
+      await publisher.untilWritable();
+    } finally {
+      broker.detour.flow();
+      await broker.alarm(false);
+    }
+  });
+
+  test('waits without giving up, and is confirmed when the alarm is over', async () => {
+    await using publisher = await aPublisher({ confirmTimeoutMs: 500 });
+    let attempt = await publishIntoAlarm(publisher);
+    while (attempt.isGivenUp()) {
+      await broker.alarm(false);
+      attempt = await publishIntoAlarm(publisher);
+    }
+    const { queue, published, isConfirmed } = attempt;
+    expect(publisher.isWritable()).toBe(false);
+    expect(publisher.publishing()).toEqual({ unconfirmed: 1, isBlocked: true });
     const overdueAt = Date.now() + 2_500;
     await until('the time limit of a confirm is long over', () => Date.now() > overdueAt);
-    expect(isConfirmed).toBe(false);
+    expect(isConfirmed()).toBe(false);
     await broker.alarm(false);
     await published;
     expect(publisher.isWritable()).toBe(true);
+    expect(publisher.publishing()).toEqual({ unconfirmed: 0, isBlocked: false });
     expect(await broker.take(queue)).toHaveLength(1);
   });
 
@@ -256,7 +303,7 @@ describe('a blocked connection', () => {
     await broker.alarm(true);
     const published = insist(publisher, aPublication(queue));
     await until('it is blocked', () => !publisher.isWritable());
-    detour.cut();
+    broker.detour.cut();
     await broker.alarm(false);
     await published;
     await publisher.untilWritable();
@@ -273,9 +320,9 @@ describe('closing a publisher', () => {
     broker.signal('SIGSTOP');
     try {
       const published = publisher.publish(aPublication('any'));
-      const beganAt = Date.now();
+      using taken = new RunningTime();
       await Promise.all([publisher[Symbol.asyncDispose](), expect(published).rejects.toThrow(Unconfirmed)]);
-      expect(Date.now() - beganAt).toBeLessThan(6_000);
+      expect(taken.ms()).toBeLessThan(6_000);
       await until('its socket is closed', () => openSockets() === 1, 3_000);
     } finally {
       broker.signal('SIGCONT');
@@ -284,8 +331,8 @@ describe('closing a publisher', () => {
 
   test('while the broker is away ends at once', async () => {
     const publisher = await aPublisher({ url: 'amqp://127.0.0.1:1' });
-    const beganAt = Date.now();
+    using taken = new RunningTime();
     await publisher[Symbol.asyncDispose]();
-    expect(Date.now() - beganAt).toBeLessThan(1_000);
+    expect(taken.ms()).toBeLessThan(1_000);
   });
 });

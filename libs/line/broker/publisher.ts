@@ -1,5 +1,7 @@
 import type { ChannelModel, ConfirmChannel } from 'amqplib';
 import type { Log } from '@waybell/runtime/log';
+import type { ServerAddress } from '@waybell/runtime/server-address';
+import type { PublishingFigures } from '../broker-metrics.ts';
 import type { Publication } from '../messages.ts';
 import { openLink } from './link.ts';
 import { Room } from './room.ts';
@@ -9,13 +11,17 @@ export type Publisher = AsyncDisposable & {
   /** Resolves when a queue has the message. Rejects with `Unroutable` or `Unconfirmed`. */
   publish(publication: Publication): Promise<void>;
   isWritable(): boolean;
+  /** Whether it is connected and its alarm on memory or disk keeps publishers waiting. */
+  isBlocked(): boolean;
+  /** `listener` runs each time that begins. */
+  onBlocked(listener: () => void): void;
   /** False while a confirm is long in coming: the broker listens, and a queue has no leader or a disk is slow. */
   isConfirming(): boolean;
   untilWritable(): Promise<void>;
+  publishing(): PublishingFigures;
 };
 
-export type PublisherOptions = {
-  url: string;
+export type PublisherOptions = ServerAddress & {
   name: string;
   heartbeatSeconds: number;
   confirmTimeoutMs: number;
@@ -35,6 +41,7 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
   const unconfirmed = new UnconfirmedMessages();
   const room = new Room({ messages: options.unconfirmedLimit, bytes: options.unconfirmedBytesLimit });
   let channel: ConfirmChannel | undefined;
+  const blockedListeners: (() => void)[] = [];
   const link = await openLink({
     ...options,
     name: `${options.name} publish`,
@@ -53,6 +60,9 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
       channel = undefined;
       unconfirmed.failAll('the connection is gone');
     },
+    onBlocked: () => {
+      for (const listener of blockedListeners) listener();
+    },
   });
   const watch = setInterval(() => {
     // While the broker blocks publishers no confirm can come.
@@ -67,8 +77,11 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
         await unconfirmed.send(channel, publication);
       }),
     isWritable: link.isWritable,
+    isBlocked: () => channel !== undefined && link.isBlocked(),
+    onBlocked: (listener) => void blockedListeners.push(listener),
     isConfirming: () => !unconfirmed.isOverdue(SLOW_CONFIRM_MS),
     untilWritable: link.untilWritable,
+    publishing: () => ({ unconfirmed: unconfirmed.size, isBlocked: link.isBlocked() }),
     async [Symbol.asyncDispose]() {
       clearInterval(watch);
       await link[Symbol.asyncDispose]();

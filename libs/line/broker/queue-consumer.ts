@@ -1,20 +1,39 @@
 import type { Channel, ChannelModel } from 'amqplib';
 import type { Log } from '@waybell/runtime/log';
+import type { Move, QueueUse } from '../prefetch-budget.ts';
+import { Acknowledger } from './acknowledger.ts';
+import { Grants, type Grant } from './grants.ts';
 import { hold, type Held } from './held.ts';
 
-type QueueConsumerOptions = { queue: string; prefetch: number; onMessage: (held: Held) => void; log: Log };
+export type QueueConsumerOptions = {
+  queue: string;
+  /** What the queue may send at first, on each new channel. */
+  floor: number;
+  /** What is ever held of it, at most. */
+  limit: number;
+  onMessage: (held: Held) => void;
+  log: Log;
+};
+
+type Opening = { channel: Channel; acknowledger: Acknowledger; grants: Grants; grant: Grant };
 
 const REOPEN_DELAY_MS = 500;
 const MANY_ACKNOWLEDGEMENTS = 30;
 
-/** Consumes one queue: brings what is (a channel, a consumer on it) to what is wanted, one step at a time. */
+/**
+ * Consumes one queue: brings what is (a channel, consumers on it) to what is wanted, one step at a time.
+ *
+ * A prefetch belongs to a consumer and stays as it is. So a queue that may send more gets another consumer, and one
+ * that is to send less loses its last: nothing that is held goes back for it, and what is granted adds up.
+ */
 export class QueueConsumer {
   readonly queue: string;
   readonly #options: QueueConsumerOptions;
   #connection: ChannelModel | undefined;
   #channel: Channel | undefined;
-  #tag: string | undefined;
-  #isWanted = true;
+  #acknowledger: Acknowledger | undefined;
+  #grants = new Grants();
+  readonly #pausedFor = new Set<string>();
   #isClosed = false;
   #step: Promise<void> = Promise.resolve();
   #reopening: NodeJS.Timeout | undefined;
@@ -23,6 +42,7 @@ export class QueueConsumer {
   constructor(options: QueueConsumerOptions) {
     this.queue = options.queue;
     this.#options = options;
+    this.#grants.grow(options.floor);
   }
 
   connected(connection: ChannelModel): void {
@@ -35,27 +55,56 @@ export class QueueConsumer {
     this.#forget(this.#channel);
   }
 
-  pause(): Promise<void> {
-    this.#isWanted = false;
+  pause(reason: string): Promise<void> {
+    this.#pausedFor.add(reason);
+    this.#grants.giveUpAll();
     return this.#converge();
   }
 
-  resume(): void {
-    this.#isWanted = true;
+  /** Takes again once every reason for a pause is gone. */
+  resume(reason: string): void {
+    if (!this.#pausedFor.delete(reason) || !this.#isWanted) return;
+    this.#grants.grow(this.#options.floor);
     void this.#converge();
   }
 
+  /** Messages taken and not settled. */
+  get held(): number {
+    return this.#grants.held;
+  }
+
   isWaiting(): boolean {
-    return this.#isWanted && this.#tag === undefined;
+    return this.#isWanted && !this.#grants.isConsuming;
+  }
+
+  review(): QueueUse {
+    const use = this.#grants.review();
+    if (this.#grants.next() !== undefined) void this.#converge();
+    return use;
+  }
+
+  /** Whether it could do with more at this moment. */
+  get isFull(): boolean {
+    return this.#grants.isFull;
+  }
+
+  use(): QueueUse {
+    return this.#grants.use();
+  }
+
+  apply(move: Move): void {
+    if (move.kind === 'grow') this.#grants.grow(move.by);
+    else this.#grants.shrink();
+    void this.#converge();
   }
 
   /** Resolves when the acknowledgements have arrived, and the rest is back in the queue. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#isWanted = false;
     clearTimeout(this.#reopening);
     await this.#step;
     const channel = this.#channel;
+    this.#acknowledger?.send();
     this.#forget(channel);
     if (channel === undefined) return;
     try {
@@ -73,9 +122,13 @@ export class QueueConsumer {
    */
   async #flush(channel: Channel): Promise<void> {
     await channel.prefetch(1);
-    if (this.#options.prefetch < MANY_ACKNOWLEDGEMENTS) return;
+    if (this.#options.limit < MANY_ACKNOWLEDGEMENTS) return;
     const { consumerTag } = await channel.consume(this.queue, () => undefined);
     await channel.cancel(consumerTag);
+  }
+
+  get #isWanted(): boolean {
+    return this.#pausedFor.size === 0 && !this.#isClosed;
   }
 
   #converge(): Promise<void> {
@@ -84,7 +137,8 @@ export class QueueConsumer {
       if (connection === undefined || this.#isClosed) return;
       try {
         this.#channel ??= await this.#openChannel(connection);
-        await this.#startOrStop(this.#channel);
+        this.#acknowledger ??= new Acknowledger(this.#channel);
+        await this.#openAndCancel(this.#channel, this.#acknowledger);
         this.#complaint = undefined;
       } catch (error) {
         this.#complain(error);
@@ -105,30 +159,45 @@ export class QueueConsumer {
       this.#reopenLater();
     });
     await channel.checkQueue(this.queue);
-    await channel.prefetch(this.#options.prefetch);
     return channel;
   }
 
-  async #startOrStop(channel: Channel): Promise<void> {
-    if (this.#isWanted && this.#tag === undefined) {
-      const isOpen = () => this.#channel === channel;
-      const { consumerTag } = await channel.consume(this.queue, (raw) => {
-        // null: the broker cancelled the consumer, because the queue was deleted or moved.
-        if (raw === null) channel.close().catch(() => undefined);
-        else this.#options.onMessage(hold(raw, { queue: this.queue, channel, isOpen }));
-      });
-      this.#tag = consumerTag;
-    } else if (!this.#isWanted && this.#tag !== undefined) {
-      const tag = this.#tag;
-      this.#tag = undefined;
-      await channel.cancel(tag);
+  async #openAndCancel(channel: Channel, acknowledger: Acknowledger): Promise<void> {
+    const grants = this.#grants;
+    for (let grant = grants.next(); grant !== undefined; grant = grants.next()) {
+      if (grant.isWanted) await this.#open({ channel, acknowledger, grants, grant });
+      else await this.#cancel({ channel, grants, grant });
     }
+  }
+
+  async #open({ channel, acknowledger, grants, grant }: Opening): Promise<void> {
+    const isOpen = () => this.#channel === channel;
+    grant.isOpen = true;
+    await channel.prefetch(grant.size);
+    const { consumerTag } = await channel.consume(this.queue, (raw) => {
+      // null: the broker cancelled the consumer, because the queue was deleted or moved.
+      if (raw === null) return void channel.close().catch(() => undefined);
+      grants.taken(grant, raw.content.length);
+      if (!grant.isWanted) void this.#converge();
+      this.#options.onMessage(
+        hold(raw, { queue: this.queue, acknowledger, isOpen, onSettled: () => grants.settled(grant) }),
+      );
+    });
+    grant.tag = consumerTag;
+  }
+
+  async #cancel({ channel, grants, grant }: Omit<Opening, 'acknowledger'>): Promise<void> {
+    if (grant.tag !== undefined) await channel.cancel(grant.tag);
+    grants.cancelled(grant);
   }
 
   #forget(channel: Channel | undefined): void {
     if (channel !== this.#channel) return;
     this.#channel = undefined;
-    this.#tag = undefined;
+    this.#acknowledger = undefined;
+    // With the channel all it held is gone.
+    this.#grants = new Grants();
+    if (this.#isWanted) this.#grants.grow(this.#options.floor);
   }
 
   #reopenLater(): void {

@@ -10,10 +10,8 @@ export class Room {
   }
 
   async use<T>(bytes: number, work: () => Promise<T>): Promise<T> {
-    await new Promise<void>((enter) => {
-      this.#line.push({ bytes, enter });
-      this.#admit();
-    });
+    if (this.#line.length === 0 && this.#hasRoom()) this.#enter(bytes);
+    else await new Promise<void>((enter) => this.#line.push({ bytes, enter }));
     try {
       return await work();
     } finally {
@@ -25,12 +23,20 @@ export class Room {
 
   /** One message may exceed the bytes: it would never find room otherwise. */
   #admit(): void {
-    while (this.#messages < this.#limits.messages && this.#bytes < this.#limits.bytes) {
+    while (this.#hasRoom()) {
       const next = this.#line.shift();
       if (next === undefined) return;
-      this.#messages += 1;
-      this.#bytes += next.bytes;
+      this.#enter(next.bytes);
       next.enter();
     }
+  }
+
+  #hasRoom(): boolean {
+    return this.#messages < this.#limits.messages && this.#bytes < this.#limits.bytes;
+  }
+
+  #enter(bytes: number): void {
+    this.#messages += 1;
+    this.#bytes += bytes;
   }
 }

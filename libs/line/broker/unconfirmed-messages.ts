@@ -1,5 +1,6 @@
-import type { ConfirmChannel, Options } from 'amqplib';
+import type { ConfirmChannel } from 'amqplib';
 import type { Publication } from '../messages.ts';
+import { publishOptions } from './publish-options.ts';
 
 /** The broker has the message, but no queue does: nobody is bound where it was sent. */
 export class Unroutable extends Error {
@@ -19,6 +20,7 @@ export class Unconfirmed extends Error {
 
 type Sent = {
   publication: Publication;
+  /** By a clock that nobody sets. */
   sentAt: number;
   isReturned: boolean;
   settle(error: Error | undefined): void;
@@ -28,12 +30,16 @@ type Sent = {
 export class UnconfirmedMessages {
   readonly #sent = new Set<Sent>();
 
+  get size(): number {
+    return this.#sent.size;
+  }
+
   /** Resolves when a queue has the message. Rejects with `Unroutable` or `Unconfirmed`. */
   send(channel: ConfirmChannel, publication: Publication): Promise<void> {
     return new Promise((resolve, reject) => {
       const sent: Sent = {
         publication,
-        sentAt: Date.now(),
+        sentAt: performance.now(),
         isReturned: false,
         settle: (error) => {
           if (!this.#sent.delete(sent)) return;
@@ -70,28 +76,14 @@ export class UnconfirmedMessages {
 
   isOverdue(limitMs: number): boolean {
     const [oldest] = this.#sent;
-    return oldest !== undefined && Date.now() - oldest.sentAt > limitMs;
+    return oldest !== undefined && performance.now() - oldest.sentAt > limitMs;
   }
 
   startClocksAgain(): void {
-    for (const sent of this.#sent) sent.sentAt = Date.now();
+    for (const sent of this.#sent) sent.sentAt = performance.now();
   }
 }
 
 function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
-}
-
-function publishOptions(publication: Publication): Options.Publish {
-  const { messageId, type, note, contentType, contentEncoding, headers } = publication;
-  return {
-    persistent: true,
-    mandatory: true,
-    ...(messageId !== undefined && { messageId }),
-    ...(type !== undefined && { type }),
-    ...(note !== undefined && { correlationId: note }),
-    ...(contentType !== undefined && { contentType }),
-    ...(contentEncoding !== undefined && { contentEncoding }),
-    ...(headers !== undefined && { headers }),
-  };
 }

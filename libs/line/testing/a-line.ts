@@ -1,6 +1,7 @@
 import { createLog } from '@waybell/runtime/log';
 import { createMetrics } from '@waybell/runtime/metrics';
 import { connectBroker, type Broker, type BrokerOptions } from '../broker/connect-broker.ts';
+import type { Hold } from '../hold.ts';
 import { reject, type Message, type Outgoing } from '../messages.ts';
 import { runStep, type Step, type StepTools } from '../run-step.ts';
 import { deliveriesExchange } from '../topology.ts';
@@ -10,6 +11,8 @@ const log = createLog({ service: 'test', level: 'silent' });
 const metrics = createMetrics('test');
 
 export const numbers = (count: number): string[] => Array.from({ length: count }, (_, index) => String(index));
+
+export const holdOf = (messages: number): Hold => ({ messages, bytes: 2 ** 30 });
 
 /** A publication of `body` to that queue. */
 export const to = (queue: string, body: string): Outgoing => ({
@@ -38,8 +41,7 @@ export async function aLine(testBroker: TestBroker, options: ALineOptions = {}) 
   const step: Step<Message> = {
     service,
     queues: [input, ...(moreQueues ?? [])],
-    prefetch: 100,
-    slots: 100,
+    hold: holdOf(100),
     parse: (message) => (message.body.toString() === 'nonsense' ? reject('nonsense', 'it says so') : message),
     describe: () => ({}),
     ...stepOptions,
@@ -55,7 +57,10 @@ export async function aLine(testBroker: TestBroker, options: ALineOptions = {}) 
     service,
     /** Messages as the handler saw them, in this order. */
     seen,
-    async run(): Promise<AsyncDisposable & { broker: Broker; waitingFor: () => string[] }> {
+    /** Another process of the step, which may reach its servers another way. */
+    async run(
+      way: Pick<ALineOptions, 'tools' | 'broker'> = {},
+    ): Promise<AsyncDisposable & { broker: Broker; waitingFor: () => string[] }> {
       const broker = await connectBroker({
         url: testBroker.url,
         name: 'test',
@@ -63,8 +68,9 @@ export async function aLine(testBroker: TestBroker, options: ALineOptions = {}) 
         unconfirmedLimit: 1_000,
         log,
         ...brokerOptions,
+        ...way.broker,
       });
-      const running = runStep(step, { broker, log, metrics, ...tools });
+      const running = runStep(step, { broker, log, metrics, ...tools, ...way.tools });
       return {
         broker,
         waitingFor: () => running.waitingFor(),

@@ -1,13 +1,18 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 type Pair = { client: Socket; broker: Socket; greeting: string };
 
-/** A way to the broker that can be cut, and stopped so that nothing passes and nobody notices. */
+/** How a way is: late, narrow. */
+export type Weather = { latencyMs?: number; bytesPerSecond?: number };
+
+/** A way to the broker that can be cut, be bad, and be stopped so that nothing passes and nobody notices. */
 export class Detour implements AsyncDisposable {
   readonly #server: Server;
   readonly #pairs = new Set<Pair>();
   readonly #to: URL;
-  #isStalled = false;
+  #stalled: 'answers' | 'everything' | undefined;
+  #weather: Weather = {};
   /** Everything the client said, as text. */
   said = '';
 
@@ -38,15 +43,23 @@ export class Detour implements AsyncDisposable {
     }
   }
 
-  /** Nothing comes back from the broker any more, on connections there are and on new ones. */
-  stall(): void {
-    this.#isStalled = true;
-    for (const { broker } of this.#pairs) broker.pause();
+  /** Nothing comes back from the broker any more, or nothing passes either way; on new connections too. */
+  stall(what: 'answers' | 'everything' = 'answers'): void {
+    this.#stalled = what;
+    for (const pair of this.#pairs) this.#holdUp(pair);
   }
 
   flow(): void {
-    this.#isStalled = false;
-    for (const { broker } of this.#pairs) broker.resume();
+    this.#stalled = undefined;
+    for (const { client, broker } of this.#pairs) {
+      client.resume();
+      broker.resume();
+    }
+  }
+
+  /** From now on, both ways. */
+  weather(weather: Weather): void {
+    this.#weather = weather;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -63,19 +76,44 @@ export class Detour implements AsyncDisposable {
       this.said += text;
       if (pair.greeting.length < 1_000) pair.greeting += text;
     });
-    client.pipe(broker);
-    // Not piped: a pipe would resume by itself what was stalled.
-    broker.on('data', (chunk: Buffer) => client.write(chunk));
-    if (this.#isStalled) broker.pause();
-    for (const [one, other] of [
+    for (const [from, to] of [
       [client, broker],
       [broker, client],
     ] as const) {
-      one.on('error', () => other.destroy());
-      one.on('close', () => {
-        other.destroy();
+      this.#carry(from, to);
+      from.on('error', () => to.destroy());
+      from.on('close', () => {
+        to.destroy();
         this.#pairs.delete(pair);
       });
     }
+    this.#holdUp(pair);
+  }
+
+  #holdUp({ client, broker }: Pair): void {
+    if (this.#stalled !== undefined) broker.pause();
+    if (this.#stalled === 'everything') client.pause();
+  }
+
+  /** Not piped: a pipe would resume by itself what was stalled. */
+  #carry(from: Socket, to: Socket): void {
+    let before = Promise.resolve();
+    from.on('data', (chunk: Buffer) => {
+      const { latencyMs = 0, bytesPerSecond = Infinity } = this.#weather;
+      const arrivesAt = Date.now() + latencyMs;
+      before = before.then(async () => {
+        const waitMs = Math.max(arrivesAt - Date.now(), (chunk.length / bytesPerSecond) * 1_000);
+        if (waitMs > 0) await sleep(waitMs);
+        to.write(chunk);
+      });
+      if (bytesPerSecond < Infinity) void this.#pauseUntil(from, before);
+    });
+  }
+
+  /** A narrow way takes no more than it lets through. */
+  async #pauseUntil(from: Socket, through: Promise<void>): Promise<void> {
+    from.pause();
+    await through;
+    if (this.#stalled === undefined) from.resume();
   }
 }

@@ -1,40 +1,54 @@
-import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
+import { join } from 'node:path';
 import { connect, type ConfirmChannel, type GetMessage, type Options } from 'amqplib';
+import { rabbitmqctl } from '@waybell/cli/stack/rabbitmqctl';
 import { startServers, type Servers } from '@waybell/cli/stack/servers';
 import { declareTopology } from '../declare.ts';
-import { deliveriesExchange, suspectsExchange, suspectsQueue, topology } from '../topology.ts';
-import { until } from './until.ts';
+import {
+  deliveriesExchange,
+  quarantineKey,
+  quarantineQueue,
+  suspectsExchange,
+  suspectsQueue,
+  topology,
+} from '../topology.ts';
+import { Detour } from './detour.ts';
+import { until } from '@waybell/runtime/testing/until';
 
 /** Exchanges and queues of the line, for one action. */
 export const smallTopology = topology({
   actionKeys: ['carrier.order.created'],
-  retryDelaysMs: () => [100],
+  locationKeys: [],
+  retryDelaysMs: () => [100, 3_600_000],
   eventsLimitBytes: 2 ** 20,
   quorumSize: 1,
 });
 
 let named = 0;
 
-/** A RabbitMQ of its own with the line declared, and hands in it that are not the line's. */
+/**
+ * A RabbitMQ of its own with the line declared, hands in it that are not the line's, and a way to it that can be bad.
+ * Disposing stops it, and checks that this process has left no socket open.
+ */
 export class TestBroker implements AsyncDisposable {
   readonly servers: Servers;
   readonly url: string;
+  readonly detour: Detour;
   readonly #home: string;
 
-  constructor(servers: Servers, home: string) {
+  private constructor(servers: Servers, detour: Detour, home: string) {
     this.servers = servers;
     this.url = servers.url('rabbitmq');
+    this.detour = detour;
     this.#home = home;
   }
 
   static async start(only: ('rabbitmq' | 'redis')[] = ['rabbitmq']): Promise<TestBroker> {
     const home = mkdtempSync(join(tmpdir(), 'waybell-line-'));
-    const broker = new TestBroker(await startServers({ home, only }), home);
-    await declareTopology(broker.url, smallTopology);
+    const servers = await startServers({ home, only });
+    const broker = new TestBroker(servers, await Detour.to(servers.url('rabbitmq')), home);
+    await declareTopology(broker, smallTopology);
     return broker;
   }
 
@@ -48,21 +62,25 @@ export class TestBroker implements AsyncDisposable {
     if (pid !== undefined) process.kill(pid, signal);
   }
 
-  /** Before a `kill -9`: RabbitMQ writes its list of queues with a delay, and would forget one declared just now. */
+  /** Before a `kill -9`: RabbitMQ writes its lists of queues and bindings with a delay, and would forget the latest. */
   async rememberQueues(): Promise<void> {
-    await this.control('eval', '[dets:sync(Table) || Table <- dets:all()].');
+    await this.control('eval', 'catch mnesia:sync_log(), [dets:sync(Table) || Table <- dets:all()].');
   }
 
   /** Runs `rabbitmqctl`. */
   async control(...args: string[]): Promise<string> {
-    const { command, env } = this.process.spec;
-    const { stdout } = await promisify(execFile)(join(dirname(command), 'rabbitmqctl'), ['-q', ...args], { env });
-    return stdout;
+    return rabbitmqctl(this.process.spec, ...args);
   }
 
   /** The memory alarm: while it is on, the broker takes nothing from publishers. */
   async alarm(isOn: boolean): Promise<void> {
     await this.control('set_vm_memory_high_watermark', isOn ? '0.000001' : '0.4');
+  }
+
+  /** On channels opened from now on: a message held for longer closes its channel, at the next look. */
+  async consumerTimeout({ limitMs, lookMs }: { limitMs: number; lookMs: number }): Promise<void> {
+    const set = (name: string, value: number) => `ok = application:set_env(rabbit, ${name}, ${value})`;
+    await this.control('eval', `${set('consumer_timeout', limitMs)}, ${set('channel_tick_interval', lookMs)}.`);
   }
 
   /** Works on a connection of its own, made for it. */
@@ -92,12 +110,17 @@ export class TestBroker implements AsyncDisposable {
     });
   }
 
-  /** A new service with its suspects lane. */
+  /** A new service with its suspects lane and its quarantine. */
   async service(): Promise<string> {
     const service = `service-${(named += 1)}`;
     await this.on(async (channel) => {
-      await channel.assertQueue(suspectsQueue(service), { durable: true, arguments: { 'x-queue-type': 'quorum' } });
-      await channel.bindQueue(suspectsQueue(service), suspectsExchange, service);
+      for (const [queue, key] of [
+        [suspectsQueue(service), service],
+        [quarantineQueue(service), quarantineKey(service)],
+      ] as const) {
+        await channel.assertQueue(queue, { durable: true, arguments: { 'x-queue-type': 'quorum' } });
+        await channel.bindQueue(queue, suspectsExchange, key);
+      }
     });
     return service;
   }
@@ -144,9 +167,11 @@ export class TestBroker implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.detour[Symbol.asyncDispose]();
     this.signal('SIGCONT');
     await this.servers.stop();
     rmSync(this.#home, { recursive: true, force: true });
+    await until('every socket is closed', () => openSockets() === 0);
   }
 }
 

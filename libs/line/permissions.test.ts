@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { connect, type ChannelModel, type ConfirmChannel } from 'amqplib';
+import { brokerUser } from '@waybell/cli/stack/rabbitmq-definitions';
+import { declareTopology } from './declare.ts';
+import { permissions, type BrokerUser } from './permissions.ts';
+import { smallTopology, TestBroker } from './testing/test-broker.ts';
+
+const ASIDE = ['waybell.rejected', 'waybell.suspects'];
+const lanes = (step: string) => [`waybell.quarantine.${step}`, `waybell.suspects.${step}`];
+const exchanges = smallTopology.exchanges.map(({ name }) => name);
+const queues = smallTopology.queues.map(({ name }) => name);
+
+/** Everything that each user may publish to and take from: what does not stand here, it may not. */
+const MAY: Record<BrokerUser, { publish: string[]; take: string[] }> = {
+  'event-router': {
+    publish: ['waybell.deliveries', 'waybell.outcomes', ...ASIDE],
+    take: ['waybell.events.router', 'waybell.strays', ...lanes('event-router'), ...lanes('strays')],
+  },
+  deliverer: {
+    publish: ['waybell.retry', 'waybell.waiting', 'waybell.outcomes', ...ASIDE],
+    take: [
+      'waybell.deliveries.carrier.order.created',
+      'waybell.waiting.busy',
+      'waybell.waiting.hung',
+      ...lanes('deliverer'),
+      ...lanes('waiting'),
+    ],
+  },
+  deactivator: { publish: ASIDE, take: ['waybell.outcomes.deactivator', ...lanes('deactivator')] },
+  'location-tracker': {
+    publish: ['waybell.events', 'waybell.outcomes', ...ASIDE],
+    take: ['waybell.events.locations', ...lanes('location-tracker')],
+  },
+  'delivery-log': {
+    publish: ['waybell.deliveries', 'waybell.outcomes', ...ASIDE],
+    take: ['waybell.outcomes.log', ...lanes('delivery-log')],
+  },
+  upstream: { publish: ['waybell.events'], take: [] },
+  declare: { publish: exchanges, take: queues },
+  operator: { publish: ['waybell.events', 'waybell.deliveries', ''], take: ['waybell.rejected'] },
+};
+
+let broker: TestBroker;
+
+beforeAll(async () => {
+  broker = await TestBroker.start();
+}, 120_000);
+
+afterAll(async () => {
+  await broker[Symbol.asyncDispose]();
+}, 120_000);
+
+const users = Object.keys(permissions) as BrokerUser[];
+
+function urlOf(user: BrokerUser): string {
+  const url = new URL(broker.url);
+  url.username = brokerUser(user);
+  return url.href;
+}
+
+async function as<T>(user: BrokerUser, work: (connection: ChannelModel) => Promise<T>): Promise<T> {
+  const connection = await connect(urlOf(user));
+  try {
+    return await work(connection);
+  } finally {
+    await connection.close();
+  }
+}
+
+/** Whether the broker lets it; anything but its refusal is thrown. */
+async function isAllowed(
+  connection: ChannelModel,
+  work: (channel: ConfirmChannel) => Promise<unknown>,
+): Promise<boolean> {
+  const channel = await connection.createConfirmChannel();
+  const closed = Promise.withResolvers<boolean>();
+  channel.on('error', (error: Error) =>
+    /ACCESS.REFUSED/.test(error.message) ? closed.resolve(false) : closed.reject(error),
+  );
+  return Promise.race([
+    closed.promise,
+    work(channel).then(
+      async () => (await channel.close(), true),
+      async () => closed.promise,
+    ),
+  ]);
+}
+
+async function allowedOf(
+  connection: ChannelModel,
+  names: readonly string[],
+  work: (channel: ConfirmChannel, name: string) => Promise<unknown>,
+): Promise<string[]> {
+  const answers = await Promise.all(
+    names.map(async (name) => ({ name, isAllowed: await isAllowed(connection, (channel) => work(channel, name)) })),
+  );
+  return answers.filter((answer) => answer.isAllowed).map(({ name }) => name);
+}
+
+describe('a user of RabbitMQ', () => {
+  test.each(users)('that is %s publishes and takes where its service does, and nowhere else', async (user) => {
+    await as(user, async (connection) => {
+      const publish = await allowedOf(connection, ['', ...exchanges], async (channel, exchange) => {
+        channel.publish(exchange, 'nowhere', Buffer.from('{}'));
+        await channel.waitForConfirms();
+      });
+      const take = await allowedOf(connection, queues, (channel, queue) => channel.get(queue));
+      expect({ publish: publish.toSorted(), take: take.toSorted() }).toEqual({
+        publish: MAY[user].publish.toSorted(),
+        take: MAY[user].take.toSorted(),
+      });
+    });
+  });
+
+  test.each(users.filter((user) => user !== 'declare'))(
+    'that is %s creates, binds and deletes nothing',
+    async (user) => {
+      await as(user, async (connection) => {
+        const allowed = await Promise.all([
+          isAllowed(connection, (channel) => channel.assertQueue('waybell.deliveries.mine')),
+          isAllowed(connection, (channel) => channel.assertExchange('waybell.mine', 'fanout')),
+          isAllowed(connection, (channel) => channel.deleteQueue('waybell.retry.carrier.order.created.1h')),
+          isAllowed(connection, (channel) => channel.bindQueue('waybell.rejected', 'waybell.deliveries', '#')),
+        ]);
+        expect(allowed).toEqual([false, false, false, false]);
+      });
+    },
+  );
+
+  test('that declares may do so, and creates nothing but what is of the line', async () => {
+    await declareTopology({ url: urlOf('declare') }, smallTopology);
+    await as('declare', async (connection) => {
+      expect(await isAllowed(connection, (channel) => channel.assertQueue('others'))).toBe(false);
+    });
+  });
+});

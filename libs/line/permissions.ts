@@ -1,0 +1,88 @@
+import {
+  deactivatorQueue,
+  deliveriesExchange,
+  deliveryQueue,
+  eventsExchange,
+  locationsQueue,
+  logQueue,
+  outcomesExchange,
+  quarantineQueue,
+  rejectedExchange,
+  rejectedQueue,
+  rejectedReader,
+  retryExchange,
+  routerQueue,
+  STEPS,
+  straysQueue,
+  suspectsExchange,
+  suspectsQueue,
+  waitingExchange,
+  waitingQueue,
+} from './topology.ts';
+
+/** What a user of RabbitMQ may do, as its three regular expressions over the names of exchanges and queues. */
+export type Permissions = { configure: string; write: string; read: string };
+
+/** `*` stands for anything. */
+type Use = { configures?: readonly string[]; publishesTo: readonly string[]; takesFrom: readonly string[] };
+
+const EVERYTHING = ['waybell.*'];
+/** The broker's own exchange that leads to any queue by its name. */
+const DEFAULT_EXCHANGE = 'amq.default';
+
+/** Besides its own, each service takes from the lanes of its steps, and puts aside what fails. */
+function service(name: keyof typeof STEPS, { takesFrom, publishesTo }: Use): Use {
+  return {
+    takesFrom: [...takesFrom, ...STEPS[name].flatMap((step) => [suspectsQueue(step), quarantineQueue(step)])],
+    publishesTo: [...publishesTo, suspectsExchange, rejectedExchange],
+  };
+}
+
+const USES = {
+  'event-router': service('event-router', {
+    takesFrom: [routerQueue, straysQueue],
+    publishesTo: [deliveriesExchange, outcomesExchange],
+  }),
+  deliverer: service('deliverer', {
+    takesFrom: [deliveryQueue('*'), waitingQueue('busy'), waitingQueue('hung')],
+    publishesTo: [retryExchange, waitingExchange, outcomesExchange],
+  }),
+  deactivator: service('deactivator', { takesFrom: [deactivatorQueue], publishesTo: [] }),
+  'location-tracker': service('location-tracker', {
+    takesFrom: [locationsQueue],
+    publishesTo: [eventsExchange, outcomesExchange],
+  }),
+  /** What is sent again by hand goes out from here. */
+  'delivery-log': service('delivery-log', {
+    takesFrom: [logQueue],
+    publishesTo: [deliveriesExchange, outcomesExchange],
+  }),
+
+  /** Who publishes events: the platform itself. */
+  upstream: { takesFrom: [], publishesTo: [eventsExchange] },
+  /** `./waybell declare`. To bind and to dead-letter needs the right to take and to publish as well. */
+  declare: { configures: EVERYTHING, takesFrom: EVERYTHING, publishesTo: EVERYTHING },
+  /** `./waybell rejected`, which puts messages back to where they came from, and `./waybell publish`. */
+  operator: {
+    configures: [rejectedReader],
+    takesFrom: [rejectedQueue],
+    publishesTo: [eventsExchange, deliveriesExchange, DEFAULT_EXCHANGE],
+  },
+} as const satisfies Record<string, Use>;
+
+export type BrokerUser = keyof typeof USES;
+
+/** What each service may do on RabbitMQ, and who is no service: all but `declare` and `operator` configure nothing. */
+export const permissions: Readonly<Record<BrokerUser, Permissions>> = Object.fromEntries(
+  Object.entries<Use>(USES).map(([user, { configures = [], publishesTo, takesFrom }]) => [
+    user,
+    { configure: pattern(configures), write: pattern(publishesTo), read: pattern(takesFrom) },
+  ]),
+  // The keys are those of USES.
+) as Record<BrokerUser, Permissions>;
+
+/** Matches these names and no others; without any, nothing. */
+function pattern(names: readonly string[]): string {
+  const escaped = names.map((name) => name.replaceAll('.', '\\.').replaceAll('*', '.*'));
+  return escaped.length === 0 ? '^$' : `^(${escaped.join('|')})$`;
+}

@@ -1,0 +1,95 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Broker } from './broker/connect-broker.ts';
+import type { Held } from './broker/held.ts';
+import { Lane } from './lane.ts';
+
+export type QuarantineOptions = {
+  queue: string;
+  /** Acknowledges the message or gives it back, in the end. Never rejects. */
+  settle: (held: Held) => Promise<void>;
+};
+
+/** How often a process looks for what another left that died for good. */
+const LOOK_MS = 10_000;
+/** How soon it looks again while the broker is away. */
+const RETRY_MS = 500;
+/** What others hold may take that long; what hangs longer is not what kills. */
+const ALONE_LIMIT_MS = 10_000;
+const STEP_MS = 100;
+const NOTHING_WANTED = 'nothing in quarantine';
+
+/**
+ * Takes what may have killed its process, one at a time, and only while the process has nothing else in hand: if it
+ * dies then, it is clear of what, and nothing is blamed for its neighbour.
+ */
+export class Quarantine {
+  readonly #broker: Broker;
+  readonly #queue: string;
+  readonly #lane: Lane;
+  readonly #closing = Promise.withResolvers<void>();
+  #isClosed = false;
+  readonly #watching: Promise<void>;
+  #told = Promise.withResolvers<void>();
+
+  constructor(broker: Broker, { queue, settle }: QuarantineOptions) {
+    this.#broker = broker;
+    this.#queue = queue;
+    this.#lane = new Lane(broker, { queues: [queue], hold: { messages: 1, bytes: Number.MAX_SAFE_INTEGER }, settle });
+    void this.#lane.pause(NOTHING_WANTED);
+    this.#watching = this.#watch();
+  }
+
+  get lane(): Lane {
+    return this.#lane;
+  }
+
+  /** There is something in it. */
+  look(): void {
+    this.#told.resolve();
+  }
+
+  /** Resolves when nothing of it is in hand. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#closing.resolve();
+    await this.#watching;
+  }
+
+  async #watch(): Promise<void> {
+    while (!this.#isClosed) {
+      this.#told = Promise.withResolvers<void>();
+      const found = await this.#count();
+      if (found === undefined) await this.#wait(RETRY_MS);
+      else if (found === 0) await this.#wait(LOOK_MS);
+      else await this.#lane.alone(ALONE_LIMIT_MS, () => this.#empty());
+    }
+  }
+
+  async #empty(): Promise<void> {
+    this.#lane.resume(NOTHING_WANTED);
+    // Twice: what is no longer ready may still be on its way to here.
+    for (let empty = 0; empty < 2 && !this.#isClosed;) {
+      await sleep(STEP_MS);
+      const isEmpty = this.#lane.held === 0 && !((await this.#count()) ?? 0);
+      empty = isEmpty ? empty + 1 : 0;
+    }
+    await this.#lane.pause(NOTHING_WANTED);
+  }
+
+  /** What is in it; undefined where the broker cannot be asked. */
+  async #count(): Promise<number | undefined> {
+    try {
+      return (await Promise.race([this.#broker.depth([this.#queue]), this.#closing.promise])) ?? undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Until so long has passed, somebody says that there is something in it, or it is closed. */
+  async #wait(limitMs: number): Promise<void> {
+    const over = new AbortController();
+    const elapsed = sleep(limitMs, undefined, { signal: over.signal, ref: false }).catch(() => undefined);
+    await Promise.race([this.#told.promise, elapsed, this.#closing.promise]);
+    over.abort();
+  }
+}

@@ -1,0 +1,172 @@
+import type { DropReason, SuppressionReason } from './outcomes.ts';
+
+/** What a reason says, and what can be done about it: a sentence or two each. */
+export type ReasonMeaning = { meaning: string; remedy: string };
+
+/** Why an attempt failed: the closed list, in the order in which a request can fail. */
+export const failureReasons = {
+  dns: {
+    meaning: "The callback URL's host name could not be resolved.",
+    remedy: 'Publish an A or AAAA record for the name, or subscribe with a name that has one.',
+  },
+  blocked_address: {
+    meaning:
+      'The host is, or resolves to, a private or reserved address, or the port is one of another protocol: callbacks never go there.',
+    remedy: 'Let the name resolve to public addresses only, and listen on a port for HTTPS.',
+  },
+  connect_refused: {
+    meaning: 'The host refused the connection: nothing listens on that port.',
+    remedy: 'Start the receiver, and check the port of the callback URL.',
+  },
+  connect_timeout: {
+    meaning: 'Looking up the host, connecting and agreeing on TLS took longer than the limit.',
+    remedy: 'Let the firewall accept connections rather than drop them, and give the receiver room to accept more.',
+  },
+  unreachable: {
+    meaning: "No network route leads to the host's address, or the proxy before it could not connect.",
+    remedy: 'Check the address that the name resolves to; an IPv6 address that is not served must not be published.',
+  },
+  tls_name: {
+    meaning: 'The certificate is for other host names than that of the callback URL.',
+    remedy: 'Install a certificate that names this host.',
+  },
+  tls_expired: {
+    meaning: 'The certificate, or one of its chain, has expired or is not valid yet.',
+    remedy: 'Renew the certificate and reload the receiver.',
+  },
+  tls_untrusted: {
+    meaning: 'The certificate does not lead to a known authority: self-signed, a private authority, or a missing link.',
+    remedy: 'Use a certificate of a public authority and send the intermediate certificates with it.',
+  },
+  tls_failed: {
+    meaning:
+      'The TLS handshake failed: plain HTTP on the port, no common version or cipher, or a certificate asked for.',
+    remedy: 'Offer TLS 1.2 or newer and HTTP/1.1 on that port, without asking for a client certificate.',
+  },
+  handover_timeout: {
+    meaning: 'The receiver did not take the whole request within the limit.',
+    remedy: 'Read the request as it comes.',
+  },
+  response_timeout: {
+    meaning: 'No complete status and headers came within the limit.',
+    remedy: 'Answer as soon as the request is stored, and do the work afterwards.',
+  },
+  reset: {
+    meaning: 'The connection ended before the status and headers were complete.',
+    remedy: 'Look for crashes, limits and idle timeouts in the receiver and in what stands before it.',
+  },
+  invalid_response: {
+    meaning: 'What came is not a response of HTTP/1.1, or its headers are larger than anybody needs.',
+    remedy: 'Check that the port speaks HTTP/1.1, and what adds to the headers on the way.',
+  },
+  redirect: {
+    meaning: 'The status is 3xx; redirects are never followed.',
+    remedy: 'Subscribe with the final URL.',
+  },
+  http_4xx: {
+    meaning: 'The status is 4xx: the receiver refused the request.',
+    remedy: "Look in the receiver's log for what it refused: path, token, size or rate.",
+  },
+  http_5xx: {
+    meaning: 'The status is 5xx: the receiver, or a proxy before it, failed.',
+    remedy: "Look in the receiver's log for the error.",
+  },
+  http_other: {
+    meaning: 'The status is none that HTTP knows: 600 or more.',
+    remedy: 'Answer with a 2xx status.',
+  },
+  unknown: {
+    meaning: 'None of the others: no receiver is known that leads here.',
+    remedy: "Report it with the delivery's guid: it is for the operator to look at.",
+  },
+} as const satisfies Record<string, ReasonMeaning>;
+
+export type FailureReason = keyof typeof failureReasons;
+
+/** Why a delivery ended without a last attempt. */
+export const dropReasons = {
+  unsubscribed: {
+    meaning: 'The subscription had been ended when the attempt was due.',
+    remedy: 'Subscribe again; what was dropped can then be sent again by hand.',
+  },
+  deactivated: {
+    meaning: 'The subscription had been switched off when the attempt was due, because its deliveries only failed.',
+    remedy: 'Mend the receiver and subscribe again; what was dropped can then be sent again by hand.',
+  },
+  feature_off: {
+    meaning: "The account's feature that the action needs was off when the attempt was due.",
+    remedy: 'Have the feature switched on for the account.',
+  },
+} as const satisfies Record<DropReason, ReasonMeaning>;
+
+/** Why an event made no delivery for somebody. */
+export const suppressionReasons = {
+  no_subscription: {
+    meaning:
+      'No subscription to the action was on, for this account and API client, when the event came: there was none, or it had been switched off.',
+    remedy:
+      'Subscribe to the action, on the carrier interface after ending one that is off; what happened before that is not sent.',
+  },
+  duplicate: {
+    meaning: 'The same event had been published before, and what was to be sent was sent then.',
+    remedy: 'Look at the earlier entry of the same event.',
+  },
+  feature_off: {
+    meaning: "The account's feature that the action needs was off when the event came.",
+    remedy: 'Have the feature switched on for the account.',
+  },
+  links_missing: {
+    meaning: 'The event came without the links to the documents that it announces: then nothing is sent.',
+    remedy: 'Wait for the event that carries the links; upstream publishes it when the documents are there.',
+  },
+  no_audited_change: {
+    meaning: 'None of the fields in the audit_field_set of the subscription had changed.',
+    remedy: 'Subscribe with the fields that matter, or without audit_field_set to hear of every change.',
+  },
+  position_absorbed: {
+    meaning: 'The vehicle had not moved far enough since the last position that was sent, or its position was old.',
+    remedy: 'Nothing is amiss: positions are sent when they differ by the distance that is set.',
+  },
+} as const satisfies Record<SuppressionReason, ReasonMeaning>;
+
+/** Of a delivery that grew too old; it had no answer of its own. */
+const expired: ReasonMeaning = {
+  meaning: 'The delivery waited longer than a delivery may, because its receiver was slow or something was down.',
+  remedy: 'Answer quickly; then send it again by hand.',
+};
+
+const rejected: ReasonMeaning = {
+  meaning: 'The event was refused before anything was sent: it breaks the contract with upstream.',
+  remedy: 'Upstream has to mend what the detail names and publish again; operators see it with `./waybell rejected`.',
+};
+
+const mended = 'It is for the operator to look at: `./waybell rejected` has it, and sends it on once that is mended.';
+
+/** Why an event or a delivery was rejected that breaks no rule: what its detail says is about Waybell itself. */
+const ownFaults = {
+  handler_failed: { meaning: 'Waybell failed on it again and again.', remedy: mended },
+  process_killed: { meaning: 'The process that handled it died, each time.', remedy: mended },
+  unbound: { meaning: 'The broker has no queue for what it causes.', remedy: mended },
+} as const satisfies Record<string, ReasonMeaning>;
+
+/** Whether it was rejected for nothing that is amiss with itself. */
+export const isOwnFault = (rejectionReason: string): boolean => Object.hasOwn(ownFaults, rejectionReason);
+
+/** Every reason there is, by what it is the reason of. Events are rejected for many more, which their details explain. */
+export const reasonTables: Record<ReasonKind, Partial<Record<string, ReasonMeaning>>> = {
+  failed: { ...failureReasons, expired },
+  dropped: dropReasons,
+  suppressed: suppressionReasons,
+  rejected: ownFaults,
+};
+
+/** What a reason is the reason of. */
+export type ReasonKind = 'failed' | 'dropped' | 'suppressed' | 'rejected';
+
+/** What is to be said of any reason that a record gives, one that this version does not know included. */
+export function meaningOf(kind: ReasonKind, reason: string): ReasonMeaning {
+  return reasonTables[kind][reason] ?? (kind === 'rejected' ? rejected : failureReasons.unknown);
+}
+
+/** Why deliveries are not, or not yet, delivered; those left out for which they were rejected. */
+export const deliveryReasons: readonly string[] = Object.keys({ ...reasonTables.failed, ...reasonTables.dropped });

@@ -1,0 +1,27 @@
+/** Where a message was taken: from its own queue, from the suspects lane, or from the quarantine, where it is alone. */
+export type Door = 'queue' | 'suspects' | 'quarantine';
+
+/** What becomes of a message before anybody looks into it. */
+export type Verdict = 'handle' | 'put aside' | 'quarantine' | 'reject';
+
+const DELIVERIES = 3;
+const FAILURES = 5;
+
+/** Of a message that was delivered there so often before without being settled: it may have killed its process. */
+export function verdictOf(door: Door, deliveryCount: number): Verdict {
+  switch (door) {
+    case 'queue':
+      return deliveryCount >= DELIVERIES ? 'put aside' : 'handle';
+    case 'suspects':
+      // It was in hand at one death at least; so was what its process held of the other queues.
+      return deliveryCount > 0 ? 'quarantine' : 'handle';
+    case 'quarantine':
+      return deliveryCount >= DELIVERIES ? 'reject' : 'handle';
+  }
+}
+
+/** How often its handler has now failed as a suspect, `failures` times before; undefined: too often. */
+export function failuresAfter(door: Door, failures: number): number | undefined {
+  if (door === 'queue') return 0;
+  return failures + 1 < FAILURES ? failures + 1 : undefined;
+}
