@@ -1,4 +1,4 @@
-import { count, duration, readEnvironment, words } from '@waybell/runtime/environment';
+import { bytes, count, duration, readEnvironment, wait, words } from '@waybell/runtime/environment';
 import type { InterfaceName } from '@waybell/line/outcomes';
 import { brokerConfig, postgresConfig, processConfig } from '@waybell/runtime/process-config';
 import { brokerSettings, postgresSettings, processSettings } from '@waybell/runtime/settings';
@@ -7,17 +7,21 @@ export const deactivatorSettings = {
   ...processSettings,
   ...brokerSettings,
   ...postgresSettings,
-  DEACTIVATE_PREFETCH: count({ default: 20, desc: 'batches of outcomes held and handled at once' }),
+  DEACTIVATE_HELD: count({ default: 20, desc: 'batches of outcomes held and handled at once' }),
+  DEACTIVATE_HELD_BYTES: bytes({
+    default: 64 * 2 ** 20,
+    desc: 'what they may weigh together, about, before fewer are held',
+  }),
   DEACTIVATE_ON_EXHAUSTED: words({
     default: ['carrier'],
-    desc: 'interfaces whose subscriptions go off when a delivery exhausts its attempts (carrier-webhooks, States)',
+    desc: 'interfaces whose subscriptions go off when a delivery exhausts its attempts',
   }),
   DEACTIVATE_ON_WINDOW: words({
     default: ['carrier'],
-    desc: 'interfaces whose subscriptions go off when every message of the window failed (carrier-webhooks, States)',
+    desc: 'interfaces whose subscriptions go off when every message of the window failed',
   }),
-  DEACTIVATION_WINDOW: duration({ default: 86_400_000, desc: 'the window of that rule (carrier-webhooks, Limits)' }),
-  DEACTIVATION_SWEEP_INTERVAL: duration({ default: 500, desc: 'how often the rules are applied to all subscriptions' }),
+  DEACTIVATION_WINDOW: duration({ default: 86_400_000, desc: 'the window of DEACTIVATE_ON_WINDOW' }),
+  DEACTIVATION_SWEEP_INTERVAL: wait({ default: 500, desc: 'how often the rules are applied to all subscriptions' }),
 };
 
 export type Config = ReturnType<typeof readConfig>;
@@ -28,7 +32,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     ...processConfig(settings),
     ...brokerConfig(settings),
     ...postgresConfig(settings),
-    prefetch: settings.DEACTIVATE_PREFETCH,
+    hold: { messages: settings.DEACTIVATE_HELD, bytes: settings.DEACTIVATE_HELD_BYTES },
     sweepIntervalMs: settings.DEACTIVATION_SWEEP_INTERVAL,
     rules: {
       offOnExhausted: readInterfaces('DEACTIVATE_ON_EXHAUSTED', settings.DEACTIVATE_ON_EXHAUSTED),

@@ -1,16 +1,16 @@
 import type { Outcome } from '@waybell/line/outcomes';
+import { readBatch } from '@waybell/line/read-batch';
 import type { Step } from '@waybell/line/run-step';
 import { deactivatorQueue } from '@waybell/line/topology';
 import type { Config } from './config.ts';
-import { deactivate, readBatch, type DeactivateOptions } from './deactivate.ts';
+import { deactivate, type DeactivateOptions } from './deactivate.ts';
 
 /** The deactivator's place on the line. What it does twice changes nothing, so it remembers nothing. */
 export function deactivateStep({ config, ...options }: DeactivateOptions & { config: Config }): Step<Outcome[]> {
   return {
     service: 'deactivator',
     queues: [deactivatorQueue],
-    prefetch: config.prefetch,
-    slots: config.prefetch,
+    hold: config.hold,
     parse: readBatch,
     handle: deactivate(options),
     describe: (outcomes) => ({ outcomes: outcomes.length }),

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { writeOutcomes, type Outcome } from '@waybell/line/outcomes';
-import type { Message } from '@waybell/line/messages';
-import { deactivate, readBatch } from './deactivate.ts';
+import type { Outcome } from '@waybell/line/outcomes';
+import { deactivate } from './deactivate.ts';
 import type { Deactivation, Ended } from './settle-deliveries.ts';
 
 const facts = {
@@ -27,6 +26,8 @@ const routed: Outcome = {
   interface: 'carrier',
   action: 'order.created',
   at: 1,
+  subjects: [],
+  receivers: [],
   deliveries: [],
   suppressed: [{ reason: 'no_subscription' }],
   unknownMembers: 0,
@@ -66,30 +67,16 @@ describe('deactivate', () => {
     expect((await run([exhausted], [off])).announced).toEqual([off]);
   });
 
+  test.each(['resend', 'test'] as const)(
+    'counts nothing that was sent by hand, be it delivered or not: %s',
+    async (byHand) => {
+      expect((await run([delivered, exhausted].map((each) => ({ ...each, byHand })))).noted).toEqual([]);
+      expect((await run([{ ...exhausted, byHand }, delivered])).noted).toEqual([[delivered]]);
+    },
+  );
+
   test('counts a delivery that expired after an attempt, and not one that was never attempted', async () => {
     const { noted } = await run([{ ...expired, attempt: 1 }, expired]);
     expect(noted).toEqual([[expired]]);
   });
-});
-
-describe('readBatch', () => {
-  const aMessage = (body: Buffer): Message => ({
-    queue: 'q',
-    exchange: 'x',
-    routingKey: '',
-    body,
-    deliveryCount: 0,
-    failures: 0,
-  });
-
-  test('reads what was written', () => {
-    expect(readBatch(aMessage(writeOutcomes([delivered, routed])))).toEqual([delivered, routed]);
-  });
-
-  test.each(['', '[]', 'null', '{"version":1}', '{"version":2,"outcomes":[]}', '{"version":1,"outcomes":{}}'])(
-    'rejects %p',
-    (text) => {
-      expect(readBatch(aMessage(Buffer.from(text)))).toMatchObject({ kind: 'reject', reason: 'not_outcomes' });
-    },
-  );
 });

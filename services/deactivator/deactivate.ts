@@ -1,20 +1,13 @@
-import { reject, type Handler, type Message, type Rejection } from '@waybell/line/messages';
-import { readOutcomes, type Outcome } from '@waybell/line/outcomes';
+import type { Handler } from '@waybell/line/messages';
+import type { Outcome } from '@waybell/line/outcomes';
 import type { Deactivation, Ended, SettleDeliveries } from './settle-deliveries.ts';
-
-export function readBatch({ body }: Message): Outcome[] | Rejection {
-  try {
-    return readOutcomes(body);
-  } catch (error) {
-    return reject('not_outcomes', error instanceof Error ? error.message : String(error));
-  }
-}
 
 export type DeactivateOptions = { settle: SettleDeliveries; onDeactivated: (deactivation: Deactivation) => void };
 
 /**
  * Switches a subscription off when its deliveries only fail. Only ends count: a failed attempt that a retry makes good
- * is not a failed message, and one that grew too old before its first attempt says nothing about its receiver.
+ * is not a failed message, and one that grew too old before its first attempt says nothing about its receiver. Nor does
+ * what somebody sends by hand say whether a receiver fails by itself.
  */
 export function deactivate({ settle, onDeactivated }: DeactivateOptions): Handler<Outcome[]> {
   return async (outcomes) => {
@@ -25,6 +18,6 @@ export function deactivate({ settle, onDeactivated }: DeactivateOptions): Handle
 }
 
 function isEnd(outcome: Outcome): outcome is Ended {
-  if (outcome.kind === 'exhausted') return outcome.attempt > 1 || outcome.answer.reason !== 'expired';
-  return outcome.kind === 'delivered';
+  if ((outcome.kind !== 'delivered' && outcome.kind !== 'exhausted') || outcome.byHand !== undefined) return false;
+  return outcome.attempt > 1 || outcome.answer.reason !== 'expired';
 }

@@ -3,6 +3,7 @@ import { connectPostgres } from '@waybell/runtime/postgres';
 import { startProcess } from '@waybell/runtime/process-parts';
 import { untilShutdown } from '@waybell/runtime/shutdown';
 import { connectBroker } from '@waybell/line/broker/connect-broker';
+import { watchPublishing } from '@waybell/line/broker-metrics';
 import { runStep } from '@waybell/line/run-step';
 import { announceDeactivations } from './announce-deactivations.ts';
 import { readConfig } from './config.ts';
@@ -17,6 +18,7 @@ await using postgres = connectPostgres({ ...config.postgres, log: parts.log });
 const settle = settleDeliveriesIn(postgres, config.rules);
 await parts.readiness.until('postgres', () => settle([]));
 await using broker = await connectBroker({ ...config.broker, name: 'deactivator', log: parts.log });
+watchPublishing(broker.publishing, parts.metrics);
 
 const onDeactivated = announceDeactivations(parts);
 const step = deactivateStep({ settle, onDeactivated, config });

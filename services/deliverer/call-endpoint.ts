@@ -1,35 +1,70 @@
-import axios from 'axios';
-import { Agent } from 'undici';
+import { open } from 'node:fs/promises';
+import { devNull } from 'node:os';
+import { Axios } from 'axios';
 import type { Delivery } from '@waybell/line/delivery';
 import type { Answer, InterfaceName } from '@waybell/line/outcomes';
-import type { AllowList } from '@waybell/runtime/forbidden-address';
-import { reasonOfError, reasonOfStatus } from './failure-reason.ts';
+import type { CallbackNetworks } from '@waybell/runtime/forbidden-address';
+import { Unavailable } from '@waybell/runtime/unavailable';
+import { boundingResponses } from './bounded-response.ts';
+import type { CallbackObserver } from './callback-metrics.ts';
+import { isForLackOfDescriptors, reasonOfError, reasonOfStatus } from './failure-reason.ts';
+import { openOriginPools } from './origin-pools.ts';
+import { tunnelThrough } from './proxy-tunnel.ts';
+import { systemResolver, type ResolveHost } from './resolve-host.ts';
 import { safeConnector } from './safe-address.ts';
+import { shownUrl } from './shown-url.ts';
+import { signatures } from './signature.ts';
 import { skippingContinue } from './skip-continue.ts';
-import { undiciAdapter, type RequestLimits } from './undici-adapter.ts';
+import { readTrace, type Trace } from './trace.ts';
+import { undiciAdapter, type RequestLimits, type RequestTerms } from './undici-adapter.ts';
 
-export type Call = { delivery: Delivery; callbackUrl: string; verificationToken: string };
+export type Call = {
+  delivery: Delivery;
+  callbackUrl: string;
+  verificationToken: string;
+  /** What it is signed with, `whsec_…`; none: it is not signed. */
+  signingSecrets: readonly string[];
+};
 
-/** One HTTP request; every way it can end is an answer, none an error. */
+/** One HTTP request; every way it can end is an answer. Throws Unavailable where there is no way out: it lacks a proxy, or a descriptor. */
 export type CallEndpoint = (call: Call) => Promise<Answer & { isDelivered: boolean }>;
 
 export type TimeLimits = Record<InterfaceName, Pick<RequestLimits, 'handoverMs' | 'responseMs'>>;
 
 export type EndpointOptions = {
   limits: TimeLimits;
-  allowed: AllowList;
+  networks: CallbackNetworks;
+  /** None, unless given, but port 0. */
+  deniedPorts?: ReadonlySet<number>;
+  /** Through which callbacks leave; directly, unless given. */
+  proxy?: URL | undefined;
   connectTimeoutMs: number;
   /** Idle connections are closed after this long, so that a changed address is looked up and checked again. */
   keepAliveMs: number;
   userAgent: string;
+  /** As the system resolves names, unless given. */
+  resolveHost?: ResolveHost;
+  observe?: CallbackObserver;
+  /** In milliseconds since 1970; the system's clock, unless given. */
+  now?: () => number;
 };
 
+// Twice what is read of a body: room for headers and interim responses.
+const RESPONSE_BYTES = 128 * 1024;
+const NO_PORTS: ReadonlySet<number> = new Set();
+const UNOBSERVED: CallbackObserver = { requested: () => undefined, connected: () => undefined };
+// An idle TLS connection is 50 to 100 KB of this process; twice as many origins as slots.
+const MAX_ORIGINS = 1_024;
 const BODY_LIMITS = { bodyMs: 1_000, bodyBytes: 64 * 1024, keptBytes: 4 * 1024 };
 
 /** Success is a 2xx status in time (both specifications, Errors); redirects are failures and never followed. */
 export function openEndpoints(options: EndpointOptions): { callEndpoint: CallEndpoint } & AsyncDisposable {
-  const agent = new Agent({
-    connect: skippingContinue(safeConnector(options)),
+  const { observe = UNOBSERVED, resolveHost = systemResolver(), deniedPorts = NO_PORTS, proxy } = options;
+  const tunnel = proxy && tunnelThrough(proxy, options.connectTimeoutMs);
+  const connector = safeConnector({ ...options, resolveHost, deniedPorts, tunnel, connected: observe.connected });
+  const pools = openOriginPools({
+    maxOrigins: MAX_ORIGINS,
+    connect: boundingResponses(skippingContinue(connector), RESPONSE_BYTES),
     keepAliveTimeout: options.keepAliveMs,
     keepAliveMaxTimeout: options.keepAliveMs,
     pipelining: 1,
@@ -37,47 +72,80 @@ export function openEndpoints(options: EndpointOptions): { callEndpoint: CallEnd
     headersTimeout: 0,
     bodyTimeout: 0,
   });
-  const http = axios.create({
-    adapter: undiciAdapter(agent, limitsOf),
-    transformRequest: [(bytes: unknown) => bytes],
-    transformResponse: [(text: unknown) => text],
-    validateStatus: () => true,
-    maxRedirects: 0,
-    proxy: false,
-  });
+  // Without the defaults of axios.create: merging them costs more than the rest of axios, and the adapter heeds none.
+  const http = new Axios({ adapter: undiciAdapter(pools, termsOf), method: 'post' });
+  const limitsFor = {
+    shipper: { ...BODY_LIMITS, ...options.limits.shipper },
+    carrier: { ...BODY_LIMITS, ...options.limits.carrier },
+  };
   return {
-    callEndpoint: async ({ delivery, callbackUrl, verificationToken }) => {
-      const startedAt = performance.now();
-      const durationMs = () => Math.round(performance.now() - startedAt);
-      const headers = requestHeaders(delivery, verificationToken, options.userAgent);
-      const limits = { ...BODY_LIMITS, ...options.limits[delivery.interface] };
+    callEndpoint: async (call) => {
+      const { delivery, callbackUrl, verificationToken } = call;
+      observe.requested(delivery.interface);
+      const trace: Trace = { startedAt: performance.now() };
+      const headers = { ...requestHeaders(call, options.now ?? Date.now), 'user-agent': options.userAgent };
+      const terms = (): RequestTerms => ({ headers, limits: limitsFor[delivery.interface], trace });
       try {
-        const { status } = await http.post(callbackUrl, delivery.body, { headers, limits } as object);
-        if (status >= 200 && status < 300) return { isDelivered: true, status, durationMs: durationMs() };
-        return { isDelivered: false, status, reason: reasonOfStatus(status), durationMs: durationMs() };
+        const request = { url: callbackUrl, data: delivery.body, terms };
+        const { status, data } = await http.request<string>(request as object);
+        return {
+          ...judge(status),
+          ...whereTo(callbackUrl),
+          ...readTrace(trace),
+          ...(data && { body: hide(verificationToken, data) }),
+        };
       } catch (error) {
-        return { isDelivered: false, reason: reasonOfError(error), durationMs: durationMs() };
+        if (error instanceof Unavailable) throw error;
+        if (isForLackOfDescriptors(error)) throw new Unavailable('file descriptors', openOne, error);
+        return { isDelivered: false, reason: reasonOfError(error), ...whereTo(callbackUrl), ...readTrace(trace) };
       }
     },
-    [Symbol.asyncDispose]: () => agent.destroy(),
+    async [Symbol.asyncDispose]() {
+      await pools[Symbol.asyncDispose]();
+      await tunnel?.[Symbol.asyncDispose]();
+    },
   };
 }
 
-// axios hands what it does not know through to the adapter.
-function limitsOf(config: object): RequestLimits {
-  return (config as { limits: RequestLimits }).limits;
+/** Resolves where there is a file descriptor to be had. */
+async function openOne(): Promise<void> {
+  await (await open(devNull)).close();
 }
 
-function requestHeaders(delivery: Delivery, token: string, userAgent: string): Record<string, string | false> {
+// axios hands what it does not know through to the adapter; of an object it would hand on a copy.
+function termsOf(config: object): RequestTerms {
+  return (config as { terms: () => RequestTerms }).terms();
+}
+
+function judge(status: number): Pick<Answer, 'status' | 'reason'> & { isDelivered: boolean } {
+  if (status >= 200 && status < 300) return { isDelivered: true, status };
+  return { isDelivered: false, status, reason: reasonOfStatus(status) };
+}
+
+function whereTo(callbackUrl: string): Pick<Answer, 'url'> {
+  const url = shownUrl(callbackUrl);
+  return url === undefined ? {} : { url };
+}
+
+/** A receiver may send back what it was sent, and records are for other people. */
+function hide(token: string, text: string): string {
+  return token === '' ? text : text.replaceAll(token, '***');
+}
+
+function requestHeaders({ delivery, verificationToken, signingSecrets }: Call, now: () => number) {
+  const { guid: id, body, attempt, byHand, traceparent } = delivery;
+  const timestampS = Math.floor(now() / 1_000);
   return {
-    // axios would ask for JSON: any answer is as good.
-    accept: false,
     'content-type': 'application/json; charset=utf-8',
     'accept-encoding': 'identity',
-    'user-agent': userAgent,
-    'x-service-verification-token': token,
-    'x-webhook-attempt': String(delivery.attempt),
-    'webhook-id': delivery.guid,
-    ...(delivery.traceparent === undefined ? {} : { traceparent: delivery.traceparent }),
+    'x-service-verification-token': verificationToken,
+    'x-webhook-attempt': String(attempt),
+    ...(byHand?.why === 'test' ? { 'x-webhook-test': 'true' } : {}),
+    'webhook-id': id,
+    'webhook-timestamp': String(timestampS),
+    ...(signingSecrets.length === 0
+      ? {}
+      : { 'webhook-signature': signatures(signingSecrets, { id, timestampS, body }) }),
+    ...(traceparent === undefined ? {} : { traceparent }),
   };
 }

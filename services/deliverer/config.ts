@@ -1,8 +1,22 @@
-import { count, duration, readEnvironment, words } from '@waybell/runtime/environment';
+import { readPorts } from '@waybell/runtime/callback-ports';
+import {
+  bool,
+  bytes,
+  checked,
+  count,
+  duration,
+  InvalidEnvironment,
+  readEnvironment,
+  str,
+  wait,
+  words,
+} from '@waybell/runtime/environment';
+import { formatDuration } from '@waybell/runtime/duration';
 import { readNetworks } from '@waybell/runtime/forbidden-address';
 import { readKeyRing } from '@waybell/runtime/secrets';
 import {
   brokerSettings,
+  callbackSettings,
   lastKnownSettings,
   postgresSettings,
   processSettings,
@@ -12,6 +26,8 @@ import {
 import { brokerConfig, postgresConfig, processConfig, redisConfig } from '@waybell/runtime/process-config';
 import { readSchedule, scheduleSettings } from '@waybell/line/schedule';
 import { selectActions } from '@waybell/line/select-actions';
+import { readProxy } from './proxy-tunnel.ts';
+import { readFlow, windowSettings } from './windows/window-settings.ts';
 import manifest from './package.json' with { type: 'json' };
 
 export const delivererSettings = {
@@ -22,31 +38,49 @@ export const delivererSettings = {
   ...redisSettings,
   ...secretSettings,
   ...scheduleSettings,
-  DELIVER_SLOTS: count({ default: 512, desc: 'requests under way at once' }),
-  DELIVER_PREFETCH: count({ default: 256, desc: 'deliveries held at once, per action' }),
-  DELIVER_ACTIONS: words({
-    default: ['*'],
-    desc: 'actions this process delivers, comma-separated: *, shipper.*, carrier.order.created',
+  DELIVER_SLOTS: count({ default: 1_024, desc: 'requests under way at once' }),
+  ...windowSettings,
+  DELIVER_HELD: count({ default: 1_024, desc: 'deliveries held at once, over all actions' }),
+  DELIVER_HELD_BYTES: bytes({
+    default: 64 * 2 ** 20,
+    desc: 'what they may weigh together, about, before fewer are held',
   }),
+  DELIVER_ACTIONS: checked(
+    words({
+      default: ['*'],
+      desc: 'actions this process delivers, comma-separated: *, shipper.*, carrier.order.created',
+    }),
+    selectActions,
+  ),
   DELIVERY_MAX_AGE: duration({ default: 86_400_000, desc: 'older deliveries are exhausted without another attempt' }),
-  SHIPPER_HANDOVER_LIMIT: duration({
+  // shipper-webhooks and carrier-webhooks, Limits.
+  SHIPPER_HANDOVER_LIMIT: wait({
     default: 10_000,
-    desc: 'to connect and hand a shipper request over (shipper-webhooks, Limits: webhook request timeout)',
+    desc: 'to connect and hand a shipper request over',
   }),
-  SHIPPER_RESPONSE_LIMIT: duration({
+  SHIPPER_RESPONSE_LIMIT: wait({
     default: 60_000,
-    desc: 'from the start of a shipper request to the status line (shipper-webhooks, Limits)',
+    desc: 'from the start of a shipper request to the status line',
   }),
-  CARRIER_RESPONSE_LIMIT: duration({
+  CARRIER_RESPONSE_LIMIT: wait({
     default: 3_000,
-    desc: 'from the start of a carrier request to the status line (carrier-webhooks, Limits)',
+    desc: 'from the start of a carrier request to the status line',
   }),
-  CONNECT_LIMIT: duration({ default: 10_000, desc: 'to look up a host, connect to it and agree on TLS' }),
-  KEEP_ALIVE: duration({ default: 15_000, desc: 'idle connections to receivers are closed after this long' }),
-  CALLBACK_ALLOW_NETWORKS: words({
-    default: [],
-    desc: 'networks that callbacks may reach although they are private, comma-separated: 10.1.0.0/16,fd00::/8',
+  SHUTDOWN_ALLOW_SHORT: bool({
+    default: false,
+    desc: 'whether SHUTDOWN_GRACE may end before the longest of these limits; requests that are cut are made again',
   }),
+  CONNECT_LIMIT: wait({ default: 10_000, desc: 'to look up a host, connect to it and agree on TLS' }),
+  KEEP_ALIVE: wait({ default: 15_000, desc: 'idle connections to receivers are closed after this long' }),
+  ...callbackSettings,
+  CALLBACK_PROXY: checked(
+    str({
+      default: '',
+      desc: 'HTTP proxy through which callbacks leave, by CONNECT; empty: none',
+      example: 'http://user:password@proxy:3128',
+    }),
+    readProxy,
+  ),
   REMEMBER_ATTEMPTS: duration({ default: 3_600_000, desc: 'how long an attempt is recognised that was made before' }),
 };
 
@@ -54,21 +88,24 @@ export type Config = ReturnType<typeof readConfig>;
 
 export function readConfig(env: NodeJS.ProcessEnv) {
   const settings = readEnvironment(delivererSettings, env);
+  checkGrace(settings);
   return {
     ...processConfig(settings),
     ...brokerConfig(settings),
     ...postgresConfig(settings),
     ...redisConfig(settings),
     actionKeys: selectActions(settings.DELIVER_ACTIONS),
-    slots: settings.DELIVER_SLOTS,
-    prefetch: settings.DELIVER_PREFETCH,
+    flow: readFlow(settings),
+    hold: { messages: settings.DELIVER_HELD, bytes: settings.DELIVER_HELD_BYTES },
     maxAgeMs: settings.DELIVERY_MAX_AGE,
     rememberMs: settings.REMEMBER_ATTEMPTS,
     lastKnown: { maxAgeMs: settings.LAST_KNOWN_MAX_AGE, maxEntries: settings.LAST_KNOWN_ENTRIES },
     schedule: readSchedule(settings),
     keyRing: readKeyRing(settings.SECRET_KEYS),
     endpoints: {
-      allowed: readNetworks(settings.CALLBACK_ALLOW_NETWORKS),
+      networks: readNetworks(settings.CALLBACK_ALLOW_NETWORKS, settings.CALLBACK_DENY_NETWORKS),
+      deniedPorts: readPorts(settings.CALLBACK_DENY_PORTS),
+      proxy: readProxy(settings.CALLBACK_PROXY),
       connectTimeoutMs: settings.CONNECT_LIMIT,
       keepAliveMs: settings.KEEP_ALIVE,
       userAgent: `Waybell/${manifest.version}`,
@@ -78,4 +115,21 @@ export function readConfig(env: NodeJS.ProcessEnv) {
       },
     },
   };
+}
+
+const REQUEST_LIMITS = ['SHIPPER_HANDOVER_LIMIT', 'SHIPPER_RESPONSE_LIMIT', 'CARRIER_RESPONSE_LIMIT'] as const;
+
+type GraceSettings = Record<(typeof REQUEST_LIMITS)[number] | 'SHUTDOWN_GRACE', number> & {
+  SHUTDOWN_ALLOW_SHORT: boolean;
+};
+
+/** Throws InvalidEnvironment where a request could be cut by a shutdown, and nobody said that it may. */
+function checkGrace(settings: GraceSettings): void {
+  const longest = REQUEST_LIMITS.reduce((one, other) => (settings[other] > settings[one] ? other : one));
+  if (settings.SHUTDOWN_ALLOW_SHORT || settings.SHUTDOWN_GRACE > settings[longest]) return;
+  const [grace, limit] = [settings.SHUTDOWN_GRACE, settings[longest]].map(formatDuration);
+  throw new InvalidEnvironment([
+    `SHUTDOWN_GRACE: ${grace} is not longer than ${longest}, ${limit}: a request under way at a restart could be cut and ` +
+      `made twice. Set more than ${limit}, or SHUTDOWN_ALLOW_SHORT=true to accept that`,
+  ]);
 }

@@ -5,8 +5,7 @@ const anError = (what: object, cause?: unknown) => Object.assign(new Error('text
 
 describe('reasonOfError', () => {
   test.each([
-    ['ENOTFOUND', 'dns'],
-    ['EAI_FAIL', 'dns'],
+    ['UNRESOLVED_HOST', 'dns'],
     ['ECONNREFUSED', 'connect_refused'],
     ['UND_ERR_CONNECT_TIMEOUT', 'connect_timeout'],
     ['EHOSTUNREACH', 'unreachable'],
@@ -14,6 +13,7 @@ describe('reasonOfError', () => {
     ['ECONNRESET', 'reset'],
     ['UND_ERR_SOCKET', 'reset'],
     ['UND_ERR_HEADERS_OVERFLOW', 'invalid_response'],
+    ['RESPONSE_TOO_LONG', 'invalid_response'],
     ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'invalid_response'],
     ['HPE_INVALID_CONSTANT', 'invalid_response'],
     ['ERR_TLS_CERT_ALTNAME_INVALID', 'tls_name'],

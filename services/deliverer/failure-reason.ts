@@ -1,26 +1,7 @@
 import { types } from 'node:util';
+import type { FailureReason } from '@waybell/line/reasons';
 
-/** Why an attempt failed: a closed list, read from statuses and error codes, never from the text of a message. */
-export type FailureReason =
-  | 'dns'
-  | 'blocked_address'
-  | 'connect_refused'
-  | 'connect_timeout'
-  | 'unreachable'
-  | 'tls_name'
-  | 'tls_expired'
-  | 'tls_untrusted'
-  | 'tls_failed'
-  | 'handover_timeout'
-  | 'response_timeout'
-  | 'reset'
-  | 'invalid_response'
-  | 'redirect'
-  | 'http_4xx'
-  | 'http_5xx'
-  | 'http_other'
-  | 'unknown';
-
+/** Reasons are read from statuses and error codes, never from the text of a message. */
 export function reasonOfStatus(status: number): FailureReason {
   if (status >= 300 && status < 400) return 'redirect';
   if (status >= 400 && status < 500) return 'http_4xx';
@@ -35,9 +16,9 @@ const BY_CODE: Record<string, FailureReason> = {
   RESPONSE_TIMEOUT: 'response_timeout',
   UND_ERR_CONNECT_TIMEOUT: 'connect_timeout',
   ETIMEDOUT: 'connect_timeout',
-  ENOTFOUND: 'dns',
-  ENODATA: 'dns',
+  UNRESOLVED_HOST: 'dns',
   ECONNREFUSED: 'connect_refused',
+  TUNNEL_REFUSED: 'unreachable',
   EHOSTUNREACH: 'unreachable',
   ENETUNREACH: 'unreachable',
   EADDRNOTAVAIL: 'unreachable',
@@ -61,12 +42,12 @@ const BY_CODE: Record<string, FailureReason> = {
   PATH_LENGTH_EXCEEDED: 'tls_untrusted',
   EPROTO: 'tls_failed',
   UND_ERR_HEADERS_OVERFLOW: 'invalid_response',
+  RESPONSE_TOO_LONG: 'invalid_response',
   // A status below 100 trips an assertion of undici's parser.
   ERR_ASSERTION: 'invalid_response',
 };
 
 const BY_PREFIX: [string, FailureReason][] = [
-  ['EAI_', 'dns'],
   ['HPE_', 'invalid_response'],
   ['UND_ERR_RES_', 'invalid_response'],
   ['UNABLE_TO_', 'tls_untrusted'],
@@ -77,13 +58,29 @@ const BY_PREFIX: [string, FailureReason][] = [
 
 /** The reason of an error, or of the first of its causes that has a known code. */
 export function reasonOfError(error: unknown): FailureReason {
-  for (let each = error; types.isNativeError(each); each = each.cause) {
-    const reason = reasonOfCode('code' in each && typeof each.code === 'string' ? each.code : '');
+  for (const each of withCauses(error)) {
+    const reason = reasonOfCode(codeOf(each));
     if (reason !== undefined) return reason;
     // undici's parser error has a code only on paper.
     if (each.name === 'HTTPParserError') return 'invalid_response';
   }
   return 'unknown';
+}
+
+const NO_DESCRIPTOR = new Set(['EMFILE', 'ENFILE']);
+
+/** Whether this process, or its machine, has as many files and connections open as it may: no receiver is to blame. */
+export function isForLackOfDescriptors(error: unknown): boolean {
+  return withCauses(error).some((each) => NO_DESCRIPTOR.has(codeOf(each)));
+}
+
+function withCauses(error: unknown): Error[] {
+  return types.isNativeError(error) ? [error, ...withCauses(error.cause)] : [];
+}
+
+/** The code that a library or the system gives an error; of anything else, none. */
+export function codeOf(error: unknown): string {
+  return types.isNativeError(error) && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
 function reasonOfCode(code: string): FailureReason | undefined {

@@ -1,29 +1,41 @@
 import type { KeyRing } from '@waybell/runtime/secrets';
 import { microBatch } from '@waybell/runtime/micro-batch';
 import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
-import { Unavailable } from '@waybell/runtime/unavailable';
 
 /** The subscription as it is now, not as it was when the delivery was made. */
 export type Target = {
   state: 'active' | 'deactivated' | 'ended';
   isFeatureOn: boolean;
+  account: string;
   callbackUrl: string;
   verificationToken: string;
+  /** The account's valid signing secrets, `whsec_…`, the newest first; none where none was ever asked for. */
+  signingSecrets: readonly string[];
 };
 
 type TargetRow = {
   subscription_guid: string;
   state: Target['state'];
   feature_on: boolean;
+  account_guid: string;
   callback_url: string;
   verification_token_sealed: Buffer;
   verification_token_key_id: string;
+  signing_guids: string[] | null;
+  signing_sealed: Buffer[] | null;
+  signing_key_ids: string[] | null;
 };
 
 const TARGETS = {
   name: 'delivery-targets',
-  text: `select subscription_guid, state, feature_on, callback_url, verification_token_sealed, verification_token_key_id
-         from unnest($1::uuid[]) wanted(guid) join waybell.delivery_targets on subscription_guid = wanted.guid`,
+  text: `select subscription_guid, state, feature_on, account_guid, callback_url, verification_token_sealed,
+           verification_token_key_id, signing_guids, signing_sealed, signing_key_ids
+         from unnest($1::uuid[]) wanted(guid) join waybell.delivery_targets t on subscription_guid = wanted.guid
+         cross join lateral (
+           select array_agg(guid order by created_at desc) as signing_guids,
+             array_agg(sealed order by created_at desc) as signing_sealed,
+             array_agg(key_id order by created_at desc) as signing_key_ids
+           from waybell.valid_signing_secrets where account_guid = t.account_guid) signing`,
 };
 
 /** Finds the target of a subscription by its guid; undefined where there never was one. */
@@ -42,17 +54,17 @@ export function findTargetIn(postgres: Postgres, keyRing: KeyRing): FindTarget {
 }
 
 function readTarget(row: TargetRow, keyRing: KeyRing): Target {
-  const keyId = row.verification_token_key_id;
-  // Without the key nothing can be sent to anybody it sealed a token for: a matter for the operator, not for the receiver.
-  if (!keyRing.has(keyId)) throw new Unavailable(`key "${keyId}" of SECRET_KEYS`, waitForRestart);
+  const guids = row.signing_guids ?? [];
+  const open = (sealed: Buffer | undefined, keyId: string | undefined, boundTo: string): string => {
+    if (sealed === undefined || keyId === undefined) throw new Error('a secret came without its key');
+    return keyRing.open({ sealed, keyId }, boundTo);
+  };
   return {
     state: row.state,
     isFeatureOn: row.feature_on,
+    account: row.account_guid,
     callbackUrl: row.callback_url,
-    verificationToken: keyRing.open({ sealed: row.verification_token_sealed, keyId }, row.subscription_guid),
+    verificationToken: open(row.verification_token_sealed, row.verification_token_key_id, row.subscription_guid),
+    signingSecrets: guids.map((guid, index) => open(row.signing_sealed?.[index], row.signing_key_ids?.[index], guid)),
   };
-}
-
-async function waitForRestart(): Promise<never> {
-  throw new Error('the key comes with a restart');
 }

@@ -1,5 +1,5 @@
 import type { Schedule } from '@waybell/line/schedule';
-import type { Delivery } from '@waybell/line/delivery';
+import { firstAttempt, type Delivery } from '@waybell/line/delivery';
 
 /**
  * How long after a failed attempt the next one is due; undefined when it was the last.
@@ -8,7 +8,10 @@ import type { Delivery } from '@waybell/line/delivery';
  * |---|---|---|
  * | shipper | 1 … 5: 60 s | shipper-webhooks, Limits: linear, interval 60 seconds, retry count 5 |
  * | carrier | 1: 1 s, 2: 2 s, 3: 4 s | carrier-webhooks, Limits: exponential backoff |
+ *
+ * One that is sent again by hand begins anew, at whatever number its attempts go on; a test has one attempt.
  */
-export function retryDelayMs(schedule: Schedule, { interface: interfaceName, attempt }: Delivery): number | undefined {
-  return schedule[interfaceName][attempt - 1];
+export function retryDelayMs(schedule: Schedule, delivery: Delivery): number | undefined {
+  if (delivery.byHand?.why === 'test') return undefined;
+  return schedule[delivery.interface][delivery.attempt - firstAttempt(delivery)];
 }

@@ -1,5 +1,8 @@
-import { AxiosHeaders, type AxiosAdapter, type AxiosResponse, type InternalAxiosRequestConfig } from 'axios';
+import type { AxiosAdapter, AxiosResponse } from 'axios';
 import type { Dispatcher } from 'undici';
+import type { Attendant, Connection } from './connection.ts';
+import { excerpt } from './excerpt.ts';
+import type { Trace } from './trace.ts';
 
 /** The receiver, or the way to it, was too slow; `code` says in which part. */
 export class TimeLimitPassed extends Error {
@@ -19,64 +22,80 @@ export type RequestLimits = {
   /** The body is of no consequence: it is read this long after the status and this far, and then let go. */
   bodyMs: number;
   bodyBytes: number;
-  /** Of the body, this much is kept. */
+  /** Of the body, this much is kept, for people to read. */
   keptBytes: number;
 };
 
-/** Sends axios' requests through an undici dispatcher, each within its limits. Nothing is followed or inflated. */
-export function undiciAdapter(dispatcher: Dispatcher, limitsOf: (config: object) => RequestLimits): AxiosAdapter {
+/** What a request has to keep to, and where it notes how it goes. */
+export type RequestTerms = {
+  /** All that are sent, but for the length: those of axios would be checked and copied one by one, and undici checks them too. */
+  headers: Record<string, string>;
+  limits: RequestLimits;
+  trace: Trace;
+};
+
+/** Sends axios' requests through an undici dispatcher, each on its terms. Nothing is followed or inflated. */
+export function undiciAdapter(
+  dispatcher: Pick<Dispatcher, 'dispatch'>,
+  termsOf: (config: object) => RequestTerms,
+): AxiosAdapter {
   return (config) =>
     new Promise<AxiosResponse>((resolve, reject) => {
       const { origin, pathname, search } = new URL(config.url ?? '');
-      const exchange = new Exchange(limitsOf(config), (error, response) => {
+      const terms = termsOf(config);
+      const exchange = new Exchange(terms, (error, response) => {
         if (error !== undefined) reject(error);
         else resolve({ ...response, config, statusText: '' });
       });
-      dispatcher.dispatch(
-        {
-          origin,
-          path: pathname + search,
-          method: 'POST',
-          ...messageOf(config),
-        },
-        exchange,
-      );
+      try {
+        const message = messageOf(config.data as Buffer, terms.headers);
+        dispatcher.dispatch({ origin, path: pathname + search, method: 'POST', ...message }, exchange);
+      } catch (error) {
+        // A scheme that is not HTTP's: nothing was begun that could end.
+        exchange.refused(error);
+      }
     });
 }
 
 const TAKEN_AT_ONCE_BYTES = 16 * 1024;
 
-function messageOf(config: InternalAxiosRequestConfig): Pick<Dispatcher.DispatchOptions, 'headers' | 'body'> {
-  const headers = AxiosHeaders.from(config.headers).toJSON() as Record<string, string>;
-  // Bytes in, bytes out: the caller's transformRequest leaves them alone.
-  const body = config.data as Buffer;
+// Bytes in, bytes out: no transformRequest of axios' defaults has touched them.
+function messageOf(
+  body: Buffer,
+  headers: Record<string, string>,
+): Pick<Dispatcher.DispatchOptions, 'headers' | 'body'> {
   if (body.length <= TAKEN_AT_ONCE_BYTES) return { headers, body };
   // Of a buffer undici says that it is sent when the socket has queued it; of an iterable, when the socket let it go.
-  headers['content-length'] = String(body.length);
   // undici takes iterables, which its types do not say of this method.
-  return { headers, body: [body] as unknown as Buffer };
+  return { headers: { ...headers, 'content-length': String(body.length) }, body: [body] as unknown as Buffer };
 }
 
 type Ended = (error: Error | undefined, response: Response) => void;
 type Response = { status: number; headers: Record<string, string>; data: string };
 
 /** One request and its response: undici calls it as things happen, a timer when they do not. */
-class Exchange implements Dispatcher.DispatchHandler {
+class Exchange implements Attendant {
   readonly #limits: RequestLimits;
   readonly #ended: Ended;
+  readonly #trace: Trace;
+  #connection: () => Connection | undefined = () => undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #timer: NodeJS.Timeout;
-  readonly #startedAt = performance.now();
   #isOver = false;
   #isHandedOver = false;
   #status = 0;
   #bytesRead = 0;
   readonly #kept: Buffer[] = [];
 
-  constructor(limits: RequestLimits, ended: Ended) {
+  constructor({ limits, trace }: RequestTerms, ended: Ended) {
     this.#limits = limits;
+    this.#trace = trace;
     this.#ended = ended;
-    this.#timer = setTimeout(() => this.#timeIsUp(), limits.handoverMs ?? limits.responseMs);
+    this.#timer = setTimeout(() => this.#timeIsUp(), Math.min(limits.handoverMs ?? Infinity, limits.responseMs));
+  }
+
+  attend(connection: () => Connection | undefined): void {
+    this.#connection = connection;
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -87,15 +106,12 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestSent(): void {
     this.#isHandedOver = true;
-    if (this.#isOver || this.#limits.handoverMs === undefined) return;
-    const elapsedMs = performance.now() - this.#startedAt;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#timeIsUp(), this.#limits.responseMs - elapsedMs);
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number): void {
     if (status < 200 || this.#isOver) return;
     this.#status = status;
+    this.#trace.firstByteAt = performance.now();
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#letGo(), this.#limits.bodyMs);
   }
@@ -116,12 +132,22 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#end(this.#status === 0 ? error : undefined);
   }
 
+  refused(error: unknown): void {
+    this.#end(error instanceof Error ? error : new Error(String(error)));
+  }
+
   #letGo(): void {
     this.#end(undefined);
     this.#controller?.abort(new Error('enough of the body was read'));
   }
 
   #timeIsUp(): void {
+    // The timer of the handover is left to run out: most responses come before it does.
+    const leftMs = this.#isHandedOver ? this.#limits.responseMs - (performance.now() - this.#trace.startedAt) : 0;
+    if (leftMs >= 1) {
+      this.#timer = setTimeout(() => this.#timeIsUp(), leftMs);
+      return;
+    }
     const part = this.#controller === undefined ? 'CONNECT' : this.#isHandedOver ? 'RESPONSE' : 'HANDOVER';
     const error = new TimeLimitPassed(`${part}_TIMEOUT`);
     this.#end(error);
@@ -132,6 +158,8 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#isOver) return;
     this.#isOver = true;
     clearTimeout(this.#timer);
-    this.#ended(error, { status: this.#status, headers: {}, data: Buffer.concat(this.#kept).toString() });
+    const connection = this.#connection();
+    if (connection !== undefined) this.#trace.connection = connection;
+    this.#ended(error, { status: this.#status, headers: {}, data: excerpt(this.#kept) });
   }
 }

@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { createServer as createSecureServer } from 'node:https';
+import { createServer as createSecureServer, type ServerOptions } from 'node:https';
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
-import type { Certificate } from './certificate.ts';
 
 /** A server on a port of its own, on the loopback address. Disposing cuts its connections. */
 export type TestServer = AsyncDisposable & {
@@ -19,9 +18,9 @@ export const httpServer = (answer: Answer): Promise<TestServer> =>
     'http',
   );
 
-export const tlsServer = (certificate: Certificate, answer: Answer): Promise<TestServer> =>
+export const tlsServer = (options: ServerOptions, answer: Answer): Promise<TestServer> =>
   start(
-    createSecureServer(certificate, (request, response) => void answer(request, response)),
+    createSecureServer(options, (request, response) => void answer(request, response)),
     'https',
   );
 

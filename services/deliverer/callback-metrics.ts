@@ -1,0 +1,30 @@
+import { Counter } from 'prom-client';
+import type { Metrics } from '@waybell/runtime/metrics';
+import type { InterfaceName } from '@waybell/line/outcomes';
+import type { Handshake } from './resume-tls.ts';
+
+/** Told of requests and connections as they are made. */
+export type CallbackObserver = {
+  requested: (interfaceName: InterfaceName) => void;
+  connected: (handshake: Handshake) => void;
+};
+
+/** Connections opened per request, and how many of them had to agree on TLS from the start. */
+export function countCallbacks(metrics: Metrics): CallbackObserver {
+  const requests = new Counter({
+    name: 'waybell_callback_requests_total',
+    help: 'Requests to receivers, begun',
+    labelNames: ['interface'],
+    registers: [metrics],
+  });
+  const connections = new Counter({
+    name: 'waybell_callback_connections_total',
+    help: 'Connections made to receivers, by TLS handshake: none, full or resumed',
+    labelNames: ['handshake'],
+    registers: [metrics],
+  });
+  return {
+    requested: (interfaceName) => requests.inc({ interface: interfaceName }),
+    connected: (handshake) => connections.inc({ handshake }),
+  };
+}

@@ -1,0 +1,46 @@
+import { describe, expect, test } from '@jest/globals';
+import { InvalidEnvironment } from '@waybell/runtime/environment';
+import { readConfig } from './config.ts';
+
+const env = {
+  AMQP_URL: 'amqp://a',
+  DATABASE_URL: 'postgres://a',
+  REDIS_URL: 'redis://a',
+  SECRET_KEYS: `a:${Buffer.alloc(32).toString('base64')}`,
+};
+
+describe('readConfig', () => {
+  test('has a grace time by default that is longer than any request', () => {
+    const { graceMs, endpoints } = readConfig(env);
+    const { shipper, carrier } = endpoints.limits;
+    expect(graceMs).toBeGreaterThan(Math.max(shipper.handoverMs, shipper.responseMs, carrier.responseMs));
+  });
+
+  test.each(['SHIPPER_HANDOVER_LIMIT', 'SHIPPER_RESPONSE_LIMIT', 'CARRIER_RESPONSE_LIMIT'])(
+    'refuses a grace time that is over before %s, and says what to do',
+    (limit) => {
+      const read = () => readConfig({ ...env, SHUTDOWN_GRACE: '2m', [limit]: '2m' });
+      expect(read).toThrow(InvalidEnvironment);
+      expect(read).toThrow(`SHUTDOWN_GRACE: 2m is not longer than ${limit}, 2m`);
+      expect(read).toThrow('Set more than 2m, or SHUTDOWN_ALLOW_SHORT=true');
+    },
+  );
+
+  test('names all that is wrong at once, and shows no key', () => {
+    const read = () =>
+      readConfig({ SECRET_KEYS: 'a:s3cret', DELIVER_ACTIONS: 'shipper.order.payed', DELIVER_SLOTS: '0' });
+    expect(read).toThrow(InvalidEnvironment);
+    expect(read).toThrow(
+      /^(?!.*s3cret)(?=[^]*AMQP_URL: is not set: RabbitMQ)(?=[^]*SECRET_KEYS: a key)(?=[^]*DELIVER_ACTIONS)(?=[^]*DELIVER_SLOTS)/,
+    );
+  });
+
+  test('takes a grace time that is short of the longest request where that is allowed', () => {
+    expect(readConfig({ ...env, SHUTDOWN_GRACE: '1s', SHUTDOWN_ALLOW_SHORT: 'true' }).graceMs).toBe(1_000);
+  });
+
+  test('takes a short grace time where requests are shorter', () => {
+    const limits = { SHIPPER_HANDOVER_LIMIT: '1s', SHIPPER_RESPONSE_LIMIT: '1s', CARRIER_RESPONSE_LIMIT: '500ms' };
+    expect(readConfig({ ...env, ...limits, SHUTDOWN_GRACE: '2s' }).graceMs).toBe(2_000);
+  });
+});

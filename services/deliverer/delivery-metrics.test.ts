@@ -1,0 +1,99 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Delivery } from '@waybell/line/delivery';
+import type { Answer, Attempted } from '@waybell/line/outcomes';
+import type { Step } from '@waybell/line/run-step';
+import { createMetrics } from '@waybell/runtime/metrics';
+import { DeliveryMetrics } from './delivery-metrics.ts';
+import { aDelivery } from './testing/delivery.ts';
+
+const HOUR_MS = 3_600_000;
+
+const aStep = (handle: Step<Delivery>['handle']): Step<Delivery> => ({
+  service: 'deliverer',
+  queues: [],
+  hold: { messages: 1, bytes: 1 },
+  parse: () => aDelivery(),
+  describe: () => ({}),
+  handle,
+});
+
+/** What `/metrics` says after an attempt that ended at `at` with this answer. */
+async function shownAfter(delivery: Delivery, kind: 'delivered' | 'failed', at: number, answer: Answer) {
+  const metrics = createMetrics('test');
+  const { guid, subscription, generation, event, interface: interfaceName, action, attempt, beganAt } = delivery;
+  const facts = { delivery: guid, subscription, generation, event, interface: interfaceName, action, attempt };
+  const outcome: Attempted = { kind, ...facts, at, beganAt, answer, retryAt: at };
+  const watched = new DeliveryMetrics(metrics, () => at).watch(aStep(async () => [{ kind: 'outcome', outcome }]));
+  await watched.handle(delivery);
+  return sumsIn(await metrics.metrics());
+}
+
+/** The sums of all histograms, by name and labels. */
+function sumsIn(text: string): Record<string, number> {
+  const sums = text.matchAll(/^waybell_(\w+)_sum\{service="test",(.*)\} (\S+)$/gm);
+  return Object.fromEntries([...sums].map(([, name, labels = '', sum]) => [`${name} ${labels}`, Number(sum)]));
+}
+
+describe('the metrics of deliveries', () => {
+  test('a first attempt was due when it was routed', async () => {
+    const delivery = aDelivery({ createdAt: HOUR_MS });
+    expect(await shownAfter(delivery, 'delivered', HOUR_MS + 300, { status: 200, durationMs: 250 })).toEqual({
+      'attempt_lateness_seconds interface="carrier",step="deliverer",attempt="first"': 0.05,
+      'attempt_duration_seconds interface="carrier",result="delivered"': 0.25,
+      'delivery_duration_seconds interface="carrier",step="deliverer",attempt="first"': 0.3,
+    });
+  });
+
+  test('a retry was due after its delay, and its delivery takes from the routing on', async () => {
+    const delivery = aDelivery({ attempt: 2, createdAt: HOUR_MS, dueAt: HOUR_MS + 1_000 });
+    expect(await shownAfter(delivery, 'delivered', HOUR_MS + 1_600, { status: 204, durationMs: 500 })).toEqual({
+      'attempt_lateness_seconds interface="carrier",step="deliverer",attempt="retry"': 0.1,
+      'attempt_duration_seconds interface="carrier",result="delivered"': 0.5,
+      'delivery_duration_seconds interface="carrier",step="deliverer",attempt="retry"': 1.6,
+    });
+  });
+
+  test('the first attempt of what is sent again by hand was due when that was asked for', async () => {
+    const byHand = { why: 'resend', fromAttempt: 5 } as const;
+    const delivery = aDelivery({ attempt: 5, byHand, createdAt: HOUR_MS });
+    expect(await shownAfter(delivery, 'delivered', HOUR_MS + 300, { status: 200, durationMs: 250 })).toMatchObject({
+      'attempt_lateness_seconds interface="carrier",step="deliverer",attempt="first"': 0.05,
+    });
+  });
+
+  test.each([
+    ['refused', { status: 500, reason: 'http_5xx', durationMs: 250 }],
+    ['unanswered', { reason: 'response_timeout', durationMs: 250 }],
+  ])('a failed attempt is %s, and delivers nothing', async (result, answer) => {
+    expect(await shownAfter(aDelivery(), 'failed', 250, answer)).toEqual({
+      'attempt_lateness_seconds interface="carrier",step="deliverer",attempt="first"': 0,
+      [`attempt_duration_seconds interface="carrier",result="${result}"`]: 0.25,
+    });
+  });
+
+  test('nothing begins before it was due, whatever the clocks of two machines say', async () => {
+    const sums = await shownAfter(aDelivery({ createdAt: 500 }), 'delivered', 400, { status: 200, durationMs: 10 });
+    expect(new Set(Object.values(sums))).toEqual(new Set([0, 0.01]));
+  });
+
+  test('what expired was not attempted', async () => {
+    expect(await shownAfter(aDelivery(), 'failed', HOUR_MS, { reason: 'expired', durationMs: 0 })).toEqual({});
+  });
+
+  test('the oldest delivery is the oldest of those in hand, and none is 0 s old', async () => {
+    const metrics = createMetrics('test');
+    const release = Promise.withResolvers<void>();
+    const step = new DeliveryMetrics(metrics, () => HOUR_MS).watch(
+      aStep(async () => {
+        await release.promise;
+        throw new Error('whatever the end');
+      }),
+    );
+    const age = async () => /^waybell_oldest_delivery_age_seconds.* (\S+)$/m.exec(await metrics.metrics())?.[1];
+    const handled = Promise.allSettled([1_000, 2_000].map((createdAt) => step.handle(aDelivery({ createdAt }))));
+    expect(await age()).toBe('3599');
+    release.resolve();
+    await handled;
+    expect(await age()).toBe('0');
+  });
+});

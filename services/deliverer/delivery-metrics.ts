@@ -1,0 +1,94 @@
+import { Histogram } from 'prom-client';
+import { firstAttempt, type Delivery } from '@waybell/line/delivery';
+import type { Answer, Outcome } from '@waybell/line/outcomes';
+import type { Step } from '@waybell/line/run-step';
+import { gaugeOnDemand, type Metrics } from '@waybell/runtime/metrics';
+
+/** How timely deliveries are, all of it read from a delivery and the record of its attempt. */
+export class DeliveryMetrics {
+  readonly #handled = new Map<string, Set<Delivery>>();
+  readonly #endToEnd: Histogram<'interface' | 'step' | 'attempt'>;
+  readonly #lateness: Histogram<'interface' | 'step' | 'attempt'>;
+  readonly #attempts: Histogram<'interface' | 'result'>;
+
+  constructor(metrics: Metrics, now: () => number) {
+    const registers = [metrics];
+    this.#endToEnd = new Histogram({
+      name: 'waybell_delivery_duration_seconds',
+      help: 'Time from the routing of an event, or from asking by hand, to the 2xx of a receiver, per delivery',
+      labelNames: ['interface', 'step', 'attempt'],
+      buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600],
+      registers,
+    });
+    this.#lateness = new Histogram({
+      name: 'waybell_attempt_lateness_seconds',
+      help: 'Time from when an attempt was due (the first: when it was routed, a retry: after its delay) to its start',
+      labelNames: ['interface', 'step', 'attempt'],
+      buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
+      registers,
+    });
+    this.#attempts = new Histogram({
+      name: 'waybell_attempt_duration_seconds',
+      help: 'Time that one request took, by its result: 2xx (delivered), another answer (refused), none (unanswered)',
+      labelNames: ['interface', 'result'],
+      buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+      registers,
+    });
+    gaugeOnDemand(
+      metrics,
+      {
+        name: 'waybell_oldest_delivery_age_seconds',
+        help: 'Time since the routing of the oldest delivery that this process has in hand at this moment; 0 without any',
+        labelNames: ['step'],
+      },
+      () => [...this.#handled].map(([step, handled]) => ({ labels: { step }, value: oldestAge(handled, now()) })),
+    );
+  }
+
+  /** The same step, watched. */
+  watch<D extends Delivery>(step: Step<D>): Step<D> {
+    const handled = new Set<Delivery>();
+    this.#handled.set(step.service, handled);
+    return {
+      ...step,
+      handle: async (delivery) => {
+        handled.add(delivery);
+        try {
+          const caused = await step.handle(delivery);
+          for (const each of caused) if (each.kind === 'outcome') this.#ended(step.service, delivery, each.outcome);
+          return caused;
+        } finally {
+          handled.delete(delivery);
+        }
+      },
+    };
+  }
+
+  #ended(step: string, delivery: Delivery, outcome: Outcome): void {
+    if (!('answer' in outcome) || outcome.answer.reason === 'expired') return;
+    const { createdAt, dueAt = createdAt, interface: interfaceName } = delivery;
+    const { at, answer, kind } = outcome;
+    const attempt = delivery.attempt === firstAttempt(delivery) ? 'first' : 'retry';
+    const labels = { interface: interfaceName, step, attempt };
+    this.#lateness.observe(labels, secondsBetween(dueAt, at - answer.durationMs));
+    this.#attempts.observe({ interface: interfaceName, result: resultOf(answer) }, answer.durationMs / 1_000);
+    if (kind === 'delivered') this.#endToEnd.observe(labels, secondsBetween(createdAt, at));
+  }
+}
+
+function resultOf({ status, reason }: Answer): 'delivered' | 'refused' | 'unanswered' {
+  if (status === undefined) return 'unanswered';
+  return reason === undefined ? 'delivered' : 'refused';
+}
+
+/** Two machines' clocks may disagree by some milliseconds: nothing ends before it began. */
+function secondsBetween(earlierMs: number, laterMs: number): number {
+  return Math.max(0, laterMs - earlierMs) / 1_000;
+}
+
+/** In seconds. */
+function oldestAge(deliveries: ReadonlySet<Delivery>, now: number): number {
+  let oldestAt = now;
+  for (const { createdAt } of deliveries) oldestAt = Math.min(oldestAt, createdAt);
+  return secondsBetween(oldestAt, now);
+}

@@ -1,0 +1,54 @@
+import { Resolver } from 'node:dns/promises';
+import { Unavailable } from '@waybell/runtime/unavailable';
+import { codeOf } from './failure-reason.ts';
+
+/** What c-ares says where a name server said nothing, or that it could not find out; all else is an answer. */
+const UNANSWERED = new Set(['ETIMEOUT', 'ECONNREFUSED', 'ESERVFAIL', 'EREFUSED']);
+/** Who serves this, every name server knows that works at all. */
+const ROOT = '.';
+const ONE_TRY = { timeout: 1_000, maxTimeout: 1_000, tries: 1 };
+const LEARN_INTERVAL_MS = 60_000;
+
+/** Throws `Unavailable` where the name servers of this machine are away, and with them every receiver. */
+export type AssertAnswering = () => Promise<void>;
+
+/**
+ * A name that is not answered for may be to blame itself: its own servers are away. So the name servers are asked for
+ * something that has nothing to do with it. Where they have never answered that, nothing follows from their silence: a
+ * network may be closed, or have no name servers.
+ */
+export function watchNameServers(servers?: readonly string[]): AssertAnswering {
+  const resolver = new Resolver(ONE_TRY);
+  if (servers !== undefined) resolver.setServers(servers);
+  let haveAnswered = false;
+  let asked: Promise<boolean> | undefined;
+
+  async function ask(): Promise<boolean> {
+    const isAnswered = await resolver.resolveNs(ROOT).then(
+      () => true,
+      (error: unknown) => isAnswer(error),
+    );
+    haveAnswered ||= isAnswered;
+    asked = undefined;
+    return isAnswered;
+  }
+
+  /** Asks once for all who want to know at the same time. */
+  const isAnswering = () => (asked ??= ask());
+
+  async function assertAnswering(): Promise<void> {
+    if (!(await isAnswering()) && haveAnswered) throw new Unavailable('name servers', assertAnswering);
+  }
+
+  // They are to be known before they are missed.
+  async function learn(): Promise<void> {
+    if (!(await isAnswering())) setTimeout(() => void learn(), LEARN_INTERVAL_MS).unref();
+  }
+  void learn();
+  return assertAnswering;
+}
+
+/** Whether it says something about the name. */
+export function isAnswer(error: unknown): boolean {
+  return !UNANSWERED.has(codeOf(error));
+}

@@ -1,0 +1,113 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { buildConnector, type Dispatcher } from 'undici';
+import { openOriginPools, type OriginPoolsOptions } from './origin-pools.ts';
+import { httpServer, type TestServer } from './testing/server.ts';
+
+const opened: AsyncDisposable[] = [];
+afterEach(async () => {
+  for (const each of opened.splice(0).toReversed()) await each[Symbol.asyncDispose]();
+});
+
+async function serve(...answer: Parameters<typeof httpServer>): Promise<TestServer & { open: () => number }> {
+  let open = 0;
+  const seen = new Set<object>();
+  const server = await httpServer((request, response) => {
+    if (!seen.has(request.socket)) {
+      seen.add(request.socket);
+      open += 1;
+      request.socket.on('close', () => (open -= 1));
+    }
+    return answer[0](request, response);
+  });
+  opened.push(server);
+  return { ...server, open: () => open };
+}
+
+function pools(options: Partial<OriginPoolsOptions> = {}) {
+  const made = openOriginPools({ connect: buildConnector({}), maxOrigins: 10, keepAliveTimeout: 60_000, ...options });
+  opened.push(made);
+  return made;
+}
+
+function get(from: Pick<Dispatcher, 'dispatch'>, origin: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    let status = 0;
+    from.dispatch(
+      { origin, path: '/', method: 'GET' },
+      {
+        onRequestStart: () => undefined,
+        onResponseStart: (_, answered) => void (status = answered),
+        onResponseData: () => undefined,
+        onResponseEnd: () => resolve(status),
+        onResponseError: (_, error) => reject(error),
+      },
+    );
+  });
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  const giveUpAt = performance.now() + 10_000;
+  while (!isSo()) {
+    if (performance.now() > giveUpAt) throw new Error(`it did not come to ${isSo.toString()}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+describe('origin pools', () => {
+  test('keep the connection of an origin for its next request', async () => {
+    const server = await serve((_, response) => response.end());
+    const origins = pools();
+    for (let each = 0; each < 5; each += 1) await get(origins, server.url);
+    expect(origins.size()).toBe(1);
+    expect(server.connections()).toBeLessThanOrEqual(2);
+  });
+
+  test('forget an origin whose connections are closed, and know it again', async () => {
+    const server = await serve((_, response) => response.setHeader('connection', 'close').end());
+    const origins = pools();
+    expect(await get(origins, server.url)).toBe(200);
+    await until(() => origins.size() === 0);
+    expect(await get(origins, server.url)).toBe(200);
+  });
+
+  test('forget an origin that cannot be connected to', async () => {
+    const server = await httpServer((_, response) => response.end());
+    await server[Symbol.asyncDispose]();
+    const origins = pools();
+    await expect(get(origins, server.url)).rejects.toThrow('ECONNREFUSED');
+    await until(() => origins.size() === 0);
+  });
+
+  test('close the connections of the origin that was not asked for longest when there are too many', async () => {
+    const servers = [await serve((_, r) => r.end()), await serve((_, r) => r.end()), await serve((_, r) => r.end())];
+    const origins = pools({ maxOrigins: 2 });
+    for (const { url } of servers) await get(origins, url);
+    expect(origins.size()).toBe(2);
+    await until(() => servers[0]?.open() === 0);
+    expect(servers.slice(1).map((server) => server.open())).toEqual([1, 1]);
+  });
+
+  test('finish a request whose origin had to make room', async () => {
+    let answer = (): void => undefined;
+    const slow = await serve((_, response) => void (answer = () => response.end()));
+    const other = await serve((_, response) => response.end());
+    const origins = pools({ maxOrigins: 1 });
+    const asked = get(origins, slow.url);
+    await until(() => slow.open() === 1);
+    await get(origins, other.url);
+    answer();
+    expect(await asked).toBe(200);
+    await until(() => slow.open() === 0);
+  });
+
+  test('cut what is under way when disposed of, also where its origin had to make room', async () => {
+    const slow = await serve(() => undefined);
+    const other = await serve((_, response) => response.end());
+    const origins = openOriginPools({ connect: buildConnector({}), maxOrigins: 1 });
+    const asked = get(origins, slow.url).catch((error: unknown) => error);
+    await until(() => slow.open() === 1);
+    await get(origins, other.url);
+    await origins[Symbol.asyncDispose]();
+    expect(await asked).toBeInstanceOf(Error);
+  });
+});

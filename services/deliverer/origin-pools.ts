@@ -1,0 +1,47 @@
+import { LRUCache } from 'lru-cache';
+import { Pool, type Client, type Dispatcher } from 'undici';
+import { openClient, type Connector } from './connection.ts';
+
+export type OriginPoolsOptions = Omit<Client.Options, 'connect'> & {
+  connect: Connector;
+  /** Origins with connections at once, at most: the one that was not asked for longest makes room. */
+  maxOrigins: number;
+};
+
+/** A pool of connections per origin, for as long as there is one. Disposing cuts what is under way. */
+export type OriginPools = Pick<Dispatcher, 'dispatch'> & AsyncDisposable & { size: () => number };
+
+/** undici's Agent, but bounded: it would keep every origin's connections, and go through all origins as each one closes. */
+export function openOriginPools({ maxOrigins, connect, ...options }: OriginPoolsOptions): OriginPools {
+  const open = new Set<Pool>();
+  const current = new LRUCache<string, Pool>({
+    max: maxOrigins,
+    // What is under way is finished.
+    dispose: (pool) => void pool.close().then(() => open.delete(pool)),
+  });
+
+  function openPool(origin: string): Pool {
+    const pool = new Pool(origin, { factory: (url) => openClient(url, options, connect) });
+    const closeUnused = () => {
+      // A pool that is being destroyed says so once for each connection.
+      if (pool.destroyed) return;
+      const { connected, size } = pool.stats;
+      if (connected === 0 && size === 0 && current.peek(origin) === pool) current.delete(origin);
+    };
+    pool.on('disconnect', closeUnused).on('connectionError', closeUnused);
+    open.add(pool);
+    current.set(origin, pool);
+    return pool;
+  }
+
+  return {
+    dispatch(request, handler) {
+      const origin = String(request.origin);
+      return (current.get(origin) ?? openPool(origin)).dispatch(request, handler);
+    },
+    size: () => current.size,
+    async [Symbol.asyncDispose]() {
+      await Promise.all([...open].map((pool) => pool.destroy()));
+    },
+  };
+}

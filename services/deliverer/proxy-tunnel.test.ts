@@ -1,0 +1,129 @@
+import tls from 'node:tls';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { readNetworks } from '@waybell/runtime/forbidden-address';
+import { Unavailable } from '@waybell/runtime/unavailable';
+import { openEndpoints, type EndpointOptions } from './call-endpoint.ts';
+import { readProxy } from './proxy-tunnel.ts';
+import { anAuthority } from './testing/certificate.ts';
+import { aDelivery } from './testing/delivery.ts';
+import { connectProxy } from './testing/proxy.ts';
+import { httpServer, tlsServer } from './testing/server.ts';
+
+const LONG_MS = 60_000;
+const PUBLIC = [
+  { address: '2606:4700::1111', family: 6 },
+  { address: '93.184.215.14', family: 4 },
+];
+const authority = anAuthority('Test authority');
+const certificate = authority.issue({ name: 'hooks.example.com' });
+const authorities = tls.getCACertificates('default');
+
+beforeAll(() => tls.setDefaultCACertificates([...authorities, authority.cert]));
+afterAll(() => tls.setDefaultCACertificates(authorities));
+
+/** One attempt through the proxy, at a host that is at two public addresses. */
+async function call(proxy: string, url: string, what: Partial<EndpointOptions> = {}) {
+  await using endpoints = openEndpoints({
+    limits: { shipper: { responseMs: LONG_MS }, carrier: { responseMs: LONG_MS } },
+    networks: readNetworks([]),
+    connectTimeoutMs: LONG_MS,
+    keepAliveMs: LONG_MS,
+    userAgent: 'Waybell',
+    resolveHost: async () => PUBLIC,
+    proxy: readProxy(proxy),
+    ...what,
+  });
+  return await endpoints.callEndpoint({
+    delivery: aDelivery(),
+    callbackUrl: url,
+    verificationToken: '',
+    signingSecrets: [],
+  });
+}
+
+describe('a callback through a proxy', () => {
+  test('agrees on TLS with the receiver, over a tunnel to the address that was checked', async () => {
+    await using receiver = await tlsServer(certificate, (_, response) => response.end());
+    await using proxy = await connectProxy(() => receiver);
+    const answer = await call(proxy.url, 'https://hooks.example.com/a');
+    expect(answer).toMatchObject({ isDelivered: true, status: 200 });
+    expect(proxy.asked).toEqual([{ authority: '[2606:4700::1111]:443', authorization: undefined }]);
+  });
+
+  test('says the address that the tunnel leads to, and what each part of connecting took', async () => {
+    await using receiver = await tlsServer(certificate, (_, response) => response.end());
+    await using proxy = await connectProxy((to) => (to.startsWith('[') ? { status: 502 } : receiver));
+    const [dnsMs, connectMs, tlsMs] = [1, 2, 3].map(() => expect.any(Number));
+    const answer = await call(proxy.url, 'https://hooks.example.com/');
+    expect(answer).toMatchObject({ ip: '93.184.215.14', dnsMs, connectMs, tlsMs });
+  });
+
+  test('checks the certificate against the name, not the address', async () => {
+    await using receiver = await tlsServer(authority.issue({ name: 'other.example.com' }), (_, response) =>
+      response.end(),
+    );
+    await using proxy = await connectProxy(() => receiver);
+    expect(await call(proxy.url, 'https://hooks.example.com/')).toMatchObject({ reason: 'tls_name' });
+  });
+
+  test('goes without TLS where the address says so', async () => {
+    await using receiver = await httpServer((_, response) => response.end());
+    await using proxy = await connectProxy(() => receiver);
+    expect(await call(proxy.url, 'http://hooks.example.com:8080/')).toMatchObject({ isDelivered: true });
+    expect(proxy.asked).toMatchObject([{ authority: '[2606:4700::1111]:8080' }]);
+  });
+
+  test('tries the next address where the proxy does not reach the first', async () => {
+    await using receiver = await tlsServer(certificate, (_, response) => response.end());
+    await using proxy = await connectProxy((to) => (to.startsWith('[') ? { status: 502 } : receiver));
+    expect(await call(proxy.url, 'https://hooks.example.com/')).toMatchObject({ isDelivered: true });
+    expect(proxy.asked.map((each) => each.authority)).toEqual(['[2606:4700::1111]:443', '93.184.215.14:443']);
+  });
+
+  test.each([403, 502, 504])('is unreachable where the proxy answers %i', async (status) => {
+    await using proxy = await connectProxy(() => ({ status }));
+    const answer = await call(proxy.url, 'https://hooks.example.com/');
+    expect(answer).toMatchObject({ reason: 'unreachable', ip: '93.184.215.14' });
+    expect(answer).not.toHaveProperty('connectMs');
+  });
+
+  test.each([
+    ['https://127.0.0.1/', []],
+    ['https://[::ffff:10.0.0.1]/', []],
+    ['https://inside.example.com/', [{ address: '10.0.0.1', family: 4 }]],
+    ['https://inside.example.com/', [...PUBLIC, { address: 'fd00:ec2::254', family: 6 }]],
+  ])('asks the proxy for nothing where %s is a forbidden address', async (url, addresses) => {
+    await using proxy = await connectProxy(() => ({ status: 500 }));
+    expect(await call(proxy.url, url, { resolveHost: async () => addresses })).toMatchObject({
+      reason: 'blocked_address',
+    });
+    expect(proxy.asked).toEqual([]);
+  });
+
+  test('shows the user of its address', async () => {
+    await using proxy = await connectProxy(() => ({ status: 502 }));
+    await call(proxy.url.replace('//', '//me:p%40ss@'), 'https://hooks.example.com/');
+    const authorization = `Basic ${Buffer.from('me:p@ss').toString('base64')}`;
+    expect(proxy.asked[0]).toMatchObject({ authorization });
+  });
+
+  test('waits, and is no failed attempt, while the proxy is away or refuses the user', async () => {
+    const proxy = await connectProxy(() => ({ status: 407 }));
+    const refused = await call(proxy.url, 'https://hooks.example.com/').catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(Unavailable);
+    await proxy[Symbol.asyncDispose]();
+    const away = await call(proxy.url, 'https://hooks.example.com/').catch((error: unknown) => error);
+    expect(away).toBeInstanceOf(Unavailable);
+    await expect((away as Unavailable).probe()).rejects.toThrow('ECONNREFUSED');
+  });
+});
+
+describe('readProxy', () => {
+  test('takes no proxy', () => {
+    expect(readProxy('')).toBeUndefined();
+  });
+
+  test.each(['proxy:3128', 'socks5://proxy', 'http://proxy/path', 'http://proxy/?a', 'x'])('refuses %s', (setting) => {
+    expect(() => readProxy(setting)).toThrow('http://proxy:3128');
+  });
+});

@@ -1,0 +1,105 @@
+import { connect, type Socket } from 'node:net';
+import tls, { type TLSSocket } from 'node:tls';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { Registry } from 'prom-client';
+import { readNetworks } from '@waybell/runtime/forbidden-address';
+import { countCallbacks } from './callback-metrics.ts';
+import { openEndpoints } from './call-endpoint.ts';
+import { anAuthority } from './testing/certificate.ts';
+import { aDelivery } from './testing/delivery.ts';
+import { tcpServer, tlsServer, type TestServer } from './testing/server.ts';
+
+const authority = anAuthority('Test authority');
+const certificate = authority.issue({ name: '*.receivers.example' });
+const defaultAuthorities = tls.getCACertificates('default');
+const LONG_MS = 60_000;
+
+const opened: AsyncDisposable[] = [];
+beforeAll(() => tls.setDefaultCACertificates([...defaultAuthorities, authority.cert]));
+afterEach(async () => {
+  for (const each of opened.splice(0).toReversed()) await each[Symbol.asyncDispose]();
+});
+afterAll(() => tls.setDefaultCACertificates(defaultAuthorities));
+
+async function serve(starting: Promise<TestServer>): Promise<TestServer> {
+  const server = await starting;
+  opened.push(server);
+  return server;
+}
+
+/** Calls hosts below receivers.example, all of them on this machine, and counts how it connected. */
+function caller() {
+  const metrics = new Registry();
+  const endpoints = openEndpoints({
+    limits: { shipper: { handoverMs: LONG_MS, responseMs: LONG_MS }, carrier: { responseMs: LONG_MS } },
+    networks: readNetworks(['127.0.0.0/8']),
+    connectTimeoutMs: LONG_MS,
+    keepAliveMs: LONG_MS,
+    userAgent: 'Waybell',
+    resolveHost: async () => [{ address: '127.0.0.1', family: 4 }],
+    observe: countCallbacks(metrics),
+  });
+  opened.push(endpoints);
+  return {
+    call: (host: string, port: number) =>
+      endpoints.callEndpoint({
+        delivery: aDelivery(),
+        callbackUrl: `https://${host}.receivers.example:${port}/`,
+        verificationToken: '',
+        signingSecrets: [],
+      }),
+    count: async () => {
+      const counted = await metrics.getMetricsAsJSON();
+      const connections = counted.find(({ name }) => name === 'waybell_callback_connections_total')?.values ?? [];
+      return Object.fromEntries(connections.map(({ labels, value }) => [labels['handshake'], value]));
+    },
+  };
+}
+
+/** Closes each connection after its request, and says whether each was resumed. */
+async function closingServer(options: Pick<tls.TlsOptions, 'minVersion' | 'maxVersion' | 'ciphers'> = {}) {
+  const resumed: boolean[] = [];
+  const server = await serve(
+    tlsServer({ ...certificate, ...options }, (request, response) => {
+      resumed.push((request.socket as TLSSocket).isSessionReused());
+      response.setHeader('connection', 'close').end();
+    }),
+  );
+  return { port: server.port, resumed };
+}
+
+describe('a TLS session', () => {
+  test.each(['TLSv1.2', 'TLSv1.3'] as const)('is resumed once its connection is closed (%s)', async (version) => {
+    const { port, resumed } = await closingServer({ minVersion: version, maxVersion: version });
+    const { call, count } = caller();
+    for (let each = 0; each < 3; each += 1) expect(await call('a', port)).toMatchObject({ isDelivered: true });
+    expect(resumed).toEqual([false, true, true]);
+    expect(await count()).toEqual({ full: 1, resumed: 2 });
+  });
+
+  test('is kept for each of more hosts than undici would remember', async () => {
+    const hosts = Array.from({ length: 110 }, (_, index) => `h${index}`);
+    const { port, resumed } = await closingServer();
+    const { call } = caller();
+    for (const host of [...hosts, ...hosts]) await call(host, port);
+    expect(resumed).toEqual(hosts.map(() => false).concat(hosts.map(() => true)));
+  });
+
+  test('is let go where connecting with it fails', async () => {
+    const { port, resumed } = await closingServer();
+    const onward = (socket: Socket) => socket.pipe(connect(port, '127.0.0.1')).pipe(socket);
+    const refuse = (socket: Socket) => void socket.once('data', () => socket.resetAndDestroy());
+    const turns = [onward, refuse, onward];
+    const front = await serve(tcpServer((socket) => turns.shift()?.(socket)));
+    const { call } = caller();
+    await call('a', front.port);
+    expect(await call('a', front.port)).toMatchObject({ reason: 'reset' });
+    await call('a', front.port);
+    expect(resumed).toEqual([false, false]);
+  });
+});
+
+test('a connection to a receiver that speaks no TLS version since 1.2 is not made', async () => {
+  const { port } = await closingServer({ minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'ALL:@SECLEVEL=0' });
+  expect(await caller().call('a', port)).toMatchObject({ isDelivered: false, reason: 'tls_failed' });
+});

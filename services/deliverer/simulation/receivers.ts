@@ -1,0 +1,53 @@
+/** Endpoints by their way of answering, each with a load of its own. Times are milliseconds. */
+export type Receiver = {
+  kind: string;
+  interface: 'carrier' | 'shipper';
+  /** How long a request made at `at` takes; Infinity for one that is never answered. */
+  answerMs: (at: number, random: () => number) => number;
+  /** Deliveries at once, and how far apart these bursts are in the mean. */
+  burst: number;
+  everyMs: number;
+};
+
+export type Mix = {
+  origins: number;
+  /** Deliveries a second of all but the bursting ones together. */
+  perSecond: number;
+  /** Parts of the origins; the rest is fast. */
+  slow: number;
+  hung: number;
+  flapping: number;
+  bursting: number;
+};
+
+const HUNG_LOAD = 10;
+
+/** Hung ones get ten times the load of others: 1 % of the endpoints take about 10 % of the traffic. */
+export function receivers(mix: Mix): Receiver[] {
+  const everyMs = (mix.origins * 1_000 * (1 + mix.hung * (HUNG_LOAD - 1))) / mix.perSecond;
+  const count = (part: number) => Math.round(mix.origins * part);
+  const ways: [number, Omit<Receiver, 'interface'>][] = [
+    [count(mix.slow), { kind: 'slow', answerMs: between(1_500, 2_500), burst: 1, everyMs }],
+    [count(mix.hung), { kind: 'hung', answerMs: () => Infinity, burst: 1, everyMs: everyMs / HUNG_LOAD }],
+    [count(mix.flapping), { kind: 'flapping', answerMs: flapping, burst: 1, everyMs }],
+    [count(mix.bursting), { kind: 'bursting', answerMs: between(10, 50), burst: 200, everyMs: 60_000 }],
+  ];
+  const others = ways.flatMap(([times, way]) => Array.from({ length: times }, (_, place) => asReceiver(way, place)));
+  const fast = { kind: 'fast', answerMs: between(5, 50), burst: 1, everyMs };
+  return [...Array.from({ length: mix.origins - others.length }, (_, place) => asReceiver(fast, place)), ...others];
+}
+
+/** Every other one is a shipper's, which may take 60 s; a carrier's 3 s. */
+function asReceiver(way: Omit<Receiver, 'interface'>, place: number): Receiver {
+  // Two seconds are too close to a carrier's limit to be called an answer.
+  return { ...way, interface: way.kind === 'slow' || place % 2 === 0 ? 'shipper' : 'carrier' };
+}
+
+function between(leastMs: number, mostMs: number): Receiver['answerMs'] {
+  return (_, random) => leastMs + random() * (mostMs - leastMs);
+}
+
+const FLAP_MS = 30_000;
+const quick = between(5, 50);
+const flapping: Receiver['answerMs'] = (at, random) =>
+  Math.floor(at / FLAP_MS) % 2 === 1 ? Infinity : quick(at, random);

@@ -1,0 +1,101 @@
+import type { Clock } from '../windows/clock.ts';
+
+type Timer = { at: number; turn: number; run: () => void; isOff: boolean };
+
+/** A clock that stands still until it is told to go on. */
+export class SimulatedClock implements Clock {
+  #now: number;
+  #turn = 0;
+  /** A binary heap: the next timer first. */
+  readonly #timers: Timer[] = [];
+
+  constructor(now = 0) {
+    this.#now = now;
+  }
+
+  now = (): number => this.#now;
+
+  after = (delayMs: number, run: () => void): (() => void) => {
+    const timer = { at: this.#now + delayMs, turn: this.#turn++, run, isOff: false };
+    this.#push(timer);
+    return () => {
+      timer.isOff = true;
+    };
+  };
+
+  /** Resolves after so long by this clock. */
+  sleep(delayMs: number): Promise<void> {
+    return new Promise((resolve) => this.after(delayMs, resolve));
+  }
+
+  /** When the next timer is due; undefined without one. */
+  nextAt(): number | undefined {
+    while (this.#timers[0]?.isOff) this.#pop();
+    return this.#timers[0]?.at;
+  }
+
+  /** Goes on to the next timer and runs it. */
+  step(): void {
+    if (this.nextAt() === undefined) return;
+    const timer = this.#pop();
+    if (timer === undefined) return;
+    this.#now = Math.max(this.#now, timer.at);
+    timer.run();
+  }
+
+  /** Goes on by so much; what is due until then runs, and what it leads to, each at its time. */
+  async runFor(durationMs: number): Promise<void> {
+    const end = this.#now + durationMs;
+    await settled();
+    for (let at = this.nextAt(); at !== undefined && at <= end; at = this.nextAt()) {
+      this.step();
+      await settled();
+    }
+    this.skipTo(end);
+  }
+
+  /** Sets the time, without running anything. */
+  skipTo(at: number): void {
+    this.#now = Math.max(this.#now, at);
+  }
+
+  #push(timer: Timer): void {
+    const heap = this.#timers;
+    let place = heap.push(timer) - 1;
+    while (place > 0) {
+      const above = (place - 1) >> 1;
+      if (!isBefore(timer, heap[above])) break;
+      heap[place] = heap[above] ?? timer;
+      place = above;
+    }
+    heap[place] = timer;
+  }
+
+  #pop(): Timer | undefined {
+    const heap = this.#timers;
+    const [first] = heap;
+    const last = heap.pop();
+    if (last === undefined || heap.length === 0) return first;
+    let place = 0;
+    for (;;) {
+      const left = 2 * place + 1;
+      const smaller = isBefore(heap[left + 1], heap[left]) ? left + 1 : left;
+      const below = heap[smaller];
+      if (below === undefined || !isBefore(below, last)) break;
+      heap[place] = below;
+      place = smaller;
+    }
+    heap[place] = last;
+    return first;
+  }
+}
+
+function isBefore(one: Timer | undefined, other: Timer | undefined): boolean {
+  if (one === undefined || other === undefined) return one !== undefined;
+  return one.at < other.at || (one.at === other.at && one.turn < other.turn);
+}
+
+/** Resolves when whatever follows from promises that are settled has happened. */
+export function settled(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

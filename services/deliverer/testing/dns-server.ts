@@ -1,0 +1,87 @@
+import { createSocket } from 'node:dgram';
+import { isIP } from 'node:net';
+
+/** What a name server says of a name: its addresses, that there is no such name or that it cannot find out, or nothing. */
+export type Said = { addresses: string[]; ttlSeconds: number } | 'absent' | 'failure' | 'silent';
+
+export type DnsServer = AsyncDisposable & {
+  /** `address:port`. */
+  address: string;
+  /**
+   * Names asked for so far, in order, once for each kind of address, and however often a question is sent until there is
+   * an answer; not the root, which is asked for at any time.
+   */
+  asked: string[];
+};
+
+const TYPE = { 1: 4, 28: 6 } as const;
+const HEADER_BYTES = 12;
+
+/** A name server on the loopback address that answers questions for A and AAAA records. */
+export async function dnsServer(say: (name: string) => Said): Promise<DnsServer> {
+  const asked: string[] = [];
+  const questions = new Set<string>();
+  const socket = createSocket('udp4');
+  socket.on('message', (query, { address, port }) => {
+    const { name, type, end } = readQuestion(query);
+    const question = `${query.readUInt16BE(0)} ${type} ${name}`;
+    if (name !== '' && !questions.has(question)) asked.push(name);
+    questions.add(question);
+    const said = say(name);
+    if (said !== 'silent') socket.send(answer(query.subarray(0, end), type, said), port, address);
+  });
+  await new Promise<void>((resolve) => {
+    socket.bind(0, '127.0.0.1', resolve);
+  });
+  return {
+    address: `127.0.0.1:${socket.address().port}`,
+    asked,
+    [Symbol.asyncDispose]: () =>
+      new Promise((resolve) => {
+        socket.close(resolve);
+      }),
+  };
+}
+
+function readQuestion(query: Buffer): { name: string; type: number; end: number } {
+  const labels: string[] = [];
+  let at = HEADER_BYTES;
+  for (let length = query.readUInt8(at); length > 0; length = query.readUInt8(at)) {
+    labels.push(query.toString('latin1', at + 1, at + 1 + length));
+    at += 1 + length;
+  }
+  return { name: labels.join('.').toLowerCase(), type: query.readUInt16BE(at + 1), end: at + 5 };
+}
+
+function answer(question: Buffer, type: number, said: Exclude<Said, 'silent'>): Buffer {
+  const family = type === 1 || type === 28 ? TYPE[type] : 0;
+  const { addresses, ttlSeconds } = typeof said === 'string' ? { addresses: [], ttlSeconds: 0 } : said;
+  const records = addresses.filter((each) => isIP(each) === family).map((each) => record(each, type, ttlSeconds));
+  const message = Buffer.concat([question, ...records]);
+  // A response to a question for recursion, with recursion: no error, no such name, or the server's failure.
+  message.writeUInt16BE(0x8180 + (said === 'absent' ? 3 : said === 'failure' ? 2 : 0), 2);
+  message.writeUInt16BE(records.length, 6);
+  message.writeUInt32BE(0, 8);
+  return message;
+}
+
+function record(address: string, type: number, ttlSeconds: number): Buffer {
+  const bytes = bytesOf(address);
+  const head = Buffer.alloc(12);
+  // The name is that of the question.
+  head.writeUInt16BE(0xc000 + HEADER_BYTES, 0);
+  head.writeUInt16BE(type, 2);
+  head.writeUInt16BE(1, 4);
+  head.writeUInt32BE(ttlSeconds, 6);
+  head.writeUInt16BE(bytes.length, 10);
+  return Buffer.concat([head, bytes]);
+}
+
+function bytesOf(address: string): Buffer {
+  if (isIP(address) === 4) return Buffer.from(address.split('.').map(Number));
+  const [before = '', after = ''] = address.split('::');
+  const groups = (text: string) => text.split(':').filter(Boolean);
+  const zeros = Array.from({ length: 8 - groups(before).length - groups(after).length }, () => '0');
+  const all = [...groups(before), ...zeros, ...groups(after)];
+  return Buffer.from(all.map((group) => group.padStart(4, '0')).join(''), 'hex');
+}

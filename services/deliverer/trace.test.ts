@@ -1,0 +1,181 @@
+import tls from 'node:tls';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { readNetworks } from '@waybell/runtime/forbidden-address';
+import { openEndpoints, type EndpointOptions } from './call-endpoint.ts';
+import { anAuthority } from './testing/certificate.ts';
+import { aDelivery } from './testing/delivery.ts';
+import { withTimeToConnect } from './testing/time-to-connect.ts';
+import { httpServer, tcpServer, tlsServer, type TestServer } from './testing/server.ts';
+
+const LONG_MS = 60_000;
+const authority = anAuthority('Test authority');
+const certificate = authority.issue({ name: 'localhost' });
+const authorities = tls.getCACertificates('default');
+const aNumber: unknown = expect.any(Number);
+const at = (...addresses: string[]) => ({
+  resolveHost: async () => addresses.map((address) => ({ address, family: 4 as const })),
+});
+
+const opened: AsyncDisposable[] = [];
+beforeAll(() => tls.setDefaultCACertificates([...authorities, authority.cert]));
+afterEach(async () => {
+  for (const each of opened.splice(0).toReversed()) await each[Symbol.asyncDispose]();
+});
+afterAll(() => tls.setDefaultCACertificates(authorities));
+
+function caller(what: Partial<EndpointOptions> = {}) {
+  const endpoints = openEndpoints({
+    limits: { shipper: { responseMs: LONG_MS }, carrier: { responseMs: LONG_MS } },
+    networks: readNetworks(['127.0.0.0/8']),
+    connectTimeoutMs: LONG_MS,
+    keepAliveMs: LONG_MS,
+    userAgent: 'Waybell',
+    ...at('127.0.0.1'),
+    ...what,
+  });
+  opened.push(endpoints);
+  return (callbackUrl: string, delivery = aDelivery(), verificationToken = '') =>
+    endpoints.callEndpoint({ delivery, callbackUrl, verificationToken, signingSecrets: [] });
+}
+
+async function serve(starting: Promise<TestServer>): Promise<TestServer> {
+  const server = await starting;
+  opened.push(server);
+  return server;
+}
+
+const answering = (text = '') => serve(httpServer((_, response) => response.end(text)));
+
+/** The parts of an answer that connecting took. */
+const parts = (answer: object) => Object.keys(answer).filter((name) => /^(dns|connect|tls)Ms$/.test(name));
+
+describe('an attempt says of its connection', () => {
+  test('where it led, and what looking up and connecting took', async () => {
+    const { port } = await answering();
+    const answer = await caller()(`http://me:secret@localhost:${port}/hook?token=secret`);
+    expect(answer).toMatchObject({ ip: '127.0.0.1', url: `http://localhost:${port}/hook?token=***` });
+    expect(parts(answer)).toEqual(['dnsMs', 'connectMs']);
+  });
+
+  test('what TLS took, and nothing of names where the address stands in the URL', async () => {
+    const { url } = await serve(tlsServer(certificate, (_, response) => response.end()));
+    expect(parts(await caller()(url))).toEqual(['dnsMs', 'connectMs', 'tlsMs']);
+    const { port } = await answering();
+    expect(parts(await caller()(`http://127.0.0.1:${port}`))).toEqual(['connectMs']);
+  });
+
+  test('how long the name took', async () => {
+    const { url } = await answering();
+    const resolveHost = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      return [{ address: '127.0.0.1', family: 4 }];
+    };
+    const { dnsMs, connectMs, durationMs } = await caller({ resolveHost })(url);
+    expect(dnsMs).toBeGreaterThanOrEqual(99);
+    expect(connectMs).toBeLessThan(durationMs - 50);
+  });
+
+  test('which of several addresses it was that answered', async () => {
+    const { url } = await answering();
+    expect(await caller(at('127.0.0.2', '127.0.0.1'))(url)).toMatchObject({ isDelivered: true, ip: '127.0.0.1' });
+  });
+
+  test('only where it led, if it was there before', async () => {
+    const { url } = await serve(tlsServer(certificate, (_, response) => response.end()));
+    const call = caller();
+    await call(url);
+    let answer = await call(url);
+    // Asked again at once, undici takes a second one, because the first is still busy with its last request.
+    for (let tries = 0; tries < 3 && parts(answer).length > 0; tries += 1) answer = await call(url);
+    expect(answer).toMatchObject({ isDelivered: true, ip: '127.0.0.1', firstByteMs: aNumber });
+    expect(parts(answer)).toEqual([]);
+  });
+
+  test('what connecting took each time, where each request has to', async () => {
+    const { url } = await serve(httpServer((_, response) => response.setHeader('connection', 'close').end()));
+    const call = caller();
+    for (let each = 0; each < 3; each += 1) expect(parts(await call(url))).toEqual(['dnsMs', 'connectMs']);
+  });
+
+  test('what connecting took it, of many at once', async () => {
+    const { url, connections } = await answering();
+    const call = caller();
+    const first = await Promise.all(Array.from({ length: 20 }, () => call(url)));
+    expect(first.filter((answer) => parts(answer).length > 0)).toHaveLength(connections());
+  });
+
+  test('the same with a body that undici takes its time for', async () => {
+    const { url } = await answering();
+    const answer = await caller()(url, aDelivery({ body: Buffer.alloc(100_000) }));
+    expect(answer).toMatchObject({ ip: '127.0.0.1' });
+    expect(parts(answer)).toEqual(['dnsMs', 'connectMs']);
+  });
+});
+
+describe('an attempt that fails says', () => {
+  test('the address that refuses', async () => {
+    const server = await httpServer((_, response) => response.end());
+    await server[Symbol.asyncDispose]();
+    const answer = await caller()(server.url);
+    expect(answer).toMatchObject({ reason: 'connect_refused', ip: '127.0.0.1' });
+    expect(parts(answer)).toEqual(['dnsMs']);
+  });
+
+  test.each([
+    ['http://169.254.169.254/', {}, '169.254.169.254'],
+    ['http://inside.example.com/', at('93.184.215.14', '10.0.0.1'), '10.0.0.1'],
+  ])('the address that is blocked: %s', async (url, what, ip) => {
+    expect(await caller(what)(url)).toMatchObject({ reason: 'blocked_address', ip });
+  });
+
+  test('no address where the port is blocked', async () => {
+    const answer = await caller({ deniedPorts: new Set([25]) })('http://hooks.example.com:25/');
+    expect(answer).toMatchObject({ reason: 'blocked_address', url: 'http://hooks.example.com:25/' });
+    expect(answer).not.toHaveProperty('ip');
+  });
+
+  test('where it was connecting to when its time was up, and how far it came', async () => {
+    const { port } = await serve(tcpServer(() => undefined));
+    const attempt = (responseMs: number) =>
+      caller({ limits: { shipper: { responseMs: LONG_MS }, carrier: { responseMs } } })(`https://localhost:${port}`);
+    const answer = await withTimeToConnect(attempt, 300);
+    expect(answer).toMatchObject({ reason: 'connect_timeout', ip: '127.0.0.1' });
+    expect(parts(answer)).toEqual(['dnsMs', 'connectMs']);
+  });
+
+  test('the address that it could not trust', async () => {
+    const { url } = await serve(tlsServer(anAuthority('Another').issue({ name: 'localhost' }), () => undefined));
+    expect(await caller()(url)).toMatchObject({ reason: 'tls_untrusted', ip: '127.0.0.1', connectMs: aNumber });
+  });
+});
+
+describe('an attempt says of the answer', () => {
+  test('when it began, however long its body takes', async () => {
+    const { url } = await serve(httpServer((_, response) => response.writeHead(200).write('and so on')));
+    // It is read for a second.
+    const { firstByteMs = NaN, durationMs } = await caller()(url);
+    expect(durationMs - firstByteMs).toBeGreaterThanOrEqual(990);
+  });
+
+  test('how it begins, whatever the status', async () => {
+    const { url } = await serve(httpServer((_, response) => response.writeHead(500).end('no\0pe')));
+    expect(await caller()(url)).toMatchObject({ status: 500, body: 'no\ufffdpe' });
+  });
+
+  test('4 KiB of it, without half a character', async () => {
+    const { url } = await answering(`a${'é'.repeat(10_000)}`);
+    expect((await caller()(url)).body).toBe(`a${'é'.repeat(2_047)}`);
+  });
+
+  test('not the token, where it is sent back', async () => {
+    const { url } = await serve(
+      httpServer(({ headers }, response) => response.end(`got ${String(headers['x-service-verification-token'])}`)),
+    );
+    expect((await caller()(url, aDelivery(), 'token-1')).body).toBe('got ***');
+  });
+
+  test('nothing where it has no body', async () => {
+    const { url } = await answering();
+    expect(await caller()(url)).not.toHaveProperty('body');
+  });
+});

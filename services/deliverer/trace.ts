@@ -1,0 +1,24 @@
+import type { Answer } from '@waybell/line/outcomes';
+import type { Connection } from './connection.ts';
+
+/** What is noted of a request while it is under way; times by `performance.now()`. */
+export type Trace = { readonly startedAt: number; firstByteAt?: number; connection?: Connection };
+
+type Traced = Pick<Answer, 'durationMs' | 'ip' | 'dnsMs' | 'connectMs' | 'tlsMs' | 'firstByteMs'>;
+
+/** Of a request that has just ended, in the terms of its attempt's record: whole milliseconds. */
+export function readTrace({ startedAt, firstByteAt, connection }: Trace): Traced {
+  const traced: Traced = { durationMs: wholeMs(startedAt, performance.now()) };
+  if (firstByteAt !== undefined) traced.firstByteMs = wholeMs(startedAt, firstByteAt);
+  if (connection?.ip !== undefined) traced.ip = connection.ip;
+  // One that was there before took none of this attempt's time.
+  if (connection === undefined || connection.begunAt < startedAt) return traced;
+  const { begunAt, resolvedAt, connectedAt, securedAt } = connection;
+  if (resolvedAt !== undefined) traced.dnsMs = wholeMs(begunAt, resolvedAt);
+  if (connectedAt === undefined) return traced;
+  traced.connectMs = wholeMs(resolvedAt ?? begunAt, connectedAt);
+  if (securedAt !== undefined) traced.tlsMs = wholeMs(connectedAt, securedAt);
+  return traced;
+}
+
+const wholeMs = (from: number, until: number): number => Math.round(until - from);
