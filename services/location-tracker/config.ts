@@ -1,0 +1,58 @@
+import { bytes, count, duration, readEnvironment, wait } from '@waybell/runtime/environment';
+import { brokerConfig, postgresConfig, processConfig, redisConfig } from '@waybell/runtime/process-config';
+import {
+  brokerSettings,
+  eventSettings,
+  postgresSettings,
+  processSettings,
+  redisSettings,
+} from '@waybell/runtime/settings';
+import { geocoderSettings, readGeocoder } from './geocoder-settings.ts';
+
+export const trackerSettings = {
+  ...processSettings,
+  ...brokerSettings,
+  ...postgresSettings,
+  ...redisSettings,
+  ...eventSettings,
+  ...geocoderSettings,
+  TRACK_HELD: count({ default: 1_000, desc: 'location reports held and handled at once' }),
+  TRACK_HELD_BYTES: bytes({
+    default: 32 * 2 ** 20,
+    desc: 'what they may weigh together, about, before fewer are held',
+  }),
+  GPS_DISTANCE: count({
+    default: 1_000,
+    desc: 'metres from the last position told to a client at which the next one is',
+  }),
+  GPS_SILENCE: duration({ default: 3_600_000, desc: 'without a location for longer than this, GPS is off' }),
+  GPS_SWEEP_INTERVAL: wait({ default: 60_000, desc: 'how often silent vehicles are looked for' }),
+  GPS_CLAIM: duration({
+    default: 30_000,
+    desc: 'after this long without a confirm, another replica announces a group of silent vehicles again',
+  }),
+  GPS_REMEMBER: duration({ default: 604_800_000, desc: 'how long a vehicle is remembered after its last report' }),
+};
+
+export type Config = ReturnType<typeof readConfig>;
+
+/** Throws where vehicles would be forgotten before they are silent. */
+export function readConfig(env: NodeJS.ProcessEnv) {
+  const settings = readEnvironment(trackerSettings, env);
+  if (settings.GPS_REMEMBER < 2 * settings.GPS_SILENCE) {
+    throw new Error('GPS_REMEMBER: must be at least twice GPS_SILENCE');
+  }
+  return {
+    ...processConfig(settings),
+    ...brokerConfig(settings),
+    ...postgresConfig(settings),
+    ...redisConfig(settings),
+    hold: { messages: settings.TRACK_HELD, bytes: settings.TRACK_HELD_BYTES },
+    eventLimits: { maxBytes: settings.EVENT_MAX_SIZE, maxDepth: settings.EVENT_MAX_DEPTH },
+    rules: { distanceM: settings.GPS_DISTANCE, silenceMs: settings.GPS_SILENCE },
+    intervalMs: settings.GPS_SWEEP_INTERVAL,
+    claimMs: settings.GPS_CLAIM,
+    rememberMs: settings.GPS_REMEMBER,
+    geocoder: readGeocoder(settings),
+  };
+}

@@ -1,0 +1,112 @@
+import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
+import type { VehicleKey } from './vehicle-key.ts';
+
+/** An active vehicle that was noted too long ago; milliseconds since the epoch. */
+export type Candidate = VehicleKey & { notedAt: number };
+
+/** Vehicles of a shipper that were switched off together. It is claimed by who has it, until it is settled. */
+export type Deactivation = { guid: string; shipper: string; vehicles: string[]; happenedAt: number };
+
+/** Vehicles that fall silent, in Postgres. Throws `Unavailable` while that is away. */
+export type Deactivations = {
+  /** A page of the active vehicles that were noted before that time, in the order of their keys. */
+  candidates(notedBefore: number, after?: VehicleKey): Promise<Candidate[]>;
+  /**
+   * Switches off those that are as they were read: who was seen since is left out. Resolves with what is to be announced,
+   * at most 1,000 vehicles each (decision G4), claimed for `claimMs`.
+   */
+  switchOff(silent: readonly (Candidate & { seenAt: number })[], happenedAt: number): Promise<Deactivation[]>;
+  /** Claims what somebody claimed and did not settle in time; a page of it. */
+  claimAgain(): Promise<Deactivation[]>;
+  /** They are announced. */
+  settle(guids: readonly string[]): Promise<void>;
+  /** Forgets inactive vehicles that were last seen before that time; some of them. */
+  forget(seenBefore: number): Promise<void>;
+};
+
+/** Of candidates: a page's worth of statements stays well within the time limit of one. */
+const PAGE = 10_000;
+/** Of groups that were not announced in time. */
+const CLAIMED_AT_ONCE = 1_000;
+
+const MS = (column: string) => `round(extract(epoch from ${column}) * 1000)::float8`;
+const COLUMNS = `guid, shipper_guid as shipper, vehicle_guids as vehicles, ${MS('happened_at')} as "happenedAt"`;
+
+const CANDIDATES = {
+  name: 'silence-candidates',
+  text: `select shipper_guid as shipper, vehicle_guid as vehicle, ${MS('last_seen_at')} as "notedAt"
+         from waybell.tracked_vehicles
+         where is_active and last_seen_at < to_timestamp($1::float8 / 1000)
+           and (shipper_guid, vehicle_guid) > ($2::uuid, $3::uuid)
+         order by shipper_guid, vehicle_guid limit ${PAGE}`,
+};
+
+const SWITCH_OFF = {
+  name: 'switch-off',
+  text: `
+    with silent as (
+      select shipper_guid, vehicle_guid, to_timestamp(noted_ms / 1000) as noted_at, to_timestamp(seen_ms / 1000) as seen_at
+      from unnest($1::uuid[], $2::uuid[], $3::float8[], $4::float8[]) as s (shipper_guid, vehicle_guid, noted_ms, seen_ms)
+    ), unchanged as (
+      select shipper_guid, vehicle_guid, s.seen_at
+      from waybell.tracked_vehicles t join silent s using (shipper_guid, vehicle_guid)
+      where t.is_active and t.last_seen_at = s.noted_at
+      order by shipper_guid, vehicle_guid for no key update of t skip locked
+    ), switched_off as (
+      update waybell.tracked_vehicles t set is_active = false, last_seen_at = u.seen_at
+      from unchanged u where (t.shipper_guid, t.vehicle_guid) = (u.shipper_guid, u.vehicle_guid)
+      returning t.shipper_guid, t.vehicle_guid
+    ), batched as (
+      select *, (row_number() over (partition by shipper_guid order by vehicle_guid) - 1) / 1000 as batch from switched_off
+    )
+    insert into waybell.gps_deactivations (guid, shipper_guid, vehicle_guids, happened_at, claimed_until)
+    select gen_random_uuid(), shipper_guid, array_agg(vehicle_guid order by vehicle_guid), to_timestamp($5::float8 / 1000),
+      now() + make_interval(secs => $6::float8 / 1000)
+    from batched group by shipper_guid, batch
+    returning ${COLUMNS}`,
+};
+
+const CLAIM_AGAIN = {
+  name: 'claim-deactivations-again',
+  text: `
+    update waybell.gps_deactivations set claimed_until = now() + make_interval(secs => $1::float8 / 1000)
+    where guid in (select guid from waybell.gps_deactivations where claimed_until < now()
+                   limit ${CLAIMED_AT_ONCE} for update skip locked)
+    returning ${COLUMNS}`,
+};
+
+const FORGET = {
+  name: 'forget-vehicles',
+  text: `
+    delete from waybell.tracked_vehicles where (shipper_guid, vehicle_guid) in (
+      select shipper_guid, vehicle_guid from waybell.tracked_vehicles
+      where not is_active and last_seen_at < to_timestamp($1::float8 / 1000) limit ${PAGE} for update skip locked)`,
+};
+
+const FIRST: VehicleKey = {
+  shipper: '00000000-0000-0000-0000-000000000000',
+  vehicle: '00000000-0000-0000-0000-000000000000',
+};
+
+export function deactivationsIn(postgres: Postgres, { claimMs }: { claimMs: number }): Deactivations {
+  async function ask<Row extends object>(query: { name?: string; text: string }, values: unknown[]): Promise<Row[]> {
+    return whenAvailable(postgres, async () => (await postgres.query<Row>({ ...query, values })).rows);
+  }
+  return {
+    candidates: (notedBefore, { shipper, vehicle } = FIRST) =>
+      ask<Candidate>(CANDIDATES, [notedBefore, shipper, vehicle]),
+    async switchOff(silent, happenedAt) {
+      if (silent.length === 0) return [];
+      const column = <Name extends keyof (typeof silent)[number]>(name: Name) => silent.map((each) => each[name]);
+      const columns = [column('shipper'), column('vehicle'), column('notedAt'), column('seenAt')];
+      return ask<Deactivation>(SWITCH_OFF, [...columns, happenedAt, claimMs]);
+    },
+    claimAgain: () => ask<Deactivation>(CLAIM_AGAIN, [claimMs]),
+    async settle(guids) {
+      await ask({ text: 'delete from waybell.gps_deactivations where guid = any ($1::uuid[])' }, [guids]);
+    },
+    async forget(seenBefore) {
+      await ask(FORGET, [seenBefore]);
+    },
+  };
+}

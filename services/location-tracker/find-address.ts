@@ -1,0 +1,121 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
+import type { JsonNumber } from '@waybell/events/json';
+
+export type Place = { address: string; latitude: JsonNumber; longitude: JsonNumber };
+
+/** What upstream gave, else what the geocoder says, else nothing (decision G5). Never rejects. */
+export type FindAddress = (place: Place) => Promise<string>;
+
+export type GeocoderOptions = {
+  /** Without a slash at its end. */
+  url: string;
+  /** From the call of `FindAddress` to its answer, whatever happens. */
+  limitMs: number;
+  perSecond: number;
+  cacheEntries: number;
+  userAgent: string;
+};
+
+/** Where an address came from, or why there is none: a closed list. */
+export type AddressResult = 'given' | 'cached' | 'found' | 'nothing_there' | 'limited' | 'failed' | 'not_asked';
+export const ADDRESS_RESULTS: readonly AddressResult[] = [
+  'given',
+  'cached',
+  'found',
+  'nothing_there',
+  'limited',
+  'failed',
+  'not_asked',
+];
+
+/** A ten-thousandth of a degree is eleven metres: nearer than that has the same address. */
+const CACHED_DIGITS = 4;
+const LARGEST_ANSWER = 64 * 1024;
+
+export function findAddressWith(
+  options: GeocoderOptions | undefined,
+  count: (result: AddressResult) => void,
+): FindAddress {
+  const counted = (result: AddressResult, address: string) => {
+    count(result);
+    return address;
+  };
+  const ask = options === undefined ? undefined : geocoder(options);
+  return async ({ address, latitude, longitude }) => {
+    if (address !== '') return counted('given', address);
+    if (ask === undefined) return counted('not_asked', '');
+    const [north, east] = [latitude, longitude].map(({ text }) => Number(text).toFixed(CACHED_DIGITS));
+    const answer = await ask(`lat=${north}&lon=${east}`);
+    return counted(answer.result, answer.address);
+  };
+}
+
+type Answer = { result: AddressResult; address: string };
+
+function geocoder(options: GeocoderOptions): (query: string) => Promise<Answer> {
+  const known = new LRUCache<string, Promise<Answer>>({ max: options.cacheEntries });
+  const mayAsk = atMost(options.perSecond);
+  return async (query) => {
+    const asked = known.get(query);
+    // Whoever asks beside the first waits no longer than it does.
+    if (asked !== undefined) return asked.then(({ result, address }) => ({ result: cached(result), address }));
+    const waitMs = mayAsk(options.limitMs);
+    if (waitMs === undefined) return { result: 'limited', address: '' };
+    const answer = askFor(query, { ...options, waitMs });
+    known.set(query, answer);
+    // It may be back the next time.
+    if ((await answer).result === 'failed') known.delete(query);
+    return answer;
+  };
+}
+
+const cached = (result: AddressResult): AddressResult => (result === 'found' ? 'cached' : result);
+
+/** Milliseconds until the next question may be asked; undefined, and nothing taken, where that is longer than `limitMs`. */
+function atMost(perSecond: number): (limitMs: number) => number | undefined {
+  let nextAt = 0;
+  return (limitMs) => {
+    const now = performance.now();
+    const turnAt = Math.max(now, nextAt);
+    if (turnAt - now >= limitMs) return undefined;
+    nextAt = turnAt + 1_000 / perSecond;
+    return turnAt - now;
+  };
+}
+
+async function askFor(query: string, options: GeocoderOptions & { waitMs: number }): Promise<Answer> {
+  const { url, limitMs, waitMs, userAgent } = options;
+  try {
+    if (waitMs > 0) await sleep(waitMs);
+    const response = await fetch(`${url}/reverse?format=jsonv2&${query}`, {
+      headers: { 'user-agent': userAgent, accept: 'application/json' },
+      redirect: 'error',
+      signal: AbortSignal.timeout(Math.ceil(limitMs - waitMs)),
+    });
+    const text = await textOf(response);
+    if (!response.ok) return { result: 'failed', address: '' };
+    const address = displayName(JSON.parse(text));
+    return { result: address === '' ? 'nothing_there' : 'found', address };
+  } catch {
+    // Away, too slow, or not a geocoder: the position goes out all the same.
+    return { result: 'failed', address: '' };
+  }
+}
+
+async function textOf({ body }: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body ?? []) {
+    size += chunk.length;
+    if (size > LARGEST_ANSWER) throw new Error(`more than ${LARGEST_ANSWER} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+/** Where there is no address, as at sea, Nominatim answers 200 with `error`. */
+function displayName(answer: unknown): string {
+  if (typeof answer !== 'object' || answer === null || !('display_name' in answer)) return '';
+  return typeof answer.display_name === 'string' ? answer.display_name : '';
+}

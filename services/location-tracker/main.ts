@@ -1,0 +1,41 @@
+import { configOrExit } from '@waybell/runtime/environment';
+import { connectPostgres } from '@waybell/runtime/postgres';
+import { startProcess } from '@waybell/runtime/process-parts';
+import { connectRedis } from '@waybell/runtime/redis';
+import { untilShutdown } from '@waybell/runtime/shutdown';
+import { connectBroker } from '@waybell/line/broker/connect-broker';
+import { watchPublishing } from '@waybell/line/broker-metrics';
+import { runStep } from '@waybell/line/run-step';
+import { activitiesIn } from './activities.ts';
+import { readConfig } from './config.ts';
+import { deactivationsIn } from './deactivations.ts';
+import { findAddressWith } from './find-address.ts';
+import { rememberedVehiclesIn } from './remembered-vehicles.ts';
+import { seeTogether } from './see-together.ts';
+import { startSweeping } from './start-sweeping.ts';
+import { sweepBeside } from './sweep-beside.ts';
+import { TrackerMetrics } from './tracker-metrics.ts';
+import { trackStep } from './track-step.ts';
+
+const config = configOrExit(readConfig);
+
+await using parts = await startProcess('location-tracker', config.process);
+await using postgres = connectPostgres({ ...config.postgres, log: parts.log });
+await using redis = connectRedis({ ...config.redis, log: parts.log });
+await parts.readiness.until('postgres', () => postgres.query('select from waybell.tracked_vehicles limit 0'));
+await using broker = await connectBroker({ ...config.broker, name: 'location-tracker', log: parts.log });
+watchPublishing(broker.publishing, parts.metrics);
+
+const figures = new TrackerMetrics(parts.metrics);
+const remembered = rememberedVehiclesIn(redis, config);
+const seeReport = seeTogether({ ...config, activities: activitiesIn(postgres), remembered, now: Date.now });
+const findAddress = findAddressWith(config.geocoder, figures.countAddress);
+const step = trackStep({ seeReport, findAddress, onChanges: figures.countChanges, now: Date.now, config });
+const deactivations = deactivationsIn(postgres, config);
+
+await using tracking = runStep(step, { broker, ...parts });
+const sweep = sweepBeside(tracking, { broker, deactivations, remembered, figures, config, log: parts.log });
+await using _sweeping = startSweeping({ ...config, sweep, onSwept: figures.timeSweep, log: parts.log });
+parts.readiness.watch(() => [...broker.waitingFor(), ...tracking.waitingFor()]);
+
+await untilShutdown({ graceMs: config.graceMs, log: parts.log });

@@ -1,0 +1,82 @@
+import type { Redis } from '@waybell/runtime/redis';
+import { Unavailable } from '@waybell/runtime/unavailable';
+import type { Vehicle } from './vehicle.ts';
+import { writeKey, type VehicleKey } from './vehicle-key.ts';
+
+/** A vehicle as it was read, and the text that it was read from; undefined where Redis knows nothing of it. */
+export type Remembered = { vehicle: Vehicle; text: string };
+
+export type RememberedChange = { key: VehicleKey; from: Remembered | undefined; to: Vehicle };
+
+/**
+ * Vehicles in Redis: where they are, and what Postgres says of them, so that most reports need not ask it. Throws
+ * `Unavailable` while Redis is away: without it every position would look like a first one.
+ */
+export type RememberedVehicles = {
+  read(keys: readonly VehicleKey[]): Promise<(Remembered | undefined)[]>;
+  /** Makes the changes whose `from` is still what is there. Resolves with whether it did, for each. */
+  change(changes: readonly RememberedChange[]): Promise<boolean[]>;
+};
+
+/** The number is that of the form: what another version wrote is as if forgotten. */
+const PREFIX = 'waybell:vehicle:1:';
+
+const CHANGE = `
+local made = {}
+for place, key in ipairs(KEYS) do
+  local same = (redis.call('GET', key) or '') == ARGV[2 * place]
+  if same then redis.call('SET', key, ARGV[2 * place + 1], 'PX', ARGV[1]) end
+  made[place] = same and 1 or 0
+end
+return made`;
+
+export function rememberedVehiclesIn(redis: Redis, { rememberMs }: { rememberMs: number }): RememberedVehicles {
+  return {
+    async read(keys) {
+      if (keys.length === 0) return [];
+      const texts = await whenThere(redis, () => redis.mget(keys.map(redisKey)));
+      return texts.map((text) => (text === null ? undefined : readVehicle(text)));
+    },
+    async change(changes) {
+      if (changes.length === 0) return [];
+      const args = changes.flatMap(({ from, to }) => [from?.text ?? '', writeVehicle(to)]);
+      const keys = changes.map(({ key }) => redisKey(key));
+      const made = await whenThere(redis, () => redis.eval(CHANGE, keys.length, ...keys, rememberMs, ...args));
+      return Array.isArray(made) ? made.map((one) => one === 1) : [];
+    },
+  };
+}
+
+async function whenThere<T>(redis: Redis, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw new Unavailable('redis', () => redis.set(`${PREFIX}probe`, '', 'PX', 1_000), error);
+  }
+}
+
+function redisKey(key: VehicleKey): string {
+  return PREFIX + writeKey(key);
+}
+
+/** One short line: a million vehicles lie there. */
+function writeVehicle({ activity, track }: Vehicle): string {
+  const told = track?.told ?? null;
+  return [
+    track?.seenAt,
+    told?.latitude,
+    told?.longitude,
+    told?.report,
+    activity?.notedAt,
+    activity === null ? undefined : Number(activity.isActive),
+    activity?.activatedBy,
+  ].join(' ');
+}
+
+function readVehicle(text: string): Remembered {
+  const [seenAt, latitude, longitude, report = '', notedAt, isActive, activatedBy = ''] = text.split(' ');
+  const told = report === '' ? null : { latitude: Number(latitude), longitude: Number(longitude), report };
+  const track = seenAt === '' ? null : { seenAt: Number(seenAt), told };
+  const activity = activatedBy === '' ? null : { isActive: isActive === '1', notedAt: Number(notedAt), activatedBy };
+  return { vehicle: { activity, track }, text };
+}

@@ -1,0 +1,70 @@
+import { findPublished } from '@waybell/catalog/actions';
+import { locationReported } from '@waybell/catalog/shipper/vehicle-location';
+import { isArray, isObject, JsonNumber, type JsonObject, type JsonValue } from '@waybell/events/json';
+import { readEvent, type EventLimits } from '@waybell/events/read-event';
+import { momentOf, type Timestamp } from '@waybell/events/timestamp';
+import { reject, type Parse } from '@waybell/line/messages';
+
+/** Where a driver was with these vehicles (`vehicle.location_reported`). */
+export type Report = {
+  guid: string;
+  occurredAt: Timestamp;
+  /** Account guid. */
+  shipper: string;
+  vehicles: { guid: string; isPickedUp: boolean }[];
+  /** As upstream wrote them, digit for digit. */
+  latitude: JsonNumber;
+  longitude: JsonNumber;
+  /** Milliseconds since the epoch. */
+  recordedAt: number;
+  /** As upstream gave it; empty where it gave none. */
+  address: string;
+  unknownMembers: number;
+};
+
+/** Reads a report; one that breaks the contract with upstream is rejected, naming the place. */
+export function readReport(limits: EventLimits): Parse<Report> {
+  return (message) => {
+    const reading = readEvent(message, limits, findPublished);
+    if (reading.kind === 'invalid') return reject(reading.reason, reading.detail);
+    const { event } = reading;
+    const [shipper] = event.receivers;
+    if (event.action !== locationReported || shipper === undefined) {
+      return reject('not_a_report', `${event.action.name} is not tracked: publish it to its own routing key`);
+    }
+    const { guid, occurredAt, payload, unknownMembers } = event;
+    const recordedAt = momentOf(textIn(payload, 'recorded_at'));
+    return {
+      guid,
+      occurredAt,
+      shipper,
+      vehicles: vehiclesOf(payload.get('vehicles')),
+      latitude: numberIn(payload, 'latitude'),
+      longitude: numberIn(payload, 'longitude'),
+      recordedAt,
+      address: textIn(payload, 'address'),
+      unknownMembers,
+    };
+  };
+}
+
+/** Each once; picked up where it is said so anywhere. */
+function vehiclesOf(vehicles: JsonValue | undefined): Report['vehicles'] {
+  const pickedUp = new Map<string, boolean>();
+  for (const vehicle of isArray(vehicles) ? vehicles.filter(isObject) : []) {
+    const guid = textIn(vehicle, 'guid').toLowerCase();
+    pickedUp.set(guid, pickedUp.get(guid) === true || vehicle.get('picked_up') === true);
+  }
+  return [...pickedUp].map(([guid, isPickedUp]) => ({ guid, isPickedUp }));
+}
+
+function textIn(object: JsonObject, name: string): string {
+  const value = object.get(name);
+  return typeof value === 'string' ? value : '';
+}
+
+function numberIn(object: JsonObject, name: string): JsonNumber {
+  const value = object.get(name);
+  if (!(value instanceof JsonNumber)) throw new Error('the schema let it pass');
+  return value;
+}

@@ -1,0 +1,142 @@
+import { inBatches } from '@waybell/runtime/in-batches';
+import type { Activities, ActivityChange } from './activities.ts';
+import type { Remembered, RememberedVehicles } from './remembered-vehicles.ts';
+import type { Report } from './report.ts';
+import { see, type Activity, type Rules, type Seen, type Sighting, type Vehicle } from './vehicle.ts';
+import { writeKey, type VehicleKey } from './vehicle-key.ts';
+
+/** Guids of the vehicles that a report switched on, and of those that it moved. */
+export type Changes = { activated: string[]; moved: string[] };
+
+export type SeeReport = (report: Report) => Promise<Changes>;
+
+export type SeeTogetherOptions = {
+  activities: Activities;
+  remembered: RememberedVehicles;
+  rules: Rules;
+  now: () => number;
+};
+
+const LARGEST_BATCH = 500;
+
+/**
+ * Sees reports, many at once, no vehicle twice in a batch. Every write is compare-and-set on what was read, first in
+ * Postgres, then in Redis; where somebody else was faster, it is read and seen again. So replicas agree, and a crash in
+ * between leaves a cause that is found when the report comes again.
+ */
+export function seeTogether(options: SeeTogetherOptions): SeeReport {
+  return inBatches((reports) => seeBatch(reports, options), {
+    largest: LARGEST_BATCH,
+    keysOf: (report) => keysOf(report).map(writeKey),
+  });
+}
+
+/** A vehicle of a report on its way through a batch. */
+type Look = {
+  key: VehicleKey;
+  sighting: Sighting;
+  remembered: Remembered | undefined;
+  /** What Postgres has said; undefined until it was asked. */
+  activity: Activity | null | undefined;
+  seen: Seen;
+};
+
+const UNKNOWN: Vehicle = { activity: null, track: null };
+
+async function seeBatch(reports: readonly Report[], options: SeeTogetherOptions): Promise<Changes[]> {
+  const looks = reports.map(looksOf);
+  let open = looks.flat();
+  while (open.length > 0) {
+    await remember(open, options);
+    await ask(open.filter(needsPostgres), options);
+    const noted = await note(open, options);
+    const kept = await keep(noted, options);
+    open = open.filter((look) => !kept.has(look));
+  }
+  return looks.map(changesOf);
+}
+
+async function remember(looks: readonly Look[], { remembered, rules, now }: SeeTogetherOptions): Promise<void> {
+  const found = await remembered.read(looks.map(({ key }) => key));
+  const at = now();
+  looks.forEach((look, place) => {
+    look.remembered = found[place];
+    look.seen = see(vehicleOf(look), look.sighting, { rules, now: at });
+  });
+}
+
+/**
+ * Redis is believed where it says that a vehicle is active, or where that does not matter: it may be behind, and a
+ * vehicle that Postgres has as active must not be switched on again, nor the cause of that be overlooked.
+ */
+function needsPostgres({ activity, remembered, sighting }: Look): boolean {
+  if (activity !== undefined) return false;
+  return remembered === undefined || (sighting.isPickedUp && remembered.vehicle.activity?.isActive !== true);
+}
+
+async function ask(looks: readonly Look[], { activities, rules, now }: SeeTogetherOptions): Promise<void> {
+  const found = await activities.read(looks.map(({ key }) => key));
+  const at = now();
+  for (const look of looks) {
+    look.activity = found.get(writeKey(look.key)) ?? null;
+    look.seen = see(vehicleOf(look), look.sighting, { rules, now: at });
+  }
+}
+
+/** Writes to Postgres what changed there; those that somebody else changed meanwhile are asked for and left out. */
+async function note(looks: readonly Look[], options: SeeTogetherOptions): Promise<Look[]> {
+  const changing = looks.flatMap((look) => {
+    const [from, to] = [vehicleOf(look).activity, look.seen.vehicle.activity];
+    return to === null || to === from ? [] : [{ look, change: { key: look.key, from, to } satisfies ActivityChange }];
+  });
+  const made = await options.activities.change(changing.map(({ change }) => change));
+  const late = new Set<Look>();
+  for (const { look, change } of changing) {
+    if (made.has(writeKey(look.key))) look.activity = change.to;
+    else late.add(look);
+  }
+  await ask([...late], options);
+  return looks.filter((look) => !late.has(look));
+}
+
+/** Writes to Redis what changed; resolves with those that are done. */
+async function keep(looks: readonly Look[], { remembered }: SeeTogetherOptions): Promise<Set<Look>> {
+  const changing = looks.filter(({ seen, remembered: from }) => seen.vehicle !== from?.vehicle && hasTrack(seen));
+  const made = await remembered.change(
+    changing.map(({ key, remembered: from, seen }) => ({ key, from, to: seen.vehicle })),
+  );
+  const late = new Set(changing.filter((_, place) => made[place] !== true));
+  // What Postgres said may be older than what somebody else has written.
+  for (const look of late) look.activity = undefined;
+  return new Set(looks.filter((look) => !late.has(look)));
+}
+
+/** What Redis remembers, with what Postgres has said since. */
+function vehicleOf({ remembered, activity }: Look): Vehicle {
+  const vehicle = remembered?.vehicle ?? UNKNOWN;
+  return activity === undefined || activity === vehicle.activity ? vehicle : { ...vehicle, activity };
+}
+
+const hasTrack = ({ vehicle }: Seen) => vehicle.track !== null;
+
+function looksOf(report: Report): Look[] {
+  const { guid, recordedAt, latitude, longitude } = report;
+  const position = { latitude: Number(latitude.text), longitude: Number(longitude.text) };
+  return report.vehicles.map(({ guid: vehicle, isPickedUp }) => ({
+    key: { shipper: report.shipper, vehicle },
+    sighting: { report: guid, recordedAt, isPickedUp, ...position },
+    remembered: undefined,
+    activity: undefined,
+    seen: { vehicle: UNKNOWN, isActivated: false, hasMoved: false },
+  }));
+}
+
+function changesOf(looks: readonly Look[]): Changes {
+  const vehiclesThat = (is: (seen: Seen) => boolean) =>
+    looks.filter(({ seen }) => is(seen)).map(({ key }) => key.vehicle);
+  return { activated: vehiclesThat(({ isActivated }) => isActivated), moved: vehiclesThat(({ hasMoved }) => hasMoved) };
+}
+
+function keysOf({ shipper, vehicles }: Report): VehicleKey[] {
+  return vehicles.map(({ guid: vehicle }) => ({ shipper, vehicle }));
+}

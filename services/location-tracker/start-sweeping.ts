@@ -1,0 +1,28 @@
+import type { Log } from '@waybell/runtime/log';
+import { repeatedly } from '@waybell/runtime/repeatedly';
+import type { SweepResult } from './sweep.ts';
+
+export type SweepingOptions = {
+  /** One sweep. Once the signal is aborted it begins nothing new, and gives up what the broker does not confirm. */
+  sweep: (stop: AbortSignal) => Promise<SweepResult>;
+  onSwept: (result: SweepResult | 'failed', durationMs: number) => void;
+  intervalMs: number;
+  log: Log;
+};
+
+/**
+ * Sweeps again and again, first after one interval: by then reports that waited are read. What the broker did not confirm
+ * when this ends is announced by the next.
+ */
+export function startSweeping({ sweep, onSwept, intervalMs, log }: SweepingOptions): AsyncDisposable {
+  const timedSweep = async (stop: AbortSignal) => {
+    const beganAt = performance.now();
+    let result: SweepResult | 'failed' = 'failed';
+    try {
+      result = await sweep(stop);
+    } finally {
+      onSwept(result, performance.now() - beganAt);
+    }
+  };
+  return repeatedly(timedSweep, { intervalMs, complaint: 'sweep.failed', log });
+}

@@ -1,0 +1,72 @@
+import type { JsonValue } from '@waybell/events/json';
+import type { Handler, Outgoing } from '@waybell/line/messages';
+import { publishAnnouncement, type Announcement } from './announcement.ts';
+import type { FindAddress } from './find-address.ts';
+import type { Report } from './report.ts';
+import type { Changes, SeeReport } from './see-together.ts';
+
+export type TrackOptions = {
+  seeReport: SeeReport;
+  findAddress: FindAddress;
+  onChanges: (changes: Changes) => void;
+  now: () => number;
+};
+
+/**
+ * A report becomes an event for the vehicles that it switched on, one for those that it moved far enough, or a record
+ * that it changed nothing (decisions G2, G3; shipper-webhooks, Vehicle location actions).
+ */
+export function trackLocation({ seeReport, findAddress, onChanges, now }: TrackOptions): Handler<Report> {
+  return async (report) => {
+    const changes = await seeReport(report);
+    onChanges(changes);
+    const announcements: Announcement[] = [];
+    if (changes.activated.length > 0) announcements.push(activation(report, changes.activated));
+    if (changes.moved.length > 0) announcements.push(move(report, changes.moved, await findAddress(report)));
+    return announcements.length === 0 ? [absorbed(report, now())] : announcements.map(publishAnnouncement);
+  };
+}
+
+function activation(report: Report, vehicles: string[]): Announcement {
+  return announcement(report, 'vehicle.gps_activated', [
+    ['vehicle_guids', vehicles],
+    ['gps_active', true],
+  ]);
+}
+
+function move(report: Report, vehicles: string[], address: string): Announcement {
+  return announcement(report, 'vehicle.driver_location_updated', [
+    ['vehicle_guids', vehicles],
+    ['latitude', report.latitude],
+    ['longitude', report.longitude],
+    ['address', address],
+  ]);
+}
+
+type Members = (readonly [name: string, value: JsonValue])[];
+
+function announcement(
+  { guid: cause, occurredAt, shipper }: Report,
+  action: Announcement['action'],
+  members: Members,
+): Announcement {
+  return { cause, action, occurredAt, shipper, payload: new Map(members) };
+}
+
+function absorbed({ guid, shipper, vehicles, unknownMembers }: Report, at: number): Outgoing {
+  return {
+    kind: 'outcome',
+    outcome: {
+      kind: 'routed',
+      event: guid,
+      interface: 'shipper',
+      action: 'vehicle.location_reported',
+      at,
+      subjects: vehicles.map((vehicle) => vehicle.guid),
+      receivers: [shipper],
+      deliveries: [],
+      suppressed: [{ reason: 'position_absorbed' }],
+      unknownMembers,
+    },
+  };
+}

@@ -1,0 +1,19 @@
+import { recordRejectedEvent } from '@waybell/events/rejected-event';
+import type { Step } from '@waybell/line/run-step';
+import { locationsQueue } from '@waybell/line/topology';
+import type { Config } from './config.ts';
+import { readReport, type Report } from './report.ts';
+import { trackLocation, type TrackOptions } from './track-location.ts';
+
+/** The tracker's place on the line. A report that comes again is recognised by what it changed, so `once` is not needed. */
+export function trackStep({ config, ...options }: TrackOptions & { config: Config }): Step<Report> {
+  return {
+    service: 'location-tracker',
+    queues: [locationsQueue],
+    hold: config.hold,
+    parse: readReport(config.eventLimits),
+    handle: trackLocation(options),
+    recordRejection: recordRejectedEvent(config.eventLimits, options.now),
+    describe: ({ guid, vehicles }) => ({ event: guid, vehicles: vehicles.length }),
+  };
+}

@@ -1,0 +1,55 @@
+import { Counter, Histogram } from 'prom-client';
+import type { Log } from '@waybell/runtime/log';
+import type { Metrics } from '@waybell/runtime/metrics';
+import type { Deactivation } from './deactivations.ts';
+import { ADDRESS_RESULTS, type AddressResult } from './find-address.ts';
+import type { Changes } from './see-together.ts';
+import type { SweepResult } from './sweep.ts';
+
+/** The tracker's figures. */
+export class TrackerMetrics {
+  readonly #vehicles: Counter<'change'>;
+  readonly #addresses: Counter<'result'>;
+  readonly #sweeps: Histogram<'result'>;
+
+  constructor(metrics: Metrics) {
+    const registers = [metrics];
+    this.#vehicles = new Counter({
+      name: 'waybell_gps_vehicles_total',
+      help: 'Vehicles that clients are told of: activated, deactivated, moved',
+      labelNames: ['change'],
+      registers,
+    });
+    this.#addresses = new Counter({
+      name: 'waybell_gps_addresses_total',
+      help: `Addresses of positions, by where they came from or why there is none: ${ADDRESS_RESULTS.join(', ')}`,
+      labelNames: ['result'],
+      registers,
+    });
+    this.#sweeps = new Histogram({
+      name: 'waybell_gps_sweep_duration_seconds',
+      help: 'Time of a look for silent vehicles, by how it ended: done; behind, because reports wait; unconfirmed, because the broker did not take what is to be announced; failed',
+      labelNames: ['result'],
+      buckets: [0.01, 0.1, 0.5, 1, 5, 10, 30, 60],
+      registers,
+    });
+  }
+
+  readonly countChanges = ({ activated, moved }: Changes): void => {
+    this.#vehicles.inc({ change: 'activated' }, activated.length);
+    this.#vehicles.inc({ change: 'moved' }, moved.length);
+  };
+
+  readonly countAddress = (result: AddressResult): void => this.#addresses.inc({ result });
+
+  readonly timeSweep = (result: SweepResult | 'failed', durationMs: number): void =>
+    this.#sweeps.observe({ result }, durationMs / 1_000);
+
+  /** No message causes it, so that no other line of the log would tell of it. */
+  readonly countDeactivation = (log: Log) => {
+    return ({ guid, shipper, vehicles }: Deactivation): void => {
+      this.#vehicles.inc({ change: 'deactivated' }, vehicles.length);
+      log.info({ deactivation: guid, shipper, vehicles: vehicles.length }, 'vehicles.silent');
+    };
+  };
+}

@@ -1,0 +1,114 @@
+/**
+ * What is known of a vehicle, and what a report of it, or its silence, makes of that. Pure: the time is an argument.
+ *
+ *   report, picked up ──▶ active ──── older than the silence limit, by a sweep ────▶ inactive ──▶ …
+ *
+ * A change remembers the guid of the report that caused it. That report, processed again after a crash, is told again
+ * what it changed, and changes nothing (docs/decisions/0007-positions.md).
+ */
+import { greatCircleM, type Position } from './great-circle.ts';
+
+/** Whether GPS is on. Kept in Postgres; times are milliseconds since the epoch. */
+export type Activity = {
+  isActive: boolean;
+  /** When it was last seen, coarsely: up to `noteEveryMs` before the exact time. */
+  notedAt: number;
+  /** Guid of the report that switched it on the last time. */
+  activatedBy: string;
+};
+
+/** Where it is. Kept in Redis, which may lose it. */
+export type Track = {
+  /** When it was last seen, exactly: as recorded, but never later than received. */
+  seenAt: number;
+  /** The last position that the client was told, and the guid of the report that it came with. */
+  told: (Position & { report: string }) | null;
+};
+
+/** Null: there is none, or none is known any more. */
+export type Vehicle = { activity: Activity | null; track: Track | null };
+
+export type Sighting = Position & {
+  /** Guid of the report. */
+  report: string;
+  recordedAt: number;
+  isPickedUp: boolean;
+};
+
+export type Rules = {
+  /** Metres from the last position told at which the next one is (decision G2). */
+  distanceM: number;
+  /** Without a location for longer than this, GPS is off (decision G4). */
+  silenceMs: number;
+};
+
+/** What the client is to be told: GPS on, a new position. */
+export type Seen = { vehicle: Vehicle; isActivated: boolean; hasMoved: boolean };
+
+const NOTES_PER_SILENCE = 12;
+
+/** How coarse `notedAt` is: it is written that often at most, not with every report. */
+export function noteEveryMs({ silenceMs }: Rules): number {
+  return Math.ceil(silenceMs / NOTES_PER_SILENCE);
+}
+
+/** What a report makes of a vehicle (decisions G1 to G3). */
+export function see(vehicle: Vehicle, sighting: Sighting, { rules, now }: { rules: Rules; now: number }): Seen {
+  const { activity, track } = vehicle;
+  const seenAt = Math.min(sighting.recordedAt, now);
+  const wasActivated = activity?.activatedBy === sighting.report;
+  const hadMoved = track?.told?.report === sighting.report;
+  if (isSilent(seenAt, { rules, now }) || isOld(vehicle, seenAt, rules)) {
+    return { vehicle, isActivated: wasActivated, hasMoved: hadMoved };
+  }
+  const isFar = track === null || track.told === null || greatCircleM(track.told, sighting) >= rules.distanceM;
+  const hasMoved = sighting.isPickedUp && isFar;
+  const { report, latitude, longitude } = sighting;
+  const told = hasMoved ? { report, latitude, longitude } : (track?.told ?? null);
+  const next = noted(vehicle, { sighting, seenAt, rules, now });
+  const isActivated = next?.isActive === true && activity?.isActive !== true;
+  return {
+    vehicle: { activity: next, track: { seenAt, told } },
+    isActivated: isActivated || wasActivated,
+    // Received again, a report from the future looks newer than itself.
+    hasMoved: hasMoved || hadMoved,
+  };
+}
+
+/** Whether a vehicle that was last seen then is silent now (decision G4: strictly longer). */
+export function isSilent(seenAt: number, { rules, now }: { rules: Rules; now: number }): boolean {
+  return now - seenAt > rules.silenceMs;
+}
+
+/**
+ * When an active vehicle was last seen at the latest. What Redis has forgotten is assumed to be as late as it may have
+ * been, so that nobody is said to be silent too early.
+ */
+export function seenAtLatest(notedAt: number, exactly: number | null, rules: Rules): number {
+  return exactly === null ? notedAt + noteEveryMs(rules) : Math.max(notedAt, exactly);
+}
+
+/** Older than what is known; where Redis has forgotten, older than what certainly was known. */
+function isOld({ activity, track }: Vehicle, seenAt: number, rules: Rules): boolean {
+  if (track !== null) return seenAt <= track.seenAt;
+  return activity !== null && seenAt < activity.notedAt - noteEveryMs(rules);
+}
+
+type Noting = { sighting: Sighting; seenAt: number; rules: Rules; now: number };
+
+function noted({ activity, track }: Vehicle, noting: Noting): Activity | null {
+  const { sighting, seenAt, rules, now } = noting;
+  if (activity?.isActive === true) {
+    if (track !== null && !isDue(activity, noting)) return activity;
+    const latest = track === null ? Math.min(now, seenAtLatest(activity.notedAt, null, rules)) : activity.notedAt;
+    return { ...activity, notedAt: Math.max(seenAt, latest) };
+  }
+  if (!sighting.isPickedUp) return activity;
+  return { isActive: true, notedAt: Math.max(seenAt, activity?.notedAt ?? 0), activatedBy: sighting.report };
+}
+
+/** Due, too, once a sweep may have found it silent by now: noting it again finds that out. */
+function isDue({ notedAt }: Activity, { seenAt, rules, now }: Noting): boolean {
+  const everyMs = noteEveryMs(rules);
+  return seenAt >= notedAt + everyMs || now >= notedAt + rules.silenceMs - everyMs;
+}
