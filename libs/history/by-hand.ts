@@ -1,0 +1,119 @@
+/**
+ * Sending by hand: again, what did not arrive, or an example, to try a subscription out. Whoever asks writes a row;
+ * delivery-log publishes what is due. So what was asked for is not lost, and comes at the rate that was asked for.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Queryable } from '@waybell/runtime/postgres';
+import type { ClientReader } from './entries.ts';
+import { deliveryHistory, isMade } from './history.ts';
+
+/** Why nothing is sent: what there is to say to whoever asked. */
+export type Refused = {
+  kind: 'refused';
+  why: 'not_found' | 'under_way' | 'a_test' | 'body_gone' | 'unsubscribed' | 'deactivated';
+};
+export type Asked = { kind: 'asked'; delivery: string; subscription: string; fromAttempt: number };
+export type AskedForTest = { kind: 'asked'; delivery: string; body: string };
+
+/** A delivery is not attempted for longer than this, whoever made it: what was published then has come to an end. */
+const LONGEST_UNDER_WAY = "interval '25 hours'";
+
+const TARGET = `
+  select guid, generation, is_active from waybell.subscriptions
+  where account_guid = $1 and client_id = $2 and interface = $3 and action = $4 and ended_at is null`;
+
+/** Published or about to be, and not attempted yet. */
+export const isUnderWay = (delivery: string) => `
+  exists (
+    select from delivery_log.sendings s
+    where s.delivery = ${delivery} and not s.is_void
+      and (s.published_at is null or s.due_at > now() - ${LONGEST_UNDER_WAY})
+      and not exists (
+        select from delivery_log.attempts m
+        where m.delivery = s.delivery and m.attempt >= s.from_attempt and m.at >= s.requested_at - interval '1 minute')
+  )`;
+
+const INSERT = `
+  insert into delivery_log.sendings (guid, why, delivery, event, interface, action, account, client, subscription,
+    generation, from_attempt, body, requested_by, due_at)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, now())
+  on conflict (delivery) where published_at is null do nothing`;
+
+/**
+ * Asks for one delivery to be sent again, unless it was a test: to whom is subscribed to its action now, with the same guid,
+ * and with attempts that go on counting.
+ */
+export async function askForResend(
+  postgres: Queryable,
+  { delivery: guid, client, by }: { delivery: string; client: ClientReader; by: string },
+): Promise<Asked | Refused> {
+  const entry = await deliveryHistory(postgres, guid, client);
+  if (entry === undefined) return refused('not_found');
+  if (entry.status === 'waiting' || entry.status === 'retrying') return refused('under_way');
+  // Sent again, it would no longer say that nothing happened.
+  if (entry.attempts.some(({ byHand }) => byHand === 'test')) return refused('a_test');
+  const target = await targetOf(postgres, client, entry.action);
+  if ('kind' in target) return target;
+  const { rows } = await postgres.query<{ has_body: boolean; is_under_way: boolean }>(
+    `select exists (select from delivery_log.bodies where delivery = $1) as has_body, ${isUnderWay('$1')} as is_under_way`,
+    [guid],
+  );
+  if (rows[0]?.has_body !== true) return refused('body_gone');
+  if (rows[0].is_under_way) return refused('under_way');
+  const fromAttempt = Math.max(0, ...entry.attempts.filter(isMade).map(({ attempt }) => attempt)) + 1;
+  const { event, interface: interfaceName, action } = entry;
+  const whose = [interfaceName, action, client.account, client.client, target.guid, target.generation];
+  const { rowCount } = await postgres.query(INSERT, [
+    randomUUID(),
+    'resend',
+    guid,
+    event,
+    ...whose,
+    fromAttempt,
+    null,
+    by,
+  ]);
+  return rowCount === 0
+    ? refused('under_way')
+    : { kind: 'asked', delivery: guid, subscription: target.guid, fromAttempt };
+}
+
+/** Asks for the example of an action to be sent once, to whom is subscribed to it by this guid. */
+export async function askForTest(
+  postgres: Queryable,
+  { subscription, client, by, exampleOf }: TestRequest,
+): Promise<AskedForTest | Refused> {
+  const { rows } = await postgres.query<Target & { action: string }>(
+    `select guid, generation, is_active, action from waybell.subscriptions
+     where guid = $1 and account_guid = $2 and client_id = $3 and interface = $4 and ended_at is null`,
+    [subscription, client.account, client.client, client.interface],
+  );
+  const [target] = rows;
+  if (target === undefined) return refused('not_found');
+  if (!target.is_active) return refused('deactivated');
+  const delivery = randomUUID();
+  const whose = [client.interface, target.action, client.account, client.client, target.guid, target.generation];
+  const body = exampleOf(target.action, delivery);
+  await postgres.query(INSERT, [randomUUID(), 'test', delivery, randomUUID(), ...whose, 1, body, by]);
+  return { kind: 'asked', delivery, body };
+}
+
+export type TestRequest = {
+  subscription: string;
+  client: ClientReader;
+  by: string;
+  /** The body that announces the example of an action with this message guid. */
+  exampleOf: (action: string, messageGuid: string) => string;
+};
+
+type Target = { guid: string; generation: number; is_active: boolean };
+
+/** Whom a client's deliveries of an action go to now. */
+export async function targetOf(postgres: Queryable, client: ClientReader, action: string): Promise<Target | Refused> {
+  const { rows } = await postgres.query<Target>(TARGET, [client.account, client.client, client.interface, action]);
+  const [target] = rows;
+  if (target === undefined) return refused('unsubscribed');
+  return target.is_active ? target : refused('deactivated');
+}
+
+export const refused = (why: Refused['why']): Refused => ({ kind: 'refused', why });

@@ -1,0 +1,102 @@
+import type { Queryable } from '@waybell/runtime/postgres';
+import type { ClientReader, Cursor } from './entries.ts';
+import { DELIVERY, ms, SKEW_MS, time, type DeliveryRow } from './log-tables.ts';
+
+/** A delivery that may be among those asked for, and its place in the order in which they are looked at. */
+export type Candidate = DeliveryRow & { place: Cursor };
+
+/** `next`: behind which there may be more. */
+export type Candidates = { candidates: Candidate[]; next?: Cursor };
+
+/** Deliveries of these, made `since` and before `until`, in milliseconds, whose place is behind `before`. */
+export type CandidateQuery = {
+  reader: ClientReader;
+  action: string | undefined;
+  since: number;
+  until: number;
+  before: Cursor;
+  limit: number;
+};
+
+const SKEW = `interval '${SKEW_MS} milliseconds'`;
+
+/** A client's own, those that have ended too. Each has one action, and its rows lie in an index of their own, by time. */
+const SUBSCRIPTIONS = `select guid from waybell.subscriptions
+  where account_guid = $1 and client_id = $2 and interface = $3 and ($4::text is null or action = $4)`;
+const SINCE = time('$5');
+const BEFORE_AT = time('$6');
+const BEFORE = `(${BEFORE_AT}, $7::uuid)`;
+const LIMIT = '$8';
+const UNTIL = time('$9');
+
+function valuesOf({ reader, action, since, before, limit }: CandidateQuery): unknown[] {
+  const { account, client, interface: interfaceName } = reader;
+  return [account, client, interfaceName, action ?? null, since, before.at, before.guid, limit];
+}
+
+/** By when they were made, newest first. */
+export async function deliveriesOfClient(postgres: Queryable, query: CandidateQuery): Promise<Candidates> {
+  const { rows } = await postgres.query<Row>({
+    name: 'history-of-client',
+    text: `select ${DELIVERY}, ${ms('d.at', 'placed_at')}, d.delivery as placed_guid from (${SUBSCRIPTIONS}) s
+           cross join lateral (
+             select * from delivery_log.deliveries d
+             where d.subscription = s.guid and d.at >= ${SINCE} and d.at < ${UNTIL} and (d.at, d.delivery) < ${BEFORE}
+             order by d.at desc, d.delivery desc limit ${LIMIT}
+           ) d
+           order by d.at desc, d.delivery desc limit ${LIMIT}`,
+    values: [...valuesOf(query), query.until],
+  });
+  return candidatesIn(rows, query);
+}
+
+/** Those that were given up or dropped, by when that was, latest first. Some were perhaps not made before `until`. */
+export async function deliveriesInVain(postgres: Queryable, query: CandidateQuery): Promise<Candidates> {
+  const { rows } = await postgres.query<Row>({
+    name: 'history-in-vain',
+    text: `select ${DELIVERY}, ${ms('a.at', 'placed_at')}, a.delivery as placed_guid from (
+             select a.* from (${SUBSCRIPTIONS}) s
+             cross join lateral (
+               select a.at, a.delivery from delivery_log.attempts a
+               where a.subscription = s.guid and a.kind in ('exhausted', 'dropped')
+                 and a.at >= ${SINCE} - ${SKEW} and (a.at, a.delivery) < ${BEFORE}
+               order by a.at desc, a.delivery desc limit ${LIMIT}
+             ) a
+             order by a.at desc, a.delivery desc limit ${LIMIT}
+           ) a
+           left join lateral (
+             select * from delivery_log.deliveries d where d.delivery = a.delivery and d.at <= a.at + ${SKEW}
+             order by d.at limit 1
+           ) d on true
+           order by a.at desc, a.delivery desc`,
+    values: valuesOf(query),
+  });
+  return candidatesIn(rows, query);
+}
+
+/** Those about a subject, by when they were made, newest first. */
+export async function deliveriesAbout(
+  postgres: Queryable,
+  { subject, ...query }: CandidateQuery & { subject: string },
+): Promise<Candidates> {
+  const { rows } = await postgres.query<Row>({
+    name: 'history-deliveries-about',
+    text: `select ${DELIVERY}, ${ms('d.at', 'placed_at')}, d.delivery as placed_guid from delivery_log.subjects s
+           join delivery_log.deliveries d on d.event = s.event and d.at = s.at
+           where d.subscription in (${SUBSCRIPTIONS}) and s.subject = $10
+             and s.at >= ${SINCE} and s.at < ${UNTIL} and s.at <= ${BEFORE_AT} and (s.at, d.delivery) < ${BEFORE}
+           order by s.at desc, d.delivery desc limit ${LIMIT}`,
+    values: [...valuesOf(query), query.until, subject],
+  });
+  return candidatesIn(rows, query);
+}
+
+/** Of one that is no longer kept, or not yet there, while its end is, all but the place is null. */
+type Row = DeliveryRow & { placed_at: number; placed_guid: string };
+
+function candidatesIn(rows: readonly Row[], { limit }: Pick<CandidateQuery, 'limit'>): Candidates {
+  const placed = rows.map(({ placed_at: at, placed_guid: guid, ...row }) => ({ ...row, place: { at, guid } }));
+  const candidates = placed.filter(({ delivery }) => delivery !== null);
+  const last = placed.at(-1);
+  return last === undefined || rows.length < limit ? { candidates } : { candidates, next: last.place };
+}

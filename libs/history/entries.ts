@@ -1,0 +1,84 @@
+/**
+ * What the delivery log has to tell, as people ask for it: an event, what became of it for each account and API client,
+ * and each attempt. Times are milliseconds since the epoch, guids lower-case.
+ */
+import type { ByHand, InterfaceName, SuppressionReason } from '@waybell/line/outcomes';
+import type { ReasonMeaning } from '@waybell/line/reasons';
+
+/** Who asks: an API client, who is told of nothing but its own, or an operator. */
+export type Reader = ClientReader | 'operator';
+
+export type ClientReader = { account: string; client: string; interface: InterfaceName };
+
+/** A reason with what it means and what can be done about it. */
+export type Why = { reason: string } & ReasonMeaning;
+
+export type EventEntry = {
+  event: string;
+  interface: InterfaceName;
+  action: string;
+  /** When the router looked at it. */
+  at: number;
+  subjects: string[];
+  /** Accounts. */
+  receivers: string[];
+  verdicts: Verdict[];
+};
+
+/** What an event came to for somebody. */
+export type Verdict =
+  | { kind: 'delivery'; delivery: DeliveryEntry }
+  | ({ kind: 'suppressed'; reason: SuppressionReason; account?: string; client?: string; subscription?: string } & Why)
+  | ({ kind: 'rejected'; detail: string; delivery?: string } & Why);
+
+/** `waiting`: no attempt yet. `retrying`: the last one failed, and another is due. */
+export type DeliveryStatus = 'waiting' | 'retrying' | 'delivered' | 'exhausted' | 'dropped' | 'rejected';
+
+export const DELIVERY_STATUSES = ['waiting', 'retrying', 'delivered', 'exhausted', 'dropped', 'rejected'] as const;
+
+export type DeliveryEntry = {
+  delivery: string;
+  event: string;
+  interface: InterfaceName;
+  action: string;
+  /** When the router made it. */
+  at: number;
+  subscription: string;
+  account: string;
+  client: string;
+  status: DeliveryStatus;
+  /** Why it is not delivered. */
+  why?: Why;
+  /** While it is retried. */
+  nextAttemptAt?: number;
+  attempts: AttemptEntry[];
+  /** Giving it up switched the subscription off. */
+  deactivation?: { at: number; rule: string };
+};
+
+/** One attempt, or, without a duration, the end that came instead of one. */
+export type AttemptEntry = {
+  attempt: number;
+  /** When it ended. */
+  at: number;
+  kind: 'delivered' | 'failed' | 'exhausted' | 'dropped';
+  subscription: string;
+  byHand?: ByHand;
+  lane?: 'busy' | 'hung';
+  status?: number;
+  why?: Why;
+  retryAt?: number;
+  durationMs?: number;
+  url?: string;
+  ip?: string;
+  dnsMs?: number;
+  connectMs?: number;
+  tlsMs?: number;
+  firstByteMs?: number;
+  /** The beginning of what the receiver said. */
+  answer?: string;
+};
+
+/** Where the next page begins: behind this entry. */
+export type Cursor = { at: number; guid: string };
+export type Page<T> = { entries: T[]; next?: Cursor };

@@ -1,0 +1,81 @@
+import type { Queryable } from '@waybell/runtime/postgres';
+import { deliveriesAbout, deliveriesInVain, deliveriesOfClient, type Candidates } from './candidates.ts';
+import type { ClientReader, Cursor, DeliveryEntry, DeliveryStatus, Page } from './entries.ts';
+import { withAttempts } from './history.ts';
+
+/** What deliveries are asked for by. Times are of when they were made. */
+export type DeliveryFilter = {
+  subject?: string | undefined;
+  action?: string | undefined;
+  status?: DeliveryStatus | undefined;
+  /** Why they are not delivered; without a status, of those that ended so. */
+  reason?: string | undefined;
+  since?: number | undefined;
+  until?: number | undefined;
+};
+
+export type DeliveriesQuery = {
+  reader: ClientReader;
+  filter: DeliveryFilter;
+  before?: Cursor | undefined;
+  limit: number;
+};
+
+/** Before there was anything to write down. */
+const EARLIEST_MS = 0;
+const LATEST: Cursor = { at: 8.64e15, guid: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
+/** How many are looked at together, where not each is among those asked for, and for one page. */
+const LOOKED_AT_TOGETHER = 200;
+const LOOKED_AT = 1_000;
+
+/**
+ * Deliveries of one API client, newest first; those in vain by when they ended. How a delivery stands is only known from
+ * its attempts, so that what is rare has to be looked for: a page may hold few, or none, and yet not be the last.
+ */
+export async function findDeliveries(
+  postgres: Queryable,
+  { reader, filter, before = LATEST, limit }: DeliveriesQuery,
+): Promise<Page<DeliveryEntry>> {
+  const together = filter.status === undefined && filter.reason === undefined ? limit : LOOKED_AT_TOGETHER;
+  const entries: DeliveryEntry[] = [];
+  let place = before;
+  for (let lookedAt = 0; lookedAt < LOOKED_AT; lookedAt += together) {
+    const { candidates, next } = await candidatesFor(postgres, { reader, filter, before: place, limit: together });
+    const looked = await withAttempts(postgres, candidates);
+    for (const [index, entry] of looked.entries()) {
+      const candidate = candidates[index];
+      if (candidate === undefined || !isAskedFor(entry, candidate.place, filter)) continue;
+      entries.push(entry);
+      if (entries.length === limit) return { entries, next: candidate.place };
+    }
+    if (next === undefined) return { entries };
+    place = next;
+  }
+  return { entries, next: place };
+}
+
+function candidatesFor(
+  postgres: Queryable,
+  { filter, ...query }: Required<Pick<DeliveriesQuery, 'reader' | 'filter' | 'limit'>> & { before: Cursor },
+): Promise<Candidates> {
+  const { subject, action, since = EARLIEST_MS, until = LATEST.at } = filter;
+  const asked = { ...query, action, since, until };
+  if (subject !== undefined) return deliveriesAbout(postgres, { ...asked, subject });
+  return isInVain(filter) ? deliveriesInVain(postgres, asked) : deliveriesOfClient(postgres, asked);
+}
+
+/** Whether all that is asked for ended without success: those have an index of their own. */
+function isInVain({ status, reason }: DeliveryFilter): boolean {
+  return status === 'exhausted' || status === 'dropped' || (status === undefined && reason !== undefined);
+}
+
+function isAskedFor(entry: DeliveryEntry, place: Cursor, filter: DeliveryFilter): boolean {
+  const { subject, status, reason, since = EARLIEST_MS, until = LATEST.at } = filter;
+  if (status !== undefined && entry.status !== status) return false;
+  if (reason !== undefined && entry.why?.reason !== reason) return false;
+  if (!isInVain(filter)) return true;
+  if (entry.status !== 'exhausted' && entry.status !== 'dropped') return false;
+  // What was sent again by hand may have ended in vain more than once: its place is the last one.
+  const isAtItsPlace = subject !== undefined || entry.attempts.at(-1)?.at === place.at;
+  return isAtItsPlace && entry.at >= since && entry.at < until;
+}

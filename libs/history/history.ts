@@ -1,0 +1,200 @@
+import { isOwnFault, meaningOf, type ReasonKind } from '@waybell/line/reasons';
+import type { Suppression } from '@waybell/line/outcomes';
+import type { Queryable } from '@waybell/runtime/postgres';
+import { attemptsOf, type AttemptRow, type Told } from './attempts.ts';
+import type { AttemptEntry, Cursor, DeliveryEntry, EventEntry, Page, Reader, Verdict, Why } from './entries.ts';
+import {
+  deactivationsOf,
+  deliveriesOf,
+  deliveriesByGuid,
+  eventByGuid,
+  eventsAbout,
+  rejectionsOf,
+  type DeactivationRow,
+  type DeliveryRow,
+  type EventRow,
+} from './log-tables.ts';
+
+/** A rule switches off within half a second of the records, and those may take as long. */
+const CAUSED_WITHIN_MS = 10_000;
+
+/**
+ * Everything about an order, a vehicle, an offer …, newest first: what was sent, what was not, and why. What receivers answered
+ * is told to operators alone: a client is shown it with each delivery.
+ */
+export async function timelineOf(
+  postgres: Queryable,
+  { subject, reader, ...paging }: { subject: string; reader: Reader; before?: Cursor | undefined; limit: number },
+): Promise<Page<EventEntry>> {
+  const rows = await eventsAbout(postgres, { subject, reader, ...paging });
+  const entries = await tell(postgres, rows, reader);
+  const last = rows.at(-1);
+  if (last === undefined || rows.length < paging.limit) return { entries };
+  return { entries, next: { at: last.at, guid: last.event } };
+}
+
+/** What became of one event: an entry for each time that it was looked at. */
+export async function eventHistory(postgres: Queryable, event: string, reader: Reader): Promise<EventEntry[]> {
+  return tell(postgres, await eventByGuid(postgres, event, reader), reader);
+}
+
+/** One delivery with its attempts; undefined where there is none, or it is not the reader's. */
+export async function deliveryHistory(
+  postgres: Queryable,
+  delivery: string,
+  reader: Reader,
+): Promise<DeliveryEntry | undefined> {
+  const rows = await deliveriesByGuid(postgres, delivery);
+  const [entry] = await withAttempts(
+    postgres,
+    rows.filter((row) => isOfReader(row, reader)),
+    { withAnswers: true },
+  );
+  return entry;
+}
+
+/** These deliveries with their attempts, in the same order. */
+export async function withAttempts(
+  postgres: Queryable,
+  rows: readonly DeliveryRow[],
+  told: Told = { withAnswers: false },
+): Promise<DeliveryEntry[]> {
+  const attempts = Map.groupBy(await attemptsOf(postgres, rows, told), ({ delivery }) => delivery);
+  const inVain = rows.filter(({ delivery }) => attempts.get(delivery)?.some(isGivenUp));
+  const deactivations = await deactivationsOf(postgres, inVain);
+  const rejections = await rejectionsOf(
+    postgres,
+    rows.filter(({ delivery }) => !attempts.get(delivery)?.some(isEnd)),
+  );
+  const whyRejected = new Map(rejections.map(({ delivery, reason }) => [delivery, why('rejected', reason)]));
+  return rows.map((row) =>
+    deliveryEntry(row, {
+      attempts: attempts.get(row.delivery) ?? [],
+      deactivations,
+      rejection: whyRejected.get(row.delivery),
+    }),
+  );
+}
+
+async function tell(postgres: Queryable, rows: readonly EventRow[], reader: Reader): Promise<EventEntry[]> {
+  const made = (await deliveriesOf(postgres, rows)).filter((row) => isOfReader(row, reader));
+  const told = await withAttempts(postgres, made, { withAnswers: reader === 'operator' });
+  const byVerdict = Map.groupBy(told, ({ event, at }) => `${event} ${at}`);
+  // A delivery that was rejected is told with its event.
+  return rows
+    .filter(({ rejected_delivery }) => rejected_delivery === null)
+    .map((row) => eventEntry(row, byVerdict.get(`${row.event} ${row.at}`) ?? [], reader));
+}
+
+function eventEntry(row: EventRow, deliveries: DeliveryEntry[], reader: Reader): EventEntry {
+  const { event, interface: interfaceName, action, at, subjects, receivers } = row;
+  const verdicts: Verdict[] = deliveries.map((delivery) => ({ kind: 'delivery', delivery }));
+  for (const suppression of row.suppressed.filter((each) => concerns(each, reader)))
+    verdicts.push({ kind: 'suppressed', ...suppression, ...why('suppressed', suppression.reason) });
+  if (row.rejected_reason !== null) verdicts.push(rejectedVerdict(row, row.rejected_reason, reader));
+  // Another client of the account is subscribed, and so the record says nothing of this one.
+  if (verdicts.length === 0) verdicts.push({ kind: 'suppressed', ...why('suppressed', 'no_subscription') });
+  return {
+    event,
+    interface: interfaceName,
+    action,
+    at,
+    subjects,
+    receivers: reader === 'operator' ? receivers : receivers.filter((account) => account === reader.account),
+    verdicts,
+  };
+}
+
+function rejectedVerdict({ rejected_detail, rejected_delivery }: EventRow, reason: string, reader: Reader): Verdict {
+  // How Waybell itself failed is nobody else's business, and may quote anything.
+  const isTold = reader === 'operator' || !isOwnFault(reason);
+  return {
+    kind: 'rejected',
+    ...why('rejected', reason),
+    detail: (isTold ? rejected_detail : null) ?? '',
+    ...(rejected_delivery !== null && { delivery: rejected_delivery }),
+  };
+}
+
+function isOfReader({ account, client, interface: interfaceName }: DeliveryRow, reader: Reader): boolean {
+  if (reader === 'operator') return true;
+  return account === reader.account && client === reader.client && interfaceName === reader.interface;
+}
+
+function concerns({ account, client }: Suppression, reader: Reader): boolean {
+  if (reader === 'operator') return true;
+  return (account ?? reader.account) === reader.account && (client ?? reader.client) === reader.client;
+}
+
+type Known = { attempts: AttemptRow[]; deactivations: readonly DeactivationRow[]; rejection: Why | undefined };
+
+function deliveryEntry(row: DeliveryRow, { attempts, deactivations, rejection }: Known): DeliveryEntry {
+  const told = attempts.map(attemptEntry);
+  const last = endOf(told);
+  const deactivation = deactivationBy(told, deactivations);
+  const entry = { ...row, attempts: told, ...(deactivation !== undefined && { deactivation }) };
+  if (rejection !== undefined) return { ...entry, status: 'rejected', why: rejection };
+  if (last === undefined) return { ...entry, status: 'waiting' };
+  const reason = last.why === undefined || last.kind === 'delivered' ? {} : { why: last.why };
+  if (last.kind !== 'failed') return { ...entry, status: last.kind, ...reason };
+  return {
+    ...entry,
+    status: 'retrying',
+    ...reason,
+    ...(last.retryAt !== undefined && { nextAttemptAt: last.retryAt }),
+  };
+}
+
+/** The attempt that says how things stand. What was delivered once is delivered, whatever was tried afterwards. */
+function endOf(attempts: readonly AttemptEntry[]): AttemptEntry | undefined {
+  return attempts.find(({ kind }) => kind === 'delivered') ?? attempts.at(-1);
+}
+
+/** Whether there was a request: not the end that came instead of one. */
+export function isMade({ kind, why: reason }: AttemptEntry): boolean {
+  return kind !== 'dropped' && reason?.reason !== 'expired';
+}
+
+const isEnd = ({ kind }: AttemptRow): boolean => kind !== 'failed';
+
+const isGivenUp = ({ kind }: Pick<AttemptRow, 'kind'>): boolean => kind === 'exhausted';
+
+/** Also where it was sent again since, and delivered. */
+function deactivationBy(attempts: readonly AttemptEntry[], deactivations: readonly DeactivationRow[]) {
+  const ends = attempts.filter(isGivenUp);
+  const found = deactivations.find((off) =>
+    ends.some(({ at, subscription }) => off.subscription === subscription && Math.abs(off.at - at) < CAUSED_WITHIN_MS),
+  );
+  return found && { at: found.at, rule: found.rule };
+}
+
+function attemptEntry(row: AttemptRow): AttemptEntry {
+  const known = {
+    byHand: row.by_hand,
+    lane: row.lane,
+    status: row.status,
+    why: row.reason === null ? null : why(row.kind === 'dropped' ? 'dropped' : 'failed', row.reason),
+    retryAt: row.retry_at,
+    durationMs: row.duration_ms,
+    url: row.url,
+    ip: row.ip,
+    dnsMs: row.dns_ms,
+    connectMs: row.connect_ms,
+    tlsMs: row.tls_ms,
+    firstByteMs: row.first_byte_ms,
+    answer: row.answer,
+  };
+  const { attempt, at, kind, subscription } = row;
+  return { attempt, at, kind, subscription, ...withoutNulls(known) };
+}
+
+type WithoutNulls<T> = { [K in keyof T]?: Exclude<T[K], null | undefined> };
+
+function withoutNulls<T extends object>(object: T): WithoutNulls<T> {
+  // What is left has no null, which the type of `fromEntries` cannot say.
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value != null)) as WithoutNulls<T>;
+}
+
+function why<R extends string>(kind: ReasonKind, reason: R): { reason: R } & Why {
+  return { reason, ...meaningOf(kind, reason) };
+}

@@ -1,0 +1,32 @@
+import type { Log } from '@waybell/runtime/log';
+import { repeatedly } from '@waybell/runtime/repeatedly';
+import type { Config } from './config.ts';
+import { DAY_MS, type Partitions } from './partitions.ts';
+import type { Sendings } from './sendings.ts';
+
+const INTERVAL_MS = 600_000;
+
+export type KeepOptions = {
+  partitions: Pick<Partitions, 'turnOver'>;
+  sendings: Pick<Sendings, 'forget'>;
+  config: Pick<Config, 'retention'>;
+  log: Log;
+};
+
+/**
+ * Looks every ten minutes, from now on, what has to be created and dropped. Any number of replicas may. What fails because
+ * another is at it, or Postgres is away, is made up for: a partition that is missing is created when a record needs it.
+ */
+export function keepPartitions({ partitions, sendings, config, log }: KeepOptions): AsyncDisposable {
+  const turnOver = async () => {
+    const dropped = await partitions.turnOver();
+    if (dropped.length > 0) log.info({ dropped }, 'partitions.dropped');
+    await sendings.forget(config.retention.days * DAY_MS);
+  };
+  return repeatedly(turnOver, {
+    intervalMs: INTERVAL_MS,
+    beginsAtOnce: true,
+    complaint: 'partitions.not-kept',
+    log,
+  });
+}

@@ -1,0 +1,35 @@
+import { configOrExit } from '@waybell/runtime/environment';
+import { connectPostgres } from '@waybell/runtime/postgres';
+import { startProcess } from '@waybell/runtime/process-parts';
+import { untilShutdown } from '@waybell/runtime/shutdown';
+import { connectBroker } from '@waybell/line/broker/connect-broker';
+import { watchPublishing } from '@waybell/line/broker-metrics';
+import { runStep } from '@waybell/line/run-step';
+import { readConfig } from './config.ts';
+import { keepPartitions } from './keep-partitions.ts';
+import { LogMetrics } from './log-metrics.ts';
+import { partitionsIn } from './partitions.ts';
+import { recordStep } from './record-step.ts';
+import { sendingsIn } from './sendings.ts';
+import { startSending } from './start-sending.ts';
+import { writeOutcomesTo } from './write-outcomes.ts';
+
+const config = configOrExit(readConfig);
+
+await using parts = await startProcess('delivery-log', config.process);
+await using postgres = connectPostgres({ ...config.postgres, log: parts.log });
+await parts.readiness.until('postgres', () => postgres.query('select from delivery_log.attempts limit 0'));
+await using broker = await connectBroker({ ...config.broker, name: 'delivery-log', log: parts.log });
+watchPublishing(broker.publishing, parts.metrics);
+
+const figures = new LogMetrics(parts.metrics);
+const partitions = partitionsIn(postgres, { ...config.retention, now: Date.now });
+const write = writeOutcomesTo(postgres, { ...config, partitions, figures });
+
+await using running = runStep(recordStep({ write, config }), { broker, ...parts });
+const sendings = sendingsIn(postgres, config.sending);
+await using _sending = startSending({ ...config.sending, sendings, write, broker, log: parts.log });
+await using _keeping = keepPartitions({ partitions, sendings, config, log: parts.log });
+parts.readiness.watch(() => [...broker.waitingFor(), ...running.waitingFor()]);
+
+await untilShutdown({ graceMs: config.graceMs, log: parts.log });

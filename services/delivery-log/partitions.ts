@@ -1,0 +1,134 @@
+import { onConnection, whenAvailable, type Postgres } from '@waybell/runtime/postgres';
+
+export const DAY_MS = 86_400_000;
+
+const TABLES = ['events', 'subjects', 'deliveries', 'attempts', 'bodies'] as const;
+export type Table = (typeof TABLES)[number];
+
+/** Days are counted from the epoch, in UTC. */
+export const dayOf = (atMs: number): number => Math.floor(atMs / DAY_MS);
+
+export type PartitionsOptions = {
+  /** How many days before today are kept, and of bodies. */
+  days: number;
+  bodyDays: number;
+  now: () => number;
+};
+
+export type Partitions = {
+  /** The first day that is kept. */
+  oldest(table?: Table): number;
+  /** Resolves when there is room for records of these times. Throws RangeError for one too far ahead, or `Unavailable`. */
+  ensure(times: readonly number[]): Promise<void>;
+  /** Takes no partition for granted any more: one was found missing. */
+  lookAgain(): void;
+  /** Creates what the coming days need, and drops what lies before the oldest. Returns the names of what it dropped. */
+  turnOver(): Promise<string[]>;
+};
+
+/** Created ahead, so that midnight is like any other minute. */
+const DAYS_AHEAD = 2;
+/** As far as clocks may run ahead. */
+const LATEST_DAYS_AHEAD = 7;
+const ONE_CREATES = 0x77_62_6c_67;
+/** Waits for whoever reads; blocks nobody meanwhile. */
+const DETACH_LIMIT_MS = 600_000;
+/** Longer than the server's, so that it is the server that ends the statement. */
+const CLIENT_LIMIT_MS = DETACH_LIMIT_MS + 1_000;
+
+/**
+ * A table per day for each of the tables of the log, in the schema that this role owns. A new one is built beside the line
+ * and then attached, an old one detached `concurrently` before it is dropped: neither keeps anybody from reading or writing.
+ */
+export function partitionsIn(postgres: Postgres, { days, bodyDays, now }: PartitionsOptions): Partitions {
+  const known = new Set<number>();
+  const today = () => dayOf(now());
+  const oldest = (table?: Table) => today() - (table === 'bodies' ? bodyDays : days);
+
+  async function create(day: number): Promise<void> {
+    for (const table of TABLES)
+      if (day >= oldest(table))
+        // Whatever Postgres says against it: no record is to blame.
+        await whenAvailable(
+          postgres,
+          () => createPartition(postgres, table, day),
+          () => true,
+        );
+    known.add(day);
+  }
+
+  return {
+    oldest,
+    async ensure(times) {
+      for (const day of new Set(times.map(dayOf))) {
+        if (known.has(day)) continue;
+        if (!(day <= today() + LATEST_DAYS_AHEAD))
+          throw new RangeError(`the record is of a day to come: ${nameOf(day)}`);
+        await create(day);
+      }
+    },
+    lookAgain: () => known.clear(),
+    async turnOver() {
+      for (let day = today(); day <= today() + DAYS_AHEAD; day += 1) await create(day);
+      const dropped: string[] = [];
+      for (const table of TABLES) dropped.push(...(await dropBefore(postgres, table, oldest(table))));
+      return dropped;
+    },
+  };
+}
+
+const nameOf = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
+const partitionOf = (table: Table, day: number): string => `${table}_${nameOf(day).replaceAll('-', '')}`;
+
+async function createPartition(postgres: Postgres, table: Table, day: number): Promise<void> {
+  const name = `delivery_log.${partitionOf(table, day)}`;
+  await onConnection(postgres, async (client) => {
+    await client.query('begin');
+    // Several replicas find at the same moment that it is missing.
+    await client.query('select pg_advisory_xact_lock($1)', [ONE_CREATES]);
+    const { rows } = await client.query<{ is_attached: boolean }>(
+      'select relispartition as is_attached from pg_class where oid = to_regclass($1)',
+      [name],
+    );
+    if (rows.length === 0) {
+      await client.query(`create table ${name} (like delivery_log.${table} including all)`);
+      // Bodies are short, and compressed all the same.
+      if (table === 'bodies') await client.query(`alter table ${name} set (toast_tuple_target = 128)`);
+    }
+    if (rows[0]?.is_attached !== true) {
+      await client.query(
+        `alter table delivery_log.${table} attach partition ${name}
+           for values from ('${nameOf(day)} 00:00Z') to ('${nameOf(day + 1)} 00:00Z')`,
+      );
+    }
+    await client.query('commit');
+  });
+}
+
+const PARTITIONS = `
+select c.relname as name, i.inhdetachpending as is_detaching
+from pg_inherits i join pg_class c on c.oid = i.inhrelid
+where i.inhparent = $1::regclass and c.relname < $2
+union all
+-- Detached, and its process died before it was dropped.
+select c.relname, null from pg_class c join pg_namespace n on n.oid = c.relnamespace
+where n.nspname = 'delivery_log' and c.relkind = 'r' and not c.relispartition
+  and c.relname < $2 and c.relname ~ ('^' || $3 || '_[0-9]{8}$')
+-- Postgres detaches one at a time: an interrupted one has to be ended before the next.
+order by is_detaching desc nulls last, name`;
+
+async function dropBefore(postgres: Postgres, table: Table, day: number): Promise<string[]> {
+  return onConnection(postgres, async (client) => {
+    const patiently = (text: string) => client.query({ text, query_timeout: CLIENT_LIMIT_MS } as { text: string });
+    await client.query(`set statement_timeout = ${DETACH_LIMIT_MS}`);
+    const values = [`delivery_log.${table}`, partitionOf(table, day), table];
+    const { rows } = await client.query<{ name: string; is_detaching: boolean | null }>(PARTITIONS, values);
+    for (const { name, is_detaching } of rows) {
+      const detach = `alter table delivery_log.${table} detach partition delivery_log.${name}`;
+      if (is_detaching !== null) await patiently(`${detach} ${is_detaching ? 'finalize' : 'concurrently'}`);
+      await patiently(`drop table delivery_log.${name}`);
+    }
+    await client.query('reset statement_timeout');
+    return rows.map(({ name }) => name);
+  });
+}

@@ -1,0 +1,35 @@
+import { reject, type Handler } from '@waybell/line/messages';
+import type { Outcome } from '@waybell/line/outcomes';
+import { readBatch } from '@waybell/line/read-batch';
+import type { Step } from '@waybell/line/run-step';
+import { logQueue } from '@waybell/line/topology';
+import type { Config } from './config.ts';
+import type { WriteOutcomes } from './write-outcomes.ts';
+
+export type RecordOptions = { write: WriteOutcomes };
+
+/** The delivery log's place on the line. What it writes twice is there once, so it remembers nothing. */
+export function recordStep({ write, config }: RecordOptions & { config: Pick<Config, 'hold'> }): Step<Outcome[]> {
+  return {
+    service: 'delivery-log',
+    queues: [logQueue],
+    hold: config.hold,
+    parse: readBatch,
+    handle: recordOutcomes({ write }),
+    describe: (outcomes) => ({ outcomes: outcomes.length }),
+  };
+}
+
+/**
+ * Writes a batch down; it is acknowledged when that is committed. Where Postgres refuses a record, all others of the
+ * batch are written and the batch is rejected, with the reason: once that is mended it can be published again as it is.
+ */
+export function recordOutcomes({ write }: RecordOptions): Handler<Outcome[]> {
+  return async (outcomes) => {
+    const refused = await write(outcomes);
+    const [first] = refused;
+    if (first === undefined) return [];
+    const detail = `${refused.length} of ${outcomes.length} records could not be written; the first: ${first.reason}`;
+    return [reject('unwritable_record', detail)];
+  };
+}

@@ -1,0 +1,75 @@
+import type { InterfaceName, ByHand } from '@waybell/line/outcomes';
+import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
+
+/** A delivery to be made by hand. */
+export type Sending = {
+  guid: string;
+  why: ByHand;
+  delivery: string;
+  event: string;
+  interface: InterfaceName;
+  action: string;
+  account: string;
+  client: string;
+  subscription: string;
+  generation: number;
+  fromAttempt: number;
+  /** Milliseconds since the epoch. */
+  dueAt: number;
+  /** Null where it has gone from the log. */
+  body: string | null;
+};
+
+export type Sendings = {
+  /** Takes some that are due; nobody else takes them until the claim runs out. */
+  claim(): Promise<Sending[]>;
+  /** They are published; those without a body there was nothing to publish of. */
+  settle(sendings: readonly Sending[]): Promise<void>;
+  /** Deletes what was published so long ago. */
+  forget(olderThanMs: number): Promise<void>;
+};
+
+// Each with its body, which may have 1 MiB.
+const AT_ONCE = 50;
+
+const CLAIM = {
+  name: 'claim-sendings',
+  text: `
+    with due as (
+      select guid from delivery_log.sendings
+      where published_at is null and due_at <= now() and (claimed_until is null or claimed_until < now())
+      order by due_at limit ${AT_ONCE} for update skip locked
+    )
+    update delivery_log.sendings s set claimed_until = now() + $1 * interval '1 millisecond' from due where s.guid = due.guid
+    returning s.guid, s.why, s.delivery, s.event, s.interface, s.action, s.account, s.client, s.subscription, s.generation,
+      s.from_attempt as "fromAttempt", round(extract(epoch from s.due_at) * 1000)::float8 as "dueAt",
+      coalesce(s.body, (select b.body from delivery_log.bodies b where b.delivery = s.delivery order by b.at desc limit 1)) as body`,
+};
+
+export function sendingsIn(postgres: Postgres, { claimMs }: { claimMs: number }): Sendings {
+  return {
+    async claim() {
+      const { rows } = await whenAvailable(postgres, () => postgres.query<Sending>({ ...CLAIM, values: [claimMs] }));
+      return rows;
+    },
+    async settle(sendings) {
+      await whenAvailable(postgres, () =>
+        postgres.query(
+          `update delivery_log.sendings s set published_at = now(), body = null, is_void = done.is_void
+           from unnest($1::uuid[], $2::boolean[]) as done (guid, is_void) where s.guid = done.guid`,
+          [sendings.map(({ guid }) => guid), sendings.map(({ body }) => body === null)],
+        ),
+      );
+    },
+    async forget(olderThanMs) {
+      await postgres.query(
+        `with gone as (
+           delete from delivery_log.sendings where published_at < now() - $1 * interval '1 millisecond'
+         )
+         delete from delivery_log.replays r where requested_at < now() - $1 * interval '1 millisecond'
+           and not exists (select from delivery_log.sendings s where s.replay = r.guid)`,
+        [olderThanMs],
+      );
+    },
+  };
+}

@@ -1,0 +1,34 @@
+import type { Broker } from '@waybell/line/broker/connect-broker';
+import { publishUntilConfirmed } from '@waybell/line/publish-until-confirmed';
+import type { Log } from '@waybell/runtime/log';
+import { repeatedly } from '@waybell/runtime/repeatedly';
+import { sendDue, type SendOptions } from './send-due.ts';
+
+export type SendingOptions = Pick<SendOptions, 'sendings' | 'write'> & {
+  broker: Pick<Broker, 'publish'>;
+  intervalMs: number;
+  claimMs: number;
+  log: Log;
+};
+
+/** Looks for what is due, again and again, until it is disposed of. Any number of replicas may. */
+export function startSending({ broker, intervalMs, claimMs, log, ...options }: SendingOptions): AsyncDisposable {
+  async function sendSome(stop: AbortSignal): Promise<number> {
+    const claimedAt = performance.now();
+    // Like a message that is held: once its claim has run out, it is somebody else's.
+    const isClaimed = () => !stop.aborted && performance.now() - claimedAt < claimMs;
+    const { due, sent } = await sendDue({
+      ...options,
+      publish: (publication) => publishUntilConfirmed(broker, publication, isClaimed),
+    });
+    if (due > 0) log.info({ due, sent }, 'deliveries.sent-by-hand');
+    return due;
+  }
+
+  async function sendAll(stop: AbortSignal): Promise<void> {
+    // A claim takes some of what is due: there may be more.
+    while ((await sendSome(stop)) > 0 && !stop.aborted);
+  }
+
+  return repeatedly(sendAll, { intervalMs, beginsAtOnce: true, complaint: 'sending.failed', log });
+}
