@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { readPorts } from '@waybell/runtime/callback-ports';
 import { readNetworks } from '@waybell/runtime/forbidden-address';
 import { findCallbackUrlFault, resolveWithin } from './callback-url.ts';
 
@@ -9,7 +10,8 @@ const known: Record<string, string[]> = {
 };
 const rules = {
   isHttpAllowed: false,
-  allowedNetworks: readNetworks([]),
+  networks: readNetworks([]),
+  deniedPorts: readPorts(['6379', '1-79']),
   resolve: async (host: string) => known[host] ?? [],
 };
 
@@ -64,7 +66,7 @@ describe('findCallbackUrlFault', () => {
   });
 
   test('takes http and forbidden networks where the settings allow them', async () => {
-    const open = { ...rules, isHttpAllowed: true, allowedNetworks: readNetworks(['127.0.0.0/8']) };
+    const open = { ...rules, isHttpAllowed: true, networks: readNetworks(['127.0.0.0/8']) };
     expect(await findCallbackUrlFault('http://127.0.0.1:9000/hooks', open)).toBeNull();
     expect(await findCallbackUrlFault('http://10.0.0.1/', open)).toContain('never go');
     expect(await findCallbackUrlFault('ftp://127.0.0.1/', open)).toContain('not https or http');

@@ -2,20 +2,51 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { readConfig } from './config.ts';
 
-const env = { DATABASE_URL: 'postgres://db/waybell', SECRET_KEYS: `a:${randomBytes(32).toString('base64')}` };
+const env = {
+  DATABASE_URL: 'postgres://db/waybell',
+  REDIS_URL: 'redis://redis',
+  SECRET_KEYS: `a:${randomBytes(32).toString('base64')}`,
+};
 
 describe('readConfig', () => {
-  test('needs only the database and the keys', () => {
+  test('needs only the servers and the keys', () => {
     const config = readConfig(env);
     expect(config.interfaces).toEqual(['shipper', 'carrier']);
-    expect(config.listen).toEqual({ host: '0.0.0.0', port: 8080 });
+    expect(config.listen).toMatchObject({ host: '0.0.0.0', port: 8080, connectionLimit: 5_000 });
+    expect(config.limits).toEqual({ requestsPerMinute: 600, failuresPerMinute: 30 });
     expect(config.callbackRules.isHttpAllowed).toBe(false);
   });
 
+  test("has a port for operators only where one is named, and that on this machine's own address", () => {
+    expect(readConfig(env).listenAdmin).toBeUndefined();
+    expect(readConfig({ ...env, ADMIN_PORT: '8081' }).listenAdmin).toMatchObject({ host: '127.0.0.1', port: 8_081 });
+    expect(readConfig({ ...env, ADMIN_PORT: '8081', ADMIN_HOST: '::' }).listenAdmin).toMatchObject({ host: '::' });
+  });
+
+  test('takes JWTs where an issuer is named, and then needs all that goes with it', () => {
+    const jwt = {
+      JWT_ISSUER: 'https://issuer.test',
+      JWT_AUDIENCE: 'waybell',
+      JWT_JWKS_URL: 'https://issuer.test/keys',
+    };
+    expect(readConfig(env).jwt).toBeUndefined();
+    expect(readConfig({ ...env, ...jwt }).jwt).toMatchObject({ issuer: 'https://issuer.test', leewayMs: 5_000 });
+    const bad = { JWT_ISSUER: 'https://issuer.test', JWT_JWKS_URL: 'http://issuer.test', JWT_ALGORITHMS: 'RS256,none' };
+    expect(() => readConfig({ ...env, ...bad })).toThrow(/JWT_AUDIENCE[^]*JWT_JWKS_URL[^]*"none" is none of RS256/);
+    for (const name of ['HS256', ','])
+      expect(() => readConfig({ ...env, ...jwt, JWT_ALGORITHMS: name })).toThrow(/ALGO/);
+  });
+
   test('names every bad setting at once', () => {
-    const bad = { SECRET_KEYS: 'x', SERVE_INTERFACES: 'broker', CALLBACK_ALLOW_NETWORKS: '10.0.0.0', PORT: 'x' };
+    const bad = {
+      SECRET_KEYS: 'x',
+      SERVE_INTERFACES: 'broker',
+      CALLBACK_ALLOW_NETWORKS: '10.0.0.0',
+      TRUSTED_PROXIES: 'me',
+      PORT: 'x',
+    };
     expect(() => readConfig(bad)).toThrow(
-      /^(?=[^]*DATABASE_URL)(?=[^]*SECRET_KEYS)(?=[^]*SERVE_INTERFACES)(?=[^]*CALLBACK_ALLOW_NETWORKS)(?=[^]*PORT)/,
+      /^(?=[^]*DATABASE_URL)(?=[^]*SECRET_KEYS)(?=[^]*SERVE_INTERFACES)(?=[^]*CALLBACK_ALLOW_NETWORKS)(?=[^]*TRUSTED_PROXIES)(?=[^]*PORT)/,
     );
   });
 });

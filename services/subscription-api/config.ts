@@ -1,60 +1,97 @@
-import { bool, duration, port, readEnvironment, str, words } from '@waybell/runtime/environment';
+import { bool, checked, count, duration, port, readEnvironment, str, wait, words } from '@waybell/runtime/environment';
+import { readPorts } from '@waybell/runtime/callback-ports';
 import { readNetworks } from '@waybell/runtime/forbidden-address';
 import { readKeyRing } from '@waybell/runtime/secrets';
-import { postgresConfig, processConfig } from '@waybell/runtime/process-config';
-import { postgresSettings, processSettings, secretSettings } from '@waybell/runtime/settings';
+import { postgresConfig, processConfig, redisConfig } from '@waybell/runtime/process-config';
+import {
+  callbackSettings,
+  postgresSettings,
+  processSettings,
+  redisSettings,
+  secretSettings,
+} from '@waybell/runtime/settings';
 import { resolveWithin } from './callback-url.ts';
+import { jwtSettings, readJwtRules } from './jwt-settings.ts';
 
 /** The settings of subscription-api. DATABASE_ROLE is best left empty: this service owns the tables. */
 export const subscriptionApiSettings = {
   ...processSettings,
   ...postgresSettings,
-  SECRET_KEYS: checked(secretSettings.SECRET_KEYS, readKeyRing),
+  ...redisSettings,
+  ...secretSettings,
   HOST: str({ default: '0.0.0.0', desc: 'address on which the REST interface listens' }),
   PORT: port({ default: 8080, desc: 'port of the REST interface' }),
+  ADMIN_PORT: port({
+    default: undefined,
+    desc: "port of the operators' interface, which makes accounts and access tokens; without it, there is none",
+  }),
+  ADMIN_HOST: str({ default: '127.0.0.1', desc: "address on which the operators' interface listens" }),
   SERVE_INTERFACES: checked(
     words({ default: ['shipper', 'carrier'], desc: 'interfaces this process serves: shipper, carrier or both' }),
     readInterfaces,
   ),
   CALLBACK_ALLOW_HTTP: bool({ default: false, desc: 'whether a callback_url may also be http, not only https' }),
-  CALLBACK_ALLOW_NETWORKS: checked(
-    words({
-      default: [],
-      desc: 'networks that callbacks may reach although they are private or reserved, comma-separated',
-      example: '10.20.0.0/16,fd00::/8',
-    }),
-    readNetworks,
-  ),
-  CALLBACK_RESOLVE_TIMEOUT: duration({
+  ...callbackSettings,
+  CALLBACK_RESOLVE_TIMEOUT: wait({
     default: 2_000,
     desc: 'how long a subscribe waits for the name in callback_url; what has not resolved by then is accepted',
   }),
+  ...jwtSettings,
+  SIGNING_SECRET_OVERLAP: duration({
+    default: 86_400_000,
+    desc: 'how long the signing secret before a rotation stays valid beside the new one',
+  }),
+  AUDIT_RETENTION: duration({
+    default: 31_536_000_000,
+    desc: 'how long it is remembered who changed what',
+  }),
+  REQUESTS_PER_MINUTE: count({ default: 600, desc: 'requests of one access token a minute; beyond, 429' }),
+  FAILURES_PER_MINUTE: count({
+    default: 30,
+    desc: 'access tokens of one address (IPv6: its /56) that were not valid, a minute; beyond, 429',
+  }),
+  TRUSTED_PROXIES: checked(
+    words({
+      default: [],
+      desc: 'networks of proxies in front, comma-separated, whose X-Forwarded-For says from which address a request is',
+      example: '10.0.0.0/8',
+    }),
+    readNetworks,
+  ),
+  REQUEST_HEADERS_TIMEOUT: wait({
+    default: 10_000,
+    desc: 'limit from the start of a request to the end of its headers',
+  }),
+  REQUEST_TIMEOUT: wait({ default: 30_000, desc: 'limit from the start of a request to the end of its body' }),
+  CONNECTION_LIMIT: count({ default: 5_000, desc: 'connections open to each port of the API, at most, per process' }),
 };
 
 export function readConfig(env: NodeJS.ProcessEnv) {
   const settings = readEnvironment(subscriptionApiSettings, env);
+  const serverLimits = {
+    headersTimeoutMs: settings.REQUEST_HEADERS_TIMEOUT,
+    requestTimeoutMs: settings.REQUEST_TIMEOUT,
+    connectionLimit: settings.CONNECTION_LIMIT,
+  };
+  const { ADMIN_HOST, ADMIN_PORT } = settings;
   return {
     ...processConfig(settings),
     ...postgresConfig(settings),
-    listen: { host: settings.HOST, port: settings.PORT },
+    ...redisConfig(settings),
+    listen: { host: settings.HOST, port: settings.PORT, ...serverLimits },
+    listenAdmin: ADMIN_PORT === undefined ? undefined : { host: ADMIN_HOST, port: ADMIN_PORT, ...serverLimits },
+    jwt: readJwtRules(settings),
+    auditRetentionMs: settings.AUDIT_RETENTION,
+    limits: { requestsPerMinute: settings.REQUESTS_PER_MINUTE, failuresPerMinute: settings.FAILURES_PER_MINUTE },
+    trustedProxies: settings.TRUSTED_PROXIES,
     interfaces: settings.SERVE_INTERFACES,
     keyRing: readKeyRing(settings.SECRET_KEYS),
+    overlapMs: settings.SIGNING_SECRET_OVERLAP,
     callbackRules: {
       isHttpAllowed: settings.CALLBACK_ALLOW_HTTP,
-      allowedNetworks: readNetworks(settings.CALLBACK_ALLOW_NETWORKS),
+      networks: readNetworks(settings.CALLBACK_ALLOW_NETWORKS, settings.CALLBACK_DENY_NETWORKS),
+      deniedPorts: readPorts(settings.CALLBACK_DENY_PORTS),
       resolve: resolveWithin(settings.CALLBACK_RESOLVE_TIMEOUT),
-    },
-  };
-}
-
-/** The same setting, refused already at the start where `check` throws. */
-function checked<T, S extends { _parse: (text: string) => T }>(setting: S, check: (value: T) => unknown): S {
-  return {
-    ...setting,
-    _parse: (text: string) => {
-      const value = setting._parse(text);
-      check(value);
-      return value;
     },
   };
 }

@@ -1,30 +1,47 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '@waybell/runtime/log';
-import { isOutage } from '@waybell/runtime/postgres';
+import { connectPostgres, isOutage, onConnection } from '@waybell/runtime/postgres';
+import { placeOf, type ServerAddress } from '@waybell/runtime/server-address';
 import { Unavailable } from '@waybell/runtime/unavailable';
+import type pg from 'pg';
 import { DataSource, QueryFailedError } from 'typeorm';
+import { SET_ACTOR, type Actor } from './actor.ts';
 import { migrations } from './migrations/in-order.ts';
+import { Refusal } from './refusal.ts';
 import { accessTokenTable } from './tables/access-token.ts';
 import { accountTable } from './tables/account.ts';
 import { subscriptionTable } from './tables/subscription.ts';
 
-export type DatabaseOptions = { url: string; role: string; poolSize: number; timeoutMs: number; log: Log };
+export type DatabaseOptions = ServerAddress & { role: string; poolSize: number; timeoutMs: number; log: Log };
 
 export type Database = AsyncDisposable & {
   /** Empty once Postgres answers and every migration is there. Looked at every second, so start order is free. */
   waitingFor(): string[];
   /** Runs one statement or transaction. Throws Unavailable while Postgres is away, or the tables are not there yet. */
   run<T>(work: (source: DataSource) => Promise<T>): Promise<T>;
+  /** Asks the delivery log, by statements one after the other on one connection. Throws as `run` does. */
+  askLog<T>(work: (postgres: Queryable) => Promise<T>): Promise<T>;
+  /** Runs one transaction, whose changes the audit log ascribes to the actor. Throws as `run` does. */
+  change<T>(actor: Actor, work: (postgres: Queryable) => Promise<T>): Promise<T>;
 };
 
+/** A connection, or whatever has one. */
+export type Queryable = Pick<pg.Pool, 'query'>;
+
 const LOOK_EVERY_MS = 1_000;
+/**
+ * A new connection learns of every day's tables before its first answer from the delivery log: that takes ten times as long as
+ * later ones. Longer than this some firewalls forget a connection that says nothing.
+ */
+const KEPT_IDLE_MS = 300_000;
 const MIGRATIONS = 'migrations (run `waybell migrate`)';
 
 /** The tables' owner's way to Postgres, not connected yet. Every connection attempt and statement has a limit. */
-export function describeSource({ url, role, poolSize, timeoutMs, log }: DatabaseOptions): DataSource {
+export function describeSource({ url, tls, role, poolSize, timeoutMs, log }: DatabaseOptions): DataSource {
   return new DataSource({
     type: 'postgres',
     url,
+    ssl: tls ?? false,
     schema: 'waybell',
     applicationName: 'waybell-subscription-api',
     entities: [accountTable, accessTokenTable, subscriptionTable],
@@ -41,13 +58,25 @@ export function describeSource({ url, role, poolSize, timeoutMs, log }: Database
       keepAlive: true,
       ...(role === '' ? {} : { options: `-c role=${role}` }),
     },
-    poolErrorHandler: (error: Error) => log.warn({ reason: error.message }, 'postgres.connection-lost'),
+    poolErrorHandler: (error: Error) =>
+      log.warn({ server: placeOf(url), reason: error.message }, 'postgres.connection-lost'),
   });
+}
+
+/**
+ * Half of the connections are for the delivery log, so that whoever asks it much keeps nobody else waiting; of each half
+ * there is one at least.
+ */
+function halvesOf(poolSize: number): { log: number; others: number } {
+  const log = Math.max(1, Math.floor(poolSize / 2));
+  return { log, others: Math.max(1, poolSize - log) };
 }
 
 /** Connects in the background and keeps looking whether Postgres is there and migrated, until it is disposed of. */
 export function openDatabase(options: DatabaseOptions): Database {
-  const source = describeSource(options);
+  const connections = halvesOf(options.poolSize);
+  const source = describeSource({ ...options, poolSize: connections.others });
+  const deliveryLog = connectPostgres({ ...options, poolSize: connections.log, keptIdleMs: KEPT_IDLE_MS });
   const closing = new AbortController();
   let waitingFor = ['postgres'];
   const watching = watch();
@@ -61,24 +90,48 @@ export function openDatabase(options: DatabaseOptions): Database {
     }
   }
 
+  async function run<T>(work: (source: DataSource) => Promise<T>): Promise<T> {
+    const probe = () => source.query('select 1');
+    if (!source.isInitialized || waitingFor.includes(MIGRATIONS)) throw new Unavailable('postgres', probe);
+    try {
+      return await work(source);
+    } catch (error) {
+      if (error instanceof Refusal || !isAway(error)) throw error;
+      throw new Unavailable('postgres', probe, error);
+    }
+  }
+
   return {
     waitingFor: () => waitingFor,
-    async run(work) {
-      const probe = () => source.query('select 1');
-      if (!source.isInitialized || waitingFor.includes(MIGRATIONS)) throw new Unavailable('postgres', probe);
-      try {
-        return await work(source);
-      } catch (error) {
-        if (!isAway(error)) throw error;
-        throw new Unavailable('postgres', probe, error);
-      }
-    },
+    run,
+    askLog: (work) => run(() => onConnection(deliveryLog, work)),
+    change: (actor, work) => run((connected) => changeAs(connected, actor, work)),
     async [Symbol.asyncDispose]() {
       closing.abort();
       await watching;
+      await deliveryLog.end();
       if (source.isInitialized) await source.destroy();
     },
   };
+}
+
+async function changeAs<T>(source: DataSource, actor: Actor, work: (postgres: Queryable) => Promise<T>): Promise<T> {
+  const runner = source.createQueryRunner();
+  try {
+    await runner.startTransaction();
+    // What TypeORM connects with is a client of pg.
+    const client = (await runner.connect()) as pg.PoolClient;
+    await client.query(SET_ACTOR, [JSON.stringify(actor)]);
+    const result = await work(client);
+    await runner.commitTransaction();
+    return result;
+  } catch (error) {
+    // A connection that was lost has rolled back already.
+    await runner.rollbackTransaction().catch(() => {});
+    throw error;
+  } finally {
+    await runner.release();
+  }
 }
 
 /** Whether Postgres is away or cannot work now. */

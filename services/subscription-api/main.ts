@@ -1,12 +1,19 @@
 import { actions as catalog } from '@waybell/catalog/actions';
 import { configOrExit } from '@waybell/runtime/environment';
 import { startProcess } from '@waybell/runtime/process-parts';
+import { connectRedis } from '@waybell/runtime/redis';
 import { untilShutdown } from '@waybell/runtime/shutdown';
 import { readConfig } from './config.ts';
 import { openDatabase } from './database.ts';
+import { startPruning } from './prune-audit-log.ts';
+import { createAdminApi } from './rest/admin-api.ts';
 import { createApi } from './rest/api.ts';
-import { authenticateByAccessToken } from './rest/authenticate.ts';
+import { authenticateBearer } from './rest/authenticate.ts';
+import { byAccessToken } from './rest/by-access-token.ts';
+import { byJwt } from './rest/by-jwt.ts';
+import { httpMetrics } from './rest/http-metrics.ts';
 import { serveApi } from './rest/serve-api.ts';
+import { keepSigningSecrets } from './signing-secrets.ts';
 import { keepSubscriptions } from './subscriptions.ts';
 
 const config = configOrExit(readConfig);
@@ -14,12 +21,24 @@ const config = configOrExit(readConfig);
 await using parts = await startProcess('subscription-api', config.process);
 await using database = openDatabase({ ...config.postgres, log: parts.log });
 parts.readiness.watch(database.waitingFor);
+await using _pruning = startPruning({ database, retentionMs: config.auditRetentionMs, log: parts.log });
+await using redis = connectRedis({ ...config.redis, log: parts.log });
 
-const authenticate = authenticateByAccessToken(database);
-const subscriptions = keepSubscriptions({ database, keyRing: config.keyRing });
-const api = createApi({ ...config, ...parts, authenticate, subscriptions, catalog });
-
-await using server = await serveApi(api, config.listen);
+const common = { ...config, ...parts, redis, httpMetrics: httpMetrics(parts.metrics) };
+const jwt = config.jwt && byJwt(database, config.jwt);
+const api = createApi({
+  ...common,
+  authenticate: authenticateBearer({ opaque: byAccessToken(database), jwt }),
+  subscriptions: keepSubscriptions({ database, keyRing: config.keyRing }),
+  signingSecrets: keepSigningSecrets({ database, ...config }),
+  database,
+  catalog,
+});
+await using server = await serveApi(api, config.listen, common.httpMetrics);
 parts.log.info({ port: server.port, interfaces: config.interfaces }, 'api.listening');
+
+const admin = createAdminApi({ ...common, database });
+await using adminServer = config.listenAdmin && (await serveApi(admin, config.listenAdmin, common.httpMetrics));
+if (adminServer !== undefined) parts.log.info({ port: adminServer.port }, 'admin.listening');
 
 await untilShutdown({ graceMs: config.graceMs, log: parts.log });

@@ -1,7 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
+import pg from 'pg';
 import { actions } from '@waybell/catalog/actions';
 import { createAccount } from './accounts.ts';
 import { migrate } from './migrate.ts';
+import { RejectionsApart } from './migrations/0011-rejections-apart.ts';
 import { migrations } from './migrations/in-order.ts';
 import { cuttableProxy } from './testing/cuttable-proxy.ts';
 import { createTestDatabase, silentLog as log, type TestDatabase } from './testing/database.ts';
@@ -39,6 +41,18 @@ describe('migrate', () => {
     await expect(migrate({ url: `${store.url}x`, log })).rejects.toThrow(/refuses: .*database .* does not exist/);
   });
 
+  test('needs no superuser, and who ran it may read the delivery log', async () => {
+    await using store = await createTestDatabase();
+    await using owner = await plainOwner(store);
+    await store.postgres.query('drop schema waybell, delivery_log cascade');
+    expect(await migrate({ url: owner.url, log })).toEqual(names);
+    const client = new pg.Client({ connectionString: owner.url });
+    await client.connect();
+    const { rows } = await client.query('select count(*)::int as made from delivery_log.deliveries');
+    await client.end();
+    expect(rows).toEqual([{ made: 0 }]);
+  });
+
   test('goes back and forth again', async () => {
     await using store = await createTestDatabase();
     const { describeSource } = await import('./database.ts');
@@ -51,36 +65,54 @@ describe('migrate', () => {
     }
     expect(await migrate({ url: store.url, log })).toEqual(names);
   });
-});
 
-describe('the roles', () => {
-  const refused: [role: string, statement: string][] = [
-    ['waybell_router', 'select from waybell.delivery_targets'],
-    ['waybell_router', 'select from waybell.subscriptions'],
-    ['waybell_router', 'select from waybell.access_tokens'],
-    ['waybell_router', 'update waybell.subscription_targets set generation = 1'],
-    ['waybell_router', settle()],
-    ['waybell_deliverer', 'select from waybell.subscription_targets'],
-    ['waybell_deliverer', 'select from waybell.accounts'],
-    ['waybell_deliverer', settle()],
-    ['waybell_deactivator', 'select from waybell.subscriptions'],
-    ['waybell_deactivator', 'select from waybell.delivery_targets'],
-    ['waybell_deactivator', 'create table waybell.mine (a int)'],
-  ];
-  const allowed: [role: string, statement: string][] = [
-    ['waybell_router', 'select * from waybell.subscription_targets'],
-    ['waybell_deliverer', 'select * from waybell.delivery_targets'],
-    ['waybell_deactivator', settle()],
-  ];
+  test('keeps what the delivery log holds of a day, and its rows apart from then on', async () => {
+    await using store = await createTestDatabase({ isMigrated: false });
+    const { describeSource } = await import('./database.ts');
+    const source = describeSource({ url: store.url, role: '', poolSize: 1, timeoutMs: 5_000, log });
+    await migrate({ url: store.url, log });
+    await source.initialize();
+    for (const _ of names.slice(names.indexOf(new RejectionsApart().name))) await source.undoLastMigration();
+    await source.destroy();
+    const rejected = (delivery: string) =>
+      store.postgres.query(
+        `insert into delivery_log.events
+           (at, event, interface, action, receivers, subjects, suppressed, unknown_members, rejected_delivery)
+         values ('2026-11-20 09:30Z', $1, 'carrier', 'order.created', '{}', '{}', '[]', 0, $2) on conflict do nothing`,
+        ['00000000-0000-4000-8000-000000000000', delivery],
+      );
+    const kept = async () =>
+      (await store.postgres.query('select rejected_delivery from delivery_log.events order by 1')).rows;
+    const [one, other] = ['00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-000000000002'];
+    await store.postgres.query(`create table delivery_log.events_20261120 partition of delivery_log.events
+      for values from ('2026-11-20 00:00Z') to ('2026-11-21 00:00Z')`);
+    await rejected(one);
+    await rejected(other);
+    expect(await kept()).toEqual([{ rejected_delivery: one }]);
 
-  test('may do their own thing and nothing else', async () => {
-    await using store = await createTestDatabase();
-    for (const [role, statement] of allowed) await expect(as(store, role, statement)).resolves.toBeDefined();
-    for (const [role, statement] of refused) {
-      await expect(as(store, role, statement)).rejects.toThrow(/permission denied|cannot update view/);
-    }
+    await migrate({ url: store.url, log });
+    await rejected(one);
+    await rejected(other);
+    expect(await kept()).toEqual([{ rejected_delivery: one }, { rejected_delivery: other }]);
   });
 });
+
+/** A user that owns the database, is a member of the services' roles, and has no other right. */
+async function plainOwner({ name, url, postgres }: TestDatabase): Promise<AsyncDisposable & { url: string }> {
+  const user = `${name}_owner`;
+  const { rows } = await postgres.query<{ role: string }>(
+    "select rolname as role from pg_roles where starts_with(rolname, 'waybell_') and not rolcanlogin",
+  );
+  await postgres.query(`create role ${user} login password 'plain' in role ${rows.map(({ role }) => role).join(', ')}`);
+  await postgres.query(`alter database ${name} owner to ${user}`);
+  return {
+    url: Object.assign(new URL(url), { username: user, password: 'plain' }).href,
+    async [Symbol.asyncDispose]() {
+      await postgres.query(`alter database ${name} owner to current_user`);
+      await postgres.query(`drop owned by ${user} cascade; drop role ${user}`);
+    },
+  };
+}
 
 describe('the views', () => {
   test('need no feature for an ungated action, whatever features the account has, or none', async () => {
@@ -148,17 +180,3 @@ describe('the views', () => {
     ]);
   });
 });
-
-function settle(): string {
-  return `select * from waybell.settle_deliveries('{}', '{}', '{}', null, null, '{}', '{}', '1 day')`;
-}
-
-async function as({ postgres }: TestDatabase, role: string, statement: string): Promise<unknown> {
-  const connection = await postgres.connect();
-  try {
-    await connection.query(`set role ${role}`);
-    return await connection.query(statement);
-  } finally {
-    connection.release(true);
-  }
-}

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '@waybell/runtime/log';
+import type { ServerAddress } from '@waybell/runtime/server-address';
 import pg from 'pg';
 import { describeSource, isAway } from './database.ts';
 
-export type MigrateOptions = {
-  url: string;
+export type MigrateOptions = ServerAddress & {
   log: Log;
   /** How long to wait for Postgres to come up, and for another migration to end. */
   waitMs?: number;
@@ -20,20 +20,20 @@ const STATEMENT_TIMEOUT_MS = 600_000;
  * Applies the missing migrations, in one transaction, and returns their names. Several at once wait for each other.
  * Throws, saying what to do, where Postgres cannot be reached within `waitMs` (30 s), or refuses the user.
  */
-export async function migrate({ url, log, waitMs = 30_000 }: MigrateOptions): Promise<string[]> {
+export async function migrate({ log, waitMs = 30_000, ...address }: MigrateOptions): Promise<string[]> {
   const until = Date.now() + waitMs;
-  const connection = await connect(url, log, until);
+  const connection = await connect(address, log, until);
   try {
     await lock(connection, log, until);
     await connection.query('create schema if not exists waybell');
-    return await applyMissing(url, log);
+    return await applyMissing(address, log);
   } finally {
     await connection.end();
   }
 }
 
-async function applyMissing(url: string, log: Log): Promise<string[]> {
-  const source = describeSource({ url, role: '', poolSize: 2, timeoutMs: STATEMENT_TIMEOUT_MS, log });
+async function applyMissing(address: ServerAddress, log: Log): Promise<string[]> {
+  const source = describeSource({ ...address, role: '', poolSize: 2, timeoutMs: STATEMENT_TIMEOUT_MS, log });
   await source.initialize();
   try {
     const applied = await source.runMigrations({ transaction: 'all' });
@@ -44,11 +44,11 @@ async function applyMissing(url: string, log: Log): Promise<string[]> {
   }
 }
 
-async function connect(url: string, log: Log, until: number): Promise<pg.Client> {
+async function connect({ url, tls }: ServerAddress, log: Log, until: number): Promise<pg.Client> {
   const { hostname, port, pathname } = new URL(url);
   const place = `Postgres at ${hostname}:${port || '5432'}${pathname}`;
   for (let isFirst = true; ; isFirst = false) {
-    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+    const client = new pg.Client({ connectionString: url, ssl: tls ?? false, connectionTimeoutMillis: 5_000 });
     client.on('error', (error) => log.warn({ reason: error.message }, 'postgres.connection-lost'));
     try {
       await client.connect();

@@ -1,7 +1,13 @@
+/** `invalid`: what was given breaks a rule. The others: there is none, or there is one already. */
+export type RefusalReason = 'invalid' | 'unknown-account' | 'unknown-token' | 'account-exists';
+
 /** What an operator asked for cannot be done. The message says why and what to do; it is for people. */
 export class Refusal extends Error {
-  constructor(message: string) {
+  readonly reason: RefusalReason;
+
+  constructor(message: string, reason: RefusalReason = 'invalid') {
     super(message);
     this.name = 'Refusal';
+    this.reason = reason;
   }
 }

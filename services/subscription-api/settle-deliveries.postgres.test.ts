@@ -9,6 +9,7 @@ type Rules = { exhausted?: string[]; window?: string[]; windowS?: number };
 let store: TestDatabase;
 let shipper: string;
 let carrier: string;
+let now: number;
 
 beforeAll(async () => {
   store = await createTestDatabase();
@@ -16,7 +17,9 @@ beforeAll(async () => {
   carrier = (await createAccount(store.postgres, { interface: 'carrier' })).guid;
 });
 
+// Times are seconds from the beginning of each test: those of a window would pass while earlier ones run.
 beforeEach(async () => {
+  now = Date.now();
   await store.postgres.query('delete from waybell.subscriptions');
 });
 
@@ -26,7 +29,6 @@ afterAll(async () => {
 
 /** Times are seconds from now; the past is negative. */
 const at = (seconds: number) => new Date(now + seconds * 1_000);
-const now = Date.now();
 const DAY_S = 86_400;
 
 async function aSubscription(given: { interface?: string; generation?: number } = {}): Promise<string> {

@@ -2,22 +2,27 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { Interface } from '@waybell/catalog/action';
 import type { KeyRing } from '@waybell/runtime/secrets';
 import { IsNull } from 'typeorm';
+import type { Actor } from './actor.ts';
 import type { Database } from './database.ts';
+import { ensureSecret, newSecret } from './signing-secrets.ts';
 import { subscriptionTable, type Subscription } from './tables/subscription.ts';
 
 /** Whose subscriptions: clients of one account do not see or replace each other's. */
 export type Client = { interface: Interface; accountGuid: string; clientId: string };
+
+/** A client that changes something, and who is to be named for it. */
+export type ChangingClient = Client & { actor: Actor };
 
 /** What a client asks for. `auditFieldSet` null is the plain form; given, even empty, it is the revision form. */
 export type Wish = { action: string; callbackUrl: string; auditFieldSet: string[] | null };
 
 export type Subscriptions = {
   /** Makes the subscription, or replaces what the current one says and switches it on; its guid and token stay. */
-  subscribeOrReplace(client: Client, wish: Wish): Promise<Subscription>;
+  subscribeOrReplace(client: ChangingClient, wish: Wish): Promise<Subscription>;
   /** Makes the subscription; undefined where there is a current one, active or deactivated. */
-  subscribeOnce(client: Client, wish: Wish): Promise<Subscription | undefined>;
+  subscribeOnce(client: ChangingClient, wish: Wish): Promise<Subscription | undefined>;
   /** Ends the current subscription and returns it as it ended; undefined where there is none. */
-  end(client: Client, action: string): Promise<Subscription | undefined>;
+  end(client: ChangingClient, action: string): Promise<Subscription | undefined>;
   /** The client's current subscriptions, by action. */
   list(client: Client): Promise<Subscription[]>;
   find(client: Client, action: string): Promise<Subscription | null>;
@@ -25,7 +30,9 @@ export type Subscriptions = {
 };
 
 // Each is one statement: the unique index on current subscriptions decides between concurrent requests.
+// The account's first signing secret comes with it, so that the first notification is signed already.
 const INSERT = `
+  with signing_secret as (${ensureSecret(3, 10)})
   insert into waybell.subscriptions as s (guid, interface, account_guid, client_id, action, callback_url,
     audit_field_set, verification_token_sealed, verification_token_key_id)
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
@@ -41,35 +48,33 @@ const SUBSCRIBE_OR_REPLACE = `${INSERT} do update set
   returning *`;
 
 const END = `
-  with ended as (
-    update waybell.subscriptions set ended_at = now(), is_active = false, changed_at = now()
-    where interface = $1 and account_guid = $2 and client_id = $3 and action = $4 and ended_at is null
-    returning *)
-  select * from ended`;
+  update waybell.subscriptions set ended_at = now(), is_active = false, changed_at = now()
+  where interface = $1 and account_guid = $2 and client_id = $3 and action = $4 and ended_at is null
+  returning *`;
 
 export function keepSubscriptions({ database, keyRing }: { database: Database; keyRing: KeyRing }): Subscriptions {
-  const query = (sql: string, values: unknown[]) => database.run((source) => source.query<Subscription[]>(sql, values));
+  async function change({ actor }: ChangingClient, sql: string, values: unknown[]): Promise<Subscription | undefined> {
+    const { rows } = await database.change(actor, (postgres) => postgres.query<Subscription>(sql, values));
+    return rows[0];
+  }
 
   function row(client: Client, wish: Wish): unknown[] {
     const guid = randomUUID();
     const { sealed, keyId } = keyRing.seal(randomBytes(32).toString('base64url'), guid);
     const { accountGuid, clientId } = client;
     const { action, callbackUrl, auditFieldSet } = wish;
-    return [guid, client.interface, accountGuid, clientId, action, callbackUrl, auditFieldSet, sealed, keyId];
+    const subscription = [guid, client.interface, accountGuid, clientId, action, callbackUrl, auditFieldSet];
+    return [...subscription, sealed, keyId, ...newSecret(keyRing)];
   }
 
   return {
     async subscribeOrReplace(client, wish) {
-      const [subscription] = await query(SUBSCRIBE_OR_REPLACE, row(client, wish));
+      const subscription = await change(client, SUBSCRIBE_OR_REPLACE, row(client, wish));
       if (subscription === undefined) throw new Error('an insert that replaces returned no row');
       return subscription;
     },
-    async subscribeOnce(client, wish) {
-      return (await query(SUBSCRIBE_ONCE, row(client, wish)))[0];
-    },
-    async end(client, action) {
-      return (await query(END, [client.interface, client.accountGuid, client.clientId, action]))[0];
-    },
+    subscribeOnce: (client, wish) => change(client, SUBSCRIBE_ONCE, row(client, wish)),
+    end: (client, action) => change(client, END, [client.interface, client.accountGuid, client.clientId, action]),
     list(client) {
       const where = currentOf(client);
       return database.run((source) =>

@@ -24,6 +24,11 @@ describe('createAccount', () => {
     await expect(createAccount(store.postgres, { interface: 'shipper', guid })).rejects.toThrow('exists already');
   });
 
+  test('takes a guid of any version, as the events do that name the account', async () => {
+    const guid = '11111111-2222-0333-4444-555555555555';
+    expect(await createAccount(store.postgres, { interface: 'shipper', guid })).toMatchObject({ guid });
+  });
+
   test.each([
     [{ interface: 'broker' }, '"broker" is not an interface: it is shipper or carrier'],
     [{ interface: 'shipper', guid: '17' }, '"17" is not a guid'],

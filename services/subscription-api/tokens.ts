@@ -1,7 +1,8 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { isGuid } from '@waybell/events/guid';
 import pg from 'pg';
-import { validate } from 'uuid';
 import { readGuid, unknownAccount } from './accounts.ts';
+import type { Queryable } from './database.ts';
 import { Refusal } from './refusal.ts';
 
 /** What a token may do: see subscriptions, change them, and run the service. */
@@ -19,9 +20,14 @@ export type TokenSummary = {
   last_used_at: Date | null;
 };
 
-type Queryable = Pick<pg.Pool, 'query'>;
+/** Of a token that was not narrowed or widened (decisions R14). */
+export const DEFAULT_SCOPES: readonly Scope[] = ['webhooks:read', 'webhooks:write'];
 
-const PREFIX = 'wbl_';
+/** How every opaque token begins, so that scanners find leaked ones. */
+export const TOKEN_PREFIX = 'wbl_';
+
+// RFC 3339 has no way to write a later year.
+const LAST_EXPIRY = new Date('9999-12-31T00:00:00Z');
 const FOREIGN_KEY_VIOLATION = '23503';
 
 /**
@@ -32,18 +38,17 @@ export async function createToken(
   postgres: Queryable,
   token: {
     accountGuid: string;
+    guid?: string | undefined;
     clientId?: string | undefined;
     scopes?: readonly string[] | undefined;
     expiresInMs?: number | undefined;
   },
 ): Promise<string> {
   const accountGuid = readGuid(token.accountGuid);
-  const clientId = token.clientId ?? 'default';
-  if (!/^[\x21-\x7e]{1,200}$/.test(clientId)) {
-    throw new Refusal(`"${clientId}" is not a client name: 1 to 200 visible ASCII characters`);
-  }
-  const secret = PREFIX + randomBytes(32).toString('base64url');
-  const values = [randomUUID(), hashToken(secret), accountGuid, clientId, readScopes(token.scopes), expiry(token)];
+  const secret = TOKEN_PREFIX + randomBytes(32).toString('base64url');
+  const clientId = readClientName(token.clientId ?? 'default');
+  const scopes = readScopes(token.scopes ?? DEFAULT_SCOPES);
+  const values = [token.guid ?? randomUUID(), hashToken(secret), accountGuid, clientId, scopes, expiry(token)];
   try {
     await postgres.query(
       `insert into waybell.access_tokens (guid, hash, account_guid, client_id, scopes, expires_at)
@@ -59,22 +64,38 @@ export async function createToken(
 
 /** Ends a token, named by itself or by its guid, at once. Revoking twice is fine. Throws Refusal where there is none. */
 export async function revokeToken(postgres: Queryable, tokenOrGuid: string): Promise<void> {
-  const isGuid = validate(tokenOrGuid);
+  const isByGuid = isGuid(tokenOrGuid);
   const { rowCount } = await postgres.query(
-    `update waybell.access_tokens set revoked_at = coalesce(revoked_at, now()) where ${isGuid ? 'guid' : 'hash'} = $1`,
-    [isGuid ? tokenOrGuid.toLowerCase() : hashToken(tokenOrGuid)],
+    `update waybell.access_tokens set revoked_at = coalesce(revoked_at, now()) where ${isByGuid ? 'guid' : 'hash'} = $1`,
+    [isByGuid ? tokenOrGuid.toLowerCase() : hashToken(tokenOrGuid)],
   );
-  if (rowCount === 0) throw new Refusal('there is no such token: give the token itself or its guid');
+  if (rowCount === 0) {
+    throw new Refusal('there is no such token: give the token itself or its guid', 'unknown-token');
+  }
 }
 
-/** The account's tokens, oldest first; how the guid of a lost one is found. */
-export async function listTokens(postgres: Queryable, accountGuid: string): Promise<TokenSummary[]> {
+/** The account's tokens, oldest first; how the guid of a lost one is found. Throws Refusal where there is no account. */
+export async function listTokens(postgres: Queryable, account: string): Promise<TokenSummary[]> {
+  const accountGuid = readGuid(account);
   const { rows } = await postgres.query<TokenSummary>(
     `select guid, client_id, scopes, created_at, expires_at, revoked_at, last_used_at
      from waybell.access_tokens where account_guid = $1 order by created_at`,
-    [readGuid(accountGuid)],
+    [accountGuid],
   );
-  return rows;
+  if (rows.length > 0) return rows;
+  const { rowCount } = await postgres.query('select from waybell.accounts where guid = $1', [accountGuid]);
+  if (rowCount === 0) throw unknownAccount(accountGuid);
+  return [];
+}
+
+/** Throws Refusal where it is none. */
+export function readClientName(text: string): string {
+  if (!isClientName(text)) throw new Refusal(`"${text}" is not a client name: 1 to 200 visible ASCII characters`);
+  return text;
+}
+
+export function isClientName(text: string): boolean {
+  return /^[\x21-\x7e]{1,200}$/.test(text);
 }
 
 /** What is kept of a token. */
@@ -82,7 +103,8 @@ export function hashToken(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }
 
-function readScopes(scopes: readonly string[] = ['webhooks:read', 'webhooks:write']): string[] {
+/** The scopes, each once. Throws Refusal where there is none, or one is not known. */
+export function readScopes(scopes: readonly string[]): string[] {
   const known: readonly string[] = SCOPES;
   const unknown = scopes.find((scope) => !known.includes(scope));
   if (unknown !== undefined) throw new Refusal(`"${unknown}" is not a scope: there are ${SCOPES.join(', ')}`);
@@ -94,6 +116,6 @@ function expiry({ expiresInMs }: { expiresInMs?: number | undefined }): Date | n
   if (expiresInMs === undefined) return null;
   if (!(expiresInMs > 0)) throw new Refusal('a token cannot expire before it begins');
   const expiresAt = new Date(Date.now() + expiresInMs);
-  if (Number.isNaN(expiresAt.getTime())) throw new Refusal('the token would expire too far in the future');
+  if (!(expiresAt < LAST_EXPIRY)) throw new Refusal('the token would expire too far in the future');
   return expiresAt;
 }

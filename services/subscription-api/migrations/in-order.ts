@@ -1,6 +1,26 @@
 import { Tables } from './0001-tables.ts';
 import { Grants } from './0002-grants.ts';
 import { SettleDeliveries } from './0003-settle-deliveries.ts';
+import { TrackedVehicles } from './0004-tracked-vehicles.ts';
+import { SigningSecrets } from './0005-signing-secrets.ts';
+import { AuditLog } from './0006-audit-log.ts';
+import { AuditSigningSecrets } from './0007-audit-signing-secrets.ts';
+import { LeastGrants } from './0008-least-grants.ts';
+import { DeliveryLog } from './0009-delivery-log.ts';
+import { Sendings } from './0010-sendings.ts';
+import { RejectionsApart } from './0011-rejections-apart.ts';
 
 /** Every migration, oldest first. One that was released is never changed; the next one changes the tables. */
-export const migrations = [Tables, Grants, SettleDeliveries];
+export const migrations = [
+  Tables,
+  Grants,
+  SettleDeliveries,
+  TrackedVehicles,
+  SigningSecrets,
+  AuditLog,
+  AuditSigningSecrets,
+  LeastGrants,
+  DeliveryLog,
+  Sendings,
+  RejectionsApart,
+];

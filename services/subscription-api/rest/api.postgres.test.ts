@@ -1,8 +1,11 @@
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { until } from '@waybell/runtime/testing/until';
 import { migrate } from '../migrate.ts';
-import { signUp, startApi, until, type Answer, type TestApi } from '../testing/api.ts';
+import { signUp, startApi, type TestApi } from '../testing/api.ts';
+import type { Answer } from '../testing/ask.ts';
 import { cuttableProxy } from '../testing/cuttable-proxy.ts';
 import { silentLog } from '../testing/database.ts';
 import { createToken, revokeToken } from '../tokens.ts';
@@ -27,6 +30,19 @@ afterAll(async () => {
   await api[Symbol.asyncDispose]();
 });
 
+/** What comes back on a connection of its own; nothing where it is closed without a word. */
+function answerTo(port: number, begun: string): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(begun));
+    let received = '';
+    socket
+      .setEncoding('utf8')
+      .on('data', (data) => (received += data))
+      .on('error', () => socket.destroy())
+      .on('close', () => resolve(received));
+  });
+}
+
 /** The status of an answer that is a problem in every respect. */
 function problemStatus({ status, headers, body }: Answer): number {
   expect(headers.get('content-type')).toBe('application/problem+json');
@@ -43,8 +59,17 @@ describe('every answer', () => {
     expect(headers.get('cache-control')).toBe('no-store');
     expect(headers.get('x-content-type-options')).toBe('nosniff');
     expect(headers.get('content-security-policy')).toContain("default-src 'none'");
-    expect(headers.get('x-powered-by')).toBeNull();
-    expect(headers.get('etag')).toBeNull();
+    const told = [...headers.keys()].filter((name) => !/^(connection|content-(length|type)|date|ratelimit)/.test(name));
+    expect(told).toEqual([
+      'cache-control',
+      'content-security-policy',
+      'cross-origin-resource-policy',
+      'referrer-policy',
+      'strict-transport-security',
+      'x-content-type-options',
+      'x-frame-options',
+      'x-request-id',
+    ]);
   });
 });
 
@@ -73,6 +98,12 @@ describe('authentication', () => {
     }
   });
 
+  test('knows a token by all of it', async () => {
+    const { token } = shipper;
+    const almost = [token.slice(0, -1), `${token}A`, `${token}=`, token.slice(4), token.toUpperCase(), `x${token}`];
+    for (const each of almost) expect(problemStatus(await api.ask('GET', base, { token: each }))).toBe(401);
+  });
+
   test('takes the scheme in any case', async () => {
     const headers = { authorization: `bEARER  ${shipper.token}` };
     expect((await api.ask('GET', base, { headers })).status).toBe(200);
@@ -80,7 +111,11 @@ describe('authentication', () => {
 
   test('answers 403 to a token of the other interface', async () => {
     expect(problemStatus(await api.ask('GET', base, { token: carrier.token }))).toBe(403);
-    expect(problemStatus(await api.ask('GET', '/v1/webhooks', { token: shipper.token }))).toBe(403);
+    const answer = await api.ask('GET', '/v1/webhooks', { token: shipper.token });
+    expect(problemStatus(answer)).toBe(403);
+    expect(answer.headers.get('www-authenticate')).toMatch(
+      /^Bearer realm="waybell", error="insufficient_scope", error_description="[^"\\]+"$/,
+    );
   });
 
   test('answers 403 to a token without the scope, naming it', async () => {
@@ -147,16 +182,37 @@ describe('paths and methods', () => {
   });
 
   test('what is not HTTP answers 400 as a problem, too', async () => {
-    const text = await new Promise<string>((resolve, reject) => {
-      const socket = connect(api.port, '127.0.0.1', () => socket.end('nonsense\r\n\r\n'));
-      let received = '';
-      socket
-        .setEncoding('utf8')
-        .on('data', (data) => (received += data))
-        .on('end', () => resolve(received))
-        .on('error', reject);
-    });
+    const text = await answerTo(api.port, 'nonsense\r\n\r\n');
     expect(text).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n[^]*application\/problem\+json[^]*"status":400/);
+  });
+
+  test('headers over 16 KiB answer 431', async () => {
+    const text = await answerTo(api.port, `GET /docs HTTP/1.1\r\nhost: a\r\nx: ${'x'.repeat(16_384)}\r\n\r\n`);
+    expect(text).toMatch(/^HTTP\/1\.1 431 [^]*application\/problem\+json[^]*"status":431/);
+  });
+
+  test('headers and bodies that do not end in time answer 408', async () => {
+    await using hasty = await startApi({ limits: { headersTimeoutMs: 100, requestTimeoutMs: 200 } });
+    const { token } = await signUp(hasty, { interface: 'shipper' });
+    const head = `POST ${subscribePath} HTTP/1.1\r\nhost: a\r\n`;
+    const asked = `authorization: Bearer ${token}\r\ncontent-type: ${json}\r\ncontent-length: 9\r\n\r\n{`;
+    for (const begun of [head, head + asked]) {
+      expect(await answerTo(hasty.port, begun)).toMatch(/^HTTP\/1\.1 408 [^]*"status":408/);
+    }
+  });
+
+  test('a connection too many is closed at once, and counted', async () => {
+    await using small = await startApi({ limits: { connectionLimit: 1 } });
+    const first = connect(small.port, '127.0.0.1');
+    await once(first, 'connect');
+    expect(await answerTo(small.port, 'GET /docs HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n')).toBe('');
+    expect(await small.metrics.metrics()).toContain('waybell_http_connections_refused_total{service="test"} 1');
+    first.destroy();
+    await once(first, 'close');
+    await until('there is a connection to be had', async () => {
+      const text = await answerTo(small.port, 'GET /nope HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n');
+      return text.startsWith('HTTP/1.1 404');
+    });
   });
 
   test('an unknown action answers 404 and names the nearest', async () => {
@@ -211,8 +267,21 @@ describe('a body', () => {
     ['not JSON', '{"callback_url":'],
     ['empty', ''],
     ['not UTF-8', Buffer.from([0x22, 0xff, 0x22])],
+    ['a member twice', `{"callback_url":"https://a.test/","callback_url":"${callback_url}"}`],
+    [
+      'a member twice, once escaped',
+      String.raw`{"callback_url":"https://a.test/","callback\u005furl":"${callback_url}"}`,
+    ],
+    ['a member twice, somewhere inside', `{"callback_url":"${callback_url}","x":[{"a":1,"a":1}]}`],
+    ['nested without end', '['.repeat(30_000)],
   ])('that is %s answers 400', async (_name, raw) => {
     expect(problemStatus(await subscribe(raw, { 'content-type': json }))).toBe(400);
+  });
+
+  test('that would reach the prototype of objects is read as any other member', async () => {
+    const answer = await subscribe(`{"callback_url":"${callback_url}","__proto__":{"a":1}}`, { 'content-type': json });
+    expect(problemStatus(answer)).toBe(422);
+    expect(answer.body.errors).toEqual([{ pointer: '#/__proto__', detail: expect.any(String) }]);
   });
 
   test('over 64 KiB answers 413, compressed or not; at 64 KiB it is read', async () => {
@@ -318,19 +387,19 @@ describe('a process', () => {
       expect(problemStatus(answer)).toBe(503);
       expect(answer.headers.get('retry-after')).toMatch(/^\d+$/);
     }
-    await until(() => behind.database.waitingFor().length > 0);
+    await until('it is seen to be away', () => behind.database.waitingFor().length > 0);
     expect(behind.database.waitingFor()).toEqual([expect.stringMatching(/^postgres \(.*ECONNREFUSED/)]);
     await proxy.mend();
-    await until(async () => (await behind.ask('GET', base, { token })).status === 200);
-    await until(() => behind.database.waitingFor().length === 0);
+    await until('it answers again', async () => (await behind.ask('GET', base, { token })).status === 200);
+    await until('it is seen to be back', () => behind.database.waitingFor().length === 0);
   });
 
   test('answers 503 until the migrations are there, and says what it waits for', async () => {
     await using early = await startApi({ isMigrated: false });
-    await until(() => early.database.waitingFor().join().includes('migrat'));
+    await until('it waits for migrations', () => early.database.waitingFor().join().includes('migrat'));
     expect(problemStatus(await early.ask('GET', base, { token: 'wbl_x' }))).toBe(503);
     await migrate({ url: early.store.url, log: silentLog });
-    await until(() => early.database.waitingFor().length === 0);
+    await until('it waits for nothing', () => early.database.waitingFor().length === 0);
     expect(problemStatus(await early.ask('GET', base, { token: 'wbl_x' }))).toBe(401);
   });
 

@@ -1,11 +1,18 @@
+import { toPlain } from '@waybell/events/json';
+import { readJson as readStrictly } from '@waybell/events/read-json';
 import { raw, type Request, type Response } from 'express';
 import { Problem, type Fault } from './problem.ts';
 
 const BODY_LIMIT_BYTES = 64 * 1_024;
+// Deeper than any body that is taken, so that what is wrong with a deep one is still said by its rules.
+const MAX_DEPTH = 32;
 
 const takeBytes = raw({ type: () => true, limit: BODY_LIMIT_BYTES });
 
-/** The body as JSON, whatever it holds. Throws a Problem: 415 not JSON in UTF-8, 413 too large, 400 malformed. */
+/**
+ * The body as JSON, whatever it holds. Throws a Problem: 415 not JSON in UTF-8, 413 too large, 400 malformed. A member
+ * that is there twice is malformed: readers differ in which one counts.
+ */
 export async function readJson(request: Request, response: Response): Promise<unknown> {
   requireJson(request.get('content-type'));
   return parseJson(await readBytes(request, response));
@@ -71,10 +78,7 @@ function requireJson(contentType = ''): void {
 }
 
 function parseJson(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-  } catch (error) {
-    const reason = error instanceof SyntaxError ? error.message : 'it is not valid UTF-8';
-    throw new Problem('invalid-json', `The body is not JSON: ${bytes.length === 0 ? 'it is empty' : reason}`);
-  }
+  const reading = readStrictly(bytes, MAX_DEPTH);
+  if (reading.kind === 'invalid') throw new Problem('invalid-json', `The body is not valid JSON: ${reading.detail}.`);
+  return toPlain(reading.value);
 }

@@ -1,7 +1,10 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { actions } from '@waybell/catalog/actions';
 import { signUp, startApi, type TestApi } from '../testing/api.ts';
+import type { Asked } from '../testing/ask.ts';
 import { cuttableProxy } from '../testing/cuttable-proxy.ts';
+import { logDelivery } from '../testing/logged-delivery.ts';
 import { createToken } from '../tokens.ts';
 
 const callback_url = 'https://hooks.test/a';
@@ -10,6 +13,7 @@ const base = '/v1/public/webhooks';
 /** A request to each operation that needs a token. `body` is what it takes. */
 type Ask = { name: string; method: string; path: string; body?: object };
 
+const GUID = 'a3e0b6c4-6f5e-4a3f-9a55-0c8f2f0f7d11';
 const asks: Ask[] = [
   { name: 'listShipperActions', method: 'GET', path: `${base}/action_types` },
   { name: 'listShipperActionsUnprefixed', method: 'GET', path: '/webhooks/action_types' },
@@ -24,6 +28,23 @@ const asks: Ask[] = [
     body: { callback_url },
   },
   { name: 'listCarrierSubscriptions', method: 'GET', path: '/v1/webhooks/order.created/subscriptions/' },
+  { name: 'listSubscriptions', method: 'GET', path: '/v1/subscriptions' },
+  { name: 'listSigningSecrets', method: 'GET', path: '/v1/signing-secrets' },
+  { name: 'rotateSigningSecret', method: 'POST', path: '/v1/signing-secrets/rotate', body: {} },
+  { name: 'getTimeline', method: 'GET', path: `/v1/timeline/${GUID}` },
+  { name: 'listDeliveries', method: 'GET', path: '/v1/deliveries' },
+  { name: 'getDelivery', method: 'GET', path: `/v1/deliveries/${GUID}` },
+  { name: 'resendDelivery', method: 'POST', path: `/v1/deliveries/${GUID}/resend`, body: {} },
+  {
+    name: 'createReplay',
+    method: 'POST',
+    path: '/v1/replays',
+    body: { subscription_guid: GUID, since: '2026-11-20T00:00:00Z' },
+  },
+  { name: 'listReplays', method: 'GET', path: '/v1/replays' },
+  { name: 'getReplay', method: 'GET', path: `/v1/replays/${GUID}` },
+  { name: 'cancelReplay', method: 'DELETE', path: `/v1/replays/${GUID}`, body: {} },
+  { name: 'testSubscription', method: 'POST', path: `/v1/subscriptions/${GUID}/test`, body: {} },
   { name: 'unsubscribeCarrier', method: 'DELETE', path: '/v1/webhooks/order.created/subscriptions/', body: {} },
 ];
 const interfaceOf = ({ name }: Ask) => (/Shipper/.test(name) ? 'shipper' : 'carrier');
@@ -31,13 +52,17 @@ const other = { shipper: 'carrier', carrier: 'shipper' } as const;
 const json = { 'content-type': 'application/json' };
 
 let api: TestApi;
-let tokens: Record<'shipper' | 'carrier', { all: string; none: string }>;
+let tokens: Record<'shipper' | 'carrier', { account: string; all: string; none: string }>;
 
 beforeAll(async () => {
   api = await startApi();
   const tokensOf = async (name: 'shipper' | 'carrier') => {
     const { guid, token } = await signUp(api, { interface: name });
-    return { all: token, none: await createToken(api.store.postgres, { accountGuid: guid, scopes: ['admin'] }) };
+    return {
+      account: guid,
+      all: token,
+      none: await createToken(api.store.postgres, { accountGuid: guid, scopes: ['admin'] }),
+    };
   };
   tokens = { shipper: await tokensOf('shipper'), carrier: await tokensOf('carrier') };
 });
@@ -46,7 +71,7 @@ afterAll(async () => {
   await api[Symbol.asyncDispose]();
 });
 
-const unseen = ({ contract }: TestApi) => [...contract.documented].filter((answer) => !contract.seen.has(answer));
+const unseen = ({ contract }: Asked) => [...contract.documented].filter((answer) => !contract.seen.has(answer));
 
 /** Every answer to one operation but those of a failing server. */
 async function provoke(each: Ask): Promise<void> {
@@ -60,11 +85,65 @@ async function provoke(each: Ask): Promise<void> {
     await api.ask(method, path.replace(/order\.\w+/, 'order.nope'), { token, body });
     await api.ask(method, path.replace(/order\.\w+/, '%zz'), { token, body });
   }
+  if (path.includes(GUID))
+    for (const wrong of ['x', '%zz']) await api.ask(method, path.replace(GUID, wrong), { token });
   if (body !== undefined) {
     await api.ask(method, path, { token, raw: '{', headers: json });
+    await api.ask(method, path, { token, raw: '{}', headers: { ...json, 'content-encoding': 'gzip' } });
     await api.ask(method, path, { token, raw: 'a', headers: { 'content-type': 'text/plain' } });
     await api.ask(method, path, { token, raw: ' '.repeat(65_537), headers: json });
     await api.ask(method, path, { token, body: { unknown: 1 } });
+  }
+}
+
+/** What a client can have sent by hand, and why it is refused. */
+async function sendByHand(): Promise<void> {
+  const { account, all: token } = tokens.carrier;
+  const { postgres } = api.store;
+  const subscribe = { token, body: { callback_url } };
+  await api.ask('POST', '/v1/webhooks/order.created/subscriptions/', subscribe);
+  const { rows } = await postgres.query(
+    'select guid from waybell.subscriptions where ended_at is null and account_guid = $1',
+    [account],
+  );
+  const subscription = String(rows[0].guid);
+  const log = (more = {}) => logDelivery(postgres, { account, interface: 'carrier', mark: 'x', subscription, ...more });
+  const resend = ({ delivery }: { delivery: string }) =>
+    api.ask('POST', `/v1/deliveries/${delivery}/resend`, { token });
+  const [first, bodiless, last] = [await log(), await log(), await log()];
+  await resend(first);
+  await resend(first);
+  await postgres.query('delete from delivery_log.bodies where delivery = $1', [bodiless.delivery]);
+  await resend(bodiless);
+  await resend(await log({ byHand: 'test' }));
+
+  const replay = { subscription_guid: subscription, since: '2026-11-20T00:00:00Z' };
+  await api.ask('POST', '/v1/replays', { token, body: { ...replay, dry_run: true } });
+  const { body: made } = await api.ask('POST', '/v1/replays', { token, body: replay });
+  for (const method of ['GET', 'DELETE']) await api.ask(method, `/v1/replays/${made.guid}`, { token });
+
+  const tryOut = () => api.ask('POST', `/v1/subscriptions/${subscription}/test`, { token });
+  const tried = tryOut();
+  const delivery = await untilAskedForTest();
+  await tryOut();
+  await log({ delivery });
+  await tried;
+  await postgres.query(
+    "update waybell.subscriptions set is_active = false, deactivated_at = now(), deactivation_rule = 'window' where guid = $1",
+    [subscription],
+  );
+  await tryOut();
+  await resend(last);
+  await api.ask('POST', '/v1/replays', { token, body: replay });
+  await api.ask('DELETE', '/v1/webhooks/order.created/subscriptions/', { token });
+}
+
+/** What is to be sent is then in the place of what the deliverer would make of it. */
+async function untilAskedForTest(): Promise<string> {
+  for (;;) {
+    const { rows } = await api.store.postgres.query("select delivery from delivery_log.sendings where why = 'test'");
+    if (rows.length > 0) return rows[0].delivery;
+    await delay(20);
   }
 }
 
@@ -72,6 +151,10 @@ describe('openapi.json', () => {
   test('tells of every answer, and of none that is never given', async () => {
     for (const each of asks) await provoke(each);
     await api.ask('POST', `${base}/insurance.issued/subscribe`, { token: tokens.shipper.all, body: { callback_url } });
+    await api.ask('GET', '/v1/deliveries?status=lost', { token: tokens.carrier.all });
+    const { delivery } = await logDelivery(api.store.postgres, { ...tokens.carrier, interface: 'carrier', mark: 'x' });
+    await api.ask('GET', `/v1/deliveries/${delivery}`, { token: tokens.carrier.all });
+    await sendByHand();
     for (const path of [
       '/openapi.json',
       '/asyncapi.json',
@@ -85,7 +168,16 @@ describe('openapi.json', () => {
     for (const path of ['/docs/', '/docs/nope', '/docs/%zz', '/schemas/nope', '/schemas/%zz'])
       await api.ask('GET', path);
     const missing = unseen(api);
-    expect(missing.filter((answer) => !/ 50[03] /.test(answer))).toEqual([]);
+    expect(missing.filter((answer) => !/ (429|50[03]) /.test(answer))).toEqual([]);
+  });
+
+  test('tells of the answer of each operation to a token that asks too much', async () => {
+    await using strict = await startApi({ limits: { requestsPerMinute: 1 } });
+    const { token } = await signUp(strict, { interface: 'shipper' });
+    await strict.ask('GET', base, { token });
+    for (const { method, path, body } of asks)
+      expect((await strict.ask(method, path, { token, body })).status).toBe(429);
+    expect(unseen(strict).filter((answer) => / 429 /.test(answer))).toEqual([]);
   });
 
   test('tells of the answers of each operation while the database is away, or broken', async () => {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Action, Interface } from '@waybell/catalog/action';
-import { documentFiles } from '@waybell/contracts/document-files';
+import { adminDocumentFiles, documentFiles } from '@waybell/contracts/document-files';
 import { sentExamples } from '@waybell/contracts/sent-examples';
 import { Router, type Response } from 'express';
 import { pageFiles, PAGE_POLICY } from './page-files.ts';
@@ -14,14 +14,16 @@ const CACHED = 'public, max-age=300';
 /** Anyone's page may read what is public. */
 const SHARED = { 'access-control-allow-origin': '*', 'cross-origin-resource-policy': 'cross-origin' };
 
-/** The contracts of the interfaces served, and a page to read them by; without a token, and kept in memory. */
-export function documentRoutes(options: { interfaces: readonly Interface[]; catalog: readonly Action[] }): Router {
-  const router = Router({ caseSensitive: true });
-  const documents = makeDocuments(options);
+/** The paths of routes, and what is there by its path. */
+type Documents = { routes: string[]; files: ReadonlyMap<string, Document> };
 
-  addPath(router, ['/openapi.json', '/asyncapi.json', '/schemas/:file', '/docs', '/docs/:file'], {
+/** Serves documents without a token. */
+export function documentRoutes({ routes, files }: Documents): Router {
+  const router = Router({ caseSensitive: true });
+
+  addPath(router, routes, {
     get(request, response, next) {
-      const document = documents.get(request.path.replaceAll(/^\/|\/$/g, ''));
+      const document = files.get(request.path.replaceAll(/^\/|\/$/g, ''));
       // What the page loads lies beside it, whatever the path under which a proxy shows the API.
       if (request.path === '/docs/') response.status(308).set('location', '../docs').end();
       else if (document === undefined) next('router');
@@ -47,14 +49,25 @@ function isKept(ifNoneMatch: string | undefined, etag: string): boolean {
   return kept.includes(etag) || kept.includes('*');
 }
 
-function makeDocuments(options: { interfaces: readonly Interface[]; catalog: readonly Action[] }) {
-  const contracts = Object.entries(documentFiles({ ...options, sentExamples })).map(([path, text]) =>
-    entry(path, { type: contractType(path), bytes: Buffer.from(text), headers: SHARED }),
-  );
+/** The contracts of the interfaces served, and a page to read them by; kept in memory. */
+export function publicDocuments(options: { interfaces: readonly Interface[]; catalog: readonly Action[] }): Documents {
   const page = Object.entries(pageFiles()).map(([path, file]) =>
     entry(path, { ...file, headers: { 'content-security-policy': PAGE_POLICY } }),
   );
-  return new Map([...contracts, ...page]);
+  return {
+    routes: ['/openapi.json', '/asyncapi.json', '/schemas/:file', '/docs', '/docs/:file'],
+    files: new Map([...contracts(documentFiles({ ...options, sentExamples })), ...page]),
+  };
+}
+
+export function adminDocuments(): Documents {
+  return { routes: ['/admin-openapi.json'], files: new Map(contracts(adminDocumentFiles())) };
+}
+
+function contracts(files: Record<string, string>): [string, Document][] {
+  return Object.entries(files).map(([path, text]) =>
+    entry(path, { type: contractType(path), bytes: Buffer.from(text), headers: SHARED }),
+  );
 }
 
 function entry(path: string, file: Omit<Document, 'etag'>): [string, Document] {

@@ -1,5 +1,5 @@
 import type { Action, Interface } from '@waybell/catalog/action';
-import { distance } from 'fastest-levenshtein';
+import { nearestNames } from '@waybell/catalog/nearest-names';
 import type { Response } from 'express';
 import type { Caller } from './authenticate.ts';
 import { Problem } from './problem.ts';
@@ -42,9 +42,7 @@ function isOnFor({ feature }: Action, { features }: Caller): boolean {
 }
 
 function unknownAction(name: string, actions: readonly Action[]): Problem {
-  const byDistance = actions.map((action) => ({ name: action.name, distance: distance(name, action.name) }));
-  const nearest = byDistance.toSorted((a, b) => a.distance - b.distance).slice(0, NEAREST);
-  const names = nearest.map((action) => action.name).join(', ');
+  const names = nearestNames(name, actions, NEAREST).join(', ');
   return new Problem('unknown-action', `There is no action "${name}". The nearest are: ${names}.`);
 }
 

@@ -2,18 +2,26 @@ import { problemKinds, problemType, type ProblemKind } from '@waybell/contracts/
 import type { Log } from '@waybell/runtime/log';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import type { ErrorRequestHandler, Response } from 'express';
+import { Refusal } from '../refusal.ts';
 
 /** One rule that a body breaks; `pointer` is a JSON Pointer as a URI fragment, as in RFC 9457. */
 export type Fault = { pointer: string; detail: string };
+
+/** One rule that a parameter of the path or the query breaks. */
+export type ParameterFault = { parameter: string; detail: string };
 
 /** An answer other than the one hoped for. Thrown by handlers, answered as RFC 9457 says, by one error handler. */
 export class Problem extends Error {
   readonly kind: ProblemKind;
   readonly status: number;
   readonly headers: Record<string, string>;
-  readonly faults: Fault[] | undefined;
+  readonly faults: (Fault | ParameterFault)[] | undefined;
 
-  constructor(kind: ProblemKind, detail: string, more: { headers?: Record<string, string>; faults?: Fault[] } = {}) {
+  constructor(
+    kind: ProblemKind,
+    detail: string,
+    more: { headers?: Record<string, string>; faults?: (Fault | ParameterFault)[] } = {},
+  ) {
     super(detail);
     this.name = 'Problem';
     this.kind = kind;
@@ -40,6 +48,7 @@ export function answerProblems(log: Log): ErrorRequestHandler {
     const problem = toProblem(error);
     const { requestId } = response.locals;
     if (problem.kind === 'internal-error') log.error({ err: error, requestId }, 'request.failed');
+    if (error instanceof Unavailable) log.warn({ dependency: error.dependency, requestId }, 'dependency.away');
     if (response.headersSent) next(error);
     else answer(problem, response);
   };
@@ -52,8 +61,9 @@ function answer(problem: Problem, response: Response): void {
 
 function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
+  if (error instanceof Refusal) return refused(error);
   if (error instanceof Unavailable) {
-    const detail = 'The database cannot be reached; nothing was changed, or it is not known: ask again.';
+    const detail = 'A server behind this one cannot be reached; nothing was changed, or it is not known: ask again.';
     return new Problem('unavailable', detail, { headers: { 'retry-after': RETRY_AFTER_S } });
   }
   // What Express and its body reader object to carries a status.
@@ -63,4 +73,10 @@ function toProblem(error: unknown): Problem {
   if (error instanceof URIError) return new Problem('malformed-request', 'The path is not valid percent-encoding.');
   if (status === 400) return new Problem('malformed-request', 'The body could not be read to its end.');
   return new Problem('internal-error', 'The error was logged under the id in "instance".');
+}
+
+function refused({ reason, message }: Refusal): Problem {
+  return reason === 'invalid'
+    ? new Problem('invalid-body', message, { faults: [{ pointer: '#', detail: message }] })
+    : new Problem(reason, message);
 }

@@ -1,6 +1,8 @@
 import type { Action } from '@waybell/catalog/action';
 import type { RequestHandler, Response, Router } from 'express';
 import type { CallbackRules } from '../callback-url.ts';
+import type { Database } from '../database.ts';
+import type { SigningSecrets } from '../signing-secrets.ts';
 import type { Subscriptions } from '../subscriptions.ts';
 import type { Authenticate } from './authenticate.ts';
 import { Problem } from './problem.ts';
@@ -9,20 +11,25 @@ import { Problem } from './problem.ts';
 export type RouteOptions = {
   authenticate: Authenticate;
   subscriptions: Subscriptions;
+  signingSecrets: SigningSecrets;
+  database: Pick<Database, 'askLog' | 'change'>;
   catalog: readonly Action[];
   callbackRules: CallbackRules;
 };
 
-type Method = 'get' | 'post' | 'delete';
+const METHODS = ['get', 'post', 'patch', 'delete'] as const;
+
+type Method = (typeof METHODS)[number];
+
+type OfAction = { action: string };
 
 /** Adds the handlers of a path; with any other method it answers 405 and names the right ones. */
-export function addPath(
+export function addPath<Params = OfAction>(
   router: Router,
   paths: string[],
-  handlers: Partial<Record<Method, RequestHandler<{ action: string }>>>,
+  handlers: Partial<Record<Method, RequestHandler<Params>>>,
 ): void {
-  const methods: Method[] = ['get', 'post', 'delete'];
-  const offered = methods.filter((method) => handlers[method] !== undefined);
+  const offered = METHODS.filter((method) => handlers[method] !== undefined);
   const names = offered.flatMap((method) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]));
   const allow = names.join(', ');
   const route = router.route(paths);

@@ -1,44 +1,44 @@
 import { randomBytes } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Action } from '@waybell/catalog/action';
 import { actions } from '@waybell/catalog/actions';
+import { until } from '@waybell/runtime/testing/until';
 import { readNetworks } from '@waybell/runtime/forbidden-address';
-import { createMetrics } from '@waybell/runtime/metrics';
+import { createMetrics, type Metrics } from '@waybell/runtime/metrics';
+import { connectRedis } from '@waybell/runtime/redis';
 import { readKeyRing } from '@waybell/runtime/secrets';
 import { createAccount } from '../accounts.ts';
 import { openDatabase, type Database } from '../database.ts';
+import { createAdminApi } from '../rest/admin-api.ts';
 import { createApi } from '../rest/api.ts';
-import { authenticateByAccessToken } from '../rest/authenticate.ts';
-import { serveApi } from '../rest/serve-api.ts';
+import { authenticateBearer } from '../rest/authenticate.ts';
+import { byAccessToken } from '../rest/by-access-token.ts';
+import { byJwt, type JwtRules } from '../rest/by-jwt.ts';
+import type { Limits } from '../rest/limits.ts';
+import { httpMetrics } from '../rest/http-metrics.ts';
+import { serveApi, type ServerLimits } from '../rest/serve-api.ts';
+import { keepSigningSecrets } from '../signing-secrets.ts';
 import { keepSubscriptions } from '../subscriptions.ts';
 import { createToken } from '../tokens.ts';
-import { contractOf, type Contract } from './contract.ts';
+import { askedBy, type Asked } from './ask.ts';
 import { createTestDatabase, silentLog, type TestDatabase } from './database.ts';
-import type { Node } from './documented-operations.ts';
 
-// What an answer holds is what the tests find out.
-// oxlint-disable-next-line typescript/no-explicit-any
-export type Answer = { status: number; headers: Headers; text: string; body: any };
+export type TestApi = AsyncDisposable &
+  Asked & {
+    /** The operators' interface of the same process. */
+    admin: Asked;
+    store: TestDatabase;
+    database: Database;
+    metrics: Metrics;
+  };
 
-export type Ask = (
-  method: string,
-  path: string,
-  more?: { token?: string | undefined; body?: unknown; raw?: string | Buffer; headers?: Record<string, string> },
-) => Promise<Answer>;
-
-export type TestApi = AsyncDisposable & {
-  port: number;
-  ask: Ask;
-  store: TestDatabase;
-  database: Database;
-  contract: Contract;
-};
+// So long that a machine that stands still is not taken for a Redis that is away.
+const PATIENT_MS = 60_000;
 
 export const keyRing = readKeyRing(`test:${randomBytes(32).toString('base64')}`);
 
 /**
- * The REST interface on a port and a database of its own. Whatever it is asked, it must answer as its own OpenAPI
- * document says. `through` leads its connections another way.
+ * The REST interfaces on ports and a database of their own. Whatever they are asked, they must answer as their own OpenAPI
+ * documents say. `through` leads their connections another way.
  */
 export async function startApi(
   options: {
@@ -46,34 +46,64 @@ export async function startApi(
     interfaces?: string[];
     through?: (url: string) => string;
     isMigrated?: boolean;
+    redisUrl?: string;
+    overlapMs?: number;
+    /** The limit of a statement. */
+    timeoutMs?: number;
+    limits?: Partial<Limits & ServerLimits>;
+    trustedProxies?: string[];
+    jwt?: JwtRules;
   } = {},
 ): Promise<TestApi> {
   await using stack = new AsyncDisposableStack();
   const store = stack.use(await createTestDatabase(options));
   const url = options.through?.(store.url) ?? store.url;
-  const database = stack.use(openDatabase({ url, role: '', poolSize: 8, timeoutMs: 2_000, log: silentLog }));
+  const database = stack.use(
+    openDatabase({ url, role: '', poolSize: 8, timeoutMs: options.timeoutMs ?? 10_000, log: silentLog }),
+  );
+  const redis = stack.use(
+    connectRedis({ url: options.redisUrl ?? testRedisUrl(), timeoutMs: PATIENT_MS, log: silentLog }),
+  );
+  const metrics = createMetrics('test');
+  const limits = { ...unlimited, ...options.limits };
+  const measured = httpMetrics(metrics);
+  const trustedProxies = options.trustedProxies ?? [];
+  const common = { limits, trustedProxies, redis, log: silentLog, httpMetrics: measured };
+  const jwt = options.jwt && byJwt(database, options.jwt);
   const api = createApi({
+    ...common,
     interfaces: options.interfaces ?? ['shipper', 'carrier'],
-    authenticate: authenticateByAccessToken(database),
+    authenticate: authenticateBearer({ opaque: byAccessToken(database), jwt }),
     subscriptions: keepSubscriptions({ database, keyRing }),
-    catalog: options.catalog ?? actions,
-    callbackRules: { isHttpAllowed: false, allowedNetworks: readNetworks([]), resolve: resolveForTests },
-    log: silentLog,
-    metrics: createMetrics('test'),
-  });
-  const { port } = stack.use(await serveApi(api, { host: '127.0.0.1', port: 0 }));
-  if (options.isMigrated !== false) await until(() => database.waitingFor().length === 0);
-  const contract = contractOf(await documentOf(port));
-  const opened = stack.move();
-  return {
-    port,
-    store,
+    signingSecrets: keepSigningSecrets({ database, keyRing, overlapMs: options.overlapMs ?? 60_000 }),
     database,
-    contract,
-    ask: askAt(port, contract),
-    [Symbol.asyncDispose]: () => opened.disposeAsync(),
-  };
+    catalog: options.catalog ?? actions,
+    callbackRules: {
+      isHttpAllowed: false,
+      networks: readNetworks([]),
+      deniedPorts: new Set([6379]),
+      resolve: resolveForTests,
+    },
+  });
+  const adminApi = createAdminApi({ ...common, database });
+  const at = { host: '127.0.0.1', port: 0, ...limits };
+  const server = stack.use(await serveApi(api, at, measured));
+  const adminServer = stack.use(await serveApi(adminApi, at, measured));
+  if (options.isMigrated !== false) await until('the database is there', () => database.waitingFor().length === 0);
+  const asked = await askedBy(server.port, '/openapi.json');
+  const admin = await askedBy(adminServer.port, '/admin-openapi.json');
+  const opened = stack.move();
+  return { ...asked, admin, store, database, metrics, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
+
+/** What no test comes near that is about something else: all share one Redis. */
+const unlimited: Limits & ServerLimits = {
+  requestsPerMinute: 1_000_000,
+  failuresPerMinute: 1_000_000,
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 30_000,
+  connectionLimit: 1_000,
+};
 
 /** An account and a token for it. */
 export async function signUp(
@@ -84,11 +114,10 @@ export async function signUp(
   return { guid, token: await createToken(store.postgres, { accountGuid: guid, ...account }) };
 }
 
-export async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
-  for (let tries = 500; !(await isTrue()); tries -= 1) {
-    if (tries === 0) throw new Error(`never came true: ${isTrue.toString()}`);
-    await delay(20);
-  }
+export function testRedisUrl(): string {
+  const url = process.env['TEST_REDIS_URL'];
+  if (url === undefined) throw new Error('TEST_REDIS_URL is not set: run `./waybell test`, or name a Redis');
+  return url;
 }
 
 /** Names whose answers a test knows, on every machine. */
@@ -99,42 +128,4 @@ async function resolveForTests(host: string): Promise<string[]> {
     'hooks.test': ['93.184.215.14'],
   };
   return known[host] ?? [];
-}
-
-async function documentOf(port: number): Promise<Node> {
-  const response = await fetch(`http://127.0.0.1:${port}/openapi.json`, { headers: { connection: 'close' } });
-  // An OpenAPI document is an object.
-  return (await response.json()) as Node;
-}
-
-function askAt(port: number, contract: Contract): Ask {
-  return async (method, path, { token, body, raw, headers = {} } = {}) => {
-    const content = Buffer.from(raw ?? (body === undefined ? '' : JSON.stringify(body)));
-    const request = new Request(`http://127.0.0.1:${port}${path}`, {
-      method,
-      // What is answered is looked at as it came.
-      redirect: 'manual',
-      headers: {
-        connection: 'close',
-        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json; charset=utf-8' }),
-        ...headers,
-      },
-      ...(content.length === 0 ? {} : { body: content }),
-    });
-    const response = await fetch(request);
-    const { status, headers: answered } = response;
-    const text = await response.text();
-    contract.check({
-      method,
-      path,
-      requestHeaders: request.headers,
-      requestBody: content,
-      status,
-      headers: answered,
-      text,
-    });
-    const isJson = /json/.test(answered.get('content-type') ?? '') && text !== '';
-    return { status, headers: answered, text, body: isJson ? JSON.parse(text) : undefined };
-  };
 }

@@ -17,6 +17,7 @@ const made = { is_active: true, action: 'order.created', verification_token: 'x'
 function anExchange(what: {
   method?: string;
   path?: string;
+  query?: string;
   status?: number;
   ask?: unknown;
   answer?: unknown;
@@ -27,6 +28,7 @@ function anExchange(what: {
   return {
     method,
     path,
+    query: new URLSearchParams(what.query),
     status,
     requestHeaders: new Headers({ authorization: what.token ?? 'Bearer x' }),
     requestBody: Buffer.from(JSON.stringify(what.ask ?? { callback_url: 'https://hooks.test/' })),
@@ -77,6 +79,16 @@ describe('a contract', () => {
       /additional properties/,
     ],
     ['an accepted request to an unknown action', { path: '/v1/webhooks/order.nope/subscriptions/' }, /parameters/],
+    [
+      'an accepted parameter beyond its bounds',
+      { method: 'GET', path: '/v1/deliveries', query: 'limit=201', status: 200 },
+      /<= 200/,
+    ],
+    [
+      'an accepted parameter',
+      { method: 'GET', path: '/v1/deliveries', query: 'order=x', status: 200 },
+      /"order" in its query/,
+    ],
     ['an accepted request without a token', { token: 'Basic x' }, /without a token/],
   ])('refuses %s that is not documented', (_what, exchange, fault) => {
     expect(() => contractOf(document).check(anExchange(exchange))).toThrow(fault);

@@ -14,6 +14,7 @@ import {
 export type Exchange = {
   method: string;
   path: string;
+  query: URLSearchParams;
   requestHeaders: Headers;
   requestBody: Buffer;
   status: number;
@@ -81,9 +82,19 @@ export function contractOf(document: Node): Contract {
     const hasToken = /^bearer /i.test(exchange.requestHeaders.get('authorization') ?? '');
     return [
       ...parameters,
+      ...queryFaults(exchange, operation),
       ...(isOpen || hasToken ? [] : ['it was accepted without a token']),
       ...requestBodyFaults(exchange, operation),
     ];
+  }
+
+  function queryFaults({ query: asked }: Exchange, { query }: Operation): string[] {
+    if (Object.keys(query).length === 0) return [];
+    return [...asked].flatMap(([name, text]) => {
+      const parameter = query[name];
+      if (parameter === undefined) return [`it was accepted with "${name}" in its query`];
+      return validate(parameter.pointer, parameter.isNumber ? Number(text) : text);
+    });
   }
 
   function requestBodyFaults({ requestHeaders, requestBody }: Exchange, { body, pointer }: Operation): string[] {

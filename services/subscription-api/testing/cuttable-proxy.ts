@@ -8,8 +8,14 @@ export type CuttableProxy = AsyncDisposable & {
   mend(): Promise<void>;
 };
 
-/** Stands between a client and the server of `target`, to take it away and bring it back. */
-export async function cuttableProxy(target: string): Promise<CuttableProxy> {
+/**
+ * Stands between a client and the server of `target`, to take it away and bring it back. Of what each connection sends it
+ * passes on `passedBytes` and keeps the rest, so that the client cannot come to its end before it is cut.
+ */
+export async function cuttableProxy(
+  target: string,
+  { passedBytes = Infinity }: { passedBytes?: number } = {},
+): Promise<CuttableProxy> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
@@ -24,7 +30,9 @@ export async function cuttableProxy(target: string): Promise<CuttableProxy> {
           upstream.destroy();
         });
     }
-    client.pipe(upstream).pipe(client);
+    upstream.pipe(client);
+    if (passedBytes === Infinity) client.pipe(upstream);
+    else passSome(client, upstream, passedBytes);
   });
   const listen = (at: number) => new Promise<void>((resolve) => void server.listen(at, '127.0.0.1', resolve));
   await listen(0);
@@ -45,4 +53,13 @@ export async function cuttableProxy(target: string): Promise<CuttableProxy> {
     mend: () => listen(own),
     [Symbol.asyncDispose]: () => (server.listening ? cut() : Promise.resolve()),
   };
+}
+
+function passSome(from: Socket, to: Socket, bytes: number): void {
+  let leftBytes = bytes;
+  from.on('data', (chunk: Buffer) => {
+    to.write(chunk.subarray(0, leftBytes));
+    leftBytes -= chunk.length;
+    if (leftBytes <= 0) from.pause();
+  });
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import { createLog } from '@waybell/runtime/log';
+import { until } from '@waybell/runtime/testing/until';
 import pg from 'pg';
 import { migrate } from '../migrate.ts';
 
@@ -50,12 +50,17 @@ async function onServer(work: (server: pg.Client) => Promise<unknown>): Promise<
   }
 }
 
+/** Sooner than an idle connection is closed by its pool: one left open is to be seen. */
+const OPEN_LIMIT_MS = 8_000;
+
 async function untilNobodyIsConnected(server: pg.Client, name: string): Promise<void> {
-  const open = `select application_name, state, query from pg_stat_activity where datname = $1`;
-  for (let tries = 50; ; tries -= 1) {
-    const { rows } = await server.query(open, [name]);
-    if (rows.length === 0) return;
-    if (tries === 0) throw new Error(`connections were left open: ${JSON.stringify(rows)}`);
-    await delay(20);
-  }
+  const open = `select application_name, state, query from pg_stat_activity where datname = $1 and backend_type = 'client backend'`;
+  let left: unknown[] = [];
+  const look = async () => {
+    left = (await server.query(open, [name])).rows;
+    return left.length === 0;
+  };
+  await until('nobody is connected', look, OPEN_LIMIT_MS).catch(() => {
+    throw new Error(`connections were left open: ${JSON.stringify(left)}`);
+  });
 }

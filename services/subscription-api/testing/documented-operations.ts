@@ -10,6 +10,8 @@ export type Operation = {
   scopes: readonly string[];
   body: 'required' | 'optional' | 'none';
   parameters: readonly { pointer: string; value: string }[];
+  /** Where the schemas of parameters of the query are, by their names; empty where the query is not looked at. */
+  query: Readonly<Record<string, { pointer: string; isNumber: boolean }>>;
   answers: Readonly<Record<string, DocumentedAnswer>>;
   /** Every answer as `<status> <kind of problem>`. */
   kinds: readonly string[];
@@ -17,7 +19,7 @@ export type Operation = {
 
 export type DocumentedOperation = Operation & { method: string; path: string };
 
-const METHODS = ['get', 'post', 'delete'];
+const METHODS = ['get', 'post', 'patch', 'delete'];
 
 /** The operations of a document's paths. */
 export function documentedOperations(document: Node): DocumentedOperation[] {
@@ -36,6 +38,7 @@ export function documentedOperations(document: Node): DocumentedOperation[] {
         scopes: (security['accessToken'] as string[] | undefined) ?? [],
         body: body === undefined ? 'none' : body['required'] === true ? 'required' : 'optional',
         parameters: [],
+        query: queryOf(operation, pointer),
         answers,
         kinds: Object.entries(answers).flatMap(([status, answer]) => kindsOf(status, answer)),
       };
@@ -77,6 +80,7 @@ const options: Operation = {
   scopes: [],
   body: 'none',
   parameters: [],
+  query: {},
   answers: { 204: { headers: { allow: { $ref: '#/components/headers/Allow' } }, content: {}, pointer: '#' } },
   kinds: [],
 };
@@ -86,6 +90,19 @@ function shared(document: Node, name: string, status: string): Operation {
   const pointer = '#/components/responses';
   const answerOf = (each: string) => answerAt(nodeIn(responses, each), `${pointer}/${each}`);
   return { ...options, name, answers: { [status]: answerOf(name), 400: answerOf('MalformedRequest') } };
+}
+
+function queryOf(operation: Node, pointer: string): Operation['query'] {
+  const parameters = (operation['parameters'] ?? []) as Node[];
+  return Object.fromEntries(
+    parameters.map((each, index) => [
+      String(each['name']),
+      {
+        pointer: `${pointer}/parameters/${index}/schema`,
+        isNumber: nodeIn(each, 'schema')['type'] === 'integer',
+      },
+    ]),
+  );
 }
 
 function answersOf(responses: Node, pointer: string): Record<string, DocumentedAnswer> {

@@ -1,0 +1,34 @@
+import { readGuid } from './accounts.ts';
+import type { Queryable } from './database.ts';
+
+/** One change, as the triggers noted it. `details` are the new values of what changed. */
+export type Note = {
+  at: Date;
+  who: string;
+  origin: string | null;
+  request_id: string | null;
+  what: string;
+  account_guid: string;
+  subject_guid: string;
+  details: Record<string, unknown>;
+};
+
+export type NoteSelection = {
+  accountGuid?: string | undefined;
+  /** An account, token, signing secret or subscription. */
+  subjectGuid?: string | undefined;
+  since?: Date | undefined;
+  limit: number;
+};
+
+const READ = `
+  select at, who, origin, request_id, what, account_guid, subject_guid, details from waybell.audit_log
+  where ($1::uuid is null or account_guid = $1) and ($2::uuid is null or subject_guid = $2)
+    and ($3::timestamptz is null or at >= $3)
+  order by id desc limit $4`;
+
+/** The latest changes, the last one first. Throws Refusal where a guid is none. */
+export async function readAuditLog(postgres: Queryable, selection: NoteSelection): Promise<Note[]> {
+  const guids = [selection.accountGuid, selection.subjectGuid].map((guid) => guid && readGuid(guid));
+  return (await postgres.query<Note>(READ, [...guids, selection.since, selection.limit])).rows;
+}

@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from './testing/database.ts';
+
+/** What each role may do in schema waybell, and everybody: what does not stand here, it may not. */
+const GRANTS: Record<string, Record<string, string>> = {
+  public: {},
+  waybell_router: {
+    'schema waybell': 'USAGE',
+    subscription_targets: 'SELECT',
+    'needed_feature()': 'EXECUTE',
+  },
+  waybell_deliverer: {
+    'schema waybell': 'USAGE',
+    delivery_targets: 'SELECT',
+    valid_signing_secrets: 'SELECT',
+    'needed_feature()': 'EXECUTE',
+  },
+  waybell_deactivator: {
+    'schema waybell': 'USAGE',
+    'settle_deliveries()': 'EXECUTE',
+  },
+  waybell_tracker: {
+    'schema waybell': 'USAGE',
+    tracked_vehicles: 'DELETE, INSERT, SELECT, UPDATE (activated_by, is_active, last_seen_at)',
+    gps_deactivations: 'DELETE, INSERT, SELECT, UPDATE (claimed_until)',
+  },
+  waybell_log: {},
+};
+
+/** Everything there is, times every role of Waybell, times every privilege that it could have: what Postgres allows. */
+const ALLOWED = `
+  with role as (
+    select 'public' as role union all select rolname from pg_roles where starts_with(rolname, 'waybell_')
+  ), relation as (
+    select c.oid, c.relname as name, c.relkind = 'S' as is_sequence from pg_class c
+    where c.relnamespace = 'waybell'::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'f', 'S')
+  ), allowed as (
+    select role, 'database' as object, 'CREATE' as privilege
+    from role where has_database_privilege(role, current_database(), 'CREATE')
+    union all
+    select role, 'schema waybell', privilege from role, unnest(array['USAGE', 'CREATE']) privilege
+    where has_schema_privilege(role, 'waybell', privilege)
+    union all
+    select role, name || '()', 'EXECUTE'
+    from role, (select oid, proname as name from pg_proc where pronamespace = 'waybell'::regnamespace) f
+    where has_function_privilege(role, f.oid, 'EXECUTE')
+    union all
+    select role, name, privilege from role, relation, unnest(array['USAGE', 'SELECT', 'UPDATE']) privilege
+    where is_sequence and has_sequence_privilege(role, oid, privilege)
+    union all
+    select role, name, privilege from role, relation,
+      unnest(array['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'TRUNCATE', 'REFERENCES', 'TRIGGER']) privilege
+    where not is_sequence and has_table_privilege(role, oid, privilege)
+    union all
+    select role, name, privilege || ' (' || string_agg(attname, ', ' order by attname) || ')'
+    from role, relation join pg_attribute on attrelid = oid and attnum > 0 and not attisdropped,
+      unnest(array['SELECT', 'INSERT', 'UPDATE', 'REFERENCES']) privilege
+    where not is_sequence and has_column_privilege(role, oid, attnum, privilege) and not has_table_privilege(role, oid, privilege)
+    group by role, name, privilege
+  ), listed as (
+    select role, object, string_agg(privilege, ', ' order by privilege collate "C") as privileges
+    from allowed group by role, object
+  )
+  select role, coalesce(jsonb_object_agg(object, privileges) filter (where object is not null), '{}') as grants
+  from role left join listed using (role) group by role`;
+
+let store: TestDatabase;
+
+beforeAll(async () => {
+  store = await createTestDatabase();
+});
+
+afterAll(async () => {
+  await store[Symbol.asyncDispose]();
+});
+
+describe('the roles', () => {
+  test('may do what their services do, and nothing else; everybody else nothing', async () => {
+    const { rows } = await store.postgres.query<{ role: string; grants: object }>(ALLOWED);
+    expect(Object.fromEntries(rows.map(({ role, grants }) => [role, grants]))).toEqual(GRANTS);
+  });
+
+  test.each([
+    ['waybell_router', 'select from waybell.subscriptions'],
+    ['waybell_router', 'update waybell.subscription_targets set generation = 1'],
+    ['waybell_deliverer', 'select hash from waybell.access_tokens'],
+    ['waybell_deliverer', 'select sealed from waybell.signing_secrets'],
+    ['waybell_deactivator', 'select from waybell.subscriptions'],
+    ['waybell_deactivator', 'delete from waybell.audit_log'],
+    ['waybell_tracker', 'update waybell.tracked_vehicles set shipper_guid = vehicle_guid'],
+    ['waybell_log', 'select from waybell.subscriptions'],
+    ['waybell_tracker', 'create table waybell.mine ()'],
+    ['waybell_tracker', 'set role waybell_deliverer; select from waybell.delivery_targets'],
+  ])('that is %s is refused "%s"', async (role, statement) => {
+    const connection = await store.postgres.connect();
+    try {
+      // As who logs in by it: the user of the tests could take on any role again.
+      await connection.query(`set session authorization ${role}`);
+      await expect(connection.query(statement)).rejects.toThrow(/permission denied|cannot update view/);
+    } finally {
+      connection.release(true);
+    }
+  });
+
+  test('leave the schema of the delivery log to the one that owns it', async () => {
+    const { rows } = await store.postgres.query<{ role: string }>(
+      `select rolname as role from pg_roles
+       where starts_with(rolname, 'waybell_') and has_schema_privilege(oid, 'delivery_log', 'USAGE')`,
+    );
+    expect(rows).toEqual([{ role: 'waybell_log' }]);
+  });
+
+  test('are members of nothing, and nobody else: no role leads to another', async () => {
+    const { rows } = await store.postgres.query(
+      `select r.rolname from pg_auth_members m join pg_roles r on r.oid = m.member where starts_with(r.rolname, 'waybell_')`,
+    );
+    expect(rows).toEqual([]);
+  });
+});
+
+describe('functions that act as the owner of the tables', () => {
+  test('look only where their caller cannot put anything', async () => {
+    const { rows } = await store.postgres.query(
+      `select proname as name, proconfig as settings from pg_proc
+       where pronamespace = 'waybell'::regnamespace and prosecdef order by name`,
+    );
+    expect(rows.map(({ name }) => name)).toEqual(['note_change', 'settle_deliveries']);
+    for (const { settings } of rows) expect(settings).toEqual(['search_path=pg_catalog, pg_temp']);
+  });
+});

@@ -1,0 +1,62 @@
+import { duration, InvalidEnvironment, str, words } from '@waybell/runtime/environment';
+import type { JwtRules } from './rest/by-jwt.ts';
+
+// Signatures by the issuer's private key alone: with a shared secret, whoever checks a token could make one.
+const ALGORITHMS = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+];
+
+/** Settings of JWT access tokens (decisions R13). */
+export const jwtSettings = {
+  JWT_ISSUER: str({
+    default: '',
+    desc: 'whose JWTs (RFC 9068) are access tokens too, exactly as their `iss`; empty: none',
+  }),
+  JWT_AUDIENCE: str({ default: '', desc: 'what `aud` of a JWT has to name; required with JWT_ISSUER' }),
+  JWT_JWKS_URL: str({ default: '', desc: 'https address of the keys of JWT_ISSUER; required with it' }),
+  JWT_ALGORITHMS: words({ default: ['RS256', 'PS256', 'ES256', 'EdDSA'], desc: 'by which a JWT may be signed' }),
+  JWT_LEEWAY: duration({ default: 5_000, desc: 'by how much the clocks of JWT_ISSUER and a process may differ' }),
+  JWT_ACCOUNT_CLAIM: str({ default: 'account', desc: 'claim of a JWT with the guid of the account' }),
+  JWT_CLIENT_CLAIM: str({ default: 'client_id', desc: 'claim of a JWT with the name of the client' }),
+  JWT_INTERFACE_CLAIM: str({ default: 'interface', desc: 'claim of a JWT with its interface, shipper or carrier' }),
+};
+
+type Settings = {
+  [Name in keyof typeof jwtSettings]: ReturnType<(typeof jwtSettings)[Name]['_parse']>;
+};
+
+/** Undefined where JWTs are not taken. Throws InvalidEnvironment where they are, and something for that is missing. */
+export function readJwtRules(settings: Settings): JwtRules | undefined {
+  if (settings.JWT_ISSUER === '') return undefined;
+  const jwksUrl = URL.parse(settings.JWT_JWKS_URL);
+  const unknown = settings.JWT_ALGORITHMS.find((name) => !ALGORITHMS.includes(name));
+  const problems = [
+    ...(settings.JWT_AUDIENCE === '' ? ['JWT_AUDIENCE: is required with JWT_ISSUER'] : []),
+    ...(jwksUrl?.protocol === 'https:' ? [] : ['JWT_JWKS_URL: is not an https URL, and is required with JWT_ISSUER']),
+    ...(unknown === undefined ? [] : [`JWT_ALGORITHMS: "${unknown}" is none of ${ALGORITHMS.join(', ')}`]),
+    ...(settings.JWT_ALGORITHMS.length === 0 ? ['JWT_ALGORITHMS: names none'] : []),
+  ];
+  if (jwksUrl === null || problems.length > 0) throw new InvalidEnvironment(problems);
+  return {
+    issuer: settings.JWT_ISSUER,
+    audience: settings.JWT_AUDIENCE,
+    jwksUrl,
+    algorithms: settings.JWT_ALGORITHMS,
+    leewayMs: settings.JWT_LEEWAY,
+    claims: {
+      account: settings.JWT_ACCOUNT_CLAIM,
+      client: settings.JWT_CLIENT_CLAIM,
+      interface: settings.JWT_INTERFACE_CLAIM,
+    },
+  };
+}

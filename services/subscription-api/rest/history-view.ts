@@ -1,0 +1,73 @@
+import type { AttemptEntry, DeliveryEntry, EventEntry, Verdict, Why } from '@waybell/history/entries';
+import { asCurl, type SentRequest } from './sent-request.ts';
+
+/** An event, and what became of it for the client that asks. */
+export function eventView({ event, action, at, subjects, verdicts }: EventEntry) {
+  return { event_guid: event, action, at: moment(at), subject_guids: subjects, verdicts: verdicts.map(verdictView) };
+}
+
+function verdictView(verdict: Verdict) {
+  switch (verdict.kind) {
+    case 'delivery':
+      return { kind: 'delivery', delivery: deliveryView(verdict.delivery) };
+    case 'suppressed':
+      return { kind: 'suppressed', ...whyView(verdict), subscription_guid: verdict.subscription };
+    case 'rejected':
+      return { kind: 'rejected', ...whyView(verdict), detail: verdict.detail };
+  }
+}
+
+/** A delivery with its attempts, without what receivers answered: that would swell a list. */
+export function deliveryView(entry: DeliveryEntry) {
+  const { why, nextAttemptAt, deactivation } = entry;
+  return {
+    guid: entry.delivery,
+    event_guid: entry.event,
+    action: entry.action,
+    subscription_guid: entry.subscription,
+    at: moment(entry.at),
+    status: entry.status,
+    ...whyView(why),
+    next_attempt_at: moment(nextAttemptAt),
+    deactivation: deactivation && { at: moment(deactivation.at), rule: deactivation.rule },
+    attempts: entry.attempts.map(attemptView),
+  };
+}
+
+/** A delivery with all that is known of it. */
+export function deliveryDetailView(entry: DeliveryEntry, request: SentRequest) {
+  return {
+    ...deliveryView(entry),
+    attempts: entry.attempts.map((attempt) => ({ ...attemptView(attempt), answer: attempt.answer })),
+    request,
+    curl: asCurl(request),
+  };
+}
+
+function attemptView(entry: AttemptEntry) {
+  return {
+    attempt: entry.attempt,
+    at: moment(entry.at),
+    kind: entry.kind,
+    by_hand: entry.byHand,
+    lane: entry.lane,
+    http_status: entry.status,
+    ...whyView(entry.why),
+    retry_at: moment(entry.retryAt),
+    duration_ms: entry.durationMs,
+    url: entry.url,
+    // Where a name leads to inside the operator's network is nobody else's business.
+    ip: entry.why?.reason === 'blocked_address' ? undefined : entry.ip,
+    dns_ms: entry.dnsMs,
+    connect_ms: entry.connectMs,
+    tls_ms: entry.tlsMs,
+    first_byte_ms: entry.firstByteMs,
+  };
+}
+
+/** Without what else the entry holds that the reason is of. */
+function whyView(why: Why | undefined) {
+  return why && { reason: why.reason, meaning: why.meaning, remedy: why.remedy };
+}
+
+const moment = (at: number | undefined) => (at === undefined ? undefined : new Date(at).toISOString());

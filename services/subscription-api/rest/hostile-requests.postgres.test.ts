@@ -1,0 +1,138 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { signUp, startApi, type TestApi } from '../testing/api.ts';
+import { startForgery, type Forgery } from '../testing/forged-tokens.ts';
+import { readAnswers, sendBytes, type RawAnswer } from '../testing/raw-http.ts';
+import { createToken, hashToken } from '../tokens.ts';
+
+/**
+ * A request, and what it is answered with: `<status> <kind of problem>`, once per answer, after which the connection is
+ * closed; none where it is closed without a word. `shows` are headers of the last answer, null those that it must not have.
+ * Each character of a text is one byte; `{{…}}` stands for what `wordOf` says. What is `raw` asks for no closing.
+ */
+type Hostile = {
+  what: string;
+  on?: 'admin';
+  answers: string[];
+  shows?: Record<string, string | null>;
+} & (
+  | { raw: string }
+  | { method: string; path: string; headers?: Record<string, string | string[] | null>; body?: string }
+);
+
+const requests = JSON.parse(
+  readFileSync(join(import.meta.dirname, 'hostile-requests.json'), 'utf8'),
+) as readonly Hostile[];
+
+let api: TestApi;
+let forgery: Forgery;
+let words: Record<string, string>;
+let answered: Map<string, Promise<RawAnswer[]>>;
+
+beforeAll(async () => {
+  forgery = await startForgery();
+  api = await startApi({ jwt: forgery.rules, limits: { headersTimeoutMs: 2_000, requestTimeoutMs: 3_000 } });
+  const [shipper, carrier] = [await signUp(api, { interface: 'shipper' }), await signUp(api, { interface: 'carrier' })];
+  const operator = await signUp(api, { interface: 'shipper', scopes: ['admin'] });
+  const { token } = shipper;
+  words = {
+    token,
+    half: token.slice(0, 25),
+    upper: `wbl_${token.slice(4).replaceAll(/[a-z]/gi, (letter) => swapCase(letter))}`,
+    hash: hashToken(token).toString('hex'),
+    reader: await createToken(api.store.postgres, { accountGuid: shipper.guid, scopes: ['webhooks:read'] }),
+    carrier: carrier.token,
+    stranger: carrier.guid,
+    operator: operator.token,
+    bomb: gzipSync(Buffer.alloc(20_000_000, 0x20)).toString('latin1'),
+    ...Object.fromEntries(Object.entries(forgery.forged).map(([name, forged]) => [`jwt ${name}`, forged])),
+    many: Array.from({ length: 4_000 }, (_each, index) => `a${index % 10}:`).join('\r\n'),
+  };
+  // All at once: what one does to the server, the others meet.
+  answered = new Map(requests.map((request) => [request.what, answersTo(request)]));
+  await Promise.allSettled(answered.values());
+});
+
+afterAll(async () => {
+  await api[Symbol.asyncDispose]();
+  await forgery[Symbol.asyncDispose]();
+});
+
+const swapCase = (letter: string) => (letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase());
+
+/** `{{x*20}}` is twenty times x, any other one of `words`. */
+function wordOf(name: string): string {
+  const [, repeated = '', times] = /^(.+)\*(\d+)$/.exec(name) ?? [];
+  if (times !== undefined) return repeated.repeat(Number(times));
+  const word = words[name];
+  if (word === undefined) throw new Error(`nobody knows what {{${name}}} is`);
+  return word;
+}
+
+async function answersTo(request: Hostile): Promise<RawAnswer[]> {
+  const text = 'raw' in request ? request.raw : compose(request);
+  const bytes = Buffer.from(filled(text), 'latin1');
+  const { port } = request.on === 'admin' ? api.admin : api;
+  const isHead = 'method' in request && request.method === 'HEAD';
+  return readAnswers(await sendBytes(port, bytes), { isHead });
+}
+
+const filled = (text: string) => text.replaceAll(/\{\{(.+?)\}\}/g, (_all, name: string) => wordOf(name));
+
+function compose({ method, path, on, ...more }: Extract<Hostile, { method: string }>): string {
+  const body = filled(more.body ?? '');
+  const headers: Record<string, string | string[] | null> = {
+    host: 'api.test',
+    authorization: `Bearer {{${on === 'admin' ? 'operator' : 'token'}}}`,
+    connection: 'close',
+    ...(more.body === undefined ? {} : { 'content-length': String(body.length) }),
+    ...more.headers,
+  };
+  const lines = Object.entries(headers).flatMap(([name, values]) =>
+    [values ?? []].flat().map((value) => `${name}: ${value}`),
+  );
+  return `${[`${method} ${path} HTTP/1.1`, ...lines].join('\r\n')}\r\n\r\n${body}`;
+}
+
+/** As the file writes it. */
+function summary({ status, headers, body }: RawAnswer): string {
+  const isProblem = headers.get('content-type') === 'application/problem+json' && body !== '';
+  const { type } = isProblem ? (JSON.parse(body) as { type: string }) : { type: '' };
+  return `${status} ${type.replace('urn:waybell:problem:', '')}`.trim();
+}
+
+describe('a hostile request', () => {
+  test.each(requests)('with $what gets the answer that is documented', async ({ what, answers, shows = {} }) => {
+    const got = (await answered.get(what)) ?? [];
+    expect(got.map(summary)).toEqual(answers);
+    for (const [name, value] of Object.entries(shows))
+      expect([name, got.at(-1)?.headers.get(name) ?? null]).toEqual([name, value]);
+    for (const { status, body, headers } of got) {
+      expect(body).not.toMatch(/\bat .+:\d+:\d+|node:internal|node_modules|\.ts:|syntax error|relation /i);
+      for (const name of ['x-powered-by', 'server', 'set-cookie']) expect(headers.has(name)).toBe(false);
+      expect(headers.get('cache-control')).toBe(what.includes('of openapi.json') ? 'public, max-age=300' : 'no-store');
+      expect(headers.has('www-authenticate')).toBe(status === 401 || status === 403);
+    }
+  });
+
+  test('is one of at least 60, each of another kind', () => {
+    expect(new Set(requests.map(({ what }) => what)).size).toBe(requests.length);
+    expect(requests.length).toBeGreaterThanOrEqual(60);
+  });
+});
+
+describe('after all of them', () => {
+  test('good requests are answered as ever', async () => {
+    const body = { callback_url: 'https://hooks.test/a' };
+    const path = '/v1/public/webhooks/order.paid/subscribe';
+    expect((await api.ask('POST', path, { token: words['token'], body })).status).toBe(200);
+    expect((await api.ask('GET', '/v1/public/webhooks', { token: forgery.good })).status).toBe(200);
+    expect((await api.admin.ask('GET', '/v1/admin/accounts', { token: words['operator'] })).status).toBe(200);
+  });
+
+  test("nobody has asked a forger's server for keys", () => {
+    expect(forgery.asked()).toBe(0);
+  });
+});

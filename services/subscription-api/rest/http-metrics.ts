@@ -1,0 +1,22 @@
+import type { Metrics } from '@waybell/runtime/metrics';
+import { Counter, Histogram } from 'prom-client';
+
+/** What both listeners are measured by. */
+export type HttpMetrics = ReturnType<typeof httpMetrics>;
+
+export function httpMetrics(metrics: Metrics) {
+  return {
+    requestSeconds: new Histogram({
+      name: 'waybell_http_request_duration_seconds',
+      help: 'Time from a request to the API to the end of its answer',
+      labelNames: ['method', 'route', 'status'],
+      registers: [metrics],
+    }),
+    /** Nobody is answered who finds no connection: only this figure shows it. */
+    connectionsRefused: new Counter({
+      name: 'waybell_http_connections_refused_total',
+      help: 'Connections to the API closed at once, as CONNECTION_LIMIT were open',
+      registers: [metrics],
+    }),
+  };
+}

@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { signUp, startApi, type TestApi } from '../testing/api.ts';
+import { documentedOperations, type DocumentedOperation } from '../testing/documented-operations.ts';
+import { logDelivery } from '../testing/logged-delivery.ts';
+import { createToken } from '../tokens.ts';
+
+const base = '/v1/public/webhooks';
+
+let api: TestApi;
+let operations: DocumentedOperation[];
+let owners: Owner[];
+/** What the delivery log has of them. */
+let logged: string[];
+
+type Owner = { guid: string; token: string };
+
+/** What is an owner's alone, row by row: its subscriptions, and with its other clients its signing secrets. */
+async function ownedRows(withSecrets: Owner[]): Promise<Record<string, unknown>[]> {
+  const subscriptions = `select * from waybell.subscriptions
+    where account_guid = any($1) and client_id = 'default' order by guid`;
+  const signingSecrets = 'select * from waybell.signing_secrets where account_guid = any($1) order by guid';
+  const read = async (sql: string, from: Owner[]) =>
+    (await api.store.postgres.query(sql, [from.map(({ guid }) => guid)])).rows;
+  const sendings = 'select * from delivery_log.sendings where account = any($1) order by guid';
+  return [
+    ...(await read(subscriptions, owners)),
+    ...(await read(signingSecrets, withSecrets)),
+    ...(await read(sendings, owners)),
+  ];
+}
+
+beforeAll(async () => {
+  api = await startApi();
+  const [shipper, carrier] = [await signUp(api, { interface: 'shipper' }), await signUp(api, { interface: 'carrier' })];
+  owners = [shipper, carrier];
+  const body = { callback_url: 'https://hooks.test/of-the-owner' };
+  await api.ask('POST', `${base}/order.created/subscribe`, { token: shipper.token, body });
+  await api.ask('POST', `${base}/order.paid/subscribe`, { token: shipper.token, body });
+  await api.ask('POST', '/v1/webhooks/order.created/subscriptions', { token: carrier.token, body });
+  const entries = [
+    await logDelivery(api.store.postgres, { account: shipper.guid, interface: 'shipper', mark: 'of-the-owner' }),
+    await logDelivery(api.store.postgres, { account: carrier.guid, interface: 'carrier', mark: 'of-the-owner' }),
+  ];
+  logged = entries.flatMap(({ subject, event, delivery }) => [subject, event, delivery]);
+  const document = (await api.ask('GET', '/openapi.json')).body;
+  operations = documentedOperations(document).filter(({ scopes }) => scopes.length > 0);
+});
+
+afterAll(async () => {
+  await api[Symbol.asyncDispose]();
+});
+
+/** What is taken as a body: were it refused, nothing would be seen of what it is refused after. */
+const TAKEN = { required: { callback_url: 'https://hooks.test/of-a-stranger' }, optional: {}, none: undefined };
+
+/** Ways to name what is another's: in the path, the query, headers and the body. */
+function* waysToAsk({ method, path, body }: DocumentedOperation, guids: readonly string[]) {
+  const at = (action: string) => path.replace(/\{\w+\}/, action);
+  for (const guid of guids) {
+    const named = { guid, account_guid: guid, client_id: 'default' };
+    const headers = { 'x-account': guid, 'x-account-guid': guid, 'x-client-id': 'default', from: guid };
+    const takes = TAKEN[body];
+    if (path.includes('{')) yield { method, path: at(guid), body: takes };
+    yield { method, path: `${at('order.created')}?${new URLSearchParams(named).toString()}`, body: takes };
+    yield { method, path: at('order.created'), body: takes, headers };
+    if (takes !== undefined) yield { method, path: at('order.created'), body: { ...takes, ...named } };
+    if (body === 'required') yield { method, path, body: { subscription_guid: guid, since: '2026-01-01T00:00:00Z' } };
+  }
+}
+
+describe('every endpoint', () => {
+  test('tells the owner what is in the delivery log', async () => {
+    const [subject, , delivery] = logged;
+    for (const path of [`/v1/timeline/${subject}`, `/v1/deliveries/${delivery}`])
+      expect((await api.ask('GET', path, { token: owners[0]?.token })).text).toContain('of-the-owner');
+  });
+
+  test.each(['another shipper', 'another carrier', 'another client of the shipper', 'another client of the carrier'])(
+    "keeps what is an account's from %s, whatever guid it names",
+    async (stranger) => {
+      const interfaceName = stranger.endsWith('shipper') ? 'shipper' : 'carrier';
+      const accountGuid = owners[interfaceName === 'shipper' ? 0 : 1]?.guid ?? '';
+      const isClient = stranger.includes('client');
+      const token = isClient
+        ? await createToken(api.store.postgres, { accountGuid, clientId: randomUUID() })
+        : (await signUp(api, { interface: interfaceName })).token;
+      const others = isClient ? owners.filter(({ guid }) => guid !== accountGuid) : owners;
+      const before = await ownedRows(others);
+      const guids = [...owners.map(({ guid }) => guid), String(before[0]?.['guid']), ...logged];
+      const [tokens, signingSecrets] = [await verificationTokens(), await signingSecretsOf(others)];
+      expect([tokens.length, new Set(signingSecrets).size]).toEqual([3, others.length]);
+      for (const operation of operations) {
+        const ways = [...waysToAsk(operation, guids)];
+        const answers = await Promise.all(
+          ways.map(({ method, path, ...more }) => api.ask(method, path, { token, ...more })),
+        );
+        // Whether they are refused or answered with what is the stranger's own: the owners' is not in them.
+        const texts = answers.map(({ text }) => text).join('\n');
+        for (const secret of [...tokens, ...signingSecrets, 'of-the-owner']) expect(texts).not.toContain(secret);
+      }
+      expect(await ownedRows(others)).toEqual(before);
+    },
+  );
+});
+
+async function verificationTokens(): Promise<string[]> {
+  const [shipper, carrier] = owners.map(({ token }) => token);
+  const shippers = await api.ask('GET', base, { token: shipper });
+  const carriers = await api.ask('GET', '/v1/webhooks/order.created/subscriptions', { token: carrier });
+  const all: { verification_token: string }[] = [...shippers.body.data.objects, ...carriers.body];
+  return all.map(({ verification_token }) => verification_token);
+}
+
+/** The current one of each. */
+async function signingSecretsOf(some: Owner[]): Promise<string[]> {
+  const listed = some.map(({ token }) => api.ask('GET', '/v1/signing-secrets', { token }));
+  return (await Promise.all(listed)).map(({ body }) => body[0].secret);
+}

@@ -1,0 +1,43 @@
+import { describe, expect, test } from '@jest/globals';
+import { errors, jwtVerify } from 'jose';
+import { aKey, signed, startIssuer } from '../testing/issuer.ts';
+import { issuerKeys } from './issuer-keys.ts';
+
+describe('issuerKeys', () => {
+  test('are fetched once for many tokens, and not again for names that are made up', async () => {
+    await using issuer = await startIssuer();
+    const [known, unknown] = [await aKey('known'), await aKey('made up')];
+    issuer.show([known]);
+    const keys = issuerKeys(issuer.jwksUrl);
+    const verify = async (key: typeof known) => jwtVerify(await signed(key, {}), keys);
+    await Promise.all([1, 2, 3].map(() => verify(known)));
+    for (let each = 0; each < 3; each += 1) {
+      await expect(verify(unknown)).rejects.toBeInstanceOf(errors.JWKSNoMatchingKey);
+    }
+    await verify(known);
+    expect(issuer.asked()).toBe(1);
+  });
+
+  test('follow a rotation once they may be asked for again: the new key holds, the old one no more', async () => {
+    await using issuer = await startIssuer();
+    const [old, next] = [await aKey('old'), await aKey('next')];
+    issuer.show([old]);
+    const keys = issuerKeys(issuer.jwksUrl, 0);
+    const verify = async (key: typeof old) => jwtVerify(await signed(key, {}), keys);
+    await verify(old);
+    issuer.show([next]);
+    await verify(next);
+    await expect(verify(old)).rejects.toBeInstanceOf(errors.JWKSNoMatchingKey);
+  });
+
+  test('are not asked for again and again while the issuer is broken', async () => {
+    await using issuer = await startIssuer();
+    issuer.show(null);
+    const keys = issuerKeys(issuer.jwksUrl);
+    const key = await aKey('known');
+    for (let each = 0; each < 3; each += 1) {
+      await expect(jwtVerify(await signed(key, {}), keys)).rejects.not.toBeInstanceOf(errors.JWKSNoMatchingKey);
+    }
+    expect(issuer.asked()).toBe(1);
+  });
+});

@@ -1,0 +1,106 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { until } from '@waybell/runtime/testing/until';
+import { signUp, startApi, testRedisUrl, type TestApi } from '../testing/api.ts';
+import { cuttableProxy } from '../testing/cuttable-proxy.ts';
+import { createToken, revokeToken } from '../tokens.ts';
+
+const path = '/v1/public/webhooks';
+const limits = { requestsPerMinute: 3, failuresPerMinute: 2 };
+
+let api: TestApi;
+
+beforeAll(async () => {
+  api = await startApi({ limits, trustedProxies: ['127.0.0.0/8'] });
+});
+
+afterAll(async () => {
+  await api[Symbol.asyncDispose]();
+});
+
+/** All tests share one Redis: each speaks from a network of its own. */
+function aNetwork(): (host: string) => Record<string, string> {
+  const network = `2001:db8:${randomBytes(2).toString('hex')}:${randomBytes(1).toString('hex')}`;
+  return (host) => ({ 'x-forwarded-for': `${network}00::${host}` });
+}
+
+const expectTooMany = (answer: Awaited<ReturnType<TestApi['ask']>>) => {
+  expect(answer).toMatchObject({ status: 429, body: { type: 'urn:waybell:problem:too-many-requests' } });
+  expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+};
+
+describe('a token', () => {
+  test('has its requests a minute, hears how many are left, and then gets 429', async () => {
+    const { token } = await signUp(api, { interface: 'shipper' });
+    const { token: other } = await signUp(api, { interface: 'shipper' });
+    const headers = aNetwork()('1');
+    for (const left of [2, 1, 0]) {
+      const answer = await api.ask('GET', path, { token, headers });
+      expect([answer.status, answer.headers.get('ratelimit')]).toEqual([200, expect.stringContaining(`r=${left};`)]);
+      expect(answer.headers.get('ratelimit-policy')).toContain('q=3; w=60;');
+    }
+    expectTooMany(await api.ask('GET', path, { token, headers }));
+    expect((await api.ask('GET', path, { token: other, headers })).status).toBe(200);
+  });
+
+  test('is counted by whatever endpoint it asks, and documents without a token are not counted', async () => {
+    const { token } = await signUp(api, { interface: 'carrier' });
+    const headers = aNetwork()('1');
+    const subscriptions = '/v1/webhooks/order.created/subscriptions';
+    for (const each of ['/v1/webhooks', subscriptions, path]) await api.ask('GET', each, { token, headers });
+    expectTooMany(await api.ask('DELETE', subscriptions, { token, headers }));
+    for (let each = 0; each < 5; each += 1) expect((await api.ask('GET', '/schemas/nope')).status).toBe(404);
+  });
+
+  test('has its limit in each process while Redis is away', async () => {
+    await using proxy = await cuttableProxy(testRedisUrl());
+    await using alone = await startApi({ limits, redisUrl: proxy.url });
+    await proxy.cut();
+    const { token } = await signUp(alone, { interface: 'shipper' });
+    for (let each = 0; each < 3; each += 1) expect((await alone.ask('GET', path, { token })).status).toBe(200);
+    expectTooMany(await alone.ask('GET', path, { token }));
+  });
+});
+
+describe('an address', () => {
+  test('has its tokens that are not valid, and then no new token of it is looked at', async () => {
+    const from = aNetwork();
+    const { guid, token } = await signUp(api, { interface: 'shipper' });
+    const unseen = await createToken(api.store.postgres, { accountGuid: guid });
+    expect((await api.ask('GET', path, { token, headers: from('1') })).status).toBe(200);
+    for (const guess of ['wbl_a', 'wbl_b']) {
+      expect((await api.ask('GET', path, { token: guess, headers: from('1') })).status).toBe(401);
+    }
+    for (const each of ['wbl_c', unseen])
+      expectTooMany(await api.ask('GET', path, { token: each, headers: from('1') }));
+    // The next address of the same network is the same client's; another network is not.
+    expectTooMany(await api.ask('GET', path, { token: unseen, headers: from('2') }));
+    expect((await api.ask('GET', path, { token: unseen, headers: aNetwork()('1') })).status).toBe(200);
+    // Who was known before is not locked out by a guesser at the same address, as long as the token holds.
+    expect((await api.ask('GET', path, { token, headers: from('1') })).status).toBe(200);
+    await revokeToken(api.store.postgres, token);
+    expect((await api.ask('GET', path, { token, headers: from('1') })).status).toBe(401);
+    expectTooMany(await api.ask('GET', path, { token, headers: from('3') }));
+  });
+
+  test('loses nothing by requests without a token, or without the right', async () => {
+    const headers = aNetwork()('1');
+    const { token } = await signUp(api, { interface: 'shipper' });
+    for (let each = 0; each < 4; each += 1) expect((await api.ask('GET', path, { headers })).status).toBe(401);
+    for (let each = 0; each < 3; each += 1) {
+      expect((await api.ask('GET', '/v1/webhooks', { token, headers })).status).toBe(403);
+    }
+    expect((await api.ask('GET', path, { token: 'wbl_a', headers })).status).toBe(401);
+  });
+
+  test('is what the connection says where no proxy is trusted', async () => {
+    await using open = await startApi({ limits });
+    await until('it has asked too much', async () => {
+      const answer = await open.ask('GET', path, {
+        token: `wbl_${randomBytes(8).toString('hex')}`,
+        headers: aNetwork()('1'),
+      });
+      return answer.status === 429;
+    });
+  });
+});

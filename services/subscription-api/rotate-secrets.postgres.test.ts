@@ -1,0 +1,161 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { until } from '@waybell/runtime/testing/until';
+import { readKeyRing, type KeyRing } from '@waybell/runtime/secrets';
+import { createAccount } from './accounts.ts';
+import { openDatabase, type Database, type Queryable } from './database.ts';
+import { rotateSecrets, SEALED_COLUMNS } from './rotate-secrets.ts';
+import { keepSigningSecrets } from './signing-secrets.ts';
+import { keepSubscriptions } from './subscriptions.ts';
+import { createTestDatabase, silentLog as log, type TestDatabase } from './testing/database.ts';
+
+const [older, newer] = ['older', 'newer'].map((id) => `${id}:${randomBytes(32).toString('base64')}`);
+const before = readKeyRing(`${older},${newer}`);
+const during = readKeyRing(`${newer},${older}`);
+const after = readKeyRing(`${newer}`);
+const actor = { who: 'test', origin: 'test', requestId: null };
+const wish = { callbackUrl: 'https://a.test', auditFieldSet: null };
+
+let store: TestDatabase;
+let database: Database;
+
+beforeAll(async () => {
+  store = await createTestDatabase();
+  database = openDatabase({ url: store.url, role: '', poolSize: 8, timeoutMs: 10_000, log });
+  await until('the database is there', () => database.waitingFor().length === 0);
+});
+
+beforeEach(() => store.postgres.query('truncate waybell.accounts cascade'));
+
+afterAll(async () => {
+  await database[Symbol.asyncDispose]();
+  await store[Symbol.asyncDispose]();
+});
+
+/** A client with so many subscriptions, as a replica of the API with these keys serves it. */
+async function aClient(keyRing: KeyRing, actions: number) {
+  const { guid: accountGuid } = await createAccount(store.postgres, { interface: 'shipper' });
+  const client = { interface: 'shipper' as const, accountGuid, clientId: 'default', actor };
+  const subscriptions = keepSubscriptions({ database, keyRing });
+  const secrets = keepSigningSecrets({ database, keyRing, overlapMs: 60_000 });
+  const subscribe = (action: number) =>
+    subscriptions.subscribeOrReplace(client, { ...wish, action: `action.${action}` });
+  for (let action = 0; action < actions; action += 1) await subscribe(action);
+  return {
+    subscribe,
+    end: (action: number) => subscriptions.end(client, `action.${action}`),
+    rotate: () => secrets.rotate({ accountGuid, actor }),
+    /** What its receivers know, as these keys open it. */
+    async known(keys: KeyRing) {
+      const kept = keepSubscriptions({ database, keyRing: keys });
+      const tokens = (await kept.list(client)).map((each) => [each.action, kept.verificationToken(each)]);
+      const signing = await keepSigningSecrets({ database, keyRing: keys, overlapMs: 0 }).list({ accountGuid, actor });
+      return { tokens, signing: signing.map(({ secret }) => secret) };
+    },
+  };
+}
+
+describe('rotateSecrets', () => {
+  test('puts every secret under the newest key, and changes none', async () => {
+    const client = await aClient(before, 7);
+    await client.rotate();
+    await client.end(3);
+    const known = await client.known(before);
+    expect(await rotateSecrets(store.postgres, { keyRing: during, batchSize: 2 })).toEqual({
+      rotated: 9,
+      unopened: [],
+      inUse: new Map([
+        ['newer', 9],
+        ['older', 0],
+      ]),
+    });
+    expect(await client.known(after)).toEqual(known);
+    expect(await rotateSecrets(store.postgres, { keyRing: during })).toMatchObject({ rotated: 0 });
+  });
+
+  test('goes on beside clients that subscribe, end and rotate, replicas that have the old keys still, and itself', async () => {
+    const clients = await Promise.all([1, 2, 3, 4].map((place) => aClient(place > 2 ? during : before, 25)));
+    let isOver = false;
+    const changing = clients.map(async (client) => {
+      let round = 0;
+      for (; !isOver || round < 5; round += 1) {
+        await Promise.all([client.end(round % 25), client.subscribe((round + 7) % 25), client.rotate()]);
+      }
+    });
+    const rotations = [2, 3].map((batchSize) => rotateSecrets(store.postgres, { keyRing: during, batchSize }));
+    expect((await Promise.all(rotations)).flatMap(({ unopened }) => unopened)).toEqual([]);
+    isOver = true;
+    await Promise.all(changing);
+    const known = await Promise.all(clients.map((client) => client.known(during)));
+    const { inUse } = await rotateSecrets(store.postgres, { keyRing: during });
+    expect(inUse.get('older')).toBe(0);
+    expect(await Promise.all(clients.map((client) => client.known(after)))).toEqual(known);
+  });
+
+  test('does not write over what somebody else wrote since it was read', async () => {
+    await aClient(before, 1);
+    const theirs = Buffer.from('written meanwhile');
+    let isWritten = false;
+    const others: Queryable = {
+      // What is awaited is the same; the overloads of pg cannot be written down here.
+      query: (async (sql: string, values: unknown[]) => {
+        const result = await store.postgres.query(sql, values);
+        if (!isWritten)
+          await store.postgres.query('update waybell.subscriptions set verification_token_sealed = $1', [theirs]);
+        isWritten = true;
+        return result;
+      }) as Queryable['query'],
+    };
+    const { inUse } = await rotateSecrets(others, { keyRing: during });
+    const { rows } = await store.postgres.query(
+      'select verification_token_sealed as sealed from waybell.subscriptions',
+    );
+    expect(rows).toEqual([{ sealed: theirs }]);
+    expect([...inUse]).toEqual([
+      ['newer', 1],
+      ['older', 1],
+    ]);
+  });
+
+  test('waits for no row that somebody holds, and leaves no trace in the audit log', async () => {
+    await aClient(before, 2);
+    const noted = async () => (await store.postgres.query('select count(*)::int as rows from waybell.audit_log')).rows;
+    const notedBefore = await noted();
+    const holder = await store.postgres.connect();
+    try {
+      await holder.query(`begin; select from waybell.subscriptions where action = 'action.0' for no key update`);
+      expect((await rotateSecrets(store.postgres, { keyRing: during })).inUse.get('older')).toBe(1);
+      // Let go of the row before the connection is closed: Postgres notices that later.
+      await holder.query('rollback');
+    } finally {
+      holder.release(true);
+    }
+    expect((await rotateSecrets(store.postgres, { keyRing: during })).inUse.get('older')).toBe(0);
+    expect(await noted()).toEqual(notedBefore);
+  });
+
+  test('leaves what its key does not open, and names its row', async () => {
+    await aClient(before, 3);
+    const { rows } = await store.postgres.query(
+      `update waybell.subscriptions set verification_token_sealed = '\\x00' where action = 'action.1' returning guid`,
+    );
+    const { rotated, unopened } = await rotateSecrets(store.postgres, { keyRing: during, batchSize: 1 });
+    expect([rotated, unopened]).toEqual([3, [rows[0].guid]]);
+  });
+
+  test('names keys that are in use and not in the ring', async () => {
+    await aClient(before, 1);
+    const { rotated, inUse } = await rotateSecrets(store.postgres, { keyRing: after });
+    expect([rotated, ...inUse]).toEqual([0, ['newer', 0], ['older', 2]]);
+  });
+
+  test('knows every table that has secrets at rest', async () => {
+    const { rows } = await store.postgres.query(
+      `select table_name as table, column_name as "keyId" from information_schema.columns join information_schema.tables
+         using (table_schema, table_name)
+       where table_schema = 'waybell' and table_type = 'BASE TABLE' and column_name like '%key_id'`,
+    );
+    expect(SEALED_COLUMNS).toHaveLength(rows.length);
+    expect(SEALED_COLUMNS).toEqual(expect.arrayContaining(rows.map((row) => expect.objectContaining(row))));
+  });
+});

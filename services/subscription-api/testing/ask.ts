@@ -1,0 +1,57 @@
+import { contractOf, type Contract } from './contract.ts';
+import type { Node } from './documented-operations.ts';
+
+// What an answer holds is what the tests find out.
+// oxlint-disable-next-line typescript/no-explicit-any
+export type Answer = { status: number; headers: Headers; text: string; body: any };
+
+export type Ask = (
+  method: string,
+  path: string,
+  more?: { token?: string | undefined; body?: unknown; raw?: string | Buffer; headers?: Record<string, string> },
+) => Promise<Answer>;
+
+/** A listener, and the contract that it is held to. */
+export type Asked = { port: number; ask: Ask; contract: Contract };
+
+/** Asks the listener on a port of this machine. Each answer has to be as the document says that is there under `path`. */
+export async function askedBy(port: number, path: string): Promise<Asked> {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { connection: 'close' } });
+  // An OpenAPI document is an object.
+  const contract = contractOf((await response.json()) as Node);
+  return { port, contract, ask: askAt(port, contract) };
+}
+
+function askAt(port: number, contract: Contract): Ask {
+  return async (method, path, { token, body, raw, headers = {} } = {}) => {
+    const content = Buffer.from(raw ?? (body === undefined ? '' : JSON.stringify(body)));
+    const request = new Request(`http://127.0.0.1:${port}${path}`, {
+      method,
+      // What is answered is looked at as it came.
+      redirect: 'manual',
+      headers: {
+        connection: 'close',
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json; charset=utf-8' }),
+        ...headers,
+      },
+      ...(content.length === 0 ? {} : { body: content }),
+    });
+    const response = await fetch(request);
+    const { status, headers: answered } = response;
+    const text = await response.text();
+    const [at = path, query] = path.split('?', 2);
+    contract.check({
+      method,
+      path: at,
+      query: new URLSearchParams(query),
+      requestHeaders: request.headers,
+      requestBody: content,
+      status,
+      headers: answered,
+      text,
+    });
+    const isJson = /json/.test(answered.get('content-type') ?? '') && text !== '';
+    return { status, headers: answered, text, body: isJson ? JSON.parse(text) : undefined };
+  };
+}

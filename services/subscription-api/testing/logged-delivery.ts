@@ -1,0 +1,41 @@
+import { randomUUID } from 'node:crypto';
+import type { Queryable } from '../database.ts';
+
+type What = {
+  account: string;
+  interface: 'shipper' | 'carrier';
+  mark: string;
+  delivery?: string | undefined;
+  subscription?: string;
+  byHand?: 'resend' | 'test';
+};
+export type LoggedDelivery = { subject: string; event: string; delivery: string };
+
+/** An exhausted delivery in the delivery log, as that service would have written it. `mark` is in what is told of it and its attempt. */
+export async function logDelivery(
+  postgres: Queryable,
+  { account, interface: interfaceName, mark, ...given }: What,
+): Promise<LoggedDelivery> {
+  const { delivery = randomUUID(), subscription = randomUUID(), byHand } = given;
+  const [subject, event] = [randomUUID(), randomUUID()];
+  for (const table of ['events', 'subjects', 'deliveries', 'attempts', 'bodies'])
+    await postgres.query(
+      `create table if not exists delivery_log.${table}_of_tests partition of delivery_log.${table} default`,
+    );
+  await postgres.query(
+    `with event as (
+       insert into delivery_log.events (at, event, interface, action, receivers, subjects, suppressed, unknown_members)
+       values ($8, $2, $6, 'order.created', array[$5::uuid], array[$1::uuid], '[]', 0)
+     ), subject as (
+       insert into delivery_log.subjects values ($1, $8, $2)
+     ), attempt as (
+       insert into delivery_log.attempts (at, delivery, attempt, kind, event, subscription, generation, reason, url, answer, by_hand)
+       values ($8, $3, 1, 'exhausted', $2, $4, 1, 'reset', $7, $7, $9)
+     ), body as (
+       insert into delivery_log.bodies values ($8, $3, $7)
+     )
+     insert into delivery_log.deliveries values ($8, $3, $2, $6, 'order.created', $4, $5, 'default')`,
+    [subject, event, delivery, subscription, account, interfaceName, mark, new Date(), byHand],
+  );
+  return { subject, event, delivery };
+}
