@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { findAdvisories, describeAdvisory, type Findings } from './dependencies/find-advisories.ts';
 import { repository } from './stack/stack-folder.ts';
 import { findTests, selectTests } from './test-run/find-tests.ts';
 import { runJest } from './test-run/run-jest.ts';
 
 /** `pnpm check`: everything that can be said without servers, at once, each with its seconds. Exit code 1 on failure. */
 
-type Outcome = { isGood: boolean; output: string };
+type Outcome = { isGood: boolean; output: string; remark?: string };
 type Step = { name: string; run: () => Promise<Outcome> };
 
 const steps: Step[] = [
@@ -15,10 +16,11 @@ const steps: Step[] = [
   { name: 'types', run: tool('tsc', '-p', '.') },
   {
     name: 'boundaries',
-    run: tool('depcruise', '--config', '.dependency-cruiser.mjs', 'cli', 'libs', 'services', 'tests'),
+    run: tool('depcruise', '--config', '.dependency-cruiser.mjs', 'cli', 'libs', 'services', 'tests', 'bench'),
   },
   { name: 'dead code', run: tool('knip', '--no-progress') },
   { name: 'unit tests', run: unitTests },
+  { name: 'advisories', run: advisories },
 ];
 
 const beganMs = Date.now();
@@ -29,7 +31,8 @@ if (outcomes.some(({ isGood }) => !isGood)) process.exitCode = 1;
 async function runStep({ name, run }: Step): Promise<Outcome> {
   const stepBeganMs = Date.now();
   const outcome = await run();
-  console.log(`${outcome.isGood ? 'ok    ' : 'FAILED'} ${name} (${seconds(stepBeganMs)} s)`);
+  const remark = outcome.remark === undefined ? '' : `: ${outcome.remark}`;
+  console.log(`${outcome.isGood ? 'ok    ' : 'FAILED'} ${name} (${seconds(stepBeganMs)} s)${remark}`);
   if (!outcome.isGood) console.log(outcome.output.trim().replaceAll(/^/gm, '  '));
   return outcome;
 }
@@ -52,6 +55,14 @@ async function unitTests(): Promise<Outcome> {
   const tests = selectTests(findTests(repository), ['line']);
   const { passed, failed } = await runJest({ tests, env: process.env, onOutput: (chunk) => output.push(chunk) });
   return { isGood: failed === 0 && passed > 0, output: Buffer.concat(output).toString() };
+}
+
+/** What others find out must not break a check of what did not change: it is told, and `./waybell advisories` fails. */
+async function advisories(): Promise<Outcome> {
+  const found = await findAdvisories().catch((error: unknown): Findings => ({ kind: 'unknown', why: String(error) }));
+  const remark =
+    found.kind === 'unknown' ? 'the registry did not say' : found.advisories.map(describeAdvisory).join('; ');
+  return { isGood: true, output: '', ...(remark !== '' && { remark }) };
 }
 
 function seconds(sinceMs: number): string {

@@ -1,19 +1,28 @@
 import { Command } from 'commander';
 import { accountCommand } from './commands/account.ts';
+import { advisoriesCommand } from './commands/advisories.ts';
+import { auditCommand } from './commands/audit.ts';
+import { benchCommand } from './commands/bench.ts';
 import { checkCommand } from './commands/check.ts';
 import { declareCommand } from './commands/declare.ts';
 import { docsCommand } from './commands/docs.ts';
 import { downCommand } from './commands/down.ts';
 import { envCommand } from './commands/env.ts';
+import { failingCommand } from './commands/failing.ts';
+import { forgetCommand } from './commands/forget.ts';
 import { logsCommand } from './commands/logs.ts';
 import { migrateCommand } from './commands/migrate.ts';
+import { permissionsCommand } from './commands/permissions.ts';
 import { publishCommand } from './commands/publish.ts';
 import { rejectedCommand } from './commands/rejected.ts';
+import { sbomCommand } from './commands/sbom.ts';
+import { secretsCommand } from './commands/secrets.ts';
 import { statusCommand } from './commands/status.ts';
 import { superviseCommand } from './commands/supervise.ts';
 import { testCommand } from './commands/test.ts';
 import { tokenCommand } from './commands/token.ts';
 import { upCommand } from './commands/up.ts';
+import { whyCommand } from './commands/why.ts';
 import { report } from './report.ts';
 import { explainFailure } from './stack/explain-failure.ts';
 
@@ -23,8 +32,20 @@ const program = new Command('waybell')
   .addHelpText('after', '\nExample:\n  ./waybell up        start everything and watch events become callbacks\n');
 
 for (const command of [upCommand, downCommand, statusCommand, envCommand, logsCommand]) program.addCommand(command());
-for (const command of [accountCommand, tokenCommand, publishCommand, rejectedCommand]) program.addCommand(command());
-for (const command of [declareCommand, migrateCommand, testCommand, checkCommand, docsCommand])
+for (const command of [
+  accountCommand,
+  tokenCommand,
+  secretsCommand,
+  auditCommand,
+  publishCommand,
+  rejectedCommand,
+  whyCommand,
+  failingCommand,
+  forgetCommand,
+])
+  program.addCommand(command());
+for (const command of [declareCommand, permissionsCommand, migrateCommand]) program.addCommand(command());
+for (const command of [testCommand, benchCommand, checkCommand, docsCommand, advisoriesCommand, sbomCommand])
   program.addCommand(command());
 program.addCommand(superviseCommand(), { hidden: true });
 

@@ -1,8 +1,10 @@
 import { connect, type Channel, type ChannelModel, type ConfirmChannel } from 'amqplib';
+import { publishOptions } from '@waybell/line/broker/publish-options';
 import type { Publication } from '@waybell/line/messages';
 import { readEnvironment } from '@waybell/runtime/environment';
+import { placeOf, type ServerAddress } from '@waybell/runtime/server-address';
 import { brokerSettings } from '@waybell/runtime/settings';
-import { addressOf } from './stack/address-of.ts';
+import { brokerOf } from './stack/address-of.ts';
 
 const CONNECT_LIMIT_MS = 10_000;
 
@@ -13,9 +15,10 @@ export type Line = AsyncDisposable & {
 };
 
 /** Connects to RabbitMQ once. Throws, saying what to look at, where that fails. */
-export async function connectOnce(url: string): Promise<ChannelModel> {
+export async function connectOnce({ url, tls }: ServerAddress): Promise<ChannelModel> {
   try {
     const connection = await connect(url, {
+      ...tls,
       timeout: CONNECT_LIMIT_MS,
       // Else each get after an acknowledgement waits 40 ms for the broker's packet.
       noDelay: true,
@@ -25,7 +28,7 @@ export async function connectOnce(url: string): Promise<ChannelModel> {
     connection.on('error', () => undefined);
     return connection;
   } catch (error) {
-    const place = URL.canParse(url) ? new URL(url).host : 'AMQP_URL';
+    const place = placeOf(url) ?? 'AMQP_URL';
     const why = error instanceof Error ? error.message || ('code' in error ? String(error.code) : '') : String(error);
     throw new Error(`RabbitMQ at ${place} cannot be reached (${why}): check AMQP_URL, or see "./waybell status"`, {
       cause: error,
@@ -52,7 +55,7 @@ export async function closeInOrder(connection: ChannelModel, channel: Channel): 
 /** A publisher on AMQP_URL or the running stack's broker. Throws where the exchange is not there. */
 export async function openLine(exchange: string, env: NodeJS.ProcessEnv): Promise<Line> {
   const { CONFIRM_TIMEOUT } = readEnvironment({ CONFIRM_TIMEOUT: brokerSettings.CONFIRM_TIMEOUT }, env);
-  const connection = await connectOnce(addressOf('AMQP_URL', env));
+  const connection = await connectOnce(brokerOf(env));
   const channel = await connection.createConfirmChannel();
   channel.on('error', () => undefined);
   try {
@@ -102,7 +105,7 @@ class OpenLine implements Line {
       const timer = setTimeout(() => sent.fail(this.#whyLate()), this.#confirmTimeoutMs);
       if (this.#isClosed) return sent.fail('the connection to the broker is gone');
       const { exchange, routingKey, body } = publication;
-      this.#channel.publish(exchange, routingKey, body, propertiesOf(publication), (refusal: unknown) => {
+      this.#channel.publish(exchange, routingKey, body, publishOptions(publication), (refusal: unknown) => {
         // Upstream's queue refuses rather than fill the broker up.
         if (refusal !== null) sent.fail('the broker refused it: a full queue?');
         else settle(() => resolve(sent.isReturned ? 'unroutable' : 'confirmed'));
@@ -126,17 +129,4 @@ class OpenLine implements Line {
   async [Symbol.asyncDispose](): Promise<void> {
     await closeInOrder(this.#connection, this.#channel);
   }
-}
-
-function propertiesOf({ messageId, type, note, contentType, contentEncoding, headers }: Publication) {
-  return {
-    persistent: true,
-    mandatory: true,
-    ...(messageId !== undefined && { messageId }),
-    ...(type !== undefined && { type }),
-    ...(note !== undefined && { correlationId: note }),
-    ...(contentType !== undefined && { contentType }),
-    ...(contentEncoding !== undefined && { contentEncoding }),
-    ...(headers !== undefined && { headers }),
-  };
 }

@@ -7,18 +7,50 @@ export type Service = {
   needs: Need[];
   /** The role that it takes on in Postgres; the owner of the tables has none. */
   databaseRole?: string;
+  /** Reads and checks its settings; loaded only where asked for, as most commands start without. */
+  config: () => Promise<{ readConfig: (env: NodeJS.ProcessEnv) => unknown }>;
   /** Whether clients call it: then it has an address beside the one for health. */
   isApi?: true;
 };
 
 /** Every service, each run as a process of its own. */
 export const services: readonly Service[] = [
-  { name: 'subscription-api', needs: ['DATABASE_URL', 'SECRET_KEYS'], isApi: true },
-  { name: 'event-router', needs: ['AMQP_URL', 'DATABASE_URL', 'REDIS_URL'], databaseRole: 'waybell_router' },
+  {
+    name: 'subscription-api',
+    needs: ['DATABASE_URL', 'REDIS_URL', 'SECRET_KEYS'],
+    isApi: true,
+    config: () => import('@waybell/subscription-api/config'),
+  },
+  {
+    name: 'event-router',
+    needs: ['AMQP_URL', 'DATABASE_URL', 'REDIS_URL'],
+    databaseRole: 'waybell_router',
+    config: () => import('@waybell/event-router/config'),
+  },
   {
     name: 'deliverer',
     needs: ['AMQP_URL', 'DATABASE_URL', 'REDIS_URL', 'SECRET_KEYS'],
     databaseRole: 'waybell_deliverer',
+    config: () => import('@waybell/deliverer/config'),
   },
-  { name: 'deactivator', needs: ['AMQP_URL', 'DATABASE_URL'], databaseRole: 'waybell_deactivator' },
+  {
+    name: 'location-tracker',
+    needs: ['AMQP_URL', 'DATABASE_URL', 'REDIS_URL'],
+    databaseRole: 'waybell_tracker',
+    config: () => import('@waybell/location-tracker/config'),
+  },
+  {
+    name: 'deactivator',
+    needs: ['AMQP_URL', 'DATABASE_URL'],
+    databaseRole: 'waybell_deactivator',
+    config: () => import('@waybell/deactivator/config'),
+  },
+  {
+    name: 'delivery-log',
+    needs: ['AMQP_URL', 'DATABASE_URL'],
+    databaseRole: 'waybell_log',
+    config: () => import('@waybell/delivery-log/config'),
+  },
 ];
+
+export const serviceNames: readonly string[] = services.map(({ name }) => name);

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { createAccount, updateAccount, type AccountSummary } from '@waybell/subscription-api/accounts';
+import { createAccount, listAccounts, updateAccount, type AccountSummary } from '@waybell/subscription-api/accounts';
 import { report } from '../report.ts';
 import { withDatabase } from '../with-database.ts';
 import { collected } from '../collected.ts';
@@ -8,8 +8,9 @@ const WHERE = '\nDATABASE_URL names the database; without it, the running stack 
 
 export function accountCommand(): Command {
   return new Command('account')
-    .description('create accounts and switch their features on and off')
+    .description('create and list accounts, and switch their features on and off')
     .addCommand(createCommand())
+    .addCommand(listCommand())
     .addCommand(updateCommand())
     .addHelpText('after', '\nExample:\n  ./waybell account create --interface carrier\n');
 }
@@ -25,6 +26,13 @@ function createCommand(): Command {
       `${WHERE}\n\nExample:\n  ACCOUNT=$(./waybell account create --interface shipper --feature insurance)\n`,
     )
     .action(create);
+}
+
+function listCommand(): Command {
+  return new Command('list')
+    .description('list all accounts: guid, interface, features')
+    .addHelpText('after', `${WHERE}\n\nExample:\n  ./waybell account list\n`)
+    .action(list);
 }
 
 function updateCommand(): Command {
@@ -46,6 +54,16 @@ async function create(options: { interface: string; guid?: string; feature?: str
   console.log(account.guid);
 }
 
+async function list(): Promise<void> {
+  await withDatabase(process.env, async (postgres) => {
+    let page = await listAccounts(postgres);
+    while (page.length > 0) {
+      for (const account of page) console.log(summarized(account));
+      page = await listAccounts(postgres, { after: page.at(-1)?.guid });
+    }
+  });
+}
+
 async function update(options: { guid: string; addFeature?: string[]; removeFeature?: string[] }): Promise<void> {
   const { guid, addFeature: addFeatures, removeFeature: removeFeatures } = options;
   if (addFeatures === undefined && removeFeatures === undefined) {
@@ -59,4 +77,8 @@ async function update(options: { guid: string; addFeature?: string[]; removeFeat
 
 function described({ guid, interface: interfaceName, features }: AccountSummary): string {
   return `${interfaceName} account ${guid} (features: ${features.join(', ') || 'none'})`;
+}
+
+function summarized({ guid, interface: interfaceName, features }: AccountSummary): string {
+  return [guid, interfaceName, features.join(',') || 'none'].join('  ');
 }

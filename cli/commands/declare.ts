@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { report } from '../report.ts';
-import { addressOf } from '../stack/address-of.ts';
+import { brokerOf } from '../stack/address-of.ts';
 import { prepareBroker } from '../stack/prepare.ts';
 
 export function declareCommand(): Command {
@@ -15,6 +15,6 @@ export function declareCommand(): Command {
 }
 
 async function declare(): Promise<void> {
-  const queues = await prepareBroker(addressOf('AMQP_URL', process.env), process.env);
+  const queues = await prepareBroker(brokerOf(process.env), process.env);
   report(`declared ${queues.length} queues`);
 }

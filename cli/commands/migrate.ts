@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { report } from '../report.ts';
-import { addressOf } from '../stack/address-of.ts';
+import { databaseOf } from '../stack/address-of.ts';
 import { prepareDatabase } from '../stack/prepare.ts';
 
 export function migrateCommand(): Command {
@@ -15,6 +15,6 @@ export function migrateCommand(): Command {
 }
 
 async function migrate(): Promise<void> {
-  const applied = await prepareDatabase(addressOf('DATABASE_URL', process.env));
+  const applied = await prepareDatabase(databaseOf(process.env));
   report(applied.length === 0 ? 'the tables are up to date' : `applied ${applied.join(', ')}`);
 }

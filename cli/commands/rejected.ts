@@ -7,7 +7,7 @@ import { RejectedQueue } from '../rejected/rejected-queue.ts';
 import { retryRejected } from '../rejected/retry-rejected.ts';
 import { isCalled, isSelected, readSelection, type Selection } from '../rejected/selection.ts';
 import { report } from '../report.ts';
-import { addressOf } from '../stack/address-of.ts';
+import { brokerOf } from '../stack/address-of.ts';
 
 const WHERE = '\nAMQP_URL names the broker; without it, the running stack is meant.';
 
@@ -15,7 +15,7 @@ export function rejectedCommand(): Command {
   const command = new Command('rejected').description('see what the line refused, and put it back or delete it');
   command
     .command('list')
-    .description('list what lies there, oldest first: place, id, time, reason, origin, message id, size')
+    .description('list what lies there, oldest first: id, time, reason, origin, message id, size')
     .option('--reason <reason>', 'only those of this reason')
     .option('--json', 'one JSON object a line')
     .addHelpText('after', `${WHERE}\n\nExample:\n  ./waybell rejected list --reason payload_invalid\n`)
@@ -23,9 +23,9 @@ export function rejectedCommand(): Command {
   command
     .command('show')
     .description('show one, with its body')
-    .argument('<which>', 'its place in the list, its id or its message id')
+    .argument('<which>', 'its id or its message id, as "list" prints them')
     .option('--raw', 'write the original bytes, exactly, and nothing else')
-    .addHelpText('after', `${WHERE}\n\nExample:\n  ./waybell rejected show 1 --raw > event.json\n`)
+    .addHelpText('after', `${WHERE}\n\nExample:\n  ./waybell rejected show 0a4b9f7167 --raw > event.json\n`)
     .action(show);
   choosing(command.command('retry'))
     .description('put messages back by the door through which they came, and remove each once the broker has it')
@@ -47,23 +47,25 @@ function choosing(command: Command): Command {
 }
 
 async function list({ reason, json }: { reason?: string; json?: true }): Promise<void> {
-  await using queue = await RejectedQueue.open(addressOf('AMQP_URL', process.env));
-  let found = 0;
+  await using queue = await RejectedQueue.open(brokerOf(process.env));
+  const found: { key: string; text: string }[] = [];
   for await (const rejected of queue.messages()) {
     if (reason !== undefined && rejected.reason !== reason) continue;
-    found += 1;
-    console.log(json ? JSON.stringify(factsOf(rejected)) : describeShortly(rejected));
+    const text = json ? JSON.stringify(factsOf(rejected)) : describeShortly(rejected);
+    found.push({ key: `${rejected.rejectedAt} ${rejected.id}`, text });
   }
-  if (found === 0) report(reason === undefined ? 'nothing is rejected' : `nothing is rejected for ${reason}`);
+  found.sort((one, other) => one.key.localeCompare(other.key));
+  for (const { text } of found) console.log(text);
+  if (found.length === 0) report(reason === undefined ? 'nothing is rejected' : `nothing is rejected for ${reason}`);
 }
 
 async function show(which: string, { raw }: { raw?: true }): Promise<void> {
-  await using queue = await RejectedQueue.open(addressOf('AMQP_URL', process.env));
-  const place = /^\d{1,6}$/.test(which) ? Number(which) : undefined;
+  await using queue = await RejectedQueue.open(brokerOf(process.env));
   let found: Rejected | undefined;
-  // To the end: were only the first ones taken, they would go back behind those that were not, and change places.
   for await (const rejected of queue.messages()) {
-    if (place === undefined ? isCalled(rejected, which) : rejected.place === place) found ??= rejected;
+    if (!isCalled(rejected, which)) continue;
+    found = rejected;
+    break;
   }
   if (found === undefined) throw new Error(`there is no rejected message ${which}: see "./waybell rejected list"`);
   await print(raw ? found.body : `${describeWholly(found)}\n`);
@@ -73,7 +75,7 @@ type Choice = { reason?: string; all?: true };
 
 async function retry(ids: string[], choice: Choice): Promise<void> {
   const selection = readSelection(ids, choice);
-  const queue = await RejectedQueue.open(addressOf('AMQP_URL', process.env));
+  const queue = await RejectedQueue.open(brokerOf(process.env));
   await using stack = new AsyncDisposableStack();
   stack.use(queue);
   const line = stack.use(await openLine(eventsExchange, process.env));
@@ -94,7 +96,7 @@ async function retry(ids: string[], choice: Choice): Promise<void> {
 
 async function purge(ids: string[], { yes, ...choice }: Choice & { yes?: true }): Promise<void> {
   const selection = readSelection(ids, choice);
-  await using queue = await RejectedQueue.open(addressOf('AMQP_URL', process.env));
+  await using queue = await RejectedQueue.open(brokerOf(process.env));
   const found = await each(queue, selection, (rejected) => {
     if (yes) queue.remove(rejected);
     console.log(yes ? `${rejected.id} deleted` : describeShortly(rejected));

@@ -3,6 +3,7 @@ import { report } from '../report.ts';
 import { stackOf } from '../stack/stack-folder.ts';
 import { conditionOf, NotRunning } from '../stack/stack-state.ts';
 import { readStatus, type Status } from '../stack/stack-status.ts';
+import { whoTakes } from '../stack/who-takes.ts';
 
 export function statusCommand(): Command {
   return new Command('status')
@@ -32,7 +33,11 @@ function table({ processes, queues }: Status): string {
     address,
   ]);
   const full = queues.filter(({ messages }) => messages > 0);
-  const waiting = full.map(({ name, messages, consumers }) => [name, `${messages} messages`, `${consumers} consumers`]);
+  const waiting = full.map(({ name, messages, consumers }) => [
+    name,
+    `${messages} messages`,
+    whoTakes(name, consumers),
+  ]);
   const empty = `${queues.length - full.length} of ${queues.length} queues are empty`;
   return [...align(rows), '', ...align(waiting), queues.length === 0 ? 'the queues cannot be read' : empty].join('\n');
 }

@@ -1,8 +1,8 @@
 import { text } from 'node:stream/consumers';
-import { Command, InvalidArgumentError } from 'commander';
-import { parseDurationMs } from '@waybell/runtime/duration';
+import { Command } from 'commander';
 import { createToken, listTokens, revokeToken, SCOPES, type TokenSummary } from '@waybell/subscription-api/tokens';
 import { collected } from '../collected.ts';
+import { durationMs } from '../duration-option.ts';
 import { report } from '../report.ts';
 import { withDatabase } from '../with-database.ts';
 
@@ -74,12 +74,4 @@ function described(token: TokenSummary): string {
   return [token.guid, token.client_id, token.scopes.join(','), state, `last used ${day(token.last_used_at)}`].join(
     '  ',
   );
-}
-
-function durationMs(duration: string): number {
-  try {
-    return parseDurationMs(duration);
-  } catch (error) {
-    throw new InvalidArgumentError(error instanceof Error ? error.message : '');
-  }
 }

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { presentStack } from '../demo/present-stack.ts';
+import { withTruckSettings } from '../demo/truck-settings.ts';
 import { report } from '../report.ts';
 import { describeStack } from '../stack/describe-stack.ts';
 import { startDetached, untilReady } from '../stack/detached.ts';
@@ -24,7 +25,9 @@ export function upCommand(): Command {
         'Servers are looked for in this order: AMQP_URL, DATABASE_URL and REDIS_URL; installed binaries, run as private',
         'instances; a Docker engine; the packages of Debian or Ubuntu, installed as root or with passwordless sudo.',
         'Data, logs and secrets lie under .waybell/, or the folder that WAYBELL_HOME names.',
-        'Settings of the services are environment variables.',
+        'Settings of the services are environment variables; with the demo GPS_SILENCE is 10s where it is not set.',
+        'RABBITMQ_VERSION=4.0 brings that version along (as root on Debian, or by a Docker engine), in place of the one that',
+        'is installed; data of another version needs --fresh.',
         '',
         'Examples:',
         '  ./waybell up',
@@ -42,8 +45,9 @@ async function up({ detach, fresh, demo }: UpOptions): Promise<void> {
   }
   makeFolders(folder);
   if (await isUpAlready(folder)) return;
+  const env = demo ? withTruckSettings(process.env) : process.env;
   if (detach) {
-    await startDetached(folder, report);
+    await startDetached(folder, env, report);
     await presentStack(folder, { demo, staysUp: false });
     return;
   }
@@ -53,7 +57,7 @@ async function up({ detach, fresh, demo }: UpOptions): Promise<void> {
   }
   await supervise({
     folder,
-    env: process.env,
+    env,
     report,
     onReady: () => void presentStack(folder, { demo, staysUp: true }),
   });
@@ -64,7 +68,7 @@ async function isUpAlready(folder: StackFolder): Promise<boolean> {
   const condition = conditionOf(folder);
   if (condition.kind === 'abandoned') await cleanUp(folder, condition.state, report);
   if (condition.kind !== 'running') return false;
-  report(`is already up in ${folder.home} (supervisor ${condition.state.supervisor.pid})`);
+  report(`it is already up in ${folder.home} (supervisor ${condition.state.supervisor.pid})`);
   await untilReady(folder, report);
   console.log(describeStack(folder));
   return true;

@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { InterfaceName } from '@waybell/line/outcomes';
 
-/** An address of the built-in receiver: it answers at once; only at the third attempt of each delivery; never well. */
-export type Address = 'healthy' | 'flaky' | 'dead';
+/**
+ * An address of the built-in receiver: it answers at once; only at the third attempt of each delivery; never well. The
+ * truck's is healthy too.
+ */
+export type Address = 'healthy' | 'flaky' | 'dead' | 'truck';
 
 /** One subscription of the demo and one event for it. Each has an action of its own, by which it is known. */
 export type DemoEvent = { interface: InterfaceName; action: string; address: Address; payload: () => object };
@@ -25,11 +28,13 @@ export const demoEvents: readonly DemoEvent[] = [
   { interface: 'shipper', action: 'order.delivered', address: 'healthy', payload: orderGuid },
 ];
 
+export type WrittenEvent = { guid: string; routingKey: string; json: string };
+
 /** An event as upstream would publish it, and the routing key that goes with it. */
 export function writeEvent(
   { interface: interfaceName, action, payload }: Omit<DemoEvent, 'address'>,
   account: string,
-): { guid: string; routingKey: string; json: string } {
+): WrittenEvent {
   const guid = randomUUID();
   const json = JSON.stringify({
     guid,

@@ -1,4 +1,4 @@
-import type { Outcome } from '@waybell/line/outcomes';
+import { isAttempted, type Outcome } from '@waybell/line/outcomes';
 import type { DemoEvent } from './demo-events.ts';
 import { heading, outcomeRow, type RowStyle } from './outcome-row.ts';
 
@@ -22,12 +22,17 @@ export class DemoTable {
 
   add(outcome: Outcome): void {
     const event = this.#events.get(outcome.event);
-    if (event === undefined || outcome.kind === 'routed') return;
+    if (event === undefined || !isAttempted(outcome)) return;
     if (!this.#hasHeading) this.#options.print(heading(this.#options));
     this.#hasHeading = true;
     this.#options.print(outcomeRow(outcome, event.address, this.#options));
     if (outcome.kind === 'failed') this.#retryAt.set(outcome.event, outcome.retryAt);
     else this.#ended.add(outcome.event);
+  }
+
+  /** Its guid, once it is expected. */
+  guidOf(event: DemoEvent): string {
+    return [...this.#events].find(([, each]) => each === event)?.[0] ?? '';
   }
 
   /** Those that have not ended, and when they are due again; 0 where nothing is known of them yet. */

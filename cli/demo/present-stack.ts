@@ -17,7 +17,7 @@ async function demoOn(folder: StackFolder, demo: { staysUp: boolean; signal: Abo
   try {
     return await showDemo({
       ...demo,
-      addresses: requireRunning(folder).addresses,
+      env: { ...process.env, ...requireRunning(folder).addresses },
       print: (line) => console.log(line),
       isColoured: process.stdout.isTTY && !process.env['NO_COLOR'],
     });

@@ -1,6 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { EventEntry, Verdict } from '@waybell/history/entries';
+import { eventHistory } from '@waybell/history/history';
 import { eventsExchange } from '@waybell/line/topology';
-import { openLine, type Line } from '../open-line.ts';
+import { openLine } from '../open-line.ts';
+import { describeEvent } from '../why/describe-history.ts';
 import { withDatabase } from '../with-database.ts';
 import {
   isCarrierActive,
@@ -13,11 +16,14 @@ import {
 import { demoEvents, orderGuid, writeEvent, type DemoEvent } from './demo-events.ts';
 import { startReceiver, type DemoReceiver } from './demo-receiver.ts';
 import { DemoTable } from './demo-table.ts';
+import { publishEvent } from './publish-event.ts';
+import { HeardOfTruck, showTruck } from './show-truck.ts';
+import { until } from './until.ts';
 import { watchOutcomes } from './watch-outcomes.ts';
 
 export type DemoOptions = {
-  /** Of the running stack: API_URL, AMQP_URL, DATABASE_URL. */
-  addresses: Record<string, string>;
+  /** With API_URL, AMQP_URL and DATABASE_URL of the running stack. */
+  env: NodeJS.ProcessEnv;
   print: (line: string) => void;
   isColoured: boolean;
   /** Whether the receiver lives on, and tells of each callback, when the demo is over. */
@@ -26,35 +32,38 @@ export type DemoOptions = {
 };
 
 const PACE_MS = 600;
-const LOOK_EVERY_MS = 50;
-/** With the default schedule it takes ten seconds; with longer delays it is not waited for. */
-const LONGEST_MS = 60_000;
 
 /**
  * Lets new accounts of both interfaces subscribe to addresses of a receiver, good and bad, publishes an event for each
- * and prints every attempt, until the dead carrier subscription is off. Resolves with what to try next.
+ * and prints every attempt, until the dead carrier subscription is off; then a truck drives. Resolves with what to try
+ * next.
  */
 export async function showDemo(options: DemoOptions): Promise<string> {
-  const { addresses, print, signal } = options;
+  const { env, print, signal } = options;
   let isOver = false;
-  const receiver = await startReceiver((address, body) => isOver && print(`callback at /${address}: ${body}`));
-  const clients = await makeClients(addresses);
+  const truck = new HeardOfTruck(print);
+  const receiver = await startReceiver((address, body) => {
+    if (isOver) print(`callback at /${address}: ${body}`);
+    else if (address === 'truck') truck.hear(body);
+  });
+  const clients = await makeClients(env);
   for (const event of demoEvents) {
     await subscribe(clients[event.interface], { ...event, callbackUrl: receiver.url(event.address) });
   }
   print('\nA demonstration: two accounts, seven subscriptions, one event for each.');
   const table = new DemoTable(options);
-  await using _watching = await watchOutcomes(addresses['AMQP_URL'] ?? '', (outcome) => table.add(outcome));
+  await using _watching = await watchOutcomes(env, (outcome) => table.add(outcome));
   await publishEvents(clients, table, options);
   await until(() => table.underWay().every(waitsForLong), signal);
   await tellEnd(clients, table, options);
+  await showTruck(truck, { ...options, client: clients.shipper, callbackUrl: receiver.url('truck') });
   if (options.staysUp) {
     isOver = true;
     return tryWithReceiver(clients.shipper, receiver);
   }
   for (const { event } of table.underWay().filter(({ event: { interface: name } }) => name === 'shipper')) {
     await unsubscribeShipper(clients.shipper, event.action);
-    print(`It is unsubscribed from ${event.action}, because the demonstration's receiver ends here.`);
+    print(`The shipper is unsubscribed from ${event.action} again, because the demonstration's receiver ends here.`);
   }
   await receiver[Symbol.asyncDispose]();
   return tryWithoutReceiver(clients.shipper);
@@ -62,32 +71,22 @@ export async function showDemo(options: DemoOptions): Promise<string> {
 
 type Clients = Record<DemoEvent['interface'], DemoClient>;
 
-async function makeClients({ DATABASE_URL = '', API_URL: apiUrl = '' }: Record<string, string>): Promise<Clients> {
-  return withDatabase({ DATABASE_URL }, async (postgres) => ({
+async function makeClients(env: NodeJS.ProcessEnv): Promise<Clients> {
+  const { API_URL: apiUrl = '' } = env;
+  return withDatabase(env, async (postgres) => ({
     shipper: await makeClient(postgres, { interface: 'shipper', apiUrl }),
     carrier: await makeClient(postgres, { interface: 'carrier', apiUrl }),
   }));
 }
 
-async function publishEvents(clients: Clients, table: DemoTable, { addresses, signal }: DemoOptions): Promise<void> {
-  await using line = await openLine(eventsExchange, addresses);
+async function publishEvents(clients: Clients, table: DemoTable, { env, signal }: DemoOptions): Promise<void> {
+  await using line = await openLine(eventsExchange, env);
   for (const event of demoEvents) {
-    await publishEvent(line, event, { account: clients[event.interface].account, table });
+    const written = writeEvent(event, clients[event.interface].account);
+    table.expect(written.guid, event);
+    await publishEvent(line, written);
     await pause(PACE_MS, undefined, { signal });
   }
-}
-
-async function publishEvent(line: Line, event: DemoEvent, to: { account: string; table: DemoTable }): Promise<void> {
-  const { guid, routingKey, json } = writeEvent(event, to.account);
-  to.table.expect(guid, event);
-  await line.publish({
-    kind: 'publish',
-    exchange: eventsExchange,
-    routingKey,
-    body: Buffer.from(json),
-    messageId: guid,
-    contentType: 'application/json',
-  });
 }
 
 /** The demo is over without what is due only in a while, such as the shipper's retries. */
@@ -96,14 +95,19 @@ function waitsForLong({ retryAt }: { retryAt: number }): boolean {
 }
 
 /** Says of the dead carrier subscription what the API says of it, and of what is still to come when. */
-async function tellEnd({ carrier }: Clients, table: DemoTable, { print, signal }: DemoOptions): Promise<void> {
+async function tellEnd({ carrier }: Clients, table: DemoTable, options: DemoOptions): Promise<void> {
+  const { print, signal } = options;
   const underWay = table.underWay();
-  for (const { interface: name, address, action } of demoEvents) {
-    if (address !== 'dead' || underWay.some(({ event }) => event.action === action && event.interface === name))
-      continue;
+  for (const event of demoEvents) {
+    const { address, action } = event;
+    if (address !== 'dead' || underWay.some((each) => each.event === event)) continue;
     const isOff = await until(async () => !(await isCarrierActive(carrier, action)), signal);
     const verdict = isOff ? 'is switched off: the API now says "is_active": false' : 'is still active';
     print(`\nThe carrier's subscription to ${action} at the dead address ${verdict}.`);
+    const guid = table.guidOf(event);
+    print(`\n./waybell why --event ${guid} tells why:\n`);
+    for (const line of await toldBySupport(guid, options)) print(`  ${line}`);
+    print('');
   }
   for (const { event, retryAt } of underWay) {
     const due = retryAt === 0 ? 'soon' : `at ${new Date(retryAt).toISOString().slice(11, 19)}`;
@@ -111,15 +115,19 @@ async function tellEnd({ carrier }: Clients, table: DemoTable, { print, signal }
   }
 }
 
-/** Whether it came true in time. Rejects when the signal comes first. */
-async function until(isTrue: () => boolean | Promise<boolean>, signal: AbortSignal): Promise<boolean> {
-  const deadline = Date.now() + LONGEST_MS;
-  while (!(await isTrue())) {
-    if (Date.now() > deadline) return false;
-    await pause(LOOK_EVERY_MS, undefined, { signal });
-  }
-  return true;
+/** What the delivery log has of an event, once all of it is written down. */
+async function toldBySupport(event: string, { env, signal }: DemoOptions): Promise<string[]> {
+  return withDatabase(env, async (postgres) => {
+    let entries: EventEntry[] = [];
+    await until(async () => {
+      entries = await eventHistory(postgres, event, 'operator');
+      return entries.some(({ verdicts }) => verdicts.some(isGivenUp));
+    }, signal);
+    return entries.flatMap(describeEvent);
+  });
 }
+
+const isGivenUp = (verdict: Verdict) => verdict.kind === 'delivery' && verdict.delivery.deactivation !== undefined;
 
 function tryWithReceiver(client: DemoClient, receiver: DemoReceiver): string {
   const event = { interface: 'shipper', action: 'order.booked', payload: orderGuid } as const;

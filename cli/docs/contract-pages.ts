@@ -1,5 +1,5 @@
 import { actions } from '@waybell/catalog/actions';
-import { documentFiles } from '@waybell/contracts/document-files';
+import { adminDocumentFiles, documentFiles } from '@waybell/contracts/document-files';
 import { families } from '@waybell/contracts/families';
 import { familyPage } from '@waybell/contracts/reference/family-page';
 import { indexPage } from '@waybell/contracts/reference/index-page';
@@ -13,7 +13,9 @@ export function contractPages(): Record<string, () => string> {
   return {
     // The API makes the same documents from these, without the router.
     'libs/contracts/sent-examples.json': () => writeJson(sentExamples),
-    ...Object.fromEntries(Object.entries(documents).map(([path, text]) => [`docs/${path}`, () => text])),
+    ...Object.fromEntries(
+      Object.entries({ ...documents, ...adminDocumentFiles() }).map(([path, text]) => [`docs/${path}`, () => text]),
+    ),
     'docs/reference/README.md': indexPage,
     ...Object.fromEntries(
       families.map((family) => [`docs/reference/${family.name}.md`, () => familyPage(family, sentExamples)]),

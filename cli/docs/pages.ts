@@ -1,8 +1,12 @@
 import { contractPages } from './contract-pages.ts';
+import { failureReasonsPage } from './failure-reasons-page.ts';
+import { metricsPage } from './metrics-page.ts';
 import { settingsPage } from './settings-page.ts';
 
 /** Pages that are made from the code, by their path in the repository. `./waybell docs` writes them. */
 export const pages: Record<string, () => string> = {
+  'docs/failure-reasons.md': failureReasonsPage,
   'docs/settings.md': settingsPage,
+  'docs/operating/metrics.md': metricsPage,
   ...contractPages(),
 };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { actionKey, actions } from '@waybell/catalog/actions';
 import { exampleCloudEvent, exampleEvent } from '@waybell/contracts/example-event';
-import { readEvent } from '@waybell/event-router/read-event';
+import { readEvent } from '@waybell/events/read-event';
 
 const limits = { maxBytes: 1_048_576, maxDepth: 32 };
 

@@ -2,10 +2,10 @@ import type { Action } from '@waybell/catalog/action';
 import { actionKey, actions } from '@waybell/catalog/actions';
 import { exampleEvent, exampleSubscriptionGuid } from '@waybell/contracts/example-event';
 import type { SentExample, SentExamples } from '@waybell/contracts/sent-examples';
-import type { Event } from '@waybell/event-router/event';
+import type { Event } from '@waybell/events/event';
 import { messageGuid } from '@waybell/event-router/message-guid';
 import { notify } from '@waybell/event-router/notification';
-import { readEvent } from '@waybell/event-router/read-event';
+import { readEvent } from '@waybell/events/read-event';
 
 const limits = { maxBytes: 1_048_576, maxDepth: 32 };
 

@@ -4,7 +4,9 @@ import { routerSettings } from '@waybell/event-router/config';
 import { declareSettings } from '@waybell/line/declare';
 import { scheduleSettings } from '@waybell/line/schedule';
 import { formatDuration } from '@waybell/runtime/duration';
-import { bytes, duration, durations } from '@waybell/runtime/environment';
+import { deliveryLogSettings } from '@waybell/delivery-log/config';
+import { trackerSettings } from '@waybell/location-tracker/config';
+import { bytes, duration, durations, wait } from '@waybell/runtime/environment';
 import { subscriptionApiSettings } from '@waybell/subscription-api/config';
 
 type Setting = { desc?: string | undefined; default?: unknown; example?: string | undefined; _parse?: unknown };
@@ -13,8 +15,10 @@ type Setting = { desc?: string | undefined; default?: unknown; example?: string 
 const READERS: Record<string, Record<string, Setting>> = {
   'subscription-api': subscriptionApiSettings,
   'event-router': routerSettings,
+  'location-tracker': trackerSettings,
   deliverer: delivererSettings,
   deactivator: deactivatorSettings,
+  'delivery-log': deliveryLogSettings,
   '`waybell declare`': { ...declareSettings, ...scheduleSettings },
 };
 
@@ -40,7 +44,8 @@ export function settingsPage(): string {
     '# Settings',
     '',
     'Environment variables, read and checked at start: all that is wrong is said at once, and the process exits with 2. Durations are written',
-    '`250ms`, `4s`, `1m`, `24h`, `90d`; sizes `64KiB`, `256MiB`, `1GiB`; lists with commas. An empty value counts as not set.',
+    '`250ms`, `4s`, `1m`, `24h`, `90d`, limits and intervals `1ms` to `24d`; sizes `64KiB`, `256MiB`, `1GiB`; lists with commas. An empty value counts as not set.',
+    'Where a file holds the value, a secret above all, `NAME_FILE` has its path in the place of `NAME`.',
     '`NAME=value ./waybell up` reaches the services of the local stack. This page is made from the code: `./waybell docs` writes it.',
     '',
     '| Setting | Default | What it is | Read by |',
@@ -51,19 +56,19 @@ export function settingsPage(): string {
 }
 
 function defaultOf(setting: Setting): string {
-  if (setting.default === undefined)
+  if (!('default' in setting))
     return setting.example === undefined ? 'required' : `required, such as \`${setting.example}\``;
-  const written = writeValue(setting.default, setting._parse);
+  const written = writeValue(setting.default ?? '', setting._parse);
   return written === '' ? 'none' : `\`${written}\``;
 }
 
 const parserOf = (spec: object) => ('_parse' in spec ? spec._parse : undefined);
-const DURATION = parserOf(duration({}));
+const LENGTHS = [duration({}), wait({})].map(parserOf);
 const DURATIONS = parserOf(durations({}));
 const BYTES = parserOf(bytes({}));
 
 function writeValue(value: unknown, parser: unknown): string {
-  if (parser === DURATION && typeof value === 'number') return formatDuration(value);
+  if (LENGTHS.includes(parser) && typeof value === 'number') return formatDuration(value);
   if (parser === DURATIONS && Array.isArray(value)) return value.map((each) => formatDuration(Number(each))).join(',');
   if (parser === BYTES && typeof value === 'number') return `${value / 2 ** 20}MiB`;
   return String(value);

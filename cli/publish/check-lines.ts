@@ -1,7 +1,7 @@
 import { eventsExchange } from '@waybell/line/topology';
 import type { Publication } from '@waybell/line/messages';
-import { actionKey } from '@waybell/catalog/actions';
-import { readEvent, type EventLimits } from '@waybell/event-router/read-event';
+import { actionKey, findPublished } from '@waybell/catalog/actions';
+import { readEvent, type EventLimits } from '@waybell/events/read-event';
 import type { Line } from './split-lines.ts';
 
 /** An event ready to be published, and the line that it stands on. */
@@ -10,14 +10,14 @@ export type CheckedEvent = { line: number; publication: Publication };
 /** What is wrong with a line, in the router's own words. */
 export type Fault = { line: number; reason: string; detail: string };
 
-/** Reads every line as the router would, so that what it would reject is known before anything is published. */
+/** Reads every line as the services would, so that what it would reject is known before anything is published. */
 export function checkLines(lines: readonly Line[], limits: EventLimits): { events: CheckedEvent[]; faults: Fault[] } {
   const events: CheckedEvent[] = [];
   const faults: Fault[] = [];
   const seen = new Map<string, { line: number; fingerprint: string }>();
   for (const { number: line, bytes: body } of lines) {
     const envelope = glanceAt(body);
-    const reading = readEvent({ body, ...envelope }, limits);
+    const reading = readEvent({ body, ...envelope }, limits, findPublished);
     if (reading.kind === 'invalid') {
       faults.push({ line, reason: reading.reason, detail: reading.detail });
       continue;

@@ -3,9 +3,9 @@ import { describeShortly, describeWholly } from './describe-rejected.ts';
 import { aRejected } from './testing/a-rejected.ts';
 
 describe('describeShortly', () => {
-  test('says where it stands, why it lies there, whence it came and how big it is', () => {
-    expect(describeShortly(aRejected({ place: 12, messageId: 'm-1' }))).toBe(
-      '  12  0123456789  2026-11-20T09:30:00.123Z  payload_invalid  waybell.events.router ← waybell.events ' +
+  test('says why it lies there, whence it came and how big it is', () => {
+    expect(describeShortly(aRejected({ messageId: 'm-1' }))).toBe(
+      '0123456789  2026-11-20T09:30:00.123Z  payload_invalid  waybell.events.router ← waybell.events ' +
         '"carrier.order.created"  m-1  2 B\n      /payload/id: must be integer',
     );
   });

@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer';
+import { printable } from '../printable.ts';
 import type { Rejected } from './read-rejected.ts';
 
-/** Two lines: place, id, time, reason, origin, message id and size; and what exactly is wrong. */
+/** Two lines: id, time, reason, origin, message id and size; and what exactly is wrong. */
 export function describeShortly(rejected: Rejected): string {
-  const { place, id, rejectedAt, reason, messageId, body, detail } = rejected;
+  const { id, rejectedAt, reason, messageId, body, detail } = rejected;
   const columns = [
-    String(place).padStart(4),
     id,
     rejectedAt.padEnd(24),
     reason,
@@ -29,11 +29,6 @@ export function describeWholly(rejected: Rejected): string {
   const isText = isUtf8(body) && contentEncoding !== 'gzip';
   const shown = isText ? body.toString() : 'the body is not text: --raw writes its bytes';
   return printable([...facts, '', shown].join('\n'));
-}
-
-/** What it says comes from anywhere: it must not steer the terminal. */
-function printable(text: string): string {
-  return text.replaceAll(/[^\P{Cc}\n\t]/gu, (control) => `\\x${control.charCodeAt(0).toString(16).padStart(2, '0')}`);
 }
 
 function originOf({ queue, exchange, routingKey }: Rejected): string {

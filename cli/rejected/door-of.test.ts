@@ -20,6 +20,7 @@ describe('doorOf', () => {
       { ...DELIVERY, exchange: 'waybell.retry', routingKey: `${EVENT_KEY}.1s` },
       'delivery',
     ],
+    ['a delivery from a waiting lane', { ...DELIVERY, exchange: 'waybell.waiting', routingKey: 'hung' }, 'delivery'],
     ['a delivery that was taken and given back too often', { ...DELIVERY, exchange: 'waybell.strays' }, 'delivery'],
     [
       'an event that was taken and given back too often',
@@ -31,16 +32,22 @@ describe('doorOf', () => {
     expect(doorOf(aRejected(rejected))).toEqual(door === 'delivery' ? delivery : door);
   });
 
-  test('leads outcomes to the queue where they failed alone, so that no other consumer gets them twice', () => {
-    const outcomes = { exchange: 'waybell.outcomes', routingKey: '' };
-    const door = { exchange: '', routingKey: 'waybell.outcomes.deactivator' };
-    expect(doorOf(aRejected({ ...outcomes, queue: 'waybell.outcomes.deactivator' }))).toEqual(door);
-    expect(doorOf(aRejected({ ...outcomes, queue: 'waybell.suspects.deactivator' }))).toEqual(door);
+  test.each([
+    ['waybell.outcomes.deactivator', 'waybell.outcomes.deactivator'],
+    ['waybell.suspects.deactivator', 'waybell.outcomes.deactivator'],
+    ['waybell.quarantine.deactivator', 'waybell.outcomes.deactivator'],
+    ['waybell.outcomes.log', 'waybell.outcomes.log'],
+    ['waybell.suspects.delivery-log', 'waybell.outcomes.log'],
+    ['waybell.quarantine.delivery-log', 'waybell.outcomes.log'],
+  ])('leads outcomes that failed in %s to the queue of that consumer alone: no other gets them twice', (queue, key) => {
+    const rejected = aRejected({ exchange: 'waybell.outcomes', routingKey: '', queue });
+    expect(doorOf(rejected)).toEqual({ exchange: '', routingKey: key });
   });
 
   test.each([
     ['what somebody put into the rejected queue', { exchange: 'waybell.rejected', routingKey: '' }],
     ['a stray without a known key', { exchange: 'waybell.strays', routingKey: 'x' }],
+    ['outcomes of which nobody says where they failed', { exchange: 'waybell.outcomes', routingKey: '', queue: '' }],
     ['a delivery whose action is not known', { exchange: 'waybell.returns', routingKey: 'carrier.order.createt' }],
   ])('leads %s nowhere', (_what, rejected) => {
     expect(doorOf(aRejected(rejected))).toBeUndefined();

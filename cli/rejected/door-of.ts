@@ -4,10 +4,14 @@ import {
   deactivatorQueue,
   deliveriesExchange,
   eventsExchange,
+  logQueue,
   outcomesExchange,
+  quarantineQueue,
   retryExchange,
   returnsExchange,
   straysExchange,
+  suspectsQueue,
+  waitingExchange,
 } from '@waybell/line/topology';
 import type { Rejected } from './read-rejected.ts';
 
@@ -15,13 +19,19 @@ type Door = Pick<Publication, 'exchange' | 'routingKey'>;
 
 const actionKeys = new Set(actions.map(actionKey));
 
+/** The queues of outcomes, and the lanes of those who take from them. */
+const OUTCOME_QUEUES = [
+  { queue: deactivatorQueue, lanes: lanesOf('deactivator') },
+  { queue: logQueue, lanes: lanesOf('delivery-log') },
+];
+
 /**
  * The door by which a rejected message comes onto the line again; undefined where nobody can say.
  *
  * | came by | goes back by |
  * |---|---|
  * | events | the same exchange and key |
- * | deliveries, retry, returns | deliveries, to be attempted now |
+ * | deliveries, retry, returns, waiting | deliveries, to be attempted now |
  * | outcomes | the one queue where it failed: its exchange would give the other consumers a second one |
  * | strays (the broker gave it up) | deliveries or events, whichever it is made for |
  */
@@ -32,9 +42,10 @@ export function doorOf({ exchange, routingKey, type = '', queue }: Rejected): Do
     case deliveriesExchange:
     case retryExchange:
     case returnsExchange:
+    case waitingExchange:
       return deliveryDoor(type) ?? deliveryDoor(routingKey);
     case outcomesExchange:
-      return { exchange: '', routingKey: queue.startsWith(`${outcomesExchange}.`) ? queue : deactivatorQueue };
+      return outcomesDoor(queue);
     case straysExchange:
       // Only deliveries have a type.
       return deliveryDoor(type) ?? (actionKeys.has(routingKey) ? { exchange: eventsExchange, routingKey } : undefined);
@@ -57,6 +68,15 @@ export function publishAgain(rejected: Rejected, door: Door): Publication {
     ...(contentEncoding !== undefined && { contentEncoding }),
     ...(traceparent !== undefined && { headers: { traceparent } }),
   };
+}
+
+function outcomesDoor(failedIn: string): Door | undefined {
+  const found = OUTCOME_QUEUES.find(({ queue, lanes }) => [queue, ...lanes].includes(failedIn));
+  return found && { exchange: '', routingKey: found.queue };
+}
+
+function lanesOf(step: string): string[] {
+  return [suspectsQueue(step), quarantineQueue(step)];
 }
 
 function deliveryDoor(key: string): Door | undefined {

@@ -4,9 +4,7 @@ import { asideHeaders } from '@waybell/line/broker/read-message';
 
 /** A message of the rejected queue: the original bytes, whence they came and why they lie here. */
 export type Rejected = {
-  /** Where it stands in the queue, from 1; changes as others leave. */
-  place: number;
-  /** Ten hex digits made of the message itself: the same wherever it stands. */
+  /** Ten hex digits made of the message itself: the same wherever in the queue it stands. */
   id: string;
   reason: string;
   /** What exactly is wrong, in the words of who rejected it; may be empty. */
@@ -27,7 +25,7 @@ export type Rejected = {
 };
 
 /** Reads a message as the wrapper put it there, or as the broker did, which has words of its own for why. */
-export function readRejected({ content, fields, properties }: GetMessage, place: number): Rejected {
+export function readRejected({ content, fields, properties }: GetMessage): Rejected {
   const headers: Record<string, unknown> = properties.headers ?? {};
   const said = (name: string) => textOf(headers[name]);
   const death = firstDeath(headers['x-death']);
@@ -43,7 +41,6 @@ export function readRejected({ content, fields, properties }: GetMessage, place:
   const identity = createHash('sha256').update(JSON.stringify(origin)).update(content).digest('hex');
   const { messageId, ...others } = origin;
   return {
-    place,
     id: identity.slice(0, 10),
     ...others,
     ...given('messageId', messageId),

@@ -1,11 +1,10 @@
 import type { Channel, ChannelModel, GetMessage } from 'amqplib';
-import { rejectedQueue } from '@waybell/line/topology';
+import type { ServerAddress } from '@waybell/runtime/server-address';
+import { rejectedQueue, rejectedReader } from '@waybell/line/topology';
 import { closeInOrder, connectOnce } from '../open-line.ts';
 import { readRejected, type Rejected } from './read-rejected.ts';
 
 const RESOURCE_LOCKED = 405;
-/** Exists while a command reads the queue; the broker deletes it with the connection that made it. */
-const READER_MARK = `${rejectedQueue}.reader`;
 
 /** The rejected queue in the hands of one command. Whatever was taken and not removed goes back, at the latest with the connection. */
 export class RejectedQueue implements AsyncDisposable {
@@ -21,12 +20,12 @@ export class RejectedQueue implements AsyncDisposable {
   }
 
   /** Throws where another command has it: messages in its hands cannot be seen, and the queue would look empty. */
-  static async open(url: string): Promise<RejectedQueue> {
-    const connection = await connectOnce(url);
+  static async open(address: ServerAddress): Promise<RejectedQueue> {
+    const connection = await connectOnce(address);
     const channel = await connection.createChannel();
     channel.on('error', () => undefined);
     try {
-      await channel.assertQueue(READER_MARK, { exclusive: true, durable: false });
+      await channel.assertQueue(rejectedReader, { exclusive: true, durable: false });
       const { messageCount } = await channel.checkQueue(rejectedQueue);
       return new RejectedQueue(connection, channel, messageCount);
     } catch (error) {
@@ -35,12 +34,15 @@ export class RejectedQueue implements AsyncDisposable {
     }
   }
 
-  /** Every message that was there at the beginning, oldest first, and none that came since, such as one retried in vain. */
+  /**
+   * Every message that was there at the beginning, and none that came since, such as one retried in vain. In no order: the
+   * broker gives back what was looked at wherever it likes.
+   */
   async *messages(): AsyncGenerator<Rejected> {
-    for (let place = 1; place <= this.#count; place += 1) {
+    for (let read = 0; read < this.#count; read += 1) {
       const message = await this.#channel.get(rejectedQueue);
       if (message === false) return;
-      const rejected = readRejected(message, place);
+      const rejected = readRejected(message);
       // The bytes are not kept: only what it takes to give it back or remove it.
       this.#taken.set(rejected, { ...message, content: Buffer.alloc(0) });
       yield rejected;

@@ -1,9 +1,30 @@
+import { readEnvironment, str } from '@waybell/runtime/environment';
+import { brokerAddress, postgresAddress, type ServerAddress } from '@waybell/runtime/server-address';
+import { brokerSettings, postgresSettings } from '@waybell/runtime/settings';
 import { stackOf } from './stack-folder.ts';
 import { requireRunning } from './stack-state.ts';
 
-/** An address as the environment names it, else as the running stack has it. Throws NotRunning. */
-export function addressOf(name: 'AMQP_URL' | 'DATABASE_URL' | 'REDIS_URL' | 'API_URL', env: NodeJS.ProcessEnv): string {
-  const address = env[name] || requireRunning(stackOf(env)).addresses[name];
+// Whom the environment does not name, the running stack does.
+const optional = str({ default: '' });
+const { AMQP_CA, AMQP_CERTIFICATE, AMQP_KEY } = brokerSettings;
+const { DATABASE_CA, DATABASE_CERTIFICATE, DATABASE_KEY } = postgresSettings;
+const AMQP = { AMQP_URL: optional, AMQP_CA, AMQP_CERTIFICATE, AMQP_KEY };
+const DATABASE = { DATABASE_URL: optional, DATABASE_CA, DATABASE_CERTIFICATE, DATABASE_KEY };
+
+/** RabbitMQ as the environment names it, with the settings that services have, else the running stack's. Throws NotRunning. */
+export function brokerOf(env: NodeJS.ProcessEnv): ServerAddress {
+  const settings = readEnvironment(AMQP, env);
+  return brokerAddress({ ...settings, AMQP_URL: settings.AMQP_URL || running('AMQP_URL', env) });
+}
+
+/** Postgres as the environment names it, with the settings that services have, else the running stack's. Throws NotRunning. */
+export function databaseOf(env: NodeJS.ProcessEnv): ServerAddress {
+  const settings = readEnvironment(DATABASE, env);
+  return postgresAddress({ ...settings, DATABASE_URL: settings.DATABASE_URL || running('DATABASE_URL', env) });
+}
+
+function running(name: 'AMQP_URL' | 'DATABASE_URL', env: NodeJS.ProcessEnv): string {
+  const address = requireRunning(stackOf(env)).addresses[name];
   if (address === undefined) throw new Error(`the running stack is still starting and has no ${name} yet`);
   return address;
 }

@@ -3,8 +3,7 @@ import { requireRunning } from './stack-state.ts';
 
 /** The addresses of the running stack and what to try first. */
 export function describeStack(folder: StackFolder): string {
-  const { addresses, processes } = requireRunning(folder);
-  const api = processes.find(({ name }) => name === 'subscription-api');
+  const { addresses } = requireRunning(folder);
   return [
     '',
     'Waybell is up.',
@@ -12,7 +11,7 @@ export function describeStack(folder: StackFolder): string {
       ([name, value]) => `  ${name.padEnd(14)}${value.split(',').join(`\n${' '.repeat(16)}`)}`,
     ),
     '',
-    `  curl ${api?.health}/readyz`,
+    `  ${addresses['API_URL']}/docs    the REST interface, as a page`,
     '',
     '  ./waybell status    what runs, and what waits in the queues',
     '  ./waybell logs -f   what the services say',

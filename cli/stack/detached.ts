@@ -7,7 +7,11 @@ import { logFileOf, repository, type StackFolder } from './stack-folder.ts';
 import { conditionOf } from './stack-state.ts';
 
 /** Starts a supervisor that outlives this process, relays what it says, and resolves when everything is ready. */
-export async function startDetached(folder: StackFolder, report: (line: string) => void): Promise<void> {
+export async function startDetached(
+  folder: StackFolder,
+  env: NodeJS.ProcessEnv,
+  report: (line: string) => void,
+): Promise<void> {
   const logFile = logFileOf(folder, 'supervisor');
   const tail = new LogTail(logFile);
   // What earlier runs said is of no interest now.
@@ -15,7 +19,7 @@ export async function startDetached(folder: StackFolder, report: (line: string) 
   const log = openSync(logFile, 'a', 0o600);
   const child = spawn(process.execPath, [join(repository, 'cli', 'main.ts'), 'supervise'], {
     cwd: repository,
-    env: { ...process.env, WAYBELL_HOME: folder.home },
+    env: { ...env, WAYBELL_HOME: folder.home },
     detached: true,
     stdio: ['ignore', log, log],
   });

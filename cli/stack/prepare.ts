@@ -4,26 +4,27 @@ import { readSchedule, scheduleSettings } from '@waybell/line/schedule';
 import type { Topology } from '@waybell/line/topology';
 import { readEnvironment } from '@waybell/runtime/environment';
 import { createLog } from '@waybell/runtime/log';
+import type { ServerAddress } from '@waybell/runtime/server-address';
 
 /**
  * Creates or changes the tables; resolves with the names of the migrations applied. Its module is loaded only now: the
  * ORM takes longer to load than most commands take to run.
  */
-export async function prepareDatabase(url: string): Promise<string[]> {
+export async function prepareDatabase(address: ServerAddress): Promise<string[]> {
   const { migrate } = await import('@waybell/subscription-api/migrate');
   // It tells by what it returns or throws; its log lines would stand among the command's answers.
-  return migrate({ url, log: createLog({ service: 'migrate', level: 'silent' }) });
+  return migrate({ ...address, log: createLog({ service: 'migrate', level: 'silent' }) });
 }
 
 /** Declares exchanges, queues and bindings; what is there already stays. Resolves with the names of the queues. */
-export async function prepareBroker(url: string, env: NodeJS.ProcessEnv): Promise<string[]> {
+export async function prepareBroker(address: ServerAddress, env: NodeJS.ProcessEnv): Promise<string[]> {
   const topology = topologyOf(env);
-  await declareTopology(url, topology);
+  await declareTopology(address, topology);
   return topology.queues.map(({ name }) => name);
 }
 
 /** The line's topology under these settings. Throws InvalidEnvironment. */
-function topologyOf(env: NodeJS.ProcessEnv): Topology {
+export function topologyOf(env: NodeJS.ProcessEnv): Topology {
   const settings = readEnvironment({ ...declareSettings, ...scheduleSettings }, env);
   return lineTopology({
     schedule: readSchedule(settings),

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'amqplib';
+import type { ServerAddress } from '@waybell/runtime/server-address';
 import { hostAndPort, reaches } from './reaches.ts';
 
 export type QueueDepth = { name: string; messages: number; consumers: number };
@@ -11,14 +12,14 @@ const LIMIT_MS = 3_000;
  * How many messages wait, ready to be taken, in each of these queues. A queue that is missing is left out; undefined
  * where the broker cannot be asked.
  */
-export async function queueDepths(url: string, names: string[]): Promise<QueueDepth[] | undefined> {
-  if (!(await reaches(hostAndPort(url)))) return undefined;
-  const asked = askEach(url, names).catch(() => undefined);
+export async function queueDepths(address: ServerAddress, names: string[]): Promise<QueueDepth[] | undefined> {
+  if (!(await reaches(hostAndPort(address.url)))) return undefined;
+  const asked = askEach(address, names).catch(() => undefined);
   return Promise.race([asked, sleep(LIMIT_MS, undefined, { ref: false })]);
 }
 
-async function askEach(url: string, names: string[]): Promise<QueueDepth[]> {
-  const connection = await connect(url, { timeout: LIMIT_MS });
+async function askEach({ url, tls }: ServerAddress, names: string[]): Promise<QueueDepth[]> {
+  const connection = await connect(url, { ...tls, timeout: LIMIT_MS });
   connection.on('error', () => undefined);
   const depths: QueueDepth[] = [];
   try {

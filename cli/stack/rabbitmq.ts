@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { connect } from 'amqplib';
+import { definitions } from './rabbitmq-definitions.ts';
 import { hostAndPort, reaches } from './reaches.ts';
 import { serverEnvironment } from './server-environment.ts';
 import { logFileOf, writePrivately } from './stack-folder.ts';
@@ -8,21 +9,36 @@ import { portOf } from './stack-record.ts';
 import type { ProcessSpec } from './supervised-process.ts';
 import type { PrivateServer, ServerSetup } from './private-server.ts';
 
-/**
- * RabbitMQ for one stack: its own node name, cookie, ports and port mapper (epmd), on loopback, without plugins.
- * Several run side by side and none touches the machine's own.
- */
 // After a crash the broker may hand an expired retry to a queue that has no leader yet. It tries again after this many
 // milliseconds, instead of 180,000.
 const DEAD_LETTER_TIMEOUT = '-rabbit dead_letter_worker_publisher_confirm_timeout 5000';
 
-export function rabbitmq({ folder, record, binary }: ServerSetup): PrivateServer {
-  const home = join(folder.home, 'rabbitmq');
-  const url = `amqp://waybell:${record.password}@127.0.0.1:${portOf(record, 'rabbitmq')}`;
-  const epmdPort = portOf(record, 'epmd');
-  const settings = {
+/**
+ * RabbitMQ for one stack: its own node name, cookie, ports and port mapper (epmd), on loopback, without plugins.
+ * Several run side by side and none touches the machine's own.
+ */
+export function rabbitmq(setup: ServerSetup): PrivateServer {
+  const node = rabbitmqNode(setup, { name: 'rabbitmq', nodeName: `waybell-${setup.folder.id}@localhost` });
+  return { ...node, processes: [portMapper(setup), ...node.processes] };
+}
+
+export type NodeOptions = {
+  /** Of the process, its log, its folder, and its ports: `<name>` for clients, `<name>-node` for other nodes. */
+  name: string;
+  nodeName: string;
+  /** Lines for rabbitmq.conf beside those that every node has. */
+  configuration?: readonly string[];
+};
+
+/** One node. It needs the port mapper, which the nodes of a cluster share. */
+export function rabbitmqNode({ folder, record, binary }: ServerSetup, options: NodeOptions): PrivateServer {
+  const { name, nodeName, configuration = [] } = options;
+  const home = join(folder.home, name);
+  const port = portOf(record, name);
+  const url = `amqp://waybell:${record.password}@127.0.0.1:${port}`;
+  const env = serverEnvironment({
     HOME: home,
-    ERL_EPMD_PORT: String(epmdPort),
+    ERL_EPMD_PORT: String(portOf(record, 'epmd')),
     ERL_EPMD_ADDRESS: '127.0.0.1',
     ERL_CRASH_DUMP: join(home, 'erl_crash.dump'),
     RABBITMQ_CONF_ENV_FILE: join(home, 'rabbitmq-env.conf'),
@@ -32,56 +48,61 @@ export function rabbitmq({ folder, record, binary }: ServerSetup): PrivateServer
     RABBITMQ_LOG_BASE: join(home, 'log'),
     RABBITMQ_LOGS: '-',
     RABBITMQ_PID_FILE: join(home, 'pid'),
-    RABBITMQ_NODENAME: `waybell-${folder.id}@localhost`,
+    RABBITMQ_NODENAME: nodeName,
     RABBITMQ_NODE_IP_ADDRESS: '127.0.0.1',
-    RABBITMQ_NODE_PORT: String(portOf(record, 'rabbitmq')),
-    RABBITMQ_DIST_PORT: String(portOf(record, 'rabbitmq-node')),
+    RABBITMQ_NODE_PORT: String(port),
+    RABBITMQ_DIST_PORT: String(portOf(record, `${name}-node`)),
     RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: `-kernel inet_dist_use_interface {127,0,0,1} ${DEAD_LETTER_TIMEOUT}`,
     // Runs the server in place of its script, so that the pid and the signals are the server's own.
     RUNNING_UNDER_SYSTEMD: 'true',
-  };
-  const env = serverEnvironment(settings);
-  const common = { role: 'server', cwd: home, env } as const;
+  });
   const broker: ProcessSpec = {
-    ...common,
-    name: 'rabbitmq',
+    role: 'server',
+    cwd: home,
+    env,
+    name,
     command: binary,
     args: [],
-    logFile: logFileOf(folder, 'rabbitmq'),
+    logFile: logFileOf(folder, name),
     address: url,
     waitsFor: () => waitsForLogin(url),
     readyMs: 90_000,
     graceMs: 30_000,
   };
-  const portMapper: ProcessSpec = {
-    ...common,
+  return { url, processes: [broker], prepare: () => writeSettings({ home, port, record, configuration }) };
+}
+
+/** Tells the nodes of a stack where each other is, and the command line tools as well. */
+export function portMapper({ folder, record, binary }: ServerSetup): ProcessSpec {
+  const port = portOf(record, 'epmd');
+  return {
+    role: 'server',
+    cwd: folder.home,
+    env: serverEnvironment({ HOME: folder.home }),
     name: 'epmd',
     command: findEpmd(binary),
-    args: ['-address', '127.0.0.1', '-port', String(epmdPort)],
+    args: ['-address', '127.0.0.1', '-port', String(port)],
     logFile: logFileOf(folder, 'epmd'),
-    address: `127.0.0.1:${epmdPort}`,
-    waitsFor: async () => ((await reaches({ host: '127.0.0.1', port: epmdPort })) ? undefined : 'its port'),
+    address: `127.0.0.1:${port}`,
+    waitsFor: async () => ((await reaches({ host: '127.0.0.1', port })) ? undefined : 'its port'),
     readyMs: 10_000,
     graceMs: 2_000,
   };
-  return { url, processes: [portMapper, broker], prepare: () => writeSettings(home, settings, record) };
 }
 
-async function writeSettings(
-  home: string,
-  settings: Record<string, string>,
-  record: ServerSetup['record'],
-): Promise<void> {
+type Settings = { home: string; port: number; record: ServerSetup['record']; configuration: readonly string[] };
+
+async function writeSettings({ home, port, record, configuration }: Settings): Promise<void> {
   mkdirSync(home, { recursive: true, mode: 0o700 });
   writePrivately(join(home, '.erlang.cookie'), record.erlangCookie);
   writeFileSync(join(home, 'rabbitmq-env.conf'), '');
   writeFileSync(join(home, 'enabled_plugins'), '[].\n');
+  writePrivately(join(home, 'definitions.json'), JSON.stringify(definitions(record.password)));
   writePrivately(
     join(home, 'rabbitmq.conf'),
     [
-      `listeners.tcp.1 = 127.0.0.1:${settings['RABBITMQ_NODE_PORT']}`,
-      'default_user = waybell',
-      `default_pass = ${record.password}`,
+      `listeners.tcp.1 = 127.0.0.1:${port}`,
+      `load_definitions = ${join(home, 'definitions.json')}`,
       'loopback_users = none',
       // A million waiting messages in 0.4 GB of memory; several times that with the default of 512 MiB.
       'raft.wal_max_size_bytes = 67108864',
@@ -90,11 +111,11 @@ async function writeSettings(
       'log.console = true',
       'log.console.level = info',
       'log.file = false',
+      ...configuration,
       '',
     ].join('\n'),
   );
 }
-
 async function waitsForLogin(url: string): Promise<string | undefined> {
   if (!(await reaches(hostAndPort(url)))) return 'its port';
   try {
@@ -106,9 +127,9 @@ async function waitsForLogin(url: string): Promise<string | undefined> {
   }
 }
 
-/** Erlang's port mapper: on the path, or beside the `erl` that is. */
+/** Erlang's port mapper: beside the broker, on the path, or beside the `erl` that is. */
 function findEpmd(binary: string): string {
-  const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/bin', dirname(binary)];
+  const folders = [dirname(binary), ...(process.env['PATH'] ?? '').split(delimiter), '/usr/bin'];
   for (const folder of folders) {
     if (existsSync(join(folder, 'epmd'))) return join(folder, 'epmd');
     const erl = join(folder, 'erl');

@@ -3,8 +3,12 @@ import { failuresInARow, restartDelayMs } from './restart-backoff.ts';
 
 describe('restartDelayMs', () => {
   test('begins at 0.2 s, doubles, and stays at 10 s', () => {
-    const delays = [1, 2, 3, 4, 5, 6, 7, 8, 50].map(restartDelayMs);
+    const delays = [1, 2, 3, 4, 5, 6, 7, 8, 50].map((failures) => restartDelayMs(failures, 'backed off'));
     expect(delays).toEqual([200, 400, 800, 1_600, 3_200, 6_400, 10_000, 10_000, 10_000]);
+  });
+
+  test('stays at 1 s where it is to be soon', () => {
+    expect([1, 3, 4, 50].map((failures) => restartDelayMs(failures, 'soon'))).toEqual([200, 800, 1_000, 1_000]);
   });
 });
 

@@ -1,12 +1,18 @@
 /** Pauses between restarts: 0.2 s, doubling to 10 s; back to 0.2 s once a run has lasted 30 s. */
 export const RESTART_BACKOFF = { firstMs: 200, longestMs: 10_000, steadyMs: 30_000 };
 
+/** Whether what has ended is started again; `soon`, where a test must not wait: after a second at most. */
+export type RestartPolicy = 'never' | 'backed off' | 'soon';
+
+const SOON_MS = 1_000;
+
 /** How often in a row the process has ended early, its latest run included. */
 export function failuresInARow({ before, ranMs }: { before: number; ranMs: number }): number {
   return ranMs >= RESTART_BACKOFF.steadyMs ? 1 : before + 1;
 }
 
 /** The pause before the next start, after that many failures in a row. */
-export function restartDelayMs(failures: number): number {
-  return Math.min(RESTART_BACKOFF.firstMs * 2 ** Math.max(0, failures - 1), RESTART_BACKOFF.longestMs);
+export function restartDelayMs(failures: number, restart: Exclude<RestartPolicy, 'never'>): number {
+  const longestMs = restart === 'soon' ? SOON_MS : RESTART_BACKOFF.longestMs;
+  return Math.min(RESTART_BACKOFF.firstMs * 2 ** Math.max(0, failures - 1), longestMs);
 }

@@ -45,7 +45,7 @@ describe('startServers', () => {
       cameBack = resolve;
     });
     await using started = await startRedis({
-      keepAlive: true,
+      restart: 'backed off',
       onEvent: ({ kind, process }) => {
         events.push(kind);
         if (kind === 'ready' && process.restarts === 1) cameBack();

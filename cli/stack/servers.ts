@@ -1,4 +1,5 @@
 import { chooseSources, SERVER_NAMES, SERVERS, type ServerName, type Sources } from './choose-sources.ts';
+import type { RestartPolicy } from './restart-backoff.ts';
 import { engineServers, type EngineServers } from './engine-servers.ts';
 import { postgres } from './postgres.ts';
 import type { PrivateServer, ServerSetup } from './private-server.ts';
@@ -16,8 +17,8 @@ export type ServersOptions = {
   env?: NodeJS.ProcessEnv;
   /** Which are needed; all by default. */
   only?: ServerName[];
-  /** Start a server again when it ends by itself; not by default. */
-  keepAlive?: boolean;
+  /** Whether a server is started again when it ends by itself; not by default. */
+  restart?: RestartPolicy;
   onEvent?: (event: ProcessEvent) => void;
   report?: (line: string) => void;
 };
@@ -36,7 +37,7 @@ export class Servers implements AsyncDisposable {
   readonly #engine: EngineServers | undefined;
   readonly #halt = new AbortController();
 
-  constructor({ sources, privately, engine, keepAlive, onEvent }: Plan) {
+  constructor({ sources, privately, engine, restart, onEvent }: Plan) {
     this.sources = sources;
     this.#engine = engine;
     for (const name of SERVER_NAMES) {
@@ -45,7 +46,7 @@ export class Servers implements AsyncDisposable {
       if (url !== undefined) this.#urls.set(name, url);
     }
     const supervised = [...privately].map(([name, server]) => {
-      const processes = server.processes.map((spec) => new SupervisedProcess(spec, { keepAlive, onEvent }));
+      const processes = server.processes.map((spec) => new SupervisedProcess(spec, { restart, onEvent }));
       return { name, server, processes };
     });
     this.processes = supervised.flatMap(({ processes }) => processes);
@@ -114,7 +115,7 @@ type Plan = {
   sources: Sources;
   privately: Map<ServerName, PrivateServer>;
   engine: EngineServers | undefined;
-  keepAlive: boolean;
+  restart: RestartPolicy;
   onEvent: (event: ProcessEvent) => void;
 };
 
@@ -137,7 +138,7 @@ export async function startServers(options: ServersOptions): Promise<Servers> {
 
 /** Starts servers without waiting for them: see `ready`. The caller stops them whatever happens. */
 export async function beginServers(options: ServersOptions): Promise<Servers> {
-  const { env = {}, only = SERVER_NAMES, keepAlive = false } = options;
+  const { env = {}, only = SERVER_NAMES, restart = 'never' } = options;
   const { onEvent = () => undefined, report = () => undefined } = options;
   const folder = stackFolder(options.home);
   makeFolders(folder);
@@ -151,5 +152,5 @@ export async function beginServers(options: ServersOptions): Promise<Servers> {
   }
   const contained = only.filter((name) => sources[name]?.from === 'engine');
   const engine = contained.length > 0 ? engineServers({ folder, record, names: contained }) : undefined;
-  return new Servers({ sources, privately, engine, keepAlive, onEvent });
+  return new Servers({ sources, privately, engine, restart, onEvent });
 }

@@ -9,11 +9,17 @@ export type ServiceSetup = {
   record: StackRecord;
   /** The caller's environment: every setting in it reaches the service. */
   env: NodeJS.ProcessEnv;
-  /** AMQP_URL, DATABASE_URL, REDIS_URL. */
+  /** AMQP_URL, DATABASE_URL, REDIS_URL, as this service logs in; DATABASE_ROLE. */
   addresses: Record<string, string>;
   /** How long the service may finish what it holds when it is stopped. */
   shutdownGraceMs: number;
 };
+
+/**
+ * Deliveries outlive the young generation and die in the old one, which V8 lets grow to a multiple of what lives there
+ * before it looks, the more the larger its limit. Seen, and what it costs: docs/operating/sizing.md.
+ */
+export const MEMORY = ['--max-old-space-size=512'];
 
 const STARTING_LIMIT_MS = 60_000;
 // Beyond its own grace time a service needs a moment to end.
@@ -27,7 +33,7 @@ export function serviceProcess(service: Service, setup: ServiceSetup): ProcessSp
     name: service.name,
     role: 'service',
     command: process.execPath,
-    args: [entryPoint(service)],
+    args: [...MEMORY, entryPoint(service)],
     env,
     cwd: repository,
     logFile: logFileOf(folder, service.name),
@@ -64,12 +70,14 @@ function serviceEnvironment(service: Service, setup: ServiceSetup): NodeJS.Proce
   const { env, addresses, record } = setup;
   const offered: Record<string, string | undefined> = { ...addresses, SECRET_KEYS: record.secretKeys };
   return {
+    // As ./waybell chose it: the caller's settings may be of a stack of their own.
+    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
     // A receiver on this machine is what one tries first; the caller may forbid it again.
     CALLBACK_ALLOW_NETWORKS: '127.0.0.0/8,::1/128',
     CALLBACK_ALLOW_HTTP: 'true',
     ...env,
     ...Object.fromEntries(service.needs.map((need) => [need, offered[need]])),
-    DATABASE_ROLE: service.databaseRole ?? '',
+    DATABASE_ROLE: addresses['DATABASE_ROLE'] ?? '',
     HEALTH_HOST: '127.0.0.1',
     HEALTH_PORT: String(portOf(record, service.name)),
     ...(service.isApi ? { HOST: env['HOST'] || '127.0.0.1', PORT: env['PORT'] || String(portOf(record, 'api')) } : {}),

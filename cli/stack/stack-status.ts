@@ -1,3 +1,4 @@
+import { brokerOf } from './address-of.ts';
 import { queueDepths, type QueueDepth } from './queue-depths.ts';
 import { isAlive } from './process-identity.ts';
 import { hostAndPort, reaches } from './reaches.ts';
@@ -28,7 +29,7 @@ export async function readStatus(condition: Exclude<Condition, { kind: 'stopped'
   const broker = addresses['AMQP_URL'];
   const [found, depths] = await Promise.all([
     Promise.all(processes.map(statusOf)),
-    broker === undefined ? [] : queueDepths(broker, queues),
+    broker === undefined ? [] : queueDepths(brokerOf({ ...process.env, AMQP_URL: broker }), queues),
   ]);
   return {
     supervisor: { pid: supervisor.pid, state: condition.kind === 'running' ? phase : 'killed' },

@@ -1,8 +1,12 @@
 import { readEnvironment } from '@waybell/runtime/environment';
 import { processSettings } from '@waybell/runtime/settings';
 import { services as allServices, type Service } from '../services.ts';
+import { brokerOf, databaseOf } from './address-of.ts';
+import { checkSettings } from './check-settings.ts';
 import { prepareBroker, prepareDatabase } from './prepare.ts';
+import type { RestartPolicy } from './restart-backoff.ts';
 import { beginServers, type Servers } from './servers.ts';
+import { allowLogins, loginsOf } from './service-logins.ts';
 import { apiAddress, serviceProcess } from './service-process.ts';
 import { rotateLog, stackFolder, type StackFolder } from './stack-folder.ts';
 import { claimPorts, readRecord, writeRecord, type StackRecord } from './stack-record.ts';
@@ -15,8 +19,8 @@ export type StackOptions = {
   env: NodeJS.ProcessEnv;
   /** Which services; all by default. */
   services?: readonly Service[];
-  /** Start again what ends by itself; not by default. */
-  keepAlive?: boolean;
+  /** Whether what ends by itself is started again; not by default. */
+  restart?: RestartPolicy;
   onEvent?: (event: ProcessEvent) => void;
   report?: (line: string) => void;
   /** Aborting it while the stack starts takes down what has started; `startStack` then throws. */
@@ -57,7 +61,7 @@ export class Stack implements AsyncDisposable {
 
 /**
  * Starts servers, migrates, declares, and starts every service; resolves when all are ready. Throws StartFailed or
- * NoServer, having taken down what it started.
+ * NoServer, having taken down what it started, or InvalidEnvironment before it starts anything.
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const { signal, report = () => undefined } = options;
@@ -68,7 +72,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   signal?.addEventListener('abort', halt);
   try {
     // Tables need no broker, and Postgres is there long before RabbitMQ.
-    await Promise.all([migrateIn(stack, report), declareIn(stack, options.env), servers.ready('redis')]);
+    await Promise.all([migrateIn(stack, options.env, report), declareIn(stack, options.env), servers.ready('redis')]);
     signal?.throwIfAborted();
     await Promise.all(stack.services.map((service) => service.start()));
     return stack;
@@ -80,28 +84,30 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   }
 }
 
-async function migrateIn({ servers }: Stack, report: (line: string) => void): Promise<void> {
+async function migrateIn({ servers }: Stack, env: NodeJS.ProcessEnv, report: (line: string) => void): Promise<void> {
   await servers.ready('postgres');
-  const applied = await prepareDatabase(servers.url('postgres'));
+  const applied = await prepareDatabase(databaseOf({ ...env, DATABASE_URL: servers.url('postgres') }));
+  await allowLogins(servers);
   if (applied.length > 0) report(`migrated the tables: ${applied.join(', ')}`);
 }
 
 async function declareIn(stack: Stack, env: NodeJS.ProcessEnv): Promise<void> {
   await stack.servers.ready('rabbitmq');
-  stack.queues = await prepareBroker(stack.servers.url('rabbitmq'), env);
+  stack.queues = await prepareBroker(brokerOf({ ...env, AMQP_URL: stack.servers.url('rabbitmq') }), env);
 }
 
 async function layOut(options: StackOptions): Promise<Stack> {
-  const { env, services = allServices, keepAlive = false, onEvent = () => undefined } = options;
+  const { env, services = allServices, restart = 'never', onEvent = () => undefined } = options;
+  await checkSettings(services, env);
   const folder = stackFolder(options.home);
   const { SHUTDOWN_GRACE } = readEnvironment({ SHUTDOWN_GRACE: processSettings.SHUTDOWN_GRACE }, env);
   const servers = await beginServers(options);
   const record = await recordFor(folder, env, services);
-  const setup = { folder, record, env, addresses: servers.environment, shutdownGraceMs: SHUTDOWN_GRACE };
+  const setup = { folder, record, env, shutdownGraceMs: SHUTDOWN_GRACE };
   const processes = services.map((service) => {
-    const spec = serviceProcess(service, setup);
+    const spec = serviceProcess(service, { ...setup, addresses: loginsOf(service, servers) });
     rotateLog(spec.logFile);
-    return new SupervisedProcess(spec, { keepAlive, onEvent });
+    return new SupervisedProcess(spec, { restart, onEvent });
   });
   return new Stack(servers, processes, {
     API_URL: apiAddress(record, env),

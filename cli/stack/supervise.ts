@@ -38,7 +38,14 @@ export async function supervise({ folder, env, report, onReady }: Supervision): 
   const ticking = setInterval(() => tellWaiting(state, report), 2_000);
   save();
   try {
-    const stack = await startStack({ home: folder.home, env, keepAlive: true, onEvent, report, signal: halt.signal });
+    const stack = await startStack({
+      home: folder.home,
+      env,
+      restart: 'backed off',
+      onEvent,
+      report,
+      signal: halt.signal,
+    });
     Object.assign(state, { phase: 'ready', addresses: stack.addresses, queues: stack.queues });
     state.processes = othersOf(stack);
     save();

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { identify, signalQuietly, untilGone, type ProcessIdentity } from './process-identity.ts';
-import { failuresInARow, restartDelayMs } from './restart-backoff.ts';
+import { failuresInARow, restartDelayMs, type RestartPolicy } from './restart-backoff.ts';
 
 export type ProcessSpec = {
   name: string;
@@ -54,22 +54,22 @@ type Run = { beganMs: number; exited: Promise<string> };
 const STARTING_GRACE_MS = 3_000;
 
 /**
- * A child in a process group of its own, so that Ctrl-C reaches the supervisor alone. With `keepAlive` it is started
- * again, with backoff, whenever it ends without having been asked to.
+ * A child in a process group of its own, so that Ctrl-C reaches the supervisor alone. It is started
+ * again, by its policy, whenever it ends without having been asked to.
  */
 export class SupervisedProcess {
   readonly spec: ProcessSpec;
   state: ProcessState = 'stopped';
   restarts = 0;
   identity: ProcessIdentity | undefined;
-  readonly #keepAlive: boolean;
+  readonly #restart: RestartPolicy;
   readonly #tell: (event: ProcessEvent) => void;
   #run: Run | undefined;
   #halt = new AbortController();
 
-  constructor(spec: ProcessSpec, options: { keepAlive: boolean; onEvent: (event: ProcessEvent) => void }) {
+  constructor(spec: ProcessSpec, options: { restart: RestartPolicy; onEvent: (event: ProcessEvent) => void }) {
     this.spec = spec;
-    this.#keepAlive = options.keepAlive;
+    this.#restart = options.restart;
     this.#tell = options.onEvent;
   }
 
@@ -103,7 +103,7 @@ export class SupervisedProcess {
     this.#tell({ kind: 'stopped', process: this });
   }
 
-  /** Kills it without warning (`kill -9`) and resolves when it is gone. With `keepAlive` it comes back by itself. */
+  /** Kills it without warning (`kill -9`) and resolves when it is gone. Where it is restarted it comes back by itself. */
   async kill(): Promise<void> {
     const run = this.#run;
     if (this.identity !== undefined) signalQuietly(this.identity.pid, 'SIGKILL');
@@ -162,18 +162,20 @@ export class SupervisedProcess {
   }
 
   async #watch(firstRun: Run): Promise<void> {
+    // The next start has one of its own, and may follow the stop at once.
+    const { signal } = this.#halt;
     let run = firstRun;
     let failures = 0;
     for (;;) {
       const how = await run.exited;
-      if (this.#halt.signal.aborted) return;
+      if (signal.aborted) return;
       failures = failuresInARow({ before: failures, ranMs: Date.now() - run.beganMs });
-      const nextInMs = this.#keepAlive ? restartDelayMs(failures) : undefined;
+      const nextInMs = this.#restart === 'never' ? undefined : restartDelayMs(failures, this.#restart);
       this.state = nextInMs === undefined ? 'stopped' : 'restarting';
       this.#tell({ kind: 'exited', process: this, how, nextInMs });
       if (nextInMs === undefined) return;
-      await pause(nextInMs, undefined, { signal: this.#halt.signal }).catch(() => undefined);
-      if (this.#halt.signal.aborted) return;
+      await pause(nextInMs, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return;
       this.restarts += 1;
       run = this.#spawn();
       void this.#announce(run);

@@ -3,13 +3,24 @@ import { accessSync, constants, readdirSync, realpathSync, statSync } from 'node
 import { delimiter, dirname, join } from 'node:path';
 import type { Machine, ServerName } from './choose-sources.ts';
 import { installServers } from './install-servers.ts';
+import { unpackedRabbitmq } from './unpacked-rabbitmq.ts';
 
-/** The machine that this process runs on. `report` hears what is being installed. */
+/**
+ * The machine that this process runs on. `report` hears what is being installed. RABBITMQ_VERSION asks for a RabbitMQ
+ * other than the machine's own.
+ */
 export function thisMachine(report: (line: string) => void): Machine {
+  const version = process.env['RABBITMQ_VERSION'];
+  const unpacked = version ? unpackedRabbitmq(version) : undefined;
+  const finders = unpacked === undefined ? FINDERS : { ...FINDERS, rabbitmq: unpacked.binary };
   return {
-    findBinary: (name) => FINDERS[name](),
+    findBinary: (name) => finders[name](),
     hasEngine: () => answers('docker', ['compose', 'version']) && answers('docker', ['info']),
-    install: (names) => installServers(names, report),
+    async install(names) {
+      if (unpacked === undefined || !names.includes('rabbitmq')) return installServers(names, report);
+      const others = names.filter((name) => name !== 'rabbitmq');
+      return (await unpacked.unpack(report)) && (others.length === 0 || installServers(others, report));
+    },
   };
 }
 

@@ -6,7 +6,7 @@ export type TestFile = { path: string; needsServers: boolean; isSlow: boolean };
 
 /** Every test of the repository. */
 export function findTests(root: string): TestFile[] {
-  const paths = globSync('{cli,libs,services,tests}/**/*.test.ts', {
+  const paths = globSync('{bench,cli,libs,services,tests}/**/*.test.ts', {
     cwd: root,
     exclude: (path) => path.includes('node_modules') || path.includes('.waybell'),
   });

@@ -3,7 +3,6 @@ import type { Rejected } from '../read-rejected.ts';
 /** A rejected event; give what matters. */
 export function aRejected(what: Partial<Rejected> = {}): Rejected {
   return {
-    place: 1,
     id: '0123456789',
     reason: 'payload_invalid',
     detail: '/payload/id: must be integer',

@@ -1,0 +1,22 @@
+import { Command } from 'commander';
+import { describeAdvisory, findAdvisories } from '../dependencies/find-advisories.ts';
+import { report } from '../report.ts';
+
+export function advisoriesCommand(): Command {
+  return new Command('advisories')
+    .description('ask the registry whether anything is known against the versions in use')
+    .addHelpText(
+      'after',
+      '\nPrints one line for each advisory, and exits with 1 where there is one. Where the registry does not say, so does the command.' +
+        '\n\nExample:\n  ./waybell advisories\n',
+    )
+    .action(advisories);
+}
+
+async function advisories(): Promise<void> {
+  const found = await findAdvisories();
+  if (found.kind === 'unknown') return report(`the registry did not say: ${found.why}`);
+  for (const advisory of found.advisories) console.log(describeAdvisory(advisory));
+  if (found.advisories.length === 0) report('nothing is known against the versions in use');
+  else process.exitCode = 1;
+}

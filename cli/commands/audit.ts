@@ -1,0 +1,49 @@
+import { Command } from 'commander';
+import { readAuditLog, type Note } from '@waybell/subscription-api/audit-log';
+import { positive } from '../count-option.ts';
+import { durationMs } from '../duration-option.ts';
+import { printable } from '../printable.ts';
+import { report } from '../report.ts';
+import { withDatabase } from '../with-database.ts';
+
+const WHERE = '\nDATABASE_URL names the database; without it, the running stack is meant.';
+
+export function auditCommand(): Command {
+  return new Command('audit')
+    .description('see who changed accounts, tokens, secrets and subscriptions, the last change first')
+    .option('--account <guid>', 'only what belongs to this account')
+    .option('--subscription <guid>', 'only changes of this subscription')
+    .option('--since <duration>', 'only as far back as this, such as 24h or 30d', durationMs)
+    .option('--limit <count>', 'at most this many', positive, 50)
+    .option('--json', 'one JSON object a line')
+    .addHelpText('after', `${WHERE}\n\nExample:\n  ./waybell audit --account $ACCOUNT --since 7d\n`)
+    .action(audit);
+}
+
+type AuditOptions = { account?: string; subscription?: string; since?: number; limit: number; json?: true };
+
+async function audit({ account, subscription, since, limit, json }: AuditOptions): Promise<void> {
+  const selection = {
+    accountGuid: account,
+    subjectGuid: subscription,
+    since: since === undefined ? undefined : new Date(Date.now() - since),
+    limit,
+  };
+  const notes = await withDatabase(process.env, (postgres) => readAuditLog(postgres, selection));
+  if (notes.length === 0) report('no such change is noted');
+  for (const note of notes) console.log(json ? JSON.stringify(note) : described(note));
+}
+
+function described(note: Note): string {
+  const { at, who, origin, what, subject_guid: subject, account_guid: account, details, request_id: request } = note;
+  const columns = [
+    at.toISOString(),
+    who,
+    `from ${origin ?? 'unknown'}`,
+    `${what} ${subject}`,
+    ...(subject === account ? [] : [`of account ${account}`]),
+    JSON.stringify(details),
+    ...(request === null ? [] : [`request ${request}`]),
+  ];
+  return printable(columns.join('  '));
+}

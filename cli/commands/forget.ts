@@ -1,0 +1,45 @@
+import { Command } from 'commander';
+import { forget } from '@waybell/history/forget';
+import { names } from '../rejected/names.ts';
+import { RejectedQueue } from '../rejected/rejected-queue.ts';
+import { report } from '../report.ts';
+import { brokerOf } from '../stack/address-of.ts';
+import { readGuid } from '../why/read-guid.ts';
+import { withDatabase } from '../with-database.ts';
+
+export function forgetCommand(): Command {
+  return new Command('forget')
+    .description(
+      'delete what was sent about an order or anything else with a guid, what receivers answered, and rejected events',
+    )
+    .requiredOption('--subject <guid>', 'an order, a vehicle, an offer, a load request …')
+    .option('--yes', 'really delete it, for good')
+    .addHelpText(
+      'after',
+      '\nThat something was sent, when, to whom and with what result stays on record. What is still on its way is delivered first:' +
+        '\nrun it again afterwards. DATABASE_URL and AMQP_URL name the servers; without them, the running stack is meant.' +
+        '\n\nExample:\n  ./waybell forget --subject 5b1e0b1c-7c0e-4d5a-9d2f-3f1f0c8f3a11 --yes\n',
+    )
+    .action(run);
+}
+
+async function run(options: { subject: string; yes?: true }): Promise<void> {
+  const subject = readGuid(options.subject, '--subject');
+  if (!options.yes) throw new Error('nothing was deleted: add --yes to delete it for good');
+  const { events, bodies, answers } = await withDatabase(process.env, (postgres) => forget(postgres, subject));
+  const rejected = await forgetRejected(subject);
+  report(
+    `${events} events are about it: deleted ${bodies} bodies and ${answers} answers from the log, and ${rejected} messages from the rejected queue`,
+  );
+}
+
+async function forgetRejected(subject: string): Promise<number> {
+  await using queue = await RejectedQueue.open(brokerOf(process.env));
+  let removed = 0;
+  for await (const rejected of queue.messages()) {
+    if (!names(rejected, subject)) continue;
+    queue.remove(rejected);
+    removed += 1;
+  }
+  return removed;
+}

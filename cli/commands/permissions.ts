@@ -1,0 +1,26 @@
+import { Command } from 'commander';
+import { grantedOn } from '../stack/rabbitmq-definitions.ts';
+
+export function permissionsCommand(): Command {
+  return new Command('permissions')
+    .description('print what each user of RabbitMQ may do, as commands for rabbitmqctl')
+    .option('--vhost <name>', 'the virtual host that AMQP_URL names', '/')
+    .option('--definitions', 'as definitions, for "rabbitmqctl import_definitions" or the management interface')
+    .addHelpText(
+      'after',
+      '\nMake the users first, each with a password of its own. Only waybell-declare may create anything.' +
+        '\n\nExample:\n  rabbitmqctl add_user waybell-deliverer    # and so on\n  ./waybell permissions | ssh broker sh\n',
+    )
+    .action(print);
+}
+
+function print({ vhost, definitions }: { vhost: string; definitions?: true }): void {
+  const granted = grantedOn(vhost);
+  if (definitions) console.log(JSON.stringify({ permissions: granted }, null, 2));
+  else for (const each of granted) console.log(command(each));
+}
+
+function command({ user, vhost, configure, write, read }: ReturnType<typeof grantedOn>[number]): string {
+  const patterns = [configure, write, read].map((pattern) => `'${pattern}'`);
+  return ['rabbitmqctl set_permissions --vhost', vhost, user, ...patterns].join(' ');
+}

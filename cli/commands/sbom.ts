@@ -1,0 +1,22 @@
+import { Command } from 'commander';
+import { runPnpm } from '../dependencies/run-pnpm.ts';
+
+// As deploy/Dockerfile installs: what runs, and nothing that only builds or tests it.
+const SHIPPED = ['--filter', '@waybell/cli...', '--filter', './services/*...'];
+const CYCLONEDX = ['sbom', '--sbom-format', 'cyclonedx', '--sbom-type', 'application', '--prod'];
+
+export function sbomCommand(): Command {
+  return new Command('sbom')
+    .description('print what an image is made of: every package with version, licence and hash, as CycloneDX JSON')
+    .addHelpText('after', '\nExample:\n  ./waybell sbom >waybell.cdx.json\n')
+    .action(sbom);
+}
+
+async function sbom(): Promise<void> {
+  const { code, stdout, stderr } = await runPnpm([...SHIPPED, ...CYCLONEDX]);
+  if (code !== 0) throw new Error(`pnpm could not say: ${stderr.trim()}`);
+  // The process ends after its command, and a pipe takes no more than its reader does.
+  await new Promise((resolve) => {
+    process.stdout.write(stdout, resolve);
+  });
+}

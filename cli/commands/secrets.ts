@@ -1,0 +1,67 @@
+import { Command } from 'commander';
+import { readEnvironment, str } from '@waybell/runtime/environment';
+import { readKeyRing } from '@waybell/runtime/secrets';
+import { rotateSecrets, type SecretsRotation } from '@waybell/subscription-api/rotate-secrets';
+import { report } from '../report.ts';
+import { stackOf } from '../stack/stack-folder.ts';
+import { readRecord } from '../stack/stack-record.ts';
+import { requireRunning } from '../stack/stack-state.ts';
+import { withDatabase } from '../with-database.ts';
+
+export function secretsCommand(): Command {
+  return new Command('secrets')
+    .description('change the key that secrets at rest are encrypted with')
+    .addCommand(rotateCommand())
+    .addHelpText('after', '\nExample:\n  ./waybell secrets rotate\n');
+}
+
+function rotateCommand(): Command {
+  return new Command('rotate')
+    .description('encrypt every secret anew, under the first key of SECRET_KEYS, and show which keys are still in use')
+    .addHelpText(
+      'after',
+      '\nEverything may run meanwhile. It may be stopped and started again. Prints each key and how many secrets it holds;' +
+        '\nexits with 1 while an older key holds any. Step by step: docs/operating/securing.md.' +
+        '\n\nDATABASE_URL names the database and SECRET_KEYS the keys; without them, the running stack is meant.' +
+        '\n\nExample:\n  SECRET_KEYS_FILE=/run/secrets/keys DATABASE_URL_FILE=/run/secrets/database ./waybell secrets rotate\n',
+    )
+    .action(rotate);
+}
+
+async function rotate(): Promise<void> {
+  const keyRing = readKeyRing(secretKeys(process.env));
+  const rotation = await withDatabase(process.env, (postgres) => rotateSecrets(postgres, { keyRing }));
+  const [newest, ...older] = keyRing.keyIds;
+  report(`encrypted ${secrets(rotation.rotated)} under key "${newest}"`);
+  for (const guid of rotation.unopened)
+    report(`the secret of ${guid} does not open with its key: it was left as it is`);
+  for (const [id, count] of rotation.inUse) console.log(`${id}  ${secrets(count)}`);
+  explainKeys(rotation, { newest, older });
+}
+
+function explainKeys({ inUse }: SecretsRotation, { newest, older }: { newest: string; older: string[] }): void {
+  const free = older.filter((id) => inUse.get(id) === 0);
+  if (free.length > 0) report(`no longer in use, and may leave SECRET_KEYS: ${free.join(', ')}`);
+  const kept = [...inUse].filter(([id, count]) => id !== newest && count > 0).map(([id]) => id);
+  if (kept.length === 0) return;
+  const missing = kept.filter((id) => !older.includes(id));
+  if (missing.length > 0)
+    report(
+      `SECRET_KEYS lacks the key ${missing.map((id) => `"${id}"`).join(', ')}: put it back at the end, and run this again`,
+    );
+  else report(`still in use: ${kept.join(', ')}. Restart the services that have another key first, and run this again`);
+  process.exitCode = 1;
+}
+
+function secretKeys(env: NodeJS.ProcessEnv): string {
+  const { SECRET_KEYS, DATABASE_URL } = readEnvironment({ SECRET_KEYS: optional, DATABASE_URL: optional }, env);
+  if (SECRET_KEYS !== '') return SECRET_KEYS;
+  if (DATABASE_URL !== '') throw new Error('SECRET_KEYS is not set: give the keys that the services have');
+  const folder = stackOf(env);
+  requireRunning(folder);
+  return readRecord(folder).secretKeys;
+}
+
+const optional = str({ default: '' });
+
+const secrets = (count: number): string => `${count} ${count === 1 ? 'secret' : 'secrets'}`;

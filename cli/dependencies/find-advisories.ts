@@ -1,0 +1,57 @@
+import { runPnpm } from './run-pnpm.ts';
+
+/** What is known against a version that the lock file names. */
+export type Advisory = { package: string; severity: string; title: string; url: string; patched: string };
+
+/** `unknown`: the registry did not say. */
+export type Findings = { kind: 'known'; advisories: Advisory[] } | { kind: 'unknown'; why: string };
+
+type Answer = {
+  advisories: Record<
+    string,
+    { module_name: string; severity: string; title: string; url: string; patched_versions: string }
+  >;
+};
+
+// Else pnpm asks a registry that does not answer for minutes.
+const SOON = { PNPM_CONFIG_FETCH_TIMEOUT: '5000', PNPM_CONFIG_FETCH_RETRIES: '0' };
+
+/**
+ * Asks the registry what is known against the packages of the lock file: the machine's own registry, unless told
+ * another. A registry that is away, or knows no such question, is no failure.
+ */
+export async function findAdvisories({ registry }: { registry?: string } = {}): Promise<Findings> {
+  const named = registry === undefined ? [] : ['--registry', registry];
+  const { stdout, stderr } = await runPnpm(['audit', '--json', ...named], SOON);
+  const answer = readAnswer(stdout);
+  if (answer === undefined) return { kind: 'unknown', why: firstSentence(stderr) };
+  const advisories = Object.values(answer.advisories).map(
+    ({ module_name: name, severity, title, url, patched_versions: patched }) => ({
+      package: name,
+      severity,
+      title,
+      url,
+      patched,
+    }),
+  );
+  return { kind: 'known', advisories };
+}
+
+export const describeAdvisory = ({ package: name, severity, title, url, patched }: Advisory): string =>
+  `${severity}: ${name}: ${title}; mended in ${patched} (${url})`;
+
+function readAnswer(stdout: string): Answer | undefined {
+  try {
+    const answer: unknown = JSON.parse(stdout);
+    // Its shape is pnpm's, whose version ./waybell chooses.
+    return typeof answer === 'object' && answer !== null && 'advisories' in answer ? (answer as Answer) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** pnpm draws its errors over several lines. */
+function firstSentence(stderr: string): string {
+  const words = stderr.replaceAll(/[×│╰─▶]/g, ' ').replaceAll(/\s+/g, ' ');
+  return words.trim() || 'pnpm said nothing';
+}

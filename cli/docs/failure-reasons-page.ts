@@ -1,0 +1,46 @@
+import { meaningOf, reasonTables, type ReasonMeaning } from '@waybell/line/reasons';
+
+/** docs/failure-reasons.md: every reason once, with what it means and what can be done about it. */
+export function failureReasonsPage(): string {
+  return [
+    '# Why a callback did not arrive',
+    '',
+    'Every reason that the delivery log tells ([receiving.md](receiving.md#why-did-it-not-arrive)), and what can be done about it: closed lists, but for the last. This',
+    'page is made from the code: `./waybell docs` writes it.',
+    '',
+    '## An attempt failed',
+    '',
+    'Whatever the reason, the next attempt follows after its delay ([receiving.md](receiving.md#what-you-answer)). A 2xx status with complete headers in time is success: nothing',
+    'that happens to the body changes it. `expired` is no failed attempt: it ends a delivery that grew older than `DELIVERY_MAX_AGE` ([settings.md](settings.md)).',
+    '',
+    ...table(reasonTables.failed, 'What the receiver should do'),
+    '',
+    '## A delivery was dropped',
+    '',
+    'Its next attempt was due, or its first, and there was nobody any more to send it to. No request was made.',
+    '',
+    ...table(reasonTables.dropped),
+    '',
+    '## An event made no delivery',
+    '',
+    'For an account, or for one of its clients.',
+    '',
+    ...table(reasonTables.suppressed),
+    '',
+    '## An event was rejected',
+    '',
+    `${sentence(meaningOf('rejected', ''))} The reason and the detail say what and where ([publishing.md](publishing.md)). For these it, or a delivery, is rejected through no fault of its own:`,
+    '',
+    ...table(reasonTables.rejected),
+    '',
+  ].join('\n');
+}
+
+function table(reasons: Partial<Record<string, ReasonMeaning>>, remedies = 'What to do'): string[] {
+  const rows = Object.entries(reasons).map(([reason, known]) =>
+    known === undefined ? '' : `| \`${reason}\` | ${known.meaning} | ${known.remedy} |`,
+  );
+  return [`| Reason | What it means | ${remedies} |`, '|---|---|---|', ...rows];
+}
+
+const sentence = ({ meaning, remedy }: ReasonMeaning): string => `${meaning} ${remedy}`;

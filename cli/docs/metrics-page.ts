@@ -1,0 +1,82 @@
+import { countDeactivations } from '@waybell/deactivator/announce-deactivations';
+import { countCallbacks } from '@waybell/deliverer/callback-metrics';
+import { DeliveryMetrics } from '@waybell/deliverer/delivery-metrics';
+import { watchWindows } from '@waybell/deliverer/windows/window-metrics';
+import { countPaused } from '@waybell/event-router/pause-when-deep';
+import { LogMetrics } from '@waybell/delivery-log/log-metrics';
+import { TrackerMetrics } from '@waybell/location-tracker/tracker-metrics';
+import { watchPublishing } from '@waybell/line/broker-metrics';
+import { lineMetrics } from '@waybell/line/line-metrics';
+import { countOnceFailures } from '@waybell/line/once';
+import { createMetrics, type Metrics } from '@waybell/runtime/metrics';
+import { watchReadiness } from '@waybell/runtime/readiness-metrics';
+import { httpMetrics } from '@waybell/subscription-api/rest/http-metrics';
+
+/** A page says what there is; nobody is there to be asked for figures. */
+const neverAsked = (): never => {
+  throw new Error('there is no process to ask');
+};
+
+/** What registers the figures of which processes. */
+const REGISTERED: { by: string; register: (metrics: Metrics) => unknown }[] = [
+  { by: 'every service', register: (metrics) => watchReadiness(neverAsked, metrics) },
+  {
+    by: 'event-router, location-tracker, deliverer, deactivator, delivery-log',
+    register: (metrics) => watchPublishing(neverAsked, metrics),
+  },
+  { by: 'event-router, location-tracker, deliverer, deactivator, delivery-log', register: lineMetrics },
+  { by: 'event-router', register: (metrics) => countPaused(neverAsked, metrics) },
+  { by: 'event-router, deliverer', register: countOnceFailures },
+  { by: 'deliverer', register: (metrics) => new DeliveryMetrics(metrics, neverAsked) },
+  { by: 'deliverer', register: countCallbacks },
+  { by: 'deliverer', register: (metrics) => watchWindows({ figures: neverAsked, countFull: neverAsked }, metrics) },
+  { by: 'location-tracker', register: (metrics) => new TrackerMetrics(metrics) },
+  { by: 'delivery-log', register: (metrics) => new LogMetrics(metrics) },
+  { by: 'deactivator', register: countDeactivations },
+  { by: 'subscription-api', register: httpMetrics },
+];
+
+export type DescribedMetric = { name: string; type: string; labels: string[]; help: string; by: string };
+
+/** Every figure of Waybell's own, by name. */
+export function describeMetrics(): DescribedMetric[] {
+  return REGISTERED.flatMap(({ by, register }) => {
+    const metrics = createMetrics(by);
+    register(metrics);
+    return metrics
+      .getMetricsAsArray()
+      .filter(({ name }) => name.startsWith('waybell_'))
+      .map((metric) => ({
+        name: metric.name,
+        type: String(metric.type),
+        labels: labelsOf(metric),
+        help: metric.help,
+        by,
+      }));
+  }).toSorted((one, other) => one.name.localeCompare(other.name));
+}
+
+// The library's types leave them out.
+function labelsOf(metric: object): string[] {
+  return 'labelNames' in metric && Array.isArray(metric.labelNames) ? metric.labelNames.map(String) : [];
+}
+
+/** docs/operating/metrics.md: every figure once, with its labels and who shows it. */
+export function metricsPage(): string {
+  const rows = describeMetrics().map(({ name, type, labels, help, by }) => {
+    const labelled = labels.map((label) => `\`${label}\``).join(', ');
+    return `| \`${name}\` | ${type} | ${labelled} | ${help} | ${by} |`;
+  });
+  return [
+    '# Metrics',
+    '',
+    'What each process shows at `/metrics`, beside the figures of its runtime (`nodejs_*`, `process_*`). Every series has the label `service`;',
+    'no label is an account, a subscription, a receiver or an action, so that their number is bounded. What to make of them:',
+    '[what to watch](README.md#what-to-watch). This page is made from the code: `./waybell docs` writes it.',
+    '',
+    '| Metric | Type | Labels | What it is | Shown by |',
+    '|---|---|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n');
+}

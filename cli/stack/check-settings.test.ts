@@ -1,0 +1,20 @@
+import { expect, test } from '@jest/globals';
+import { services } from '../services.ts';
+import { checkSettings } from './check-settings.ts';
+
+test('what no service and no declaration refuses passes, without an address of any server', async () => {
+  const right = { LOG_LEVEL: '', DELIVER_SLOTS: '16', QUORUM_SIZE: '1' };
+  await expect(checkSettings(services, right)).resolves.toBeUndefined();
+});
+
+test('all that is wrong is named at once, each once, whoever reads it', async () => {
+  const wrong = {
+    LOG_LEVEL: 'loud',
+    DELIVER_SLOTS: '0',
+    ROUTE_PAUSE_DEPTH: 'deep',
+    QUORUM_SIZE: '-1',
+    REDIS_URL: 'redis',
+  };
+  const named = await checkSettings(services, wrong).catch((error: Error) => error.message.match(/^ {2}\w+(?=:)/gm));
+  expect(named?.map((name) => name.trim()).toSorted()).toEqual(Object.keys(wrong).toSorted());
+});

@@ -1,0 +1,67 @@
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { runAsRoot } from './run-as-root.ts';
+
+/** Debian's releases that have a RabbitMQ other than the machine's own, by its version. */
+const RELEASES: Record<string, string> = { '4.0': 'trixie' };
+
+/**
+ * Runs the program of its own name with the unpacked release's /usr in place of the machine's. It alone sees that: the
+ * mount belongs to its own namespace and ends with its last process, however it ends. No shell stays between, so that
+ * the pid and the signals are the program's own.
+ */
+const LAUNCH = `#!/bin/sh
+exec unshare --mount sh -c 'mount --bind "$1/usr" /usr && PATH=/usr/lib/rabbitmq/bin:$PATH && shift && exec "$@"' \\
+  sh "$(dirname "$(dirname "$0")")" "$(basename "$0")" "$@"
+`;
+
+/**
+ * Arguments: folder, release, launcher. One at a time, and the folder appears only when all is in it. The mirror is the
+ * one that the machine's own packages come from.
+ */
+const UNPACK = `
+set -e
+exec 9>"$1.lock"
+flock 9
+[ ! -e "$1" ] || exit 0
+export DEBIAN_FRONTEND=noninteractive
+apt-get update -q
+command -v debootstrap >/dev/null || apt-get install -q -y --no-install-recommends debootstrap
+mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Identifier: Packages' 'Origin: Debian' 'Label: Debian' | head -n 1)
+[ -n "$mirror" ] || { echo 'the machine has no mirror of Debian among its package sources' >&2; exit 1; }
+rm -rf --one-file-system "$1.draft"
+unshare --mount debootstrap --variant=minbase --include=rabbitmq-server "$2" "$1.draft" "$mirror"
+rm -rf "$1.draft"/var/cache/apt/archives/*.deb
+mkdir "$1.draft/launch"
+printf '%s' "$3" >"$1.draft/launch/rabbitmq-server"
+chmod 755 "$1.draft/launch/rabbitmq-server"
+for program in rabbitmqctl epmd; do ln -s rabbitmq-server "$1.draft/launch/$program"; done
+mv "$1.draft" "$1"
+`;
+
+/** RabbitMQ of that version, beside the machine's own. `binary` is undefined until it is unpacked. */
+export function unpackedRabbitmq(version: string) {
+  const release = RELEASES[version];
+  const folder = join(cacheFolder(), `rabbitmq-${version}`);
+  const file = join(folder, 'launch', 'rabbitmq-server');
+  return {
+    binary: () => (existsSync(file) ? file : undefined),
+    /** Unpacks it from Debian's packages. Throws where that can never work; false where it failed. */
+    async unpack(report: (line: string) => void): Promise<boolean> {
+      if (release === undefined)
+        throw new Error(`RABBITMQ_VERSION=${version} is not known here, only ${Object.keys(RELEASES).join(', ')}`);
+      if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get'))
+        throw new Error(
+          `RABBITMQ_VERSION=${version} needs root on a Debian, to unpack and to run it; or a Docker engine`,
+        );
+      const title = `unpacking RabbitMQ ${version} of Debian ${release}, once, to ${folder}`;
+      return runAsRoot({ script: UNPACK, args: [folder, release, LAUNCH], title, report });
+    },
+  };
+}
+
+/** Shared by all checkouts of a user, as the toolchain is. */
+function cacheFolder(): string {
+  return join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'waybell');
+}

@@ -1,0 +1,111 @@
+import type { AttemptEntry, DeliveryEntry, EventEntry, Verdict, Why } from '@waybell/history/entries';
+
+const LONGEST_EXCERPT = 200;
+
+/** An event and what became of it, as lines for a terminal. Times are UTC. */
+export function describeEvent(entry: EventEntry): string[] {
+  const { event, interface: interfaceName, action, at, verdicts } = entry;
+  return [
+    `${timeOf(at)}  ${interfaceName} ${action}  event ${event}`,
+    ...verdicts.flatMap((verdict) => describeVerdict(verdict).map((line) => `  ${line}`)),
+  ];
+}
+
+function describeVerdict(verdict: Verdict): string[] {
+  switch (verdict.kind) {
+    case 'delivery':
+      return describeDelivery(verdict.delivery);
+    case 'suppressed':
+      return [`nothing sent to ${whoIn(verdict)}: ${verdict.reason}`, ...advice(verdict)];
+    case 'rejected': {
+      const what = verdict.delivery === undefined ? 'the event' : `delivery ${verdict.delivery}`;
+      return [`${what} was rejected: ${verdict.reason}`, ...indented([verdict.detail]), ...advice(verdict)];
+    }
+  }
+}
+
+/** A delivery with its attempts, as lines for a terminal. */
+export function describeDelivery(delivery: DeliveryEntry): string[] {
+  const { account, client, subscription, attempts, why, deactivation } = delivery;
+  return [
+    `delivery ${delivery.delivery}: ${standingOf(delivery)}`,
+    ...indented([
+      `to account ${account}, client ${client}, subscription ${subscription}`,
+      ...attempts.flatMap(describeAttempt),
+      ...(deactivation === undefined
+        ? []
+        : [`${timeOf(deactivation.at)}  this switched the subscription off (rule: ${deactivation.rule})`]),
+    ]),
+    ...(why === undefined ? [] : advice(why)),
+  ];
+}
+
+function standingOf({ status, attempts, nextAttemptAt, why }: DeliveryEntry): string {
+  const tried = attempts.filter(({ durationMs }) => durationMs !== undefined).length;
+  const after = tried === 1 ? 'after 1 attempt' : `after ${tried} attempts`;
+  switch (status) {
+    case 'waiting':
+      return 'waiting for its first attempt';
+    case 'retrying':
+      return `not delivered yet, ${after}; the next is due at ${timeOf(nextAttemptAt ?? 0)}`;
+    case 'delivered':
+      return `delivered ${after}`;
+    case 'exhausted':
+      return `given up ${after}`;
+    case 'dropped':
+    case 'rejected':
+      return `${status} ${after}: ${why?.reason ?? ''}`;
+  }
+}
+
+function describeAttempt(attempt: AttemptEntry): string[] {
+  const { at, kind, status, why, durationMs, url, ip, byHand, lane, answer } = attempt;
+  if (kind === 'dropped') return [`${timeOf(at)}  no attempt ${attempt.attempt}: ${why?.reason ?? ''}`];
+  const facts = [
+    status === undefined ? undefined : String(status),
+    why?.reason,
+    durationMs === undefined ? undefined : `${durationMs} ms${partsOf(attempt)}`,
+    url,
+    ip === undefined ? undefined : `(${ip})`,
+    lane === undefined ? undefined : `had waited, ${lane}`,
+    byHand === undefined ? undefined : `by hand: ${byHand}`,
+  ];
+  const line = [`${timeOf(at)}  attempt ${attempt.attempt}`, ...facts].filter((fact) => fact !== undefined).join('  ');
+  return answer === undefined ? [line] : [line, ...indented([`said: ${excerptOf(answer)}`])];
+}
+
+/** One line of it: the log has more. */
+function excerptOf(answer: string): string {
+  const line = answer.replaceAll(/\s+/g, ' ');
+  return line.length > LONGEST_EXCERPT ? `${line.slice(0, LONGEST_EXCERPT)} …` : line;
+}
+
+/** Where the time went, of a connection that was made for it. */
+function partsOf({ dnsMs, connectMs, tlsMs, firstByteMs }: AttemptEntry): string {
+  const parts = Object.entries({ DNS: dnsMs, connect: connectMs, TLS: tlsMs, 'first byte': firstByteMs })
+    .filter(([, partMs]) => partMs !== undefined)
+    .map(([part, partMs]) => `${part} ${partMs}`);
+  return parts.length === 0 ? '' : ` (${parts.join(', ')})`;
+}
+
+function whoIn({
+  account,
+  client,
+  subscription,
+}: {
+  account?: string;
+  client?: string;
+  subscription?: string;
+}): string {
+  if (account === undefined) return 'anybody';
+  const of = client === undefined ? '' : `, client ${client}, subscription ${subscription ?? 'none'}`;
+  return `account ${account}${of}`;
+}
+
+function advice({ meaning, remedy }: Why): string[] {
+  return indented([`${meaning} ${remedy}`]);
+}
+
+const indented = (lines: string[]): string[] => lines.filter((line) => line !== '').map((line) => `  ${line}`);
+
+const timeOf = (at: number): string => new Date(at).toISOString().replace('T', ' ').replace('Z', '');
