@@ -16,7 +16,7 @@ const transform = {
 export default {
   testEnvironment: 'node',
   // There to end a test that will never pass: a slow machine must not fail one.
-  testTimeout: 90_000,
+  testTimeout: 300_000,
   extensionsToTreatAsEsm: ['.ts'],
   transform,
   testPathIgnorePatterns: ['/node_modules/', '/.waybell/'],

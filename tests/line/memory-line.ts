@@ -3,15 +3,17 @@ import { readConfig as readDeactivatorConfig } from '@waybell/deactivator/config
 import type { Deactivation } from '@waybell/deactivator/settle-deliveries';
 import type { Call } from '@waybell/deliverer/call-endpoint';
 import { readConfig as readDelivererConfig } from '@waybell/deliverer/config';
-import { deliverStep } from '@waybell/deliverer/deliver-step';
+import { deliverStep, waitingStep } from '@waybell/deliverer/deliver-step';
 import { reasonOfStatus } from '@waybell/deliverer/failure-reason';
+import { settled, SimulatedClock } from '@waybell/deliverer/simulation/simulated-clock';
+import { openFlow } from '@waybell/deliverer/windows/flow';
 import { readConfig as readRouterConfig } from '@waybell/event-router/config';
 import { routeStep, strayStep } from '@waybell/event-router/router-steps';
 import { lineTopology } from '@waybell/line/line-topology';
 import type { Message, Outgoing, Rejection } from '@waybell/line/messages';
 import { writeOutcomes, type Outcome } from '@waybell/line/outcomes';
 import type { Step } from '@waybell/line/run-step';
-import { eventsExchange, outcomesExchange } from '@waybell/line/topology';
+import { eventsExchange, logQueue, outcomesExchange } from '@waybell/line/topology';
 import type { PublishedEvent } from '../testing/event.ts';
 import { MemoryBroker } from './memory-broker.ts';
 import { MemorySubscriptions } from './memory-subscriptions.ts';
@@ -40,12 +42,13 @@ const ADDRESSES = {
 };
 const NOON = Date.UTC(2026, 10, 20, 12);
 
+type Consumer = { service: string; isFree: () => boolean; handle: () => Promise<void> };
+
 /**
  * Runs the real steps of the line against each other, without any server: the broker is an array per queue, the clock
- * is a number, and an hour takes no time.
+ * is a number, and an hour takes no time. Requests are under way at once, as they are in the deliverer.
  */
 export class MemoryLine {
-  now = NOON;
   readonly subscriptions = new MemorySubscriptions();
   readonly requests: Request[] = [];
   readonly outcomes: Outcome[] = [];
@@ -56,8 +59,11 @@ export class MemoryLine {
   /** Services that are down: their queues fill. */
   readonly down = new Set<string>();
   readonly broker: MemoryBroker;
-  readonly #consumers: Map<string, () => Promise<void>>;
-  readonly #services = new Map<string, string>();
+  readonly #clock = new SimulatedClock(NOON);
+  readonly #consumers: Map<string, Consumer>;
+  readonly #taken = new Map<string, number>();
+  /** What a handler threw: a bug, which ends the run. */
+  #failure: unknown;
   readonly #remembered = new Map<string, { fingerprint: string; until: number }>();
   readonly #crash: NonNullable<LineOptions['crash']>;
   readonly #pick: NonNullable<LineOptions['pick']>;
@@ -71,24 +77,26 @@ export class MemoryLine {
     this.subscriptions.offOnExhausted = deactivatorConfig.rules.offOnExhausted;
     const { schedule } = delivererConfig;
     this.broker = new MemoryBroker(lineTopology({ schedule, eventsLimitBytes: 2 ** 20, quorumSize: 1 }));
-    const now = () => this.now;
+    const now = this.#clock.now;
+    const delivering = {
+      findTarget: async (guid: string) => this.subscriptions.target(guid),
+      callEndpoint: (call: Call) => this.#answer(call),
+      config: delivererConfig,
+      flow: openFlow(delivererConfig.flow, this.#clock),
+      now,
+    };
+    const routerConfig = readRouterConfig(env);
     this.#consumers = new Map([
       ...this.#consume(
         routeStep({
           findSubscriptions: async (action, account) => this.subscriptions.find(action.interface, action.name, account),
-          config: readRouterConfig(env),
+          config: routerConfig,
           now,
         }),
       ),
-      ...this.#consume(strayStep()),
-      ...this.#consume(
-        deliverStep({
-          findTarget: async (guid) => this.subscriptions.target(guid),
-          callEndpoint: async (call) => this.#answer(call),
-          config: delivererConfig,
-          now,
-        }),
-      ),
+      ...this.#consume(strayStep({ config: routerConfig, now })),
+      ...this.#consume(deliverStep(delivering)),
+      ...this.#consume(waitingStep(delivering)),
       ...this.#consume(
         deactivateStep({
           settle: async (ended) => this.subscriptions.settle(ended),
@@ -96,6 +104,8 @@ export class MemoryLine {
           config: deactivatorConfig,
         }),
       ),
+      // What the log would write is in `outcomes`.
+      [logQueue, { service: 'delivery-log', isFree: () => true, handle: async () => void this.broker.take(logQueue) }],
     ]);
   }
 
@@ -107,6 +117,11 @@ export class MemoryLine {
     this.broker.publish({ kind: 'publish', exchange: eventsExchange, routingKey, body }, this.now);
   }
 
+  /** How often something was taken from the queue. */
+  taken(queue: string): number {
+    return this.#taken.get(queue) ?? 0;
+  }
+
   /** Until nothing is left to do, however long that takes by the line's clock. */
   async run(): Promise<void> {
     await this.#runUntil(Infinity);
@@ -116,39 +131,52 @@ export class MemoryLine {
   async runFor(durationMs: number): Promise<void> {
     const end = this.now + durationMs;
     await this.#runUntil(end);
-    this.now = Math.max(this.now, end);
+    this.#clock.skipTo(end);
+  }
+
+  get now(): number {
+    return this.#clock.now();
   }
 
   async #runUntil(end: number): Promise<void> {
     for (;;) {
       this.broker.expire(this.now);
-      const ready = this.broker.filled().filter((queue) => this.#isServed(queue));
-      const queue = ready[this.#pick(ready.length) % ready.length];
-      if (queue !== undefined) {
-        await this.#consumers.get(queue)?.();
-        continue;
+      const ready = this.broker.filled().flatMap((queue) => this.#servedBy(queue) ?? []);
+      const consumer = ready[this.#pick(ready.length) % ready.length];
+      if (consumer !== undefined) {
+        consumer.handle().catch((error: unknown) => (this.#failure ??= error));
+      } else {
+        const next = Math.min(this.broker.nextExpiry() ?? Infinity, this.#clock.nextAt() ?? Infinity);
+        if (next === Infinity || next > end) return;
+        if (next === this.#clock.nextAt()) this.#clock.step();
+        else this.#clock.skipTo(next);
       }
-      const expiry = this.broker.nextExpiry();
-      if (expiry === undefined || expiry > end) return;
-      this.now = Math.max(this.now, expiry);
+      await settled();
+      if (this.#failure !== undefined) throw this.#failure;
     }
   }
 
-  #isServed(queue: string): boolean {
-    return this.#consumers.has(queue) && !this.down.has(this.#services.get(queue) ?? '');
+  #servedBy(queue: string): Consumer | undefined {
+    const consumer = this.#consumers.get(queue);
+    return consumer?.isFree() && !this.down.has(consumer.service) ? consumer : undefined;
   }
 
-  #consume<M>(step: Step<M>): [string, () => Promise<void>][] {
-    return step.queues.map((queue) => {
-      this.#services.set(queue, step.service);
-      return [queue, () => this.#handle(step, queue)];
-    });
+  #consume<M>(step: Step<M>): [string, Consumer][] {
+    let inHand = 0;
+    const isFree = () => inHand < step.hold.messages;
+    const handle = async (queue: string) => {
+      inHand += 1;
+      await this.#handle(step, queue);
+      inHand -= 1;
+    };
+    return step.queues.map((queue) => [queue, { service: step.service, isFree, handle: () => handle(queue) }]);
   }
 
   /** What the wrapper does, in its order, with a crash in between where one is planned. */
   async #handle<M>(step: Step<M>, queue: string): Promise<void> {
     const message = this.broker.take(queue);
     if (message === undefined) return;
+    this.#taken.set(queue, this.taken(queue) + 1);
     const crash = message.deliveryCount === 0 ? this.#crash(step.service, message) : undefined;
     const parsed = step.parse(message);
     if (isRejection(parsed)) {
@@ -187,12 +215,12 @@ export class MemoryLine {
     return mark !== undefined && mark.until > this.now ? mark.fingerprint : undefined;
   }
 
-  #answer({ delivery, callbackUrl, verificationToken }: Call) {
-    const request = { ...delivery, at: this.now, endedAt: this.now, url: callbackUrl, token: verificationToken };
-    const { status, afterMs = 0 } = this.receivers.get(delivery.subscription)?.(request) ?? { status: 200 };
-    this.now += afterMs;
-    request.endedAt = this.now;
+  async #answer({ delivery, callbackUrl, verificationToken }: Call) {
+    const request = { ...delivery, at: this.now, endedAt: Infinity, url: callbackUrl, token: verificationToken };
     this.requests.push(request);
+    const { status, afterMs = 0 } = this.receivers.get(delivery.subscription)?.(request) ?? { status: 200 };
+    if (afterMs > 0) await this.#clock.sleep(afterMs);
+    request.endedAt = this.now;
     if (status === 'none') return { isDelivered: false, reason: 'response_timeout', durationMs: afterMs };
     if (status >= 200 && status < 300) return { isDelivered: true, status, durationMs: afterMs };
     return { isDelivered: false, status, reason: reasonOfStatus(status), durationMs: afterMs };

@@ -10,6 +10,7 @@ export type Row = {
   interface: InterfaceName;
   action: string;
   account: string;
+  client: string;
   generation: number;
   state: Target['state'];
   isFeatureOn: boolean;
@@ -26,6 +27,7 @@ export class MemorySubscriptions {
     const guid = randomUUID();
     const row: Row = {
       guid,
+      client: 'default',
       generation: 1,
       state: 'active',
       isFeatureOn: true,
@@ -46,7 +48,7 @@ export class MemorySubscriptions {
 
   target(guid: string): Target | undefined {
     const row = this.rows.find((each) => each.guid === guid);
-    return row && { ...row, verificationToken: `token of ${guid}` };
+    return row && { ...row, verificationToken: `token of ${guid}`, signingSecrets: [] };
   }
 
   /** The rule of exhausted deliveries; the other one needs the real table. */

@@ -1,28 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { findAction } from '@waybell/catalog/actions';
-import { anEvent, type PublishedEvent } from '../testing/event.ts';
-import { MemoryLine, type LineOptions, type Receiver } from './memory-line.ts';
+import { isAttempted } from '@waybell/line/outcomes';
+import { waitingQueue } from '@waybell/line/topology';
+import { aLine } from './a-line.ts';
+import type { LineOptions, MemoryLine, Receiver } from './memory-line.ts';
 import type { Row } from './memory-subscriptions.ts';
 
 const HOUR_MS = 3_600_000;
-
-/** A line with one subscription to it, and an event for that. */
-function aLine(what: { row?: Partial<Row>; receiver?: Receiver } & LineOptions = {}) {
-  const { row = {}, receiver, ...options } = what;
-  const line = new MemoryLine(options);
-  const account = randomUUID();
-  const subscription = line.subscriptions.add({ interface: 'carrier', action: 'order.created', account, ...row });
-  if (receiver !== undefined) line.receivers.set(subscription.guid, receiver);
-  const event = (more: Partial<PublishedEvent> = {}) =>
-    anEvent({
-      interface: subscription.interface,
-      action: subscription.action,
-      parties: { [subscription.interface]: account },
-      ...more,
-    });
-  return { line, subscription, account, event };
-}
 
 const shipper = { interface: 'shipper', action: 'order.paid' } as const;
 const failing: Receiver = () => ({ status: 500 });
@@ -62,6 +47,15 @@ describe('a carrier notification', () => {
       answer: { reason: 'response_timeout', durationMs: 3_000 },
       body: line.requests[0]?.body.toString(),
     });
+  });
+
+  test('says of every retry when it was due', async () => {
+    const { line, event } = aLine({ receiver: failing });
+    line.publish(event());
+    await line.run();
+    const [first, ...retries] = line.requests;
+    expect(first).not.toHaveProperty('dueAt');
+    expect(retries.map(({ dueAt }) => dueAt)).toEqual(retries.map(({ at }) => at));
   });
 
   test('is sent again after a delay that counts from the failure, not from the request', async () => {
@@ -298,6 +292,24 @@ describe('a crash of the deliverer', () => {
     expect(line.requests.map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4]);
   });
 
+  test('after a delivery was put aside does not make two of it', async () => {
+    // Slow, so that the second finds its window full; then both would be under way at once.
+    const slowlyFailing: Receiver = () => ({ status: 500, afterMs: 500 });
+    const crash: LineOptions['crash'] = (service) => (service === 'deliverer' ? 'acknowledge' : undefined);
+    const { line, event } = aLine({
+      receiver: slowlyFailing,
+      crash,
+      settings: { DELIVER_WINDOW: '1', DEACTIVATE_ON_EXHAUSTED: 'none' },
+    });
+    line.publish(event());
+    line.publish(event());
+    await line.run();
+    expect(line.taken(waitingQueue('busy'))).toBeGreaterThan(0);
+    for (const requests of Map.groupBy(line.requests, ({ guid }) => guid).values()) {
+      expect(requests.map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4]);
+    }
+  });
+
   test('before the retry was remembered costs one request more, and joins the delivery again', async () => {
     const crashed = new Set<string>();
     const crash: LineOptions['crash'] = (service) => {
@@ -309,5 +321,68 @@ describe('a crash of the deliverer', () => {
     line.publish(event());
     await line.run();
     expect(line.requests.map(({ attempt }) => attempt)).toEqual([1, 1, 2, 3, 4]);
+  });
+});
+
+describe('a receiver that never answers', () => {
+  const EVENTS = 5;
+  const hanging: Receiver = () => ({ status: 'none', afterMs: 60_000 });
+
+  /** A line with one that hangs and one that is healthy, on the same action, and the events of both in turn. */
+  function aDividedLine(settings: Record<string, string>) {
+    const { line, event, subscription } = aLine({ row: shipper, receiver: hanging, settings });
+    const account = randomUUID();
+    const healthy = line.subscriptions.add({ ...shipper, account });
+    for (let count = 0; count < EVENTS; count += 1) {
+      line.publish(event());
+      line.publish(event({ parties: { shipper: account } }));
+    }
+    const to = ({ guid }: Row) => line.requests.filter((request) => request.subscription === guid);
+    return { line, hung: () => to(subscription), healthy: () => to(healthy) };
+  }
+
+  test('holds up nobody but itself', async () => {
+    const { line, hung, healthy } = aDividedLine({ DELIVER_SLOTS: '20' });
+    const beganAt = line.now;
+    await line.runFor(5_000);
+    expect(healthy()).toHaveLength(EVENTS);
+    expect(healthy().every(({ at }) => at - beganAt < 1_000)).toBe(true);
+    expect(hung()).toHaveLength(1);
+    expect(line.taken(waitingQueue('hung'))).toBeGreaterThan(0);
+  });
+
+  test('has each attempt that waited for its turn recorded with the lane it waited in', async () => {
+    const { line } = aDividedLine({ DELIVER_SLOTS: '20' });
+    await line.run();
+    const attempts = line.outcomes.filter(isAttempted);
+    const healthy = attempts.filter(({ kind }) => kind === 'delivered');
+    const hung = attempts.filter(({ kind }) => kind !== 'delivered');
+    expect(healthy.map(({ lane }) => lane)).toEqual(healthy.map(() => undefined));
+    expect(hung[0]?.lane).toBeUndefined();
+    expect(new Set(hung.map(({ lane }) => lane))).toContain('hung');
+  });
+
+  test('is asked as often as the schedule says, one request at a time, and every delivery is exhausted', async () => {
+    const { line, hung } = aDividedLine({ DELIVER_SLOTS: '20' });
+    await line.run();
+    const inTurn = hung();
+    expect(inTurn).toHaveLength(6 * EVENTS);
+    expect(inTurn.every(({ at }, place) => place === 0 || at >= (inTurn[place - 1]?.endedAt ?? 0))).toBe(true);
+    for (const requests of Map.groupBy(inTurn, ({ guid }) => guid).values()) {
+      expect(requests.map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4, 5, 6]);
+    }
+    expect(kinds(line).filter((kind) => kind === 'exhausted')).toHaveLength(EVENTS);
+  });
+
+  test('has deliveries that waited for longer than DELIVERY_MAX_AGE exhausted as expired, without a request', async () => {
+    const { line, hung } = aDividedLine({ DELIVER_SLOTS: '20', DELIVERY_MAX_AGE: '2m' });
+    await line.run();
+    const asked = new Set(hung().map(({ guid }) => guid)).size;
+    const expired = line.outcomes.filter(
+      (outcome) => outcome.kind === 'exhausted' && outcome.answer.reason === 'expired',
+    );
+    expect(asked).toBeLessThan(EVENTS);
+    expect(expired.length).toBeGreaterThanOrEqual(EVENTS - asked);
+    expect(line.broker.filled()).toEqual([]);
   });
 });

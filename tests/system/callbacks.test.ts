@@ -1,15 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
 import { anEvent } from '../testing/event.ts';
+import { PATIENT } from '../testing/patience.ts';
 import { Receiver } from '../testing/receiver.ts';
 import { TestStack } from '../testing/test-stack.ts';
-import { until } from '../testing/until.ts';
+import { until } from '@waybell/runtime/testing/until';
 
 let stack: TestStack;
 let receiver: Receiver;
 
 beforeAll(async () => {
   [stack, receiver] = await Promise.all([
-    TestStack.start({ SHIPPER_RETRY_DELAYS: '200ms,200ms,200ms,200ms,200ms' }),
+    TestStack.start({ ...PATIENT, SHIPPER_RETRY_DELAYS: '200ms,200ms,200ms,200ms,200ms' }),
     Receiver.start(),
   ]);
 }, 120_000);
@@ -37,6 +39,33 @@ describe('a carrier callback', () => {
       'x-webhook-attempt': '1',
     });
     expect(request?.headers['user-agent']).toMatch(/^Waybell\/\d/);
+  });
+
+  test('is signed as Standard Webhooks says, and with both secrets while the account rotates', async () => {
+    const carrier = await stack.client('carrier');
+    await carrier.subscribe('order.picked_up', receiver.url('/signed'));
+    const publish = () =>
+      stack.upstream.publish(
+        anEvent({ interface: 'carrier', action: 'order.picked_up', parties: { carrier: carrier.account } }),
+      );
+    const secretsOf = (body: unknown) => (body as { secret: string }[]).map(({ secret }) => secret);
+    const [first = ''] = secretsOf((await carrier.call('GET', '/v1/signing-secrets')).body);
+    await publish();
+    const [before] = await receiver.untilReceived('/signed', 1);
+    const rotated = secretsOf((await carrier.call('POST', '/v1/signing-secrets/rotate')).body);
+    expect(rotated[1]).toBe(first);
+    await publish();
+    const [, after] = await receiver.untilReceived('/signed', 2);
+    for (const [request, secrets] of [
+      [before, [first]],
+      [after, rotated],
+    ] as const) {
+      const headers = request?.headers as Record<string, string>;
+      expect(headers['webhook-signature']?.split(' ')).toHaveLength(secrets.length);
+      for (const secret of secrets) {
+        expect(new Webhook(secret).verify(request?.body ?? '', headers)).toMatchObject({ action: 'order.picked_up' });
+      }
+    }
   });
 
   test('is made four times, 1, 2 and 4 s apart, and then the subscription is off', async () => {

@@ -1,25 +1,36 @@
 import { execFile } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { connect } from 'amqplib';
 import { RejectedQueue } from '@waybell/cli/rejected/rejected-queue';
+import { freePort } from '@waybell/cli/stack/free-port';
+import { rabbitmqctl } from '@waybell/cli/stack/rabbitmqctl';
 import { repository } from '@waybell/cli/stack/stack-folder';
 import { publishRejected } from '@waybell/line/aside';
 import { publishDelivery } from '@waybell/line/delivery';
 import type { Publication } from '@waybell/line/messages';
 import { cuttableProxy } from '@waybell/subscription-api/testing/cuttable-proxy';
 import { anEvent, type PublishedEvent } from '../testing/event.ts';
+import { aLocationReport } from '../testing/location-report.ts';
+import { PATIENT } from '../testing/patience.ts';
 import { Receiver } from '../testing/receiver.ts';
 import { TestStack } from '../testing/test-stack.ts';
-import { until } from '../testing/until.ts';
+import { until } from '@waybell/runtime/testing/until';
+
+const [older, newer] = ['older', 'newer'].map((id) => `${id}:${randomBytes(32).toString('base64')}`);
 
 let stack: TestStack;
 let receiver: Receiver;
 let amqpUrl: string;
+let adminPort: string;
 
 beforeAll(async () => {
-  [stack, receiver] = await Promise.all([TestStack.start(), Receiver.start()]);
+  adminPort = String(await freePort({ taken: new Set() }));
+  const settings = { SECRET_KEYS: `${older},${newer}`, ADMIN_PORT: adminPort, ...PATIENT };
+  [stack, receiver] = await Promise.all([TestStack.start(settings), Receiver.start()]);
   amqpUrl = stack.stack.servers.url('rabbitmq');
 }, 120_000);
 
@@ -66,6 +77,41 @@ const lines = (...events: unknown[]) => events.map((event) => `${JSON.stringify(
 const created = (account: string): PublishedEvent =>
   anEvent({ interface: 'carrier', action: 'order.created', parties: { carrier: account } });
 
+describe('up', () => {
+  test('has each service log in as itself, with the rights that it needs', async () => {
+    const { servers } = stack.stack;
+    const roles = ['waybell_deactivator', 'waybell_deliverer', 'waybell_log', 'waybell_router', 'waybell_tracker'];
+    const shipper = await stack.client('shipper');
+    await shipper.subscribe('order.paid', receiver.url('/logged-in'));
+    const parties = { shipper: shipper.account };
+    const seen = new Set<string>();
+    await until('each was seen', async () => {
+      // Connections without work are closed: everybody is given some.
+      await stack.upstream.publish(anEvent({ interface: 'shipper', action: 'order.paid', parties }));
+      const place = { latitude: 1, longitude: 2, recordedAt: Date.now() };
+      const vehicles = { [randomUUID()]: true };
+      await stack.upstream.publish(aLocationReport({ ...parties, ...place, vehicles }));
+      const { rows } = await stack.postgres.query<{ usename: string }>(
+        `select distinct usename from pg_stat_activity
+         where datname = current_database() and backend_type = 'client backend'`,
+      );
+      for (const { usename } of rows) seen.add(usename);
+      return roles.every((role) => seen.has(role));
+    });
+    expect([...seen].toSorted()).toEqual(['waybell', ...roles]);
+    const listed = await rabbitmqctl(
+      servers.process('rabbitmq').spec,
+      'list_connections',
+      '--no-table-headers',
+      'user',
+    );
+    const names = ['deactivator', 'deliverer', 'delivery-log', 'event-router', 'location-tracker'].map(
+      (name) => `waybell-${name}`,
+    );
+    expect([...new Set(listed.trim().split('\n'))].toSorted()).toEqual(['waybell', ...names]);
+  });
+});
+
 describe('account and token', () => {
   test('make an account whose token the API takes until it is revoked', async () => {
     const account = (await waybell('account create --interface carrier')).stdout.trim();
@@ -86,6 +132,26 @@ describe('account and token', () => {
     expect(await call()).toBe(401);
   });
 
+  test('are made over HTTP too by a token for operators, where ADMIN_PORT is set', async () => {
+    const operators = (await waybell('account create --interface shipper')).stdout.trim();
+    const { stdout: token } = await waybell(`token create --account ${operators} --scope admin`);
+    const response = await fetch(`http://127.0.0.1:${adminPort}/v1/admin/accounts`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token.trim()}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ interface: 'carrier', features: [] }),
+    });
+    expect(response.status).toBe(201);
+    // The operators' document says so.
+    const { guid } = (await response.json()) as { guid: string };
+    expect((await waybell('account list')).stdout).toContain(`${guid}  carrier  none\n`);
+    const { stdout: audited } = await waybell(`audit --account ${guid} --since 1h`);
+    expect(audited).toMatch(
+      /^\S+Z {2}token \S+ {2}from 127\.0\.0\.1 {2}account\.created \S+ {2}\{.*\} {2}request \S+\n$/,
+    );
+    const { stdout: latest } = await waybell(`audit --account ${operators} --limit 1 --json`);
+    expect(JSON.parse(latest)).toMatchObject({ who: 'command line', what: 'token.created' });
+  });
+
   test('switch features on and off', async () => {
     const guid = randomUUID();
     await waybell(`account create --interface shipper --guid ${guid} --feature insurance --feature servicepay`);
@@ -101,10 +167,46 @@ describe('account and token', () => {
     [`token create --account ${randomUUID()}`, 'create it first'],
     [`token create --account ${randomUUID()} --expires 90`, '90d'],
     [`token revoke ${randomUUID()}`, 'no such token'],
+    [`token list --account ${randomUUID()}`, 'create it first'],
+    ['audit --account me', 'not a guid'],
+    ['audit --limit 0', 'whole number'],
   ])('answer "%s" with what to do, on stderr, and exit code 1', async (args, advice) => {
     const { code, stdout, stderr } = await waybell(args);
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toContain(advice);
+  });
+});
+
+describe('secrets rotate', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'waybell-secrets-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const fileWith = (name: string, content: string) => {
+    writeFileSync(join(folder, name), `${content}\n`);
+    return join(folder, name);
+  };
+
+  test('takes keys and address from files, says what is in use, and receivers know the line by the same token', async () => {
+    const carrier = await stack.client('carrier');
+    const token = await carrier.subscribe('order.created', receiver.url('/rotated'));
+    const env = {
+      SECRET_KEYS_FILE: fileWith('keys', `${newer},${older}`),
+      DATABASE_URL: '',
+      DATABASE_URL_FILE: fileWith('database', stack.stack.servers.url('postgres')),
+    };
+    const { code, stdout, stderr } = await waybell('secrets rotate', { env });
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^newer {2}\d+ secrets\nolder {2}0 secrets\n$/)]);
+    expect(stderr).toContain('may leave SECRET_KEYS: older');
+    expect(stderr + stdout).not.toContain(newer);
+    await waybell('publish', { input: lines(created(carrier.account)) });
+    const [received] = await receiver.untilReceived('/rotated', 1);
+    expect(received?.headers['x-service-verification-token']).toBe(token);
+  });
+
+  test('fails while a key is in use that is not the newest, and says what to do', async () => {
+    const carrier = await stack.client('carrier');
+    await carrier.subscribe('order.created', receiver.url('/not-rotated'));
+    const { code, stderr } = await waybell('secrets rotate', { env: { SECRET_KEYS: newer ?? '' } });
+    expect([code, stderr]).toEqual([1, expect.stringContaining('SECRET_KEYS lacks the key "older": put it back')]);
   });
 });
 
@@ -137,7 +239,8 @@ describe('publish', () => {
   test('says which lines the broker confirmed when it goes away, and may then be repeated without a second callback', async () => {
     const carrier = await stack.client('carrier');
     await carrier.subscribe('order.created', receiver.url('/cut'));
-    await using proxy = await cuttableProxy(amqpUrl);
+    // Some of them, and by no means all.
+    await using proxy = await cuttableProxy(amqpUrl, { passedBytes: 256 * 1_024 });
     const events = Array.from({ length: 5_000 }, () => created(carrier.account));
     const publishing = waybell('publish', { input: lines(...events), env: { AMQP_URL: proxy.url } });
     await receiver.untilReceived('/cut', 1);
@@ -188,19 +291,21 @@ describe('rejected', () => {
   }
 
   test('lists and shows what was refused, byte for byte, and looking changes nothing', async () => {
-    const bodies = [Buffer.from([0xff, 0x00, 0x0a]), Buffer.from('{\r\n "guid": 1e400 }')];
+    const bodies = [Buffer.from([0xff, 0x00, 0x0a]), Buffer.from('{\r\n "guid": 1e400 }'), Buffer.from('[')];
     for (const body of bodies) {
       await stack.upstream.publishRaw('carrier.order.created', body);
       await untilListed(bodies.indexOf(body) + 1);
     }
-    expect((await waybell('rejected show 2 --raw')).bytes).toEqual(bodies[1]);
     const listed = await list();
     expect(listed).toMatchObject([
-      { place: 1, reason: 'not_utf8', queue: 'waybell.events.router', exchange: 'waybell.events', size: 3 },
-      { place: 2, reason: 'envelope_invalid', routingKey: 'carrier.order.created' },
+      { reason: 'not_utf8', queue: 'waybell.events.router', exchange: 'waybell.events', size: 3 },
+      { reason: 'envelope_invalid', routingKey: 'carrier.order.created' },
+      { reason: 'not_json' },
     ]);
-    expect((await waybell(`rejected show ${listed[0]?.['id']} --raw`)).bytes).toEqual(bodies[0]);
-    expect(await list()).toEqual(listed);
+    for (const [number, body] of bodies.entries()) {
+      expect((await waybell(`rejected show ${listed[number]?.['id']} --raw`)).bytes).toEqual(body);
+      expect(await list()).toEqual(listed);
+    }
     expect((await waybell('rejected list')).stdout).toMatch(/not_utf8 .*\n +byte 1 is not UTF-8\n.*envelope_invalid/);
   });
 
@@ -285,7 +390,7 @@ describe('rejected', () => {
     await stack.upstream.publishRaw('carrier.order.created', Buffer.from('{'));
     await untilListed(1);
     await using proxy = await cuttableProxy(amqpUrl);
-    const reader = await RejectedQueue.open(proxy.url);
+    const reader = await RejectedQueue.open(proxy);
     for await (const _rejected of reader.messages());
     const { code, stderr } = await waybell('rejected list');
     expect([code, stderr]).toEqual([1, expect.stringContaining('another command')]);

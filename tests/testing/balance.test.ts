@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Attempted, Outcome, Routed } from '@waybell/line/outcomes';
-import { balance, type Books } from './balance.ts';
+import { balance, sumOf, type Books } from './balance.ts';
 
 const facts = {
   subscription: 's',
@@ -22,6 +22,8 @@ const suppressed = (reason: 'no_subscription' | 'duplicate'): Routed => ({
   interface: 'shipper',
   action: 'order.paid',
   at: 0,
+  subjects: [],
+  receivers: [],
   deliveries: [],
   suppressed: [{ reason }],
   unknownMembers: 0,
@@ -71,5 +73,19 @@ describe('balance', () => {
 
   test('a delivery that no receiver saw was not delivered', () => {
     expect(of([ended('delivered', 1)]).unseen).toEqual(['d']);
+  });
+});
+
+describe('sumOf', () => {
+  test('several balances count together', () => {
+    const lost = of([]);
+    const forked = of([ended('delivered', 2)], [1, 1, 2, 2]);
+    expect(sumOf([lost, forked, forked])).toEqual({
+      ...forked,
+      delivered: 2,
+      lost: [owed],
+      duplicates: 4,
+      forked: ['d', 'd'],
+    });
   });
 });

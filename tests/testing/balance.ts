@@ -1,4 +1,4 @@
-import type { Outcome } from '@waybell/line/outcomes';
+import { isAttempted, type Outcome } from '@waybell/line/outcomes';
 
 /** What an event owes one subscription; without one, that somebody says why nobody got it. */
 export type Owed = {
@@ -60,6 +60,22 @@ export function balance({ owed, seen, outcomes, rejected }: Books): Balance {
   };
 }
 
+/** Several balances as one. */
+export function sumOf(balances: readonly Balance[]): Balance {
+  return balances.reduce((sum, next) => ({
+    delivered: sum.delivered + next.delivered,
+    exhausted: sum.exhausted + next.exhausted,
+    dropped: sum.dropped + next.dropped,
+    suppressed: sum.suppressed + next.suppressed,
+    rejected: sum.rejected + next.rejected,
+    lost: [...sum.lost, ...next.lost],
+    duplicates: sum.duplicates + next.duplicates,
+    withGap: [...sum.withGap, ...next.withGap],
+    forked: [...sum.forked, ...next.forked],
+    unseen: [...sum.unseen, ...next.unseen],
+  }));
+}
+
 /** The end of each, undefined where it has none yet. */
 export function endOf({ event, delivery }: Owed, ends: ReadonlyMap<string, End>): End | undefined {
   return (delivery === undefined ? undefined : ends.get(delivery)) ?? ends.get(event);
@@ -73,10 +89,12 @@ export function endsOf(outcomes: readonly Outcome[], rejected: ReadonlySet<strin
     if (known === undefined || ENDS.indexOf(how) < ENDS.indexOf(known)) ends.set(key, how);
   };
   for (const outcome of outcomes) {
-    if (outcome.kind === 'failed') continue;
+    // The rejected queue itself says what was rejected.
+    if (outcome.kind === 'failed' || outcome.kind === 'rejected') continue;
     if (outcome.kind !== 'routed') end(outcome.delivery, outcome.kind);
     // "duplicate" says that this event was routed before: its end is what that routing led to.
-    else if (outcome.suppressed.some(({ reason }) => reason !== 'duplicate')) end(outcome.event, 'suppressed');
+    else if (outcome.deliveries.length === 0 && outcome.suppressed.some(({ reason }) => reason !== 'duplicate'))
+      end(outcome.event, 'suppressed');
   }
   return ends;
 }
@@ -94,8 +112,7 @@ function attemptsOf(owed: Books['owed'], seen: Books['seen'], outcomes: Books['o
     of?.made.add(attempt);
   }
   for (const outcome of outcomes) {
-    if (outcome.kind !== 'routed' && outcome.kind !== 'dropped')
-      attempts.get(outcome.delivery)?.made.add(outcome.attempt);
+    if (isAttempted(outcome) && outcome.kind !== 'dropped') attempts.get(outcome.delivery)?.made.add(outcome.attempt);
   }
   return attempts;
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { anEvent } from './event.ts';
 import type { Behaviour, Received, Receiver } from './receiver.ts';
 import type { Client, TestStack } from './test-stack.ts';
-import { until } from './until.ts';
+import { until } from '@waybell/runtime/testing/until';
 
 /** How a subscription stands, as the table has it. */
 export type Standing = {
@@ -10,6 +10,7 @@ export type Standing = {
   is_active: boolean;
   deactivation_rule: string | null;
   deactivated_at: Date | null;
+  last_success_at: Date | null;
 };
 
 /** One account that is subscribed to one action, and its endpoint. */
@@ -37,7 +38,8 @@ export async function integrator({ stack, receiver, interfaceName }: IntegratorO
   const guid = await stack.subscriptionAt(receiver.url(path));
   const standing = async (): Promise<Standing> => {
     const { rows } = await stack.postgres.query<Standing>(
-      'select guid, is_active, deactivation_rule, deactivated_at from waybell.subscriptions where guid = $1',
+      `select guid, is_active, deactivation_rule, deactivated_at, last_success_at
+       from waybell.subscriptions where guid = $1`,
       [guid],
     );
     if (rows[0] === undefined) throw new Error(`no subscription ${guid}`);

@@ -1,13 +1,18 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, type Channel, type Message } from 'amqplib';
 import { queueDepths } from '@waybell/cli/stack/queue-depths';
 import { messageGuid } from '@waybell/event-router/message-guid';
-import { readOutcomes, type Outcome } from '@waybell/line/outcomes';
+import { asideHeaders } from '@waybell/line/broker/read-message';
+import { isAttempted, readOutcomes, type Attempted, type Outcome } from '@waybell/line/outcomes';
 import { outcomesExchange, rejectedQueue } from '@waybell/line/topology';
 import { balance, endOf, endsOf, type Balance, type Owed, type Seen } from './balance.ts';
 import type { PublishedEvent } from './event.ts';
 import type { Receiver } from './receiver.ts';
 import type { TestStack } from './test-stack.ts';
-import { until } from './until.ts';
+import { until } from '@waybell/runtime/testing/until';
+
+/** A message in the rejected queue. */
+export type Rejected = { messageId: string; reason: string };
 
 const OUTCOMES_COPY = 'waybell.outcomes.ledger';
 const LOOK_PAUSE_MS = 250;
@@ -26,7 +31,8 @@ export class Ledger {
   readonly #owed: Owed[] = [];
   readonly #sentAt = new Map<string, number>();
   readonly #outcomes: Outcome[] = [];
-  readonly #rejected = new Set<string>();
+  /** What came to the rejected queue since it was opened, and why. */
+  readonly rejections: Rejected[] = [];
   published = 0;
 
   private constructor(stack: TestStack, receiver: Receiver) {
@@ -40,6 +46,9 @@ export class Ledger {
       // Not a quorum queue: RabbitMQ 3.10, killed within seconds of the declaration of one, never brings it back.
       await channel.assertQueue(OUTCOMES_COPY, { durable: true, arguments: { 'x-queue-type': 'classic' } });
       await channel.bindQueue(OUTCOMES_COPY, outcomesExchange, '');
+      // What earlier loads left there is not this ledger's.
+      await channel.purgeQueue(OUTCOMES_COPY);
+      await channel.purgeQueue(rejectedQueue);
     });
     return ledger;
   }
@@ -82,7 +91,7 @@ export class Ledger {
       async () => {
         if (Date.now() - lookedAt < LOOK_PAUSE_MS) return false;
         await this.#read();
-        const depths = (await queueDepths(this.#stack.stack.servers.url('rabbitmq'), this.#stack.stack.queues)) ?? [];
+        const depths = (await queueDepths({ url: this.#stack.brokerUrl }, this.#stack.stack.queues)) ?? [];
         lookedAt = Date.now();
         const waiting = depths
           .filter(({ messages }) => messages > 0)
@@ -98,8 +107,27 @@ export class Ledger {
     );
   }
 
+  /** Waits until each of these deliveries, its own or not, has come to an end; resolves with all that is recorded of them. */
+  async untilEnded(deliveries: readonly string[]): Promise<Attempted[]> {
+    return until(
+      `${deliveries.length} deliveries have ended`,
+      async () => {
+        await sleep(LOOK_PAUSE_MS);
+        await this.#read();
+        const ends = endsOf(this.#outcomes, this.#rejected());
+        return deliveries.every((delivery) => ends.has(delivery)) && this.#recordsOf(new Set(deliveries));
+      },
+      LONGEST_STALL_MS,
+    );
+  }
+
+  /** Every record of an outcome that came since it was opened; some may have come twice. */
+  recorded(): readonly Outcome[] {
+    return this.#outcomes;
+  }
+
   balance(): Balance {
-    return balance({ owed: this.#owed, seen: this.#seen(), outcomes: this.#outcomes, rejected: this.#rejected });
+    return balance({ owed: this.#owed, seen: this.#seen(), outcomes: this.#outcomes, rejected: this.#rejected() });
   }
 
   #seen(): Seen[] {
@@ -109,20 +137,31 @@ export class Ledger {
     }));
   }
 
+  #recordsOf(deliveries: ReadonlySet<string>): Attempted[] {
+    return this.#outcomes.filter(isAttempted).filter(({ delivery }) => deliveries.has(delivery));
+  }
+
+  #rejected(): Set<string> {
+    return new Set(this.rejections.map(({ messageId }) => messageId));
+  }
+
   #isSettled(): boolean {
-    const ends = endsOf(this.#outcomes, this.#rejected);
+    const ends = endsOf(this.#outcomes, this.#rejected());
     return this.#owed.every((each) => endOf(each, ends) !== undefined);
   }
 
   async #read(): Promise<void> {
     await this.#onChannel(async (channel) => {
       for (const { content } of await take(channel, OUTCOMES_COPY)) this.#outcomes.push(...readOutcomes(content));
-      for (const { properties } of await take(channel, rejectedQueue)) this.#rejected.add(String(properties.messageId));
+      for (const { properties } of await take(channel, rejectedQueue)) {
+        const { messageId, headers = {} } = properties;
+        this.rejections.push({ messageId: String(messageId), reason: String(headers[asideHeaders.reason] ?? '') });
+      }
     });
   }
 
   async #onChannel(work: (channel: Channel) => Promise<void>): Promise<void> {
-    const connection = await connect(this.#stack.stack.servers.url('rabbitmq'), { timeout: 5_000 });
+    const connection = await connect(this.#stack.brokerUrl, { timeout: 5_000 });
     connection.on('error', () => undefined);
     try {
       const channel = await connection.createChannel();

@@ -53,6 +53,10 @@ export class Load {
       .publishUntilConfirmed(event)
       .then(() => ledger.confirmed(event, party.subscriptions, sentAt));
     this.#unconfirmed.add(published);
-    void published.finally(() => this.#unconfirmed.delete(published));
+    // One that fails stays, for `stop` to report: thrown from here it would end the process and leave its stack running.
+    void published.then(
+      () => this.#unconfirmed.delete(published),
+      () => undefined,
+    );
   }
 }

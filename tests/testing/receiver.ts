@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { closeServer, listen } from '@waybell/runtime/health';
-import { until } from './until.ts';
+import { until } from '@waybell/runtime/testing/until';
 
 /** A callback request as it arrived. */
 export type Received = {

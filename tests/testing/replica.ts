@@ -16,7 +16,7 @@ export async function replicaOf({ spec }: SupervisedProcess): Promise<Supervised
       health,
       waitsFor: () => waitsFor(health),
     },
-    { keepAlive: false, onEvent: () => undefined },
+    { restart: 'never', onEvent: () => undefined },
   );
   await replica.start();
   return replica;

@@ -6,7 +6,8 @@ import type { TestStack } from './test-stack.ts';
 /** Somebody that events are about, and who is to receive them. */
 export type Party = { anEvent: () => PublishedEvent; subscriptions: string[] };
 
-const ACTIONS = {
+/** What events they hear of, by interface. */
+export const ACTIONS = {
   shipper: ['order.picked_up', 'order.paid', 'order.booked', 'order.delivered'],
   carrier: ['order.created', 'order.assigned', 'order.delivered', 'damage.created'],
 } as const;
@@ -36,7 +37,7 @@ async function subscriber({ stack, receiver, interfaceName, place }: Subscriber)
   const first = await stack.client(interfaceName);
   const clients = place === 2 ? [first, await stack.clientOf(first.account, interfaceName, 'second')] : [first];
   const subscriptions = clients.map(async (client) => {
-    const path = `/${interfaceName}/${place === 0 ? 'dead' : place}/${randomUUID()}`;
+    const path = `/${interfaceName}/${place === 0 ? 'dead' : place}/${randomUUID()}/${action}`;
     receiver.answer(path, behaviour(place));
     await client.subscribe(action, receiver.url(path));
     return stack.subscriptionAt(receiver.url(path));

@@ -7,6 +7,7 @@ import { startStack, type Stack } from '@waybell/cli/stack/stack';
 import { createAccount } from '@waybell/subscription-api/accounts';
 import { createToken } from '@waybell/subscription-api/tokens';
 import { nothingLeftBehind } from './left-behind.ts';
+import { until } from '@waybell/runtime/testing/until';
 import { Upstream } from './upstream.ts';
 
 /** An API client of one account, as an integrator has it: an address and a token. */
@@ -24,26 +25,33 @@ export class TestStack implements AsyncDisposable {
   readonly stack: Stack;
   readonly upstream: Upstream;
   readonly postgres: pg.Pool;
-  readonly #home: string;
+  readonly home: string;
+  /** Straight to the broker, whatever way the services take. */
+  readonly brokerUrl: string;
 
-  constructor(stack: Stack, upstream: Upstream, home: string) {
+  constructor({ stack, upstream, home, brokerUrl }: Pick<TestStack, 'stack' | 'upstream' | 'home' | 'brokerUrl'>) {
     this.stack = stack;
     this.upstream = upstream;
-    this.#home = home;
+    this.home = home;
+    this.brokerUrl = brokerUrl;
     this.postgres = new pg.Pool({ connectionString: stack.servers.url('postgres'), max: 2 });
     this.postgres.on('error', () => undefined);
   }
 
-  /** `settings` are the services' environment variables. */
-  static async start(settings: Record<string, string> = {}): Promise<TestStack> {
+  /**
+   * `settings` are the services' environment variables. Where AMQP_URL is among them, that is the way they take to a
+   * broker which is at `brokerUrl`.
+   */
+  static async start(settings: Record<string, string> = {}, brokerUrl?: string): Promise<TestStack> {
     const home = await mkdtemp(join(tmpdir(), 'waybell-test-'));
     const { PATH = '', HOME = '' } = process.env;
-    const stack = await startStack({ home, env: { PATH, HOME, ...settings }, keepAlive: true }).catch(
+    const stack = await startStack({ home, env: { PATH, HOME, ...settings }, restart: 'soon' }).catch(
       (error: unknown) => {
         throw new Error(explainFailure(error), { cause: error });
       },
     );
-    return new TestStack(stack, await Upstream.connect(stack.servers.url('rabbitmq')), home);
+    const url = brokerUrl ?? stack.servers.url('rabbitmq');
+    return new TestStack({ stack, upstream: await Upstream.connect(url), home, brokerUrl: url });
   }
 
   /** A new account with a client and a token of it. */
@@ -92,12 +100,19 @@ export class TestStack implements AsyncDisposable {
     return rows[0].guid;
   }
 
+  /** Waits until every service says that it is ready. */
+  async untilReady(): Promise<void> {
+    for (const { spec } of this.stack.services) {
+      await until(`${spec.name} is ready`, async () => (await spec.waitsFor()) === undefined);
+    }
+  }
+
   /** Stops everything. Throws where a process of the stack outlives that. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.upstream[Symbol.asyncDispose]();
     await this.postgres.end();
     await this.stack.stop();
-    await nothingLeftBehind([this.#home, this.stack.servers.url('rabbitmq'), this.stack.servers.url('postgres')]);
-    await rm(this.#home, { recursive: true, force: true });
+    await nothingLeftBehind([this.home, this.stack.servers.url('rabbitmq'), this.stack.servers.url('postgres')]);
+    await rm(this.home, { recursive: true, force: true });
   }
 }

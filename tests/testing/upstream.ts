@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connect, type ChannelModel, type ConfirmChannel } from 'amqplib';
+import { connect, type ChannelModel, type ConfirmChannel, type Options } from 'amqplib';
 import type { PublishedEvent } from './event.ts';
 
 type Link = { connection: ChannelModel; channel: ConfirmChannel };
@@ -23,8 +23,8 @@ export class Upstream implements AsyncDisposable {
   }
 
   /** Resolves when the broker has confirmed it. Rejects when it refuses, or goes away before it has. */
-  async publish(event: PublishedEvent): Promise<void> {
-    await this.publishRaw(`${event.interface}.${event.action}`, Buffer.from(JSON.stringify(event)), event.guid);
+  async publish(event: PublishedEvent, extra: Options.Publish = {}): Promise<void> {
+    await this.publishRaw(`${event.interface}.${event.action}`, Buffer.from(JSON.stringify(event)), event.guid, extra);
   }
 
   /** Publishes the same event again until the broker has confirmed it, as an upstream with an outbox does. */
@@ -39,10 +39,15 @@ export class Upstream implements AsyncDisposable {
     throw new Error(`event ${event.guid} was never confirmed`);
   }
 
-  async publishRaw(routingKey: string, body: Buffer, messageId?: string, extra: object = {}): Promise<void> {
+  async publishRaw(routingKey: string, body: Buffer, messageId?: string, extra: Options.Publish = {}): Promise<void> {
     const { channel } = await this.#open();
     await new Promise<void>((resolve, reject) => {
-      const options = { persistent: true, contentType: 'application/json', ...(messageId && { messageId }), ...extra };
+      const options = {
+        persistent: true,
+        contentType: 'application/json',
+        ...(messageId !== undefined && { messageId }),
+        ...extra,
+      };
       channel.publish('waybell.events', routingKey, body, options, (error: unknown) => {
         if (error === null) resolve();
         else reject(error instanceof Error ? error : new Error('the broker refused the event'));

@@ -6,11 +6,17 @@ import { announcedName, type GeneratedEvent, parties } from './event.ts';
 import { aGuid } from './values.ts';
 
 /** What the router is told of a subscription. */
-export type Known = { guid: string; generation: number; auditFieldSet: readonly string[] | null; isFeatureOn: boolean };
+export type Known = {
+  guid: string;
+  client: string;
+  generation: number;
+  auditFieldSet: readonly string[] | null;
+  isFeatureOn: boolean;
+};
 
 export type Audience = {
   subscriptions: ReadonlyMap<string, readonly Known[]>;
-  /** `<action> <subscription> <message guid> <body>`, or `<subscription> <reason>`, the gate, and how much is unknown; sorted. */
+  /** `<action> <subscription> <message guid> <body>`, or `<subscription or account> <reason>`, the gate, and how much is unknown; sorted. */
   expected: readonly string[];
 };
 
@@ -29,8 +35,8 @@ export function anAudience(event: GeneratedEvent, dice: Dice): Audience {
     const clients = Array.from({ length: dice.below(3) }, () => aSubscription(event, dice));
     subscriptions.set(keyFor(account), clients);
     expected.push(...clients.map((client) => outcome(event, client)));
+    if (clients.length === 0) expected.push(`${account} no_subscription`);
   }
-  if (expected.length === 0) expected.push(' no_subscription');
   expected.push(`gate ${action.gate ?? 'none'}`);
   return { subscriptions, expected: [...expected, `unknown members ${event.unknownMembers}`].toSorted() };
 }
@@ -71,6 +77,7 @@ function aSubscription({ action }: GeneratedEvent, dice: Dice): Known {
   const isRevised = action.family === 'vehicle revision' || action.family === 'order revision';
   return {
     guid: aGuid(dice).toLowerCase(),
+    client: 'default',
     generation: dice.below(9) + 1,
     auditFieldSet: isRevised ? dice.pick(sets.map((set) => set && dice.shuffled(set))) : null,
     isFeatureOn: !dice.oneIn(8),

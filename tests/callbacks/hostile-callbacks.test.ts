@@ -1,0 +1,150 @@
+import { createServer, isIP, type AddressInfo, type Server } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { openEndpoints } from '@waybell/deliverer/call-endpoint';
+import type { ResolveHost } from '@waybell/deliverer/resolve-host';
+import { aDelivery } from '@waybell/deliverer/testing/delivery';
+import { connectProxy, type TestProxy } from '@waybell/deliverer/testing/proxy';
+import { DENIED_PORTS, readPorts } from '@waybell/runtime/callback-ports';
+import { readNetworks } from '@waybell/runtime/forbidden-address';
+import { findCallbackUrlFault } from '@waybell/subscription-api/callback-url';
+import { countConnections } from './count-connections.ts';
+import groups from './hostile-callbacks.json' with { type: 'json' };
+
+/** Each address with what a subscribe answers; null is that it is taken. `names` is what its name means, if anything. */
+const table = groups.flatMap(({ form, answer, names = [], urls }) => urls.map((url) => ({ form, answer, names, url })));
+
+const taken = table.filter(({ answer }) => answer === null);
+const refused = table.filter(({ answer }) => answer !== null);
+
+const PUBLIC = '93.184.215.14';
+const LIMIT_MS = 10_000;
+const nothing = readNetworks([]);
+const loopback = readNetworks(['127.0.0.0/8']);
+const deniedPorts = readPorts(DENIED_PORTS);
+
+/** Every address in the table, whether written out or meant by a name. */
+const addresses = new Set([
+  ...table.map(({ url }) => hostOf(url)).filter((host) => isIP(host) !== 0),
+  ...table.flatMap(({ names }) => names),
+]);
+
+function hostOf(text: string): string {
+  return (URL.parse(text)?.hostname ?? '').replace(/^\[(.*)\]$/, '$1');
+}
+
+const subscribe = (url: string, names: string[]) =>
+  findCallbackUrlFault(url, { isHttpAllowed: false, networks: nothing, deniedPorts, resolve: async () => names });
+
+type Circumstances = { names: string[]; networks?: typeof nothing; proxy?: URL };
+
+/** One attempt, where names mean these addresses. */
+async function deliver(url: string, { names, networks = nothing, proxy }: Circumstances): Promise<string | undefined> {
+  const resolveHost: ResolveHost = async () => names.map((address) => ({ address, family: isIP(address) }));
+  const limits = { shipper: { responseMs: LIMIT_MS }, carrier: { responseMs: LIMIT_MS } };
+  const timing = { connectTimeoutMs: LIMIT_MS, keepAliveMs: LIMIT_MS, userAgent: 'Waybell' };
+  await using endpoints = openEndpoints({ ...timing, limits, networks, deniedPorts, resolveHost, proxy });
+  const { reason } = await endpoints.callEndpoint({
+    delivery: aDelivery(),
+    callbackUrl: url,
+    verificationToken: '',
+    signingSecrets: [],
+  });
+  return reason;
+}
+
+let listener: Server;
+let proxy: TestProxy;
+let arrived = 0;
+const connections = countConnections();
+
+beforeAll(async () => {
+  listener = createServer((socket) => {
+    arrived += 1;
+    socket.destroy();
+  });
+  await new Promise<void>((resolve) => {
+    listener.listen(0, resolve);
+  });
+  proxy = await connectProxy(() => ({ status: 403 }));
+});
+
+afterAll(async () => {
+  connections[Symbol.dispose]();
+  await proxy[Symbol.asyncDispose]();
+  await new Promise<void>((resolve) => {
+    listener.close(() => resolve());
+  });
+});
+
+/** The same address, at the port where every connection to this machine arrives. */
+function atListener(text: string): string {
+  const url = URL.parse(text);
+  if (url === null) return text;
+  // A server on every address of this machine has an address and a port.
+  url.port = String((listener.address() as AddressInfo).port);
+  return url.href;
+}
+
+/** What was seen so far: connections begun to whatever address, those that arrived, and what the proxy was asked for. */
+const seen = () => ({ begun: connections.begun(), arrived, asked: proxy.asked.length });
+
+/** How attempts at it end, directly and through a proxy, and whether anything was seen of them. */
+async function attempts(url: string, names: string[]): Promise<{ reasons: (string | undefined)[]; wasSeen: boolean }> {
+  const before = seen();
+  const reasons = [await deliver(url, { names }), await deliver(url, { names, proxy: new URL(proxy.url) })];
+  return { reasons, wasSeen: JSON.stringify(seen()) !== JSON.stringify(before) };
+}
+
+describe('a subscribe', () => {
+  test('is tried with at least 120 hostile addresses', () => {
+    expect(new Set(refused.map(({ url }) => url)).size).toBeGreaterThanOrEqual(120);
+  });
+
+  test.each(refused)('to $url, $form, is refused: $answer', async ({ url, answer, names }) => {
+    expect(await subscribe(url, names)).toContain(answer);
+  });
+
+  test.each(taken)('to $url, $form, is taken', async ({ url }) => {
+    expect(await subscribe(url, [])).toBeNull();
+  });
+});
+
+describe('an attempt', () => {
+  test('arrives, directly and through a proxy, where nothing forbids it, and is seen to', async () => {
+    const url = atListener('http://hooks.example.com/');
+    expect(await deliver(url, { names: ['127.0.0.1'], networks: loopback })).toBe('reset');
+    expect(seen()).toMatchObject({ begun: 1, arrived: 1 });
+    expect(await deliver(url, { names: [PUBLIC], proxy: new URL(proxy.url) })).toBe('unreachable');
+    expect(seen()).toMatchObject({ begun: 2, arrived: 1, asked: 1 });
+  });
+
+  test.each(table)('at $url, $form, makes no connection, whatever its name means now', async ({ url }) => {
+    const isUrl = /^https?:$/.test(URL.parse(url)?.protocol ?? '');
+    const reason = isUrl ? 'blocked_address' : 'unknown';
+    expect(await attempts(atListener(url), ['127.0.0.1'])).toEqual({ reasons: [reason, reason], wasSeen: false });
+  });
+
+  test.each([...addresses])('at a name makes no connection once it changed its answer to %s', async (address) => {
+    const url = 'https://rebinding.example.com/';
+    expect(await subscribe(url, [PUBLIC])).toBeNull();
+    for (const names of [[address], [PUBLIC, address]]) {
+      const { reasons, wasSeen } = await attempts(atListener(url), names);
+      expect([reasons, wasSeen]).toEqual([['blocked_address', 'blocked_address'], false]);
+    }
+  });
+
+  test('at a network that is denied makes no connection, even where a wider one is allowed', async () => {
+    const before = seen();
+    const networks = readNetworks(['127.0.0.0/8'], ['127.0.0.0/24']);
+    const url = atListener('http://hooks.example.com/');
+    expect(await deliver(url, { names: ['127.0.0.1'], networks })).toBe('blocked_address');
+    expect(seen()).toEqual(before);
+  });
+
+  test.each([...deniedPorts])('at port %i makes no connection', async (port) => {
+    const before = seen();
+    const url = `http://hooks.example.com:${port}/`;
+    expect(await deliver(url, { names: ['127.0.0.1'], networks: loopback })).toBe('blocked_address');
+    expect(seen()).toEqual(before);
+  });
+});

@@ -1,0 +1,88 @@
+import { existsSync, globSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { repository } from '@waybell/cli/stack/stack-folder';
+import { parse } from 'yaml';
+
+const read = (path: string) => readFileSync(join(repository, path), 'utf8');
+
+// The shapes are pnpm's.
+const lock = parse(read('pnpm-lock.yaml')) as { packages: Record<string, { resolution: Record<string, string> }> };
+const workspace = parse(read('pnpm-workspace.yaml')) as Record<string, unknown> & {
+  allowBuilds: Record<string, boolean>;
+};
+
+type Manifest = { name: string; scripts?: Record<string, string> };
+
+/** The folders of the packages that are installed, without the links by which they find each other. */
+function installedPackages(): string[] {
+  const root = join(repository, 'node_modules/.pnpm');
+  return readdirSync(root).flatMap((store) =>
+    globSync(['*', '@*/*'], { cwd: join(root, store, 'node_modules') })
+      .map((name) => join(root, store, 'node_modules', name))
+      .filter((path) => !lstatSync(path).isSymbolicLink() && existsSync(join(path, 'package.json'))),
+  );
+}
+
+/** The packages here that would run something of their own while they are installed. */
+function packagesWithScripts(): string[] {
+  return installedPackages().flatMap((path) => {
+    const { name, scripts = {} } = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8')) as Manifest;
+    const hasScript = ['preinstall', 'install', 'postinstall'].some((each) => each in scripts);
+    return hasScript || existsSync(join(path, 'binding.gyp')) ? [name] : [];
+  });
+}
+
+describe('the lock file', () => {
+  test('holds a SHA-512 of every package, and nothing beside it that says where to get it', () => {
+    const entries = Object.entries(lock.packages);
+    const others = entries.filter(
+      ([, { resolution }]) =>
+        Object.keys(resolution).join() !== 'integrity' || !/^sha512-[\w+/]{86}==$/.test(resolution['integrity'] ?? ''),
+    );
+    expect(entries.length).toBeGreaterThan(100);
+    expect(others).toEqual([]);
+  });
+
+  test('names no host, no repository and no archive', () => {
+    const lines = read('pnpm-lock.yaml').split('\n');
+    expect(lines.filter((line) => /https?:\/\/|git[+@]|\.tgz|tarball|[\s'"]file:/.test(line))).toEqual([]);
+  });
+});
+
+describe('an installation', () => {
+  test('runs scripts of no package but those that are named, of which there are none', () => {
+    const { allowBuilds, ...settings } = workspace;
+    expect(Object.entries(allowBuilds).filter(([, isAllowed]) => isAllowed)).toEqual([]);
+    expect(installedPackages().length).toBeGreaterThan(100);
+    expect(packagesWithScripts().filter((name) => !(name in allowBuilds))).toEqual([]);
+    expect(Object.keys(settings)).not.toContain('dangerouslyAllowAllBuilds');
+    expect(settings).toMatchObject({ strictDepBuilds: true });
+  });
+});
+
+describe('the image', () => {
+  test('is given the manifest of every package that it runs, so that each finds what it needs', () => {
+    const manifests = globSync('{cli,libs/*,services/*}/package.json', { cwd: repository });
+    const copied = read('deploy/Dockerfile').matchAll(/^COPY (\S+\/package\.json) (\S+)\/$/gm);
+    const given = [...copied].filter(([, from, to]) => from === `${to}/package.json`).map(([, from]) => from);
+    expect(new Set(given)).toEqual(new Set(manifests));
+  });
+});
+
+describe('the bill of materials', () => {
+  test('names what an image ships with its hash, and nothing that is only for tests', () => {
+    const command = [join(repository, 'cli/main.ts'), 'sbom'];
+    const bill: unknown = JSON.parse(execFileSync(process.execPath, command, { encoding: 'utf8' }));
+    const { components, ...rest } = bill as { components: { name: string; externalReferences?: object[] }[] };
+    const names = components.map(({ name }) => name);
+    expect(rest).toMatchObject({ bomFormat: 'CycloneDX', metadata: { component: { name: 'waybell' } } });
+    expect(names).toEqual(expect.arrayContaining(['amqplib', 'undici', 'pg', 'express', 'jose']));
+    expect(names).not.toContain('jest');
+    const amqplib = components.find(({ name }) => name === 'amqplib');
+    expect(amqplib?.externalReferences).toContainEqual(
+      expect.objectContaining({ hashes: [{ alg: 'SHA-512', content: expect.stringMatching(/^[0-9a-f]{128}$/) }] }),
+    );
+  });
+});

@@ -1,0 +1,43 @@
+import type { Fault } from './fault.ts';
+import { deliveryLog } from './rows/d01-delivery-log.ts';
+import { positions } from './rows/g01-positions.ts';
+import { servicesKilled } from './rows/l01-services-killed.ts';
+import { servicesStopped } from './rows/l02-services-stopped.ts';
+import { brokerAway } from './rows/l03-broker-away.ts';
+import { postgresAway } from './rows/l04-postgres-away.ts';
+import { redisAway } from './rows/l05-redis-away.ts';
+import { alarms } from './rows/l06-alarms.ts';
+import { nodesAway } from './rows/l07-nodes-away.ts';
+import { malformed } from './rows/l08-malformed.ts';
+import { hostileReceiversAmongOthers } from './rows/l09-hostile-receivers.ts';
+import { backlog } from './rows/l10-backlog.ts';
+import { retriesWaiting } from './rows/l11-retries-waiting.ts';
+import { brokerLink } from './rows/l12-broker-link.ts';
+import { culpritsAmongOthers } from './rows/l13-culprits.ts';
+import { topologyBroken } from './rows/l14-topology.ts';
+import { deactivation } from './rows/l15-deactivation.ts';
+import { soak } from './rows/l16-soak.ts';
+import { clocks } from './rows/l17-clocks.ts';
+
+/** Every fault of the bench, in the order of its table. */
+export const allFaults: readonly Fault[] = [
+  ...servicesKilled,
+  ...servicesStopped,
+  ...brokerAway,
+  ...postgresAway,
+  ...redisAway,
+  ...alarms,
+  ...nodesAway,
+  ...malformed,
+  ...hostileReceiversAmongOthers,
+  ...backlog,
+  ...retriesWaiting,
+  ...brokerLink,
+  ...culpritsAmongOthers,
+  ...topologyBroken,
+  ...deactivation,
+  ...soak,
+  ...clocks,
+  ...positions,
+  ...deliveryLog,
+];

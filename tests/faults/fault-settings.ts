@@ -1,0 +1,27 @@
+/** Requests under way at once, in tests that break things. */
+const SLOTS = 64;
+
+const HELD_NOW = 128;
+
+/**
+ * Deliveries in hand, at most: what a killed deliverer had made and not acknowledged is at most this. Those from the
+ * waiting lanes come on top, twice as many as there are slots.
+ */
+export const HELD = HELD_NOW + 2 * SLOTS;
+
+/** The schedules of both interfaces in their own shape, but short. */
+export const faultSettings = {
+  SHIPPER_RETRY_DELAYS: '300ms,300ms,300ms,300ms,300ms',
+  CARRIER_RETRY_DELAYS: '200ms,400ms,800ms',
+  DELIVER_SLOTS: String(SLOTS),
+  DELIVER_HELD: String(HELD_NOW),
+  // What is slow with all else on a small machine is not away: that would cost duplicates, and answers of the API.
+  REDIS_TIMEOUT: '10s',
+  DATABASE_TIMEOUT: '30s',
+};
+
+/** As shipped, for faults that are about an outage of Postgres. */
+export const shippedDatabaseTimeout = { DATABASE_TIMEOUT: '' };
+
+/** No two attempts at a delivery may be closer than this. */
+export const shortestDelayMs = 200;

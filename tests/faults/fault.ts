@@ -1,0 +1,48 @@
+import type { Balance } from '../testing/balance.ts';
+import type { BuildStage, Scale, Settings, Stage } from './stage.ts';
+
+/** Something that goes wrong on a bad day, how it is brought about, and what it may cost. */
+export type Fault = {
+  /** The row of the table in docs/guarantees.md that it belongs to. */
+  row: `${'L' | 'G' | 'D'}${number}`;
+  name: string;
+  /** Part of the daily suite, in its short form. */
+  isDaily: boolean;
+  /** Settings of the services, beside the short schedules that every fault has. */
+  settings?: Settings | ((scale: Scale) => Settings);
+  /** The stage, where the usual one will not do. */
+  buildStage?: BuildStage;
+  bars: Bars;
+  /** Brings it about and resolves when the line is at rest again. */
+  run: (stage: Stage) => Promise<Course>;
+};
+
+/** What it may cost. That nothing is lost, skipped or recorded without having happened holds for every fault. */
+export type Bars = {
+  /** Requests that receivers may get again, with the same `webhook-id` and attempt, each time that it happens. */
+  duplicates: number;
+  /**
+   * Deliveries of which two chains of retries may run side by side; none where it is left out. Not held where it happens
+   * several times: two of these may hit one delivery, which looks the same.
+   */
+  forked?: number;
+  /** From the fault until an event published after it is received. Held by the bench, not by the daily suite. */
+  movingAgainSeconds?: number;
+  /** Resident memory of any service at its peak. */
+  megabytes?: number;
+};
+
+/** How it went. */
+export type Course = {
+  published: number;
+  /** How often it was brought about; once where it is left out. */
+  times?: number;
+  balance: Balance;
+  movingAgainSeconds?: number;
+  /** From the end of the load to the last end. */
+  atRestSeconds?: number;
+  /** What else is worth knowing, printed below the row. */
+  notes?: string[];
+  /** What else was to hold and did not. */
+  problems?: string[];
+};

@@ -1,0 +1,37 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '@waybell/runtime/testing/until';
+import type { Fault } from '../fault.ts';
+import { HELD } from '../fault-settings.ts';
+import type { Stage } from '../stage.ts';
+import { underLoad, type Inject } from '../under-load.ts';
+
+const AWAY_MS = { short: 5_000, release: 20_000 };
+
+const faults: Record<string, Inject> = {
+  async 'RabbitMQ stopped for a while'({ stack, scale }) {
+    const broker = stack.stack.servers.process('rabbitmq');
+    await broker.stop();
+    await sleep(AWAY_MS[scale]);
+    await broker.start();
+  },
+  async 'RabbitMQ killed'({ stack }) {
+    const broker = stack.stack.servers.process('rabbitmq');
+    await broker.kill();
+    await until('RabbitMQ is back', () => broker.state === 'ready');
+  },
+};
+
+export const brokerAway: Fault[] = Object.entries(faults).map(([name, inject]) => ({
+  row: 'L3',
+  name,
+  isDaily: true,
+  bars: { duplicates: HELD, movingAgainSeconds: 60 },
+  run: underLoad(inject, { releaseTimes: 3, check: noServiceEnded }),
+}));
+
+/** Services wait for their broker; they do not end and begin again. */
+function noServiceEnded({ stack }: Stage): string[] {
+  return stack.stack.services
+    .filter(({ restarts }) => restarts > 0)
+    .map(({ spec, restarts }) => `${spec.name} ended ${restarts} times`);
+}

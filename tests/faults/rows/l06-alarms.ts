@@ -1,0 +1,39 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '@waybell/runtime/testing/until';
+import { alarmed } from '../alarmed.ts';
+import type { Fault } from '../fault.ts';
+import { HELD } from '../fault-settings.ts';
+import { underLoad, type Inject } from '../under-load.ts';
+
+const ALARM_MS = { short: 2_000, release: 20_000 };
+const BACKLOG = { short: 1_000, release: 20_000 };
+
+const faults: Record<string, Inject> = {
+  async 'a memory alarm'(stage) {
+    await alarmed(stage, 'memory', () => sleep(ALARM_MS[stage.scale]));
+  },
+  async 'a disk alarm'(stage) {
+    await alarmed(stage, 'disk', () => sleep(ALARM_MS[stage.scale]));
+  },
+  async 'an alarm over a backlog, which drains meanwhile'(stage, ledger) {
+    const { stack, receiver, scale } = stage;
+    await stack.stack.service('deliverer').stop();
+    const before = ledger.published;
+    await until('there is a backlog', () => ledger.published >= before + BACKLOG[scale], 300_000);
+    await alarmed(stage, 'memory', async () => {
+      const seen = receiver.received.length;
+      await stack.stack.service('deliverer').start();
+      // What fails is held, and fills what may be held in the end.
+      await until('more has left than it may hold', () => receiver.received.length > seen + 2 * HELD, 300_000);
+    });
+  },
+};
+
+/** While the broker takes nothing from publishers, what needs no publishing goes on. */
+export const alarms: Fault[] = Object.entries(faults).map(([name, inject]) => ({
+  row: 'L6',
+  name,
+  isDaily: true,
+  bars: { duplicates: HELD, movingAgainSeconds: 60, megabytes: 300 },
+  run: underLoad(inject),
+}));

@@ -1,0 +1,112 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { SupervisedProcess } from '@waybell/cli/stack/supervised-process';
+import { readSchedule, scheduleSettings } from '@waybell/line/schedule';
+import { readEnvironment } from '@waybell/runtime/environment';
+import { RabbitmqCluster } from '../../testing/rabbitmq-cluster.ts';
+import { Receiver } from '../../testing/receiver.ts';
+import { TestStack } from '../../testing/test-stack.ts';
+import type { Course, Fault } from '../fault.ts';
+import { faultSettings, HELD } from '../fault-settings.ts';
+import { retriesAmong, unsettledMs } from '../late-retries.ts';
+import type { BuiltStage, Scale, Stage } from '../stage.ts';
+import { underLoad } from '../under-load.ts';
+
+const AWAY_MS = { short: 20_000, release: 60_000 };
+/** Once a node has gone or come back, retries may be late for so long. */
+const UNSETTLED_MS = 15_000;
+const LATE_MS = 1_000;
+// Three brokers beside everything else: more would be late without any fault.
+const SHORT_EVENTS_PER_SECOND = 60;
+
+type Away = (cluster: RabbitmqCluster, node: SupervisedProcess, awayMs: number) => Promise<void>;
+
+/** What happens to one node of three. Each resolves when the cluster is whole again. */
+const faults: Record<string, Away> = {
+  async 'a node of three killed, which leads queues'(cluster, node, awayMs) {
+    await node.kill();
+    await sleep(awayMs);
+    await node.start();
+    await cluster.untilWhole();
+  },
+  async 'a node of three cut off from the others, and back'(cluster, node, awayMs) {
+    await cluster.cutOff(node, awayMs);
+    await sleep(awayMs);
+    await cluster.untilWhole();
+  },
+};
+
+export const nodesAway: Fault[] = Object.entries(faults).map(([name, away]) => ({
+  row: 'L7',
+  name,
+  isDaily: false,
+  buildStage: buildClusterStage,
+  bars: { duplicates: HELD, movingAgainSeconds: 60 },
+  run: (stage) => runOn(stage, away),
+}));
+
+async function runOn(stage: Stage, away: Away): Promise<Course> {
+  const cluster = clusterOf(stage);
+  // The ledger's own queue is on the first node.
+  const [, node] = cluster.nodes;
+  if (node === undefined) throw new Error('this cluster has no second node');
+  const seen = { led: [] as string[], beganAt: performance.now(), goneAt: 0, backAt: 0 };
+  const inject = async () => {
+    seen.led = await cluster.ledBy(node);
+    seen.goneAt = performance.now();
+    await away(cluster, node, AWAY_MS[stage.scale]);
+    seen.backAt = performance.now();
+    await sleep(UNSETTLED_MS + LATE_MS);
+  };
+  const options = { eventsPerSecond: { short: SHORT_EVENTS_PER_SECOND }, check: () => problemsOf(stage, seen) };
+  return underLoad(inject, options)(stage);
+}
+
+type SeenByRow = { led: string[]; beganAt: number; goneAt: number; backAt: number };
+
+function problemsOf({ receiver }: Stage, { led, beganAt, goneAt, backAt }: SeenByRow): string[] {
+  if (led.length === 0) return ['the node led no queue'];
+  const isOther = ({ path }: { path: string }) => !led.some((queue) => `${queue}.`.includes(`.${actionKeyOf(path)}.`));
+  const retries = retriesAmong(receiver.received.filter(isOther), delaysMsAt);
+  // Not since ever: the same cluster may have been through another fault.
+  if (unsettledMs(retries, { since: beganAt, until: goneAt, toleratedMs: LATE_MS }) > 0)
+    return ['retries were late before the fault: this machine is too busy to tell'];
+  const spans = [
+    { what: 'it went', since: goneAt, until: backAt, toleratedMs: LATE_MS },
+    { what: 'it came back', since: backAt, toleratedMs: LATE_MS },
+  ];
+  return spans
+    .map(({ what, ...span }) => ({ what, ms: unsettledMs(retries, span) }))
+    .filter(({ ms }) => ms > UNSETTLED_MS)
+    .map(({ what, ms }) => `retries of other actions late until ${(ms / 1_000).toFixed(1)} s after ${what}`);
+}
+
+/** Receivers' paths begin with the interface and end with the action. */
+const actionKeyOf = (path: string): string => `${path.split('/')[1]}.${path.split('/').at(-1)}`;
+
+const schedule = readSchedule(readEnvironment(scheduleSettings, faultSettings));
+const delaysMsAt = (path: string): readonly number[] =>
+  path.startsWith('/shipper/') ? schedule.shipper : schedule.carrier;
+
+type ClusterStage = BuiltStage & { cluster: RabbitmqCluster };
+
+async function buildClusterStage(settings: Record<string, string>, scale: Scale): Promise<ClusterStage> {
+  const cluster = await RabbitmqCluster.start();
+  const stack = await TestStack.start({ ...settings, AMQP_URL: cluster.url }, cluster.nodes[0]?.spec.address);
+  const receiver = await Receiver.start();
+  return {
+    stack,
+    receiver,
+    scale,
+    cluster,
+    async [Symbol.asyncDispose]() {
+      await receiver[Symbol.asyncDispose]();
+      await stack[Symbol.asyncDispose]();
+      await cluster[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function clusterOf(stage: Stage): RabbitmqCluster {
+  if ('cluster' in stage && stage.cluster instanceof RabbitmqCluster) return stage.cluster;
+  throw new Error('this stage has no cluster');
+}

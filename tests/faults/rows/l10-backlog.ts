@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+import { serviceNames } from '@waybell/cli/services';
+import { anEvent } from '../../testing/event.ts';
+import { Ledger } from '../../testing/ledger.ts';
+import { until } from '@waybell/runtime/testing/until';
+import type { Course, Fault } from '../fault.ts';
+import { HELD } from '../fault-settings.ts';
+import { missingInLog } from '../missing-in-log.ts';
+import type { Scale, Stage } from '../stage.ts';
+
+const BACKLOG = { short: 20_000, release: 500_000 };
+/** Of the backlog, what is delivered as it comes, to know how fast that goes. */
+const STEADY_PART = 1 / 10;
+/** How fast it drains, restarts included, of how fast deliveries go end to end. */
+const LEAST_OF_STEADY = 0.9;
+const UNCONFIRMED = 500;
+const DRAINED = 3_600_000;
+
+/** A backlog that every process is restarted twice beside while it drains. */
+export const backlog: Fault[] = [
+  {
+    row: 'L10',
+    name: 'a backlog, every service restarted twice while it drains',
+    isDaily: false,
+    // The shipped limits of what is held: memory is to stay flat with them.
+    settings: { DELIVER_SLOTS: '', DELIVER_HELD: '' },
+    bars: { duplicates: HELD, megabytes: 300 },
+    run: drainBacklog,
+  },
+];
+
+async function drainBacklog(stage: Stage): Promise<Course> {
+  const { stack, receiver, scale } = stage;
+  const size = BACKLOG[scale];
+  const ledger = await Ledger.open(stack, receiver);
+  const publish = await openUpstream(stage, ledger);
+  const untilReceived = (count: number) => until('more has come', () => receiver.received.length >= count, DRAINED);
+
+  const steady = size * STEADY_PART;
+  const steadyPerSecond = await rateOf(steady, async () => {
+    await publish(steady);
+    await untilReceived(steady);
+  });
+  await stack.stack.service('deliverer').stop();
+  await publish(size);
+  const startedAt = performance.now();
+  const drainPerSecond = await rateOf(size, async () => {
+    await stack.stack.service('deliverer').start();
+    for (const [place, name] of [...serviceNames, ...serviceNames].entries()) {
+      await untilReceived(steady + ((place + 1) / (2 * serviceNames.length + 1)) * size);
+      await stack.stack.service(name).restart();
+    }
+    await untilReceived(steady + size);
+  });
+  await ledger.untilQuiet({ limitMs: DRAINED });
+  return {
+    published: ledger.published,
+    balance: ledger.balance(),
+    atRestSeconds: (performance.now() - startedAt) / 1_000,
+    notes: [`drained ${drainPerSecond}/s, restarts included; end to end without a backlog ${steadyPerSecond}/s`],
+    problems: [...problemsOf({ drainPerSecond, steadyPerSecond }, scale), ...(await missingInLog(stack, ledger))],
+  };
+}
+
+/** In its short form the restarts take longer than the backlog. */
+function problemsOf(rates: { drainPerSecond: number; steadyPerSecond: number }, scale: Scale): string[] {
+  const share = rates.drainPerSecond / rates.steadyPerSecond;
+  if (scale === 'short' || share >= LEAST_OF_STEADY) return [];
+  return [`drained at ${share.toFixed(2)} of the rate without a backlog, at least ${LEAST_OF_STEADY}`];
+}
+
+async function rateOf(count: number, work: () => Promise<void>): Promise<number> {
+  const beganAt = performance.now();
+  await work();
+  return Math.round((count / (performance.now() - beganAt)) * 1_000);
+}
+
+/** Somebody subscribes; resolves with what publishes so many events for them and waits for the confirms. */
+async function openUpstream({ stack, receiver }: Stage, ledger: Ledger): Promise<(count: number) => Promise<void>> {
+  const { account, subscribe } = await stack.client('shipper');
+  const url = receiver.url(`/backlog/${randomUUID()}`);
+  await subscribe('order.booked', url);
+  const subscriptions = [await stack.subscriptionAt(url)];
+  const publishOne = async () => {
+    const event = anEvent({ interface: 'shipper', action: 'order.booked', parties: { shipper: account } });
+    const sentAt = performance.now();
+    await stack.upstream.publishUntilConfirmed(event);
+    ledger.confirmed(event, subscriptions, sentAt);
+  };
+  return async (count) => {
+    let left = count;
+    const publishOn = async () => {
+      while (left > 0) {
+        left -= 1;
+        await publishOne();
+      }
+    };
+    await Promise.all(Array.from({ length: UNCONFIRMED }, publishOn));
+  };
+}

@@ -1,0 +1,72 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startServers } from '@waybell/cli/stack/servers';
+import { Detour } from '@waybell/line/testing/detour';
+import { Receiver } from '../../testing/receiver.ts';
+import { TestStack } from '../../testing/test-stack.ts';
+import type { Fault } from '../fault.ts';
+import { HELD } from '../fault-settings.ts';
+import type { BuiltStage, Scale, Stage } from '../stage.ts';
+import { underLoad } from '../under-load.ts';
+
+const HEARTBEAT_MS = 10_000;
+const BAD_MS = { short: 10_000, release: 30_000 };
+
+type LinkStage = BuiltStage & { detour: Detour };
+
+/** What goes wrong on the way between the services and the broker; upstream has another. */
+const faults: Record<string, (detour: Detour, scale: Scale) => Promise<void>> = {
+  async 'the way to the broker cut without a word, three heartbeats long'(detour) {
+    detour.stall('everything');
+    await sleep(3 * HEARTBEAT_MS);
+    detour.flow();
+  },
+  async 'the way to the broker two seconds long'(detour, scale) {
+    detour.weather({ latencyMs: 2_000 });
+    await sleep(BAD_MS[scale]);
+    detour.weather({});
+  },
+  async 'the way to the broker 16 KB/s narrow'(detour, scale) {
+    detour.weather({ bytesPerSecond: 16_000 });
+    await sleep(BAD_MS[scale]);
+    detour.weather({});
+  },
+};
+
+export const brokerLink: Fault[] = Object.entries(faults).map(([name, inject]) => ({
+  row: 'L12',
+  name,
+  isDaily: false,
+  buildStage: buildLinkStage,
+  bars: { duplicates: HELD, movingAgainSeconds: 60 },
+  run: underLoad((stage) => inject(detourOf(stage), stage.scale)),
+}));
+
+async function buildLinkStage(settings: Record<string, string>, scale: Scale): Promise<LinkStage> {
+  const home = await mkdtemp(join(tmpdir(), 'waybell-link-'));
+  const servers = await startServers({ home, only: ['rabbitmq'] });
+  const brokerUrl = servers.url('rabbitmq');
+  const detour = await Detour.to(brokerUrl);
+  const stack = await TestStack.start({ ...settings, AMQP_URL: detour.url }, brokerUrl);
+  const receiver = await Receiver.start();
+  return {
+    stack,
+    receiver,
+    scale,
+    detour,
+    async [Symbol.asyncDispose]() {
+      await receiver[Symbol.asyncDispose]();
+      await stack[Symbol.asyncDispose]();
+      await detour[Symbol.asyncDispose]();
+      await servers.stop();
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+}
+
+function detourOf(stage: Stage): Detour {
+  if ('detour' in stage && stage.detour instanceof Detour) return stage.detour;
+  throw new Error('this stage has no detour');
+}

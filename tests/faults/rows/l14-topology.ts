@@ -1,0 +1,83 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { prepareBroker } from '@waybell/cli/stack/prepare';
+import { deliveryQueue, returnsExchange, routerQueue } from '@waybell/line/topology';
+import { anEvent } from '../../testing/event.ts';
+import type { Ledger } from '../../testing/ledger.ts';
+import { ACTIONS } from '../../testing/subscribers.ts';
+import { until } from '@waybell/runtime/testing/until';
+import type { Fault } from '../fault.ts';
+import { faultSettings } from '../fault-settings.ts';
+import { onChannel } from '../on-channel.ts';
+import type { Stage } from '../stage.ts';
+import { underLoad, type Inject } from '../under-load.ts';
+
+const BROKEN_MS = { short: 3_000, release: 20_000 };
+const QUIET_EVENTS = 20;
+/** An action that has retries under load, and one that has no traffic of its own. */
+const RETRIED = 'shipper.order.paid';
+const QUIET = 'order.archived';
+const quietQueue = deliveryQueue(`shipper.${QUIET}`);
+
+const faults: Record<string, Inject> = {
+  async 'a binding deleted while retries wait'(stage) {
+    await onChannel(stage, (channel) => channel.unbindQueue(deliveryQueue(RETRIED), returnsExchange, RETRIED));
+    await sleep(BROKEN_MS[stage.scale]);
+    await onChannel(stage, (channel) => channel.bindQueue(deliveryQueue(RETRIED), returnsExchange, RETRIED));
+  },
+  async 'a queue deleted'(stage, ledger) {
+    const publish = await quietSubscriber(stage, ledger);
+    await onChannel(stage, (channel) => channel.deleteQueue(quietQueue));
+    await publish();
+    await sleep(BROKEN_MS[stage.scale]);
+    await prepareBroker({ url: stage.stack.brokerUrl }, faultSettings);
+  },
+  async 'a queue declared with other arguments'({ stack }) {
+    const other = { ...faultSettings, EVENTS_QUEUE_LIMIT: '1000000' };
+    const refusal = String(await prepareBroker({ url: stack.brokerUrl }, other).catch(String));
+    const named = [routerQueue, "'x-max-length-bytes'"];
+    return named.filter((name) => !refusal.includes(name)).map((name) => `${name} is not named: ${refusal}`);
+  },
+  async 'a queue that nobody consumes'(stage, ledger) {
+    const publish = await quietSubscriber(stage, ledger);
+    const deliverer = stage.stack.stack.service('deliverer');
+    deliverer.spec.env['DELIVER_ACTIONS'] = ['carrier.*', ...ACTIONS.shipper.map((name) => `shipper.${name}`)].join();
+    await deliverer.restart();
+    await publish();
+    await sleep(BROKEN_MS[stage.scale]);
+    const look = () => onChannel(stage, (channel) => channel.checkQueue(quietQueue));
+    await until('its messages wait', async () => (await look()).messageCount === QUIET_EVENTS);
+    const { consumerCount } = await look();
+    delete deliverer.spec.env['DELIVER_ACTIONS'];
+    await deliverer.restart();
+    // What the alert for such queues looks at.
+    return consumerCount === 0 ? [] : [`${consumerCount} consumers where nobody was to consume`];
+  },
+};
+
+/**
+ * What an operator's mistake touches waits, or is rejected with the reason, whence it can be sent again; nobody else
+ * notices.
+ */
+export const topologyBroken: Fault[] = Object.entries(faults).map(([name, inject]) => ({
+  row: 'L14',
+  name,
+  isDaily: false,
+  bars: { duplicates: 0, movingAgainSeconds: 5 },
+  run: underLoad(inject),
+}));
+
+/** Subscribes somebody to the quiet action; the function publishes events for them. */
+async function quietSubscriber({ stack, receiver }: Stage, ledger: Ledger): Promise<() => Promise<void>> {
+  const { account, subscribe } = await stack.client('shipper');
+  const url = receiver.url(`/quiet/${randomUUID()}`);
+  await subscribe(QUIET, url);
+  const subscriptions = [await stack.subscriptionAt(url)];
+  return async () => {
+    for (let published = 0; published < QUIET_EVENTS; published += 1) {
+      const event = anEvent({ interface: 'shipper', action: QUIET, parties: { shipper: account } });
+      await stack.upstream.publish(event);
+      ledger.confirmed(event, subscriptions, performance.now());
+    }
+  };
+}

@@ -1,0 +1,66 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Receiver } from '../testing/receiver.ts';
+import { TestStack } from '../testing/test-stack.ts';
+import type { Fault } from './fault.ts';
+import { faultSettings } from './fault-settings.ts';
+
+/** Short: part of the daily suite. Release: as often, as long and as much as the table says. */
+export type Scale = 'short' | 'release';
+
+/** The services' environment variables. */
+export type Settings = Record<string, string>;
+
+/** Where a fault plays: a whole system, and somebody to receive what it sends. */
+export type Stage = { stack: TestStack; receiver: Receiver; scale: Scale };
+
+export type BuiltStage = Stage & AsyncDisposable;
+export type BuildStage = (settings: Settings, scale: Scale) => Promise<BuiltStage>;
+
+/** The stage of most faults: everything as it comes. */
+export async function buildPlainStage(settings: Settings, scale: Scale): Promise<BuiltStage> {
+  const stack = await TestStack.start(settings);
+  const receiver = await Receiver.start();
+  return {
+    stack,
+    receiver,
+    scale,
+    async [Symbol.asyncDispose]() {
+      await receiver[Symbol.asyncDispose]();
+      await stack[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Builds the stage that a fault needs, and keeps it for the next one that needs the same. */
+export class Stages implements AsyncDisposable {
+  readonly #scale: Scale;
+  #current: { stage: Promise<BuiltStage>; needs: Needs } | undefined;
+
+  constructor(scale: Scale) {
+    this.#scale = scale;
+  }
+
+  async stageFor({ settings: given = {}, buildStage = buildPlainStage }: Fault): Promise<Stage> {
+    const settings = typeof given === 'function' ? given(this.#scale) : given;
+    const needs = { settings, buildStage };
+    if (this.#current !== undefined && isDeepStrictEqual(this.#current.needs, needs)) return this.#current.stage;
+    await this.clear();
+    const stage = buildStage({ ...faultSettings, ...settings }, this.#scale);
+    this.#current = { stage, needs };
+    return stage;
+  }
+
+  async clear(): Promise<void> {
+    const current = this.#current;
+    this.#current = undefined;
+    // One that could not be built has cleared itself away.
+    const stage = await current?.stage.catch(() => undefined);
+    await stage?.[Symbol.asyncDispose]();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.clear();
+  }
+}
+
+type Needs = { settings: Settings; buildStage: BuildStage };

@@ -1,0 +1,90 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Ledger } from '../testing/ledger.ts';
+import { Load } from '../testing/load.ts';
+import { subscribers } from '../testing/subscribers.ts';
+import type { TestStack } from '../testing/test-stack.ts';
+import { until } from '@waybell/runtime/testing/until';
+import type { Course } from './fault.ts';
+import { missingInLog } from './missing-in-log.ts';
+import type { Scale, Stage } from './stage.ts';
+
+/** How much upstream publishes, and how often the fault comes. */
+type Plan = { eventsPerSecond: number; eventsBefore: number; eventsAfter: number; times: number };
+
+const PLANS: Record<Scale, Plan> = {
+  short: { eventsPerSecond: 400, eventsBefore: 300, eventsAfter: 600, times: 1 },
+  release: { eventsPerSecond: 1_000, eventsBefore: 2_000, eventsAfter: 5_000, times: 1 },
+};
+/** `FAULT_RATE=400` is at most 400 events a second, for a machine that does not carry more while things break. */
+const MOST_PER_SECOND = Number(process.env['FAULT_RATE'] ?? Infinity);
+const LONGEST_PAUSE_MS = 3_000;
+
+/** Breaks something; resolves when it is no longer being broken, with what did not hold meanwhile. */
+export type Inject = (stage: Stage, ledger: Ledger) => Promise<string[] | void>;
+
+export type UnderLoadOptions = {
+  /** What upstream publishes, where the usual rate is more than a small machine can carry. */
+  eventsPerSecond?: Partial<Record<Scale, number>>;
+  /** How often it is broken in the release bench, each time at a random moment. */
+  releaseTimes?: number;
+  /** What else must hold once the line is at rest. */
+  check?: (stage: Stage, ledger: Ledger) => Promise<string[]> | string[];
+};
+
+/** Breaks something under load of both interfaces and waits until the line has come to rest. */
+export function underLoad(inject: Inject, options: UnderLoadOptions = {}) {
+  const { releaseTimes = 1, eventsPerSecond = {}, check = () => [] } = options;
+  const plans: Record<Scale, Plan> = { ...PLANS, release: { ...PLANS.release, times: releaseTimes } };
+  return async (stage: Stage): Promise<Course> => {
+    const { stack, receiver, scale } = stage;
+    const plan = plans[scale];
+    const rate = Math.min(eventsPerSecond[scale] ?? plan.eventsPerSecond, MOST_PER_SECOND);
+    const parties = await subscribers(stack, receiver);
+    const ledger = await Ledger.open(stack, receiver);
+    const load = new Load({ upstream: stack.upstream, ledger, parties, eventsPerSecond: rate });
+    await until('there is load', () => ledger.published >= plan.eventsBefore && receiver.received.length > 0);
+    const problems: string[] = [];
+    const movingAgainSeconds = await repeatedly(plan.times, async () => {
+      const moved = ledger.movedAgain(performance.now());
+      problems.push(...((await inject(stage, ledger)) ?? []));
+      return moved;
+    });
+    const before = ledger.published;
+    await until('there is load again', () => ledger.published >= before + plan.eventsAfter);
+    await load.stop();
+    const stoppedAt = performance.now();
+    await ledger.untilQuiet();
+    const atRestSeconds = (performance.now() - stoppedAt) / 1_000;
+    await untilDeadAreOff(stack);
+    problems.push(...(await missingInLog(stack, ledger)), ...(await check(stage, ledger)));
+    const { times } = plan;
+    return {
+      published: ledger.published,
+      times,
+      balance: ledger.balance(),
+      movingAgainSeconds,
+      atRestSeconds,
+      problems,
+    };
+  };
+}
+
+/** The longest of so many goes. */
+async function repeatedly(times: number, go: () => Promise<number>): Promise<number> {
+  let longest = 0;
+  for (let time = 1; time <= times; time += 1) {
+    if (time > 1) await sleep(Math.random() * LONGEST_PAUSE_MS);
+    longest = Math.max(longest, await go());
+  }
+  return longest;
+}
+
+/** Carriers that only failed are off: what the deactivator was to do is done as well. */
+async function untilDeadAreOff({ postgres }: TestStack): Promise<void> {
+  await until('every carrier that never answered with success is switched off', async () => {
+    const { rowCount } = await postgres.query(
+      "select from waybell.subscriptions where is_active and interface = 'carrier' and callback_url like '%/dead/%'",
+    );
+    return rowCount === 0;
+  });
+}

@@ -1,0 +1,307 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { sendDue } from '@waybell/delivery-log/send-due';
+import { sendingsIn, type Sendings } from '@waybell/delivery-log/sendings';
+import { askForResend, askForTest } from '@waybell/history/by-hand';
+import { askForReplay, cancelReplay, countReplay, replayOf } from '@waybell/history/replays';
+import { startSending } from '@waybell/delivery-log/start-sending';
+import type { ClientReader } from '@waybell/history/entries';
+import { deliveryHistory } from '@waybell/history/history';
+import { readDelivery, type Delivery } from '@waybell/line/delivery';
+import type { Message, Publication } from '@waybell/line/messages';
+import type { Attempted } from '@waybell/line/outcomes';
+import { createAccount } from '@waybell/subscription-api/accounts';
+import { silentLog } from '@waybell/subscription-api/testing/database';
+import { until } from '@waybell/runtime/testing/until';
+import { aDelivered, aDropped, aFailed, anExhausted, aRouted, LogStand, START } from './log-stand.ts';
+
+const HOUR_MS = 3_600_000;
+
+let stand: LogStand;
+let sendings: Sendings;
+let client: ClientReader;
+let subscription: string;
+
+beforeAll(async () => {
+  stand = await LogStand.start();
+  // The claims' clock is that of Postgres.
+  stand.now = Date.now();
+  sendings = sendingsIn(stand.postgres, { claimMs: 60_000 });
+});
+afterAll(() => stand[Symbol.asyncDispose]());
+
+beforeEach(async () => {
+  const { guid } = await createAccount(stand.store.postgres, { interface: 'carrier' });
+  client = { account: guid, client: 'default', interface: 'carrier' };
+  subscription = await subscribe();
+});
+
+async function subscribe(): Promise<string> {
+  const guid = randomUUID();
+  await stand.rows(
+    `insert into waybell.subscriptions (guid, interface, account_guid, action, callback_url, verification_token_sealed,
+       verification_token_key_id) values ($1, 'carrier', $2, 'order.created', 'https://receiver.example/', '', 'k')`,
+    [guid, client.account],
+  );
+  return guid;
+}
+
+const end = (guid: string) =>
+  stand.rows('update waybell.subscriptions set ended_at = now(), is_active = false where guid = $1', [guid]);
+
+/** A delivery to the subscription that came to this. */
+async function delivered(...attempts: Attempted[]): Promise<string> {
+  const [event, delivery] = [randomUUID(), randomUUID()];
+  const whose = { delivery, subscription, account: client.account, client: client.client };
+  const at = Date.now() - HOUR_MS;
+  await stand.write([
+    aRouted({ event, at, receivers: [client.account], deliveries: [whose] }),
+    ...attempts.map((attempt) => ({ ...attempt, event, delivery, subscription, at: attempt.at - START + at })),
+  ]);
+  return delivery;
+}
+
+/** Publishes what is due, and reads it as a deliverer would. */
+async function send(publish: (publication: Publication) => Promise<void> = async () => undefined): Promise<Delivery[]> {
+  const sent: Delivery[] = [];
+  await sendDue({
+    sendings,
+    write: stand.write,
+    publish: async (publication) => {
+      await publish(publication);
+      const message: Message = { queue: '', deliveryCount: 0, failures: 0, ...publication };
+      const delivery = readDelivery(message);
+      if ('reason' in delivery) throw new Error(delivery.reason);
+      sent.push(delivery);
+    },
+  });
+  return sent.filter(({ subscription: to }) => to === subscription);
+}
+
+const again = (delivery: string) => askForResend(stand.store.postgres, { delivery, client, by: 'token of a test' });
+const inVain = () =>
+  delivered(aFailed({ body: '{"n":1}' }), anExhausted({ attempt: 4, at: START + 7_000, body: '{"n":1}' }));
+
+describe('a resend', () => {
+  test('goes on with the next attempt, with guid and body as they were', async () => {
+    const delivery = await inVain();
+    expect(await again(delivery)).toEqual({ kind: 'asked', delivery, subscription, fromAttempt: 5 });
+    expect(await send()).toMatchObject([
+      {
+        guid: delivery,
+        subscription,
+        attempt: 5,
+        byHand: { why: 'resend', fromAttempt: 5 },
+        body: Buffer.from('{"n":1}'),
+      },
+    ]);
+    expect(await send()).toEqual([]);
+  });
+
+  test('goes to the subscription that has taken the place of the one that was ended', async () => {
+    const delivery = await inVain();
+    await end(subscription);
+    expect(await again(delivery)).toEqual({ kind: 'refused', why: 'unsubscribed' });
+    subscription = await subscribe();
+    await again(delivery);
+    expect(await send()).toMatchObject([{ guid: delivery, subscription }]);
+  });
+
+  test.each([
+    ['waits for its next attempt', [aFailed({ body: '{}' })], 'under_way'],
+    ['was never attempted', [], 'under_way'],
+    ['is of a body that is no longer kept', [aDelivered()], 'body_gone'],
+  ] as const)('is refused while a delivery %s', async (_, attempts, why) => {
+    expect(await again(await delivered(...attempts))).toEqual({ kind: 'refused', why });
+  });
+
+  test('is refused while another is on its way, and not afterwards', async () => {
+    const delivery = await inVain();
+    const asked = await Promise.all([again(delivery), again(delivery)]);
+    expect(asked.map(({ kind }) => kind).toSorted()).toEqual(['asked', 'refused']);
+    expect(await again(delivery)).toEqual({ kind: 'refused', why: 'under_way' });
+    await send();
+    expect(await again(delivery)).toEqual({ kind: 'refused', why: 'under_way' });
+    await stand.write([anExhausted({ delivery, subscription, attempt: 5, at: Date.now(), byHand: 'resend' })]);
+    expect(await again(delivery)).toMatchObject({ kind: 'asked', fromAttempt: 6 });
+    await send();
+  });
+
+  test('is refused to others', async () => {
+    const delivery = await inVain();
+    const theirs = { ...client, client: 'another' };
+    expect(await askForResend(stand.store.postgres, { delivery, client: theirs, by: '' })).toEqual({
+      kind: 'refused',
+      why: 'not_found',
+    });
+  });
+
+  test('is published again where its process died before that was noted, as the same attempt', async () => {
+    await again(await inVain());
+    const dying = sendingsIn(stand.postgres, { claimMs: 0 });
+    const [claimed] = await dying.claim();
+    expect(await send()).toMatchObject([{ guid: claimed?.delivery, attempt: 5 }]);
+  });
+
+  test('that no queue takes stays due', async () => {
+    await again(await inVain());
+    const impatient = sendingsIn(stand.postgres, { claimMs: 0 });
+    const publish = () => Promise.reject(new Error('the claim ran out'));
+    expect(await sendDue({ sendings: impatient, write: stand.write, publish })).toEqual({
+      due: 1,
+      sent: 0,
+    });
+    expect(await send()).toHaveLength(1);
+  });
+});
+
+describe('a replay', () => {
+  const request = () => ({ subscription, sinceMs: Date.now() - 2 * HOUR_MS, untilMs: Date.now(), perSecond: 1_000 });
+  const ask = (what = {}) => askForReplay(stand.store.postgres, { ...request(), client, by: 'a test', ...what });
+
+  test('sends all again that was given up or dropped, and nothing else', async () => {
+    const [exhausted, dropped] = [await inVain(), await delivered(aDropped())];
+    await delivered(aDelivered({ body: '{}' }));
+    await delivered(aFailed({ body: '{}' }));
+    // Given up by one of two chains, and delivered by the other.
+    await delivered(anExhausted(), aDelivered({ at: START + 9 }));
+    expect(await countReplay(stand.store.postgres, request(), client)).toBe(2);
+    await ask();
+    const sent = [...(await send()), ...(await send())];
+    expect(new Map(sent.map(({ guid, attempt }) => [guid, attempt]))).toEqual(
+      new Map([
+        [exhausted, 5],
+        [dropped, 1],
+      ]),
+    );
+    expect(await countReplay(stand.store.postgres, request(), client)).toBe(0);
+  });
+
+  test('takes what an ended subscription did not get to the one that is there now', async () => {
+    const delivery = await inVain();
+    const ended = subscription;
+    await end(ended);
+    subscription = await subscribe();
+    await ask({ subscription: ended });
+    expect(await send()).toMatchObject([{ guid: delivery, subscription }]);
+  });
+
+  test('takes the oldest where there are too many, and the next one the rest', async () => {
+    const [first, second, third] = [await inVain(), await inVain(), await inVain()];
+    await stand.rows(
+      `update delivery_log.attempts set at = at - case delivery when $1 then 2 else 1 end * interval '1 minute'
+       where delivery in ($1, $2)`,
+      [first, second],
+    );
+    const asked = { ...request(), client, by: 'a test' };
+    await askForReplay(stand.store.postgres, asked, 2);
+    const sent = [...(await send()), ...(await send())].map(({ guid }) => guid);
+    expect(sent.toSorted()).toEqual([first, second].toSorted());
+    await askForReplay(stand.store.postgres, asked, 2);
+    expect(await send()).toMatchObject([{ guid: third }]);
+  });
+
+  test('leaves alone what another replay, asked for long ago, has only just sent', async () => {
+    const delivery = await inVain();
+    await ask();
+    await stand.rows("update delivery_log.sendings set requested_at = now() - interval '2 days'");
+    expect(await again(delivery)).toEqual({ kind: 'refused', why: 'under_way' });
+    await send();
+    expect(await again(delivery)).toEqual({ kind: 'refused', why: 'under_way' });
+    expect(await countReplay(stand.store.postgres, request(), client)).toBe(0);
+  });
+
+  test('goes out as fast as it is due, however much one claim takes', async () => {
+    await inVain();
+    const asked = await ask();
+    await stand.rows(
+      `insert into delivery_log.sendings
+       select (jsonb_populate_record(s, jsonb_build_object('guid', gen_random_uuid(), 'delivery', gen_random_uuid(), 'body', '{}'))).*
+       from delivery_log.sendings s, generate_series(1, 250) where replay = $1`,
+      [asked.kind === 'asked' ? asked.guid : ''],
+    );
+    let published = 0;
+    const broker = { publish: async () => void (published += 1) };
+    const rest = { sendings, write: stand.write, claimMs: 60_000, log: silentLog };
+    await using _sending = startSending({ ...rest, broker, intervalMs: HOUR_MS });
+    await until('all are published', async () => published === 251);
+    await until('all are settled', async () => {
+      const open = await stand.rows('select from delivery_log.sendings where published_at is null');
+      return open.length === 0;
+    });
+  });
+
+  test('keeps to its rate, tells how far it is, and can be cancelled', async () => {
+    for (let count = 0; count < 5; count += 1) await inVain();
+    const asked = await ask({ perSecond: 1 });
+    if (asked.kind !== 'asked') throw new Error(asked.why);
+    const dues = await stand.rows<{ after: number }>(
+      `select extract(epoch from due_at - min(due_at) over ())::int as after from delivery_log.sendings
+       where replay = $1 order by due_at`,
+      [asked.guid],
+    );
+    expect(dues.map(({ after }) => after)).toEqual([0, 1, 2, 3, 4]);
+    // So that no second goes by meanwhile, however long this takes.
+    await stand.rows(
+      `update delivery_log.sendings set due_at = due_at + interval '1 hour'
+       where replay = $1 and due_at > (select min(due_at) from delivery_log.sendings where replay = $1)`,
+      [asked.guid],
+    );
+    const [sent] = await send();
+    expect(await send()).toEqual([]);
+    await stand.write([aDelivered({ delivery: sent?.guid ?? '', attempt: 5, at: Date.now(), byHand: 'resend' })]);
+    expect(await replayOf(stand.store.postgres, asked.guid, client)).toMatchObject({
+      total: 5,
+      published: 1,
+      delivered: 1,
+    });
+    expect(await cancelReplay(stand.store.postgres, asked.guid, client)).toMatchObject({
+      cancelled_at: expect.any(Date),
+    });
+    await stand.rows("update delivery_log.sendings set due_at = now() - interval '1 minute'");
+    expect(await send()).toEqual([]);
+    expect(await countReplay(stand.store.postgres, request(), client)).toBe(4);
+    expect(await replayOf(stand.store.postgres, asked.guid, { ...client, client: 'another' })).toBeUndefined();
+  });
+});
+
+describe('a test', () => {
+  const askForOne = (guid = subscription) =>
+    askForTest(stand.store.postgres, {
+      subscription: guid,
+      client,
+      by: 'a test',
+      exampleOf: (action, guidOfMessage) => JSON.stringify({ action, guid: guidOfMessage }),
+    });
+
+  test('is the example of the action, once, and in the log', async () => {
+    const asked = await askForOne();
+    if (asked.kind !== 'asked') throw new Error(asked.why);
+    const { delivery } = asked;
+    const body = Buffer.from(JSON.stringify({ action: 'order.created', guid: delivery }));
+    expect(await send()).toMatchObject([{ guid: delivery, attempt: 1, byHand: { why: 'test' }, body }]);
+    expect(await deliveryHistory(stand.store.postgres, delivery, client)).toMatchObject({ status: 'waiting' });
+  });
+
+  test('is not sent again: without its header the receiver would take it for something that happened', async () => {
+    const asked = await askForOne();
+    if (asked.kind !== 'asked') throw new Error(asked.why);
+    const { delivery } = asked;
+    const [body] = (await send()).map((sent) => sent.body.toString());
+    const at = Date.now();
+    await stand.write([anExhausted({ delivery, subscription, attempt: 1, at, byHand: 'test', body: String(body) })]);
+    expect(await again(delivery)).toEqual({ kind: 'refused', why: 'a_test' });
+    expect(await send()).toEqual([]);
+  });
+
+  test('is refused for what is ended, switched off or of others', async () => {
+    expect(await askForOne(randomUUID())).toEqual({ kind: 'refused', why: 'not_found' });
+    await stand.rows(
+      `update waybell.subscriptions set is_active = false, deactivated_at = now(), deactivation_rule = 'window' where guid = $1`,
+      [subscription],
+    );
+    expect(await askForOne()).toEqual({ kind: 'refused', why: 'deactivated' });
+    await end(subscription);
+    expect(await askForOne()).toEqual({ kind: 'refused', why: 'not_found' });
+  });
+});

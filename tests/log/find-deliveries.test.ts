@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { ClientReader, Cursor } from '@waybell/history/entries';
+import { findDeliveries, type DeliveryFilter } from '@waybell/history/find-deliveries';
+import { DAY_MS, LogStand, START } from './log-stand.ts';
+import { logMany, type Many } from './many-deliveries.ts';
+import { watchPlans } from './watch-plans.ts';
+
+let stand: LogStand;
+let many: Many;
+let reader: ClientReader;
+beforeAll(async () => {
+  stand = await LogStand.start();
+  many = await logMany(stand, 20_000);
+  reader = { account: many.account, client: 'default', interface: 'carrier' };
+});
+afterAll(() => stand?.[Symbol.asyncDispose]());
+
+const find = (filter: DeliveryFilter, { limit = 50, before }: { limit?: number; before?: Cursor | undefined } = {}) =>
+  findDeliveries(stand.store.postgres, { reader, filter, limit, before });
+const guidsOf = ({ entries }: { entries: { delivery: string }[] }) => entries.map(({ delivery }) => delivery);
+
+describe('findDeliveries, of a client with very many', () => {
+  test('finds the few that were exhausted, the latest first', async () => {
+    expect(guidsOf(await find({ status: 'exhausted' }))).toEqual(many.exhausted);
+    expect(guidsOf(await find({ reason: 'reset' }))).toEqual(many.exhausted);
+    expect(guidsOf(await find({ status: 'dropped' }))).toEqual([]);
+    expect(guidsOf(await find({ status: 'exhausted', reason: 'dns' }))).toEqual([]);
+  });
+
+  test('finds those of a seldom action, and of a time', async () => {
+    expect(guidsOf(await find({ action: 'order.updated' }))).toEqual(many.rare);
+    const [from, to] = [START - 4 * DAY_MS, START - 2 * DAY_MS];
+    expect(guidsOf(await find({ status: 'exhausted', since: from, until: to }))).toEqual([many.exhausted[1]]);
+    const page = await find({ since: from, until: to }, { limit: 200 });
+    expect(page.entries.every(({ at }) => at >= from && at < to)).toBe(true);
+    expect(page.entries).toHaveLength(200);
+  });
+
+  test('comes to one that is hard to find by and by, though pages before it are empty', async () => {
+    const found: string[] = [];
+    let pages = 0;
+    for (let before: Cursor | undefined; ; pages += 1) {
+      const page = await find({ status: 'waiting', since: START - 5 * DAY_MS }, { before });
+      found.push(...guidsOf(page));
+      if (page.next === undefined) break;
+      before = page.next;
+    }
+    expect(found).toEqual([many.waiting]);
+    expect(pages).toBeGreaterThan(1);
+  });
+
+  test.each<DeliveryFilter>([
+    {},
+    { status: 'exhausted' },
+    { status: 'exhausted', since: START - 6 * DAY_MS },
+    { reason: 'dns' },
+    { action: 'order.updated' },
+    { status: 'delivered' },
+    { subject: '1f0c9a52-6f5e-4a3f-9a55-0c8f2f0f7d11' },
+  ])('looks at few rows for %j', async (filter) => {
+    const plans = watchPlans(stand.store.postgres);
+    await findDeliveries(plans, { reader, filter, limit: 50 });
+    expect(plans.rowsLookedAt()).toBeLessThan(4_000);
+  });
+});

@@ -1,0 +1,245 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describeEvent } from '@waybell/cli/why/describe-history';
+import { failingOrigins, oldestUndelivered } from '@waybell/history/failing';
+import { forget } from '@waybell/history/forget';
+import type { Attempted } from '@waybell/line/outcomes';
+import { deliveryHistory, eventHistory, timelineOf } from '@waybell/history/history';
+import { bodyOf } from '@waybell/history/log-tables';
+import type { Reader } from '@waybell/history/entries';
+import { aDelivered, aDropped, aFailed, anExhausted, aRouted, LogStand, START } from './log-stand.ts';
+
+let stand: LogStand;
+beforeAll(async () => {
+  stand = await LogStand.start();
+});
+afterAll(() => stand[Symbol.asyncDispose]());
+
+const ids = () => ({ event: randomUUID(), subject: randomUUID(), delivery: randomUUID(), subscription: randomUUID() });
+const reader = (account: string, client = 'default'): Reader => ({ account, client, interface: 'carrier' });
+const about = (subject: string, who: Reader = 'operator', limit = 10) =>
+  timelineOf(stand.store.postgres, { subject, reader: who, limit });
+
+describe('timelineOf', () => {
+  test('tells of an event whose delivery was retried until it got through', async () => {
+    const { event, subject, delivery, subscription } = ids();
+    const account = randomUUID();
+    const whose = { delivery, subscription, account, client: 'default' };
+    await stand.write([
+      aRouted({ event, subjects: [subject], receivers: [account], deliveries: [whose] }),
+      aFailed({ event, delivery, subscription, at: START + 20, retryAt: START + 1_020 }),
+      aDelivered({ event, delivery, subscription, attempt: 2, at: START + 1_040 }),
+    ]);
+    const { entries } = await about(subject, reader(account));
+    expect(entries).toMatchObject([
+      {
+        event,
+        at: START,
+        verdicts: [
+          {
+            kind: 'delivery',
+            delivery: {
+              status: 'delivered',
+              attempts: [
+                { attempt: 1, kind: 'failed', status: 503, why: { reason: 'http_5xx' }, retryAt: START + 1_020 },
+                { attempt: 2, kind: 'delivered', status: 200, at: START + 1_040 },
+              ],
+            },
+          },
+        ],
+      },
+    ]);
+    expect(entries.flatMap(describeEvent).join('\n')).toMatch(/delivered after 2 attempts/);
+  });
+
+  test.each([
+    ['waiting', []],
+    ['retrying', [aFailed()]],
+    ['exhausted', [aFailed(), anExhausted({ attempt: 4, at: START + 7_000 })]],
+    ['dropped', [aFailed(), aDropped({ attempt: 2, at: START + 1_000 })]],
+    // Two chains ran after a crash: what was delivered is delivered.
+    ['delivered', [aDelivered(), anExhausted({ at: START + 5 })]],
+  ])('knows how a delivery stands that is %s', async (status, attempts) => {
+    const { event, subject, delivery, subscription } = ids();
+    const whose = { delivery, subscription, account: randomUUID(), client: 'default' };
+    await stand.write([
+      aRouted({ event, subjects: [subject], receivers: [whose.account], deliveries: [whose] }),
+      ...attempts.map((each) => ({ ...each, event, delivery, subscription })),
+    ]);
+    expect(await deliveryHistory(stand.store.postgres, delivery, 'operator')).toMatchObject({ status });
+  });
+
+  test('tells each account and each client of its own, and why there is nothing', async () => {
+    const { event, subject, delivery, subscription } = ids();
+    const [ours, theirs, nobodys] = [randomUUID(), randomUUID(), randomUUID()];
+    await stand.write([
+      aRouted({
+        event,
+        subjects: [subject],
+        receivers: [ours, theirs],
+        deliveries: [{ delivery, subscription, account: ours, client: 'first' }],
+        suppressed: [{ reason: 'feature_off', account: theirs, client: 'default', subscription: randomUUID() }],
+      }),
+    ]);
+    const verdictsFor = async (who: Reader) => (await about(subject, who)).entries.flatMap(({ verdicts }) => verdicts);
+    expect(await verdictsFor(reader(ours, 'first'))).toMatchObject([{ kind: 'delivery', delivery: { delivery } }]);
+    expect(await verdictsFor(reader(ours, 'second'))).toMatchObject([
+      { kind: 'suppressed', reason: 'no_subscription' },
+    ]);
+    expect(await verdictsFor(reader(theirs))).toMatchObject([{ kind: 'suppressed', reason: 'feature_off' }]);
+    expect(await verdictsFor('operator')).toHaveLength(2);
+    expect(await about(subject, reader(nobodys))).toEqual({ entries: [] });
+    expect(await deliveryHistory(stand.store.postgres, delivery, reader(theirs))).toBeUndefined();
+    expect(await deliveryHistory(stand.store.postgres, delivery, reader(ours, 'second'))).toBeUndefined();
+  });
+
+  test('tells operators what receivers answered, and clients with each delivery', async () => {
+    const { event, subject, delivery, subscription } = ids();
+    const account = randomUUID();
+    const whose = { delivery, subscription, account, client: 'default' };
+    const answer = { durationMs: 1, status: 500, reason: 'http_5xx', body: 'Not now' };
+    await stand.write([
+      aRouted({ event, subjects: [subject], receivers: [account], deliveries: [whose] }),
+      anExhausted({ event, delivery, subscription, answer }),
+    ]);
+    const verdictTo = async (who: Reader) => (await about(subject, who)).entries[0]?.verdicts[0];
+    expect(await verdictTo('operator')).toMatchObject({ delivery: { attempts: [{ answer: 'Not now' }] } });
+    expect(await verdictTo(reader(account))).toMatchObject({
+      delivery: { attempts: [expect.not.objectContaining({ answer: expect.anything() })] },
+    });
+    expect(await deliveryHistory(stand.store.postgres, delivery, reader(account))).toMatchObject({
+      attempts: [{ answer: 'Not now' }],
+    });
+  });
+
+  test('tells of events and deliveries that were rejected', async () => {
+    const { event, subject, delivery, subscription } = ids();
+    const account = randomUUID();
+    const of = {
+      event,
+      interface: 'carrier',
+      action: 'order.created',
+      reason: 'process_killed',
+      detail: 'died',
+    } as const;
+    await stand.write([
+      {
+        kind: 'rejected',
+        ...of,
+        reason: 'payload_invalid',
+        detail: '/payload/id: must be',
+        subjects: [subject],
+        receivers: [account],
+        at: START,
+      },
+      aRouted({
+        event,
+        at: START + 9,
+        subjects: [subject],
+        receivers: [account],
+        deliveries: [{ delivery, subscription, account, client: 'default' }],
+      }),
+      { kind: 'rejected', ...of, delivery, subjects: [], receivers: [], at: START + 20 },
+    ]);
+    expect((await about(subject, reader(account))).entries).toMatchObject([
+      { verdicts: [{ kind: 'delivery', delivery: { status: 'rejected', why: { reason: 'process_killed' } } }] },
+      { verdicts: [{ kind: 'rejected', reason: 'payload_invalid', detail: '/payload/id: must be' }] },
+    ]);
+    expect(await eventHistory(stand.store.postgres, event, 'operator')).toHaveLength(2);
+  });
+
+  test('goes page by page, newest first, none twice and none left out', async () => {
+    const { subject } = ids();
+    // Three at the same millisecond: a page ends among them.
+    const events = [0, 5, 5, 5, 9, 12].map((after) => aRouted({ subjects: [subject], at: START + after }));
+    await stand.write(events);
+    const seen: string[] = [];
+    let before: { at: number; guid: string } | undefined;
+    do {
+      const page = await timelineOf(stand.store.postgres, { subject, reader: 'operator', before, limit: 2 });
+      seen.push(...page.entries.map(({ event }) => event));
+      before = page.next;
+    } while (before !== undefined);
+    expect(seen).toHaveLength(6);
+    expect(new Set(seen)).toEqual(new Set(events.map(({ event }) => event)));
+    expect([seen[0], seen[5]]).toEqual([events[5]?.event, events[0]?.event]);
+  });
+});
+
+describe('timelineOf what Waybell itself failed on', () => {
+  test('tells how to operators alone', async () => {
+    const { event, subject } = ids();
+    const account = randomUUID();
+    const of = { event, interface: 'carrier', action: 'order.created', at: START } as const;
+    const detail = 'TypeError: of {"name":"Jane Doe"}';
+    const rejection = { kind: 'rejected', reason: 'handler_failed', detail } as const;
+    await stand.write([{ ...of, ...rejection, subjects: [subject], receivers: [account] }]);
+    const remedy = expect.stringContaining('operator');
+    expect((await about(subject)).entries).toMatchObject([{ verdicts: [{ detail, remedy }] }]);
+    expect((await about(subject, reader(account))).entries).toMatchObject([{ verdicts: [{ detail: '', remedy }] }]);
+  });
+});
+
+describe('forget', () => {
+  test('deletes what was quoted from an event and from its deliveries when they were rejected', async () => {
+    const { event, subject, delivery } = ids();
+    const of = { event, interface: 'carrier', action: 'order.created', reason: 'handler_failed' } as const;
+    const rejection = { kind: 'rejected', ...of, receivers: [], detail: 'in {"name":"Jane Doe"}' } as const;
+    await stand.write([
+      { ...rejection, subjects: [subject], at: START },
+      { ...rejection, subjects: [], at: START + 20, delivery },
+    ]);
+    await forget(stand.store.postgres, subject);
+    const quotes = 'select from delivery_log.events where event = $1 and rejected_detail is not null';
+    expect(await stand.rows(quotes, [event])).toEqual([]);
+  });
+
+  test('deletes what was sent and answered about a subject, and leaves all else', async () => {
+    const [gone, kept] = [ids(), ids()];
+    for (const { event, subject, delivery, subscription } of [gone, kept]) {
+      const whose = { delivery, subscription, account: randomUUID(), client: 'default' };
+      const answer = { durationMs: 1, status: 500, reason: 'http_5xx', body: 'Jane Doe' };
+      await stand.write([
+        aRouted({ event, subjects: [subject], deliveries: [whose] }),
+        anExhausted({ event, delivery, subscription, body: '{"name":"Jane Doe"}', answer }),
+      ]);
+    }
+    expect(await forget(stand.store.postgres, gone.subject)).toEqual({ events: 1, bodies: 1, answers: 1 });
+    expect(await bodyOf(stand.store.postgres, gone.delivery)).toBeUndefined();
+    expect(await bodyOf(stand.store.postgres, kept.delivery)).toContain('Jane Doe');
+    expect(await deliveryHistory(stand.store.postgres, gone.delivery, 'operator')).toMatchObject({
+      status: 'exhausted',
+      attempts: [{ status: 500, why: { reason: 'http_5xx' } }],
+    });
+    const tables = await stand.rows(
+      'select answer from delivery_log.attempts where delivery = $1 and answer is not null',
+      [gone.delivery],
+    );
+    expect(tables).toEqual([]);
+  });
+});
+
+describe('what fails', () => {
+  test('is told by account and origin, with the oldest that have no end', async () => {
+    const account = randomUUID();
+    const make = async (...attempts: Attempted[]) => {
+      const { event, delivery, subscription } = ids();
+      const whose = { delivery, subscription, account, client: 'default' };
+      await stand.write([
+        aRouted({ event, deliveries: [whose] }),
+        ...attempts.map((each) => ({ ...each, event, delivery, subscription })),
+      ]);
+      return delivery;
+    };
+    const answer = { durationMs: 1, status: 500, reason: 'http_5xx', url: 'https://a.test/hook?key=***' };
+    await make(aFailed({ answer }), anExhausted({ answer, attempt: 2, at: START + 9 }));
+    await make(aDelivered({ answer: { durationMs: 1, status: 200, url: 'https://a.test/other' } }));
+    const retrying = await make(aFailed({ answer: { ...answer, url: 'https://b.test:8443/' } }));
+    const asked = { sinceMs: START - 1, account, limit: 10 };
+    expect(await failingOrigins(stand.store.postgres, asked)).toEqual([
+      { account, origin: 'https://a.test', failed: 2, attempts: 3, reason: 'http_5xx' },
+      { account, origin: 'https://b.test:8443', failed: 1, attempts: 1, reason: 'http_5xx' },
+    ]);
+    expect(await oldestUndelivered(stand.store.postgres, asked)).toMatchObject([{ delivery: retrying, attempts: 1 }]);
+  });
+});

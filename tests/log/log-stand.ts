@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto';
+import { LogMetrics } from '@waybell/delivery-log/log-metrics';
+import { DAY_MS, partitionsIn, type Partitions } from '@waybell/delivery-log/partitions';
+import { writeOutcomesTo, type WriteOutcomes } from '@waybell/delivery-log/write-outcomes';
+import type { Delivered, Dropped, Exhausted, Failed, Routed } from '@waybell/line/outcomes';
+import { createMetrics } from '@waybell/runtime/metrics';
+import { connectPostgres, type Postgres } from '@waybell/runtime/postgres';
+import { createTestDatabase, silentLog, type TestDatabase } from '@waybell/subscription-api/testing/database';
+
+export const START = Date.parse('2026-11-20T09:30:00Z');
+export { DAY_MS };
+
+/** The log's parts on a Postgres, without a broker and with a clock of its own. */
+export class LogStand implements AsyncDisposable {
+  now = START;
+  readonly store: TestDatabase;
+  readonly partitions: Partitions;
+  readonly write: WriteOutcomes;
+  readonly postgres: Postgres;
+
+  private constructor(store: TestDatabase) {
+    this.store = store;
+    this.postgres = connectPostgres({
+      url: store.url,
+      role: 'waybell_log',
+      poolSize: 5,
+      // Whatever these tests make it wait for, its limit is not what they are about.
+      timeoutMs: 60_000,
+      log: silentLog,
+    });
+    this.partitions = partitionsIn(this.postgres, { days: 30, bodyDays: 7, now: () => this.now });
+    const figures = new LogMetrics(createMetrics('test'));
+    this.write = writeOutcomesTo(this.postgres, { partitions: this.partitions, figures, gatherMs: 0 });
+  }
+
+  static async start(): Promise<LogStand> {
+    return new LogStand(await createTestDatabase());
+  }
+
+  /** On the database of somebody who disposes of it. */
+  static on(store: TestDatabase): LogStand {
+    return new LogStand({ ...store, [Symbol.asyncDispose]: async () => undefined });
+  }
+
+  async rows<R extends object>(text: string, values: unknown[] = []): Promise<R[]> {
+    return (await this.store.postgres.query<R>(text, values)).rows;
+  }
+
+  /** A subscription of the account's default client, which nobody calls; resolves with its guid. */
+  async subscribe(account: string, action: string): Promise<string> {
+    const guid = randomUUID();
+    await this.rows(
+      `insert into waybell.subscriptions (guid, interface, account_guid, action, callback_url, verification_token_sealed,
+         verification_token_key_id)
+       select $1, interface, guid, $3, 'https://a.test', '\\x00', 'k' from waybell.accounts where guid = $2`,
+      [guid, account, action],
+    );
+    return guid;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.postgres.end();
+    await this.store[Symbol.asyncDispose]();
+  }
+}
+
+const facts = () => ({
+  event: randomUUID(),
+  interface: 'carrier' as const,
+  action: 'order.created',
+  at: START,
+});
+
+const attempted = () => ({
+  ...facts(),
+  delivery: randomUUID(),
+  subscription: randomUUID(),
+  generation: 1,
+  attempt: 1,
+  beganAt: START,
+  answer: { durationMs: 12, status: 200 },
+});
+
+export const aRouted = (what: Partial<Routed> = {}): Routed => ({
+  ...facts(),
+  kind: 'routed',
+  subjects: [],
+  receivers: [],
+  deliveries: [],
+  suppressed: [],
+  unknownMembers: 0,
+  ...what,
+});
+
+export const aDelivered = (what: Partial<Delivered> = {}): Delivered => ({
+  ...attempted(),
+  kind: 'delivered',
+  ...what,
+});
+
+export const aFailed = (what: Partial<Failed> = {}): Failed => ({
+  ...attempted(),
+  kind: 'failed',
+  answer: { durationMs: 12, status: 503, reason: 'http_5xx' },
+  retryAt: START + 1_000,
+  ...what,
+});
+
+export const anExhausted = (what: Partial<Exhausted> = {}): Exhausted => ({
+  ...attempted(),
+  kind: 'exhausted',
+  answer: { durationMs: 3_000, reason: 'response_timeout' },
+  body: '{}',
+  ...what,
+});
+
+export const aDropped = (what: Partial<Dropped> = {}): Dropped => {
+  const { answer: _, beganAt: __, ...rest } = attempted();
+  return { ...rest, kind: 'dropped', reason: 'unsubscribed', body: '{}', ...what };
+};

@@ -1,0 +1,68 @@
+import tls from 'node:tls';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { openEndpoints } from '@waybell/deliverer/call-endpoint';
+import { aDelivery } from '@waybell/deliverer/testing/delivery';
+import { failureReasons } from '@waybell/line/reasons';
+import { readNetworks } from '@waybell/runtime/forbidden-address';
+import type { End, HostileReceiver } from './hostile-receiver.ts';
+import { hostileReceivers } from './hostile-receivers.ts';
+import { trustedCertificate } from './secure-receivers.ts';
+
+// Long enough for a timeout to be the receiver's doing; where none is expected, the limit must not be what ends it.
+const SHORT_MS = 1_000;
+const LONG_MS = 60_000;
+
+const authorities = tls.getCACertificates('default');
+beforeAll(() => tls.setDefaultCACertificates([...authorities, trustedCertificate]));
+afterAll(() => tls.setDefaultCACertificates(authorities));
+
+const isTimeout = (end: End) => end.endsWith('_timeout');
+
+function endpointsWithin(limitMs: number) {
+  return openEndpoints({
+    limits: { shipper: { handoverMs: limitMs, responseMs: LONG_MS }, carrier: { responseMs: limitMs } },
+    networks: readNetworks(['127.0.0.0/8', '::1/128', '255.255.255.255/32']),
+    connectTimeoutMs: LONG_MS,
+    keepAliveMs: LONG_MS,
+    userAgent: 'Waybell',
+  });
+}
+
+/** How two attempts at it end, one after the other, within this limit. */
+async function endsOf(receiver: HostileReceiver, limitMs: number): Promise<(End | undefined)[]> {
+  await using server = await receiver.start();
+  await using endpoints = endpointsWithin(limitMs);
+  const call = async (): Promise<End | undefined> => {
+    const { isDelivered, reason } = await endpoints.callEndpoint({
+      delivery: aDelivery(receiver.request),
+      callbackUrl: server.url,
+      verificationToken: '',
+      signingSecrets: [],
+    });
+    // The reasons are a closed list.
+    return isDelivered ? 'delivered' : (reason as End | undefined);
+  };
+  return [await call(), await call()];
+}
+
+describe('an attempt at a receiver that', () => {
+  test.concurrent.each(Object.entries(hostileReceivers))('%s ends as is documented', async (_, receiver) => {
+    const { end, secondEnd = end } = receiver;
+    let limitMs = isTimeout(end) ? SHORT_MS : LONG_MS;
+    let ends = await endsOf(receiver, limitMs);
+    // On a machine that stands still a short limit is over before the attempt has come to what the receiver does.
+    while (limitMs < LONG_MS && ends.some((each) => each !== end && each !== undefined && isTimeout(each))) {
+      limitMs *= 4;
+      ends = await endsOf(receiver, limitMs);
+    }
+    expect(ends).toEqual([end, secondEnd]);
+  });
+});
+
+describe('hostileReceivers', () => {
+  test('lead to every reason but unknown, which is for what nobody has met yet', () => {
+    const ends = Object.values(hostileReceivers).flatMap(({ end, secondEnd = end }) => [end, secondEnd]);
+    const { unknown: _, ...known } = failureReasons;
+    expect(new Set(ends)).toEqual(new Set(['delivered', ...Object.keys(known)]));
+  });
+});

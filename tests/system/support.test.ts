@@ -1,0 +1,185 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { repository } from '@waybell/cli/stack/stack-folder';
+import { messageGuid } from '@waybell/event-router/message-guid';
+import { connectRedis } from '@waybell/runtime/redis';
+import { silentLog } from '@waybell/subscription-api/testing/database';
+import { anEvent, type PublishedEvent } from '../testing/event.ts';
+import { PATIENT } from '../testing/patience.ts';
+import { Receiver } from '../testing/receiver.ts';
+import { TestStack, type Client } from '../testing/test-stack.ts';
+import { until } from '@waybell/runtime/testing/until';
+
+/** What docs/support.md promises that each of its commands tells, in the order of its questions. */
+const ANSWERS: RegExp[] = [
+  /order\.created .*\n.*delivery \S+: given up after 2 attempts/,
+  /"status":"exhausted".*"remedy":"Look in the receiver's log/,
+  /the event was rejected: envelope_invalid|the event was rejected: payload_invalid/,
+  /delivery \S+: given up after 2 attempts/,
+  /"http_status":500.*"duration_ms":\d+.*"answer":"Out of order"/,
+  /"curl":"curl .*"body":|"body":.*"curl":"curl /s,
+  /"status":"retrying".*"next_attempt_at":"20/,
+  /"status":"exhausted"/,
+  /^\{"total":1\}$/,
+  /"total":1,"published":0,"delivered":0/,
+  /"total":1/,
+  /"cancelled_at":"20/,
+  /"attempt":4/,
+  /this switched the subscription off \(rule: exhausted\)/,
+  /"status":"delivered".*"by_hand":"test"/,
+  /attempt 1 .*\n.*attempt 1 /,
+  /"reason":"no_subscription"/,
+  /"deactivation_rule":"exhausted"/,
+  /https?:\/\/127\.0\.0\.1:\d+ {2}\d+ of \d+ attempts failed, mostly http_5xx[^]*oldest without an end:\n {2}20/,
+  /1 events are about it: deleted \d+ bodies/,
+];
+
+type Question = { question: string; command: string; answer: RegExp };
+
+const page = readFileSync(join(repository, 'docs', 'support.md'), 'utf8');
+const questions: Question[] = [...page.matchAll(/^### (.*?)\n.*?```sh\n(.*?)\n```/gms)].map(
+  ([, question = '', command = ''], place) => ({ question, command, answer: ANSWERS[place] ?? /^$/ }),
+);
+
+let stack: TestStack;
+let receiver: Receiver;
+const env: Record<string, string> = {};
+
+beforeAll(async () => {
+  const settings = { ...PATIENT, CARRIER_RETRY_DELAYS: '20ms', SHIPPER_RETRY_DELAYS: '1h', LOG_SEND_INTERVAL: '50ms' };
+  [stack, receiver] = await Promise.all([TestStack.start(settings), Receiver.start()]);
+  await happen();
+}, 180_000);
+afterAll(async () => {
+  await receiver?.[Symbol.asyncDispose]();
+  await stack?.[Symbol.asyncDispose]();
+}, 120_000);
+
+/** A day of a carrier whose receiver is out of order for a while, and of a shipper who waits for a retry. */
+async function happen(): Promise<void> {
+  const carrier = await stack.client('carrier');
+  const tellOf = (order: string): PublishedEvent =>
+    anEvent({
+      interface: 'carrier',
+      action: 'order.created',
+      parties: { carrier: carrier.account },
+      payload: { id: 1, status: 'new', order_guid: order },
+    });
+  const [order, unread] = [randomUUID(), randomUUID()];
+  Object.assign(env, { API_URL: stack.stack.addresses['API_URL'], ACCOUNT: carrier.account, ORDER: order });
+  Object.assign(env, { TOKEN: carrier.token, LAST_ORDER: order, OTHER_TOKEN: '' });
+  env['OTHER_TOKEN'] = (await stack.clientOf(carrier.account, 'carrier', 'other')).token;
+
+  receiver.answer('/broken', (response) => response.writeHead(500).end('Out of order'));
+  await carrier.subscribe('order.created', receiver.url('/broken'));
+  env['SUBSCRIPTION'] = await subscriptionOf(carrier);
+  const event = tellOf(order);
+  await stack.upstream.publish(event);
+  env['DELIVERY'] = messageGuid(event.guid, env['SUBSCRIPTION']);
+  await untilIs(carrier, env['DELIVERY'], 'exhausted');
+  const invalid = { ...tellOf(unread), occurred_at: 'yesterday' };
+  await stack.upstream.publishRaw('carrier.order.created', Buffer.from(JSON.stringify(invalid)), invalid.guid);
+  env['REJECTED_EVENT'] = invalid.guid;
+
+  // Mended, and subscribed anew.
+  await carrier.call('DELETE', '/v1/webhooks/order.created/subscriptions/');
+  await carrier.subscribe('order.created', receiver.url('/mended'));
+  env['CURRENT_SUBSCRIPTION'] = await subscriptionOf(carrier);
+  const twice = tellOf(randomUUID());
+  env['DELIVERED_TWICE'] = messageGuid(twice.guid, env['CURRENT_SUBSCRIPTION']);
+  await stack.upstream.publish(twice);
+  await untilIs(carrier, env['DELIVERED_TWICE'], 'delivered');
+  // Redis has lost what it remembered, and upstream is not sure that it published this.
+  await using redis = connectRedis({ url: stack.stack.servers.url('redis'), timeoutMs: 5_000, log: silentLog });
+  await until('Redis has forgotten', () => redis.flushall().catch(() => false));
+  await stack.upstream.publish(twice);
+  await receiver.untilReceived('/mended', 2);
+
+  const shipper = await stack.client('shipper');
+  receiver.answer('/slow', 503);
+  await shipper.subscribe('order.paid', receiver.url('/slow'));
+  await stack.upstream.publish(
+    anEvent({ interface: 'shipper', action: 'order.paid', parties: { shipper: shipper.account } }),
+  );
+  env['SHIPPER_TOKEN'] = shipper.token;
+}
+
+/** The one that is current, as its client learns it. */
+async function subscriptionOf(client: Client): Promise<string> {
+  const { body } = await client.call('GET', '/v1/subscriptions');
+  return (body as { objects?: { guid: string }[] }).objects?.[0]?.guid ?? '';
+}
+
+async function untilIs(client: Client, delivery: string, status: string): Promise<void> {
+  await until(`${delivery} is ${status}`, async () => {
+    const { body } = await client.call('GET', `/v1/deliveries/${delivery}`);
+    return (body as { status?: string }).status === status;
+  });
+}
+
+/** What the command prints: requests are made by its words, as curl would make them. */
+async function run(command: string): Promise<string> {
+  const [program = '', ...words] = wordsOf(command);
+  return program === 'curl' ? request(words) : waybell(words);
+}
+
+function wordsOf(command: string): string[] {
+  const printing = (name: string) => `${name}() { printf '%s\\0' ${name} "$@"; }`;
+  const script = `${printing('curl')}\n${printing('waybell')}\n${command.replace(/^\.\/waybell/, 'waybell')}`;
+  return execFileSync('sh', ['-c', script], { env, encoding: 'utf8' }).split('\0').slice(0, -1);
+}
+
+async function request(words: string[]): Promise<string> {
+  const after = (option: string) => words.flatMap((word, at) => (word === option ? [words[at + 1] ?? ''] : []));
+  const headers = after('-H').map((header): [string, string] => [
+    header.split(': ')[0] ?? '',
+    header.split(': ')[1] ?? '',
+  ]);
+  const [method = 'GET'] = after('-X');
+  const [body = null] = after('-d');
+  return (await fetch(words.find((word) => word.startsWith('http')) ?? '', { method, headers, body })).text();
+}
+
+async function waybell(words: string[]): Promise<string> {
+  const { PATH = '', HOME = '' } = process.env;
+  const addresses = { AMQP_URL: stack.brokerUrl, DATABASE_URL: stack.stack.servers.url('postgres') };
+  return new Promise((resolve) => {
+    const args = [join(repository, 'cli', 'main.ts'), ...words];
+    execFile(process.execPath, args, { env: { PATH, HOME, ...addresses } }, (_error, stdout, stderr) =>
+      resolve(stdout + stderr),
+    );
+  });
+}
+
+/** What has to be done before a question can be asked. */
+const before: Record<number, () => Promise<unknown>> = {
+  13: () =>
+    until('the replay got through', async () =>
+      (await run(questions[4]?.command ?? '')).includes('"status":"delivered"'),
+    ),
+};
+
+describe('docs/support.md', () => {
+  test('has an answer to twenty questions', () => {
+    expect(questions).toHaveLength(20);
+    expect(ANSWERS).toHaveLength(20);
+  });
+
+  test.each(questions.map((each, place) => [place + 1, each] as const))(
+    'answers question %d',
+    async (number, { command, answer }) => {
+      await before[number]?.();
+      // What changes something is asked for once; what is asked can be asked again until it is written down.
+      const isAsking = !/-X|--yes/.test(command);
+      let told = await run(command);
+      if (isAsking) {
+        await until('it is told', async () => answer.test((told = await run(command))), 20_000).catch(() => undefined);
+      }
+      expect(told).toMatch(answer);
+      if (number === 10) env['REPLAY'] = (JSON.parse(told) as { guid: string }).guid;
+    },
+  );
+});

@@ -1,0 +1,10 @@
+/**
+ * Settings for services whose limits are not what is tested: a receiver, a server or a service that stands still for a
+ * while, as on a busy machine, has neither failed nor gone.
+ */
+export const PATIENT = {
+  CARRIER_RESPONSE_LIMIT: '60s',
+  DATABASE_TIMEOUT: '60s',
+  GEOCODER_LIMIT: '60s',
+  REDIS_TIMEOUT: '60s',
+};

@@ -1,0 +1,165 @@
+import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import { chooseSources } from '@waybell/cli/stack/choose-sources';
+import { portMapper, rabbitmqNode } from '@waybell/cli/stack/rabbitmq';
+import { rabbitmqctl } from '@waybell/cli/stack/rabbitmqctl';
+import { startServers } from '@waybell/cli/stack/servers';
+import { freePort } from '@waybell/cli/stack/free-port';
+import { makeFolders, stackFolder } from '@waybell/cli/stack/stack-folder';
+import { claimPorts, portOf, readRecord } from '@waybell/cli/stack/stack-record';
+import { SupervisedProcess } from '@waybell/cli/stack/supervised-process';
+import { thisMachine } from '@waybell/cli/stack/this-machine';
+import { unprivilegedUser } from '@waybell/cli/stack/unprivileged-user';
+import { anAuthority, type Certificate } from '@waybell/deliverer/testing/certificate';
+import { nothingLeftBehind } from './left-behind.ts';
+
+/** Private servers that speak TLS. RabbitMQ and Redis let nobody in without a certificate, too. */
+export type TlsServers = AsyncDisposable & {
+  /** A folder of the test's own. */
+  home: string;
+  /** By the name that the servers' certificates hold for. */
+  urls: { AMQP_URL: string; DATABASE_URL: string; REDIS_URL: string };
+  /** Postgres answers without TLS as well. */
+  plainDatabaseUrl: string;
+  /** Paths: of the authority that vouches for servers and clients, of a client's certificate, and of its key. */
+  files: { ca: string; certificate: string; key: string };
+  /** Has the servers show certificates that held until yesterday. */
+  expire(): Promise<void>;
+};
+
+const HOST = 'localhost';
+const DAY_MS = 86_400_000;
+
+export async function startTlsServers(): Promise<TlsServers> {
+  await using stack = new AsyncDisposableStack();
+  const home = await mkdtemp(join(tmpdir(), 'waybell-tls-'));
+  stack.defer(() => rm(home, { recursive: true, force: true }));
+  stack.defer(() => nothingLeftBehind([home]));
+  chmodSync(home, 0o711);
+  const authority = anAuthority('servers of a test');
+  const write = (name: string, certificate: Certificate) => writeCertificate(join(home, name), certificate);
+  const server = write('server', authority.issue({ name: HOST }));
+  const client = write('client', authority.issue({ name: 'waybell' }));
+  const ca = write('ca', authority).certificate;
+
+  const [others, broker] = await Promise.all([
+    startServers({ home: join(home, 'others'), only: ['postgres', 'redis'] }),
+    startBroker(join(home, 'broker'), [
+      `ssl_options.cacertfile = ${ca}`,
+      `ssl_options.certfile = ${server.certificate}`,
+      `ssl_options.keyfile = ${server.key}`,
+      'ssl_options.verify = verify_peer',
+      'ssl_options.fail_if_no_peer_cert = true',
+    ]),
+  ]);
+  stack.use(others);
+  stack.use(broker);
+  await encryptPostgres(others.url('postgres'), server);
+  await encryptRedis(others.url('redis'), { ...server, ca });
+  const redisPort = await freePort({ taken: new Set() });
+  await askRedis(others.url('redis'), ['tls-port', redisPort]);
+
+  const begun = stack.move();
+  return {
+    home,
+    urls: {
+      AMQP_URL: broker.url,
+      DATABASE_URL: `${others.url('postgres').replace('127.0.0.1', HOST)}?sslmode=verify-full`,
+      REDIS_URL: encrypted(others.url('redis'), redisPort),
+    },
+    plainDatabaseUrl: others.url('postgres'),
+    files: { ca, ...client },
+    async expire() {
+      const expired = authority.issue({ name: HOST, notAfter: new Date(Date.now() - DAY_MS) });
+      // In their places: a broker looks there again.
+      const files = write('server', expired);
+      await rabbitmqctl(broker.node, 'eval', 'ssl:clear_pem_cache().');
+      await encryptPostgres(others.url('postgres'), files);
+      await encryptRedis(others.url('redis'), { ...write('expired', expired), ca });
+    },
+    [Symbol.asyncDispose]: () => begun.disposeAsync(),
+  };
+}
+
+type Files = { certificate: string; key: string };
+
+function writeCertificate(path: string, { cert, key }: Certificate): Files {
+  const files = { certificate: `${path}.pem`, key: `${path}-key.pem` };
+  writeFileSync(files.certificate, cert);
+  writeFileSync(files.key, key, { mode: 0o600 });
+  return files;
+}
+
+const encrypted = (url: string, port: number): string =>
+  url.replace(/^redis:(.*@).*(\/\d+)$/, `rediss:$1${HOST}:${port}$2`);
+
+async function startBroker(home: string, configuration: string[]) {
+  const { rabbitmq } = await chooseSources(
+    ['rabbitmq'],
+    {},
+    thisMachine((line) => process.stderr.write(`${line}\n`)),
+  );
+  if (rabbitmq?.from !== 'binary') throw new Error('this needs RabbitMQ as a program, not as a container');
+  mkdirSync(home);
+  const folder = stackFolder(home);
+  makeFolders(folder);
+  const record = readRecord(folder);
+  await claimPorts(folder, record, ['rabbitmq', 'rabbitmq-node', 'epmd', 'tls']);
+  const setup = { folder, record, binary: rabbitmq.path };
+  const listener = `listeners.ssl.1 = 127.0.0.1:${portOf(record, 'tls')}`;
+  const node = rabbitmqNode(setup, {
+    name: 'rabbitmq',
+    nodeName: `rabbitmq-${folder.id}@localhost`,
+    configuration: [listener, ...configuration],
+  });
+  await node.prepare();
+  const processes = [portMapper(setup), ...node.processes].map(
+    (spec) => new SupervisedProcess(spec, { restart: 'never', onEvent: () => undefined }),
+  );
+  const [mapper, broker] = processes;
+  if (mapper === undefined || broker === undefined) throw new Error('a broker is two processes');
+  const stop = async () => {
+    await broker.stop();
+    await mapper.stop();
+  };
+  try {
+    for (const process of processes) await process.start();
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  const url = `amqps://waybell:${record.password}@${HOST}:${portOf(record, 'tls')}`;
+  return { url, node: broker.spec, [Symbol.asyncDispose]: stop };
+}
+
+async function encryptPostgres(url: string, { certificate, key }: Files): Promise<void> {
+  const user = unprivilegedUser();
+  if (user !== undefined) chownSync(key, user.uid, user.gid);
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    for (const [name, value] of Object.entries({ ssl: 'on', ssl_cert_file: certificate, ssl_key_file: key })) {
+      await client.query(`alter system set ${name} = ${client.escapeLiteral(value)}`);
+    }
+    await client.query('select pg_reload_conf()');
+  } finally {
+    await client.end();
+  }
+}
+
+async function encryptRedis(url: string, { certificate, key, ca }: Files & { ca: string }): Promise<void> {
+  await askRedis(url, ['tls-cert-file', certificate, 'tls-key-file', key, 'tls-ca-cert-file', ca]);
+}
+
+async function askRedis(url: string, settings: (string | number)[]): Promise<void> {
+  const redis = new Redis(url);
+  try {
+    await redis.config('SET', ...settings);
+  } finally {
+    redis.disconnect();
+  }
+}

@@ -1,0 +1,23 @@
+import { openEndpoints } from '@waybell/deliverer/call-endpoint';
+import { aDelivery } from '@waybell/deliverer/testing/delivery';
+import { readNetworks } from '@waybell/runtime/forbidden-address';
+
+/** A program of its own, for Node's own settings: makes one attempt at the address that it is given, and prints how it ended. */
+
+const [, , callbackUrl = ''] = process.argv;
+const LIMIT_MS = 60_000;
+
+await using endpoints = openEndpoints({
+  limits: { shipper: { responseMs: LIMIT_MS }, carrier: { responseMs: LIMIT_MS } },
+  networks: readNetworks(['127.0.0.0/8', '::1/128']),
+  connectTimeoutMs: LIMIT_MS,
+  keepAliveMs: LIMIT_MS,
+  userAgent: 'Waybell',
+});
+const { reason = 'delivered' } = await endpoints.callEndpoint({
+  delivery: aDelivery(),
+  callbackUrl,
+  verificationToken: '',
+  signingSecrets: [],
+});
+console.log(reason);

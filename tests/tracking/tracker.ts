@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto';
+import { JsonNumber } from '@waybell/events/json';
+import { readTimestamp } from '@waybell/events/timestamp';
+import { activitiesIn } from '@waybell/location-tracker/activities';
+import { deactivationsIn, type Deactivations } from '@waybell/location-tracker/deactivations';
+import { rememberedVehiclesIn, type RememberedVehicles } from '@waybell/location-tracker/remembered-vehicles';
+import type { Report } from '@waybell/location-tracker/report';
+import { seeTogether, type SeeReport } from '@waybell/location-tracker/see-together';
+import { sweep, type SweepResult } from '@waybell/location-tracker/sweep';
+import type { Publication } from '@waybell/line/messages';
+import { connectPostgres, type Postgres } from '@waybell/runtime/postgres';
+import { connectRedis, type Redis as Client } from '@waybell/runtime/redis';
+import { createTestDatabase, silentLog, type TestDatabase } from '@waybell/subscription-api/testing/database';
+
+export const HOUR_MS = 3_600_000;
+export const START = Date.parse('2026-11-20T09:30:00Z');
+export const rules = { distanceM: 1_000, silenceMs: HOUR_MS };
+
+/** An announcement of a sweep, as the router would read it. */
+export type Announced = { guid: string; shipper: string; vehicles: string[]; body: string };
+
+export type SweepTools = { publish?: (publication: Publication) => Promise<void>; isCaughtUp?: () => Promise<boolean> };
+
+/** The tracker's parts on a Postgres and a Redis, without a broker and with a clock of its own. */
+export class Tracker implements AsyncDisposable {
+  now = START;
+  readonly announced: Announced[] = [];
+  readonly store: TestDatabase;
+  readonly redis: Client;
+  readonly deactivations: Deactivations;
+  readonly remembered: RememberedVehicles;
+  readonly #postgres: Postgres;
+
+  private constructor(store: TestDatabase, { claimMs, redisDatabase }: { claimMs: number; redisDatabase: number }) {
+    this.store = store;
+    const options = { url: store.url, role: 'waybell_tracker', poolSize: 5, timeoutMs: 60_000, log: silentLog };
+    this.#postgres = connectPostgres(options);
+    this.redis = connectRedis({ url: redisUrl(redisDatabase), timeoutMs: 60_000, log: silentLog });
+    this.deactivations = deactivationsIn(this.#postgres, { claimMs });
+    this.remembered = rememberedVehiclesIn(this.redis, { rememberMs: 24 * HOUR_MS });
+  }
+
+  /** In a database of Redis that no other test has, since it is emptied. */
+  static async start({
+    claimMs = 60_000,
+    redisDatabase,
+  }: {
+    claimMs?: number;
+    redisDatabase: number;
+  }): Promise<Tracker> {
+    const tracker = new Tracker(await createTestDatabase(), { claimMs, redisDatabase });
+    // Refused until it is connected.
+    await new Promise((resolve) => tracker.redis.once('ready', resolve));
+    await tracker.forgetAll();
+    return tracker;
+  }
+
+  /** A process' way to see reports: each has batches of its own. */
+  replica(remembered: RememberedVehicles = this.remembered): SeeReport {
+    const activities = activitiesIn(this.#postgres);
+    return seeTogether({ activities, remembered, rules, now: () => this.now });
+  }
+
+  async sweep({
+    publish = async () => undefined,
+    isCaughtUp = async () => true,
+  }: SweepTools = {}): Promise<SweepResult> {
+    return sweep({
+      deactivations: this.deactivations,
+      remembered: this.remembered,
+      rules,
+      rememberMs: 24 * HOUR_MS,
+      now: () => this.now,
+      isCaughtUp,
+      onAnnounced: () => undefined,
+      publish: async (publication) => {
+        await publish(publication);
+        this.announced.push(readAnnounced(publication));
+      },
+    });
+  }
+
+  async forgetAll(): Promise<void> {
+    await this.redis.flushdb();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.redis[Symbol.asyncDispose]();
+    await this.#postgres[Symbol.asyncDispose]();
+    await this.store[Symbol.asyncDispose]();
+  }
+}
+
+export function aReport(
+  what: Partial<Pick<Report, 'guid' | 'shipper' | 'recordedAt'>> & {
+    vehicles?: string[];
+    latitude?: number;
+    isPickedUp?: boolean;
+  } = {},
+): Report {
+  const { vehicles = [randomUUID()], latitude = 52.5, isPickedUp = true, ...rest } = what;
+  const occurredAt = readTimestamp('2026-11-20T09:30:00Z');
+  if (occurredAt === null) throw new Error('no timestamp');
+  return {
+    guid: randomUUID(),
+    shipper: randomUUID(),
+    recordedAt: START,
+    occurredAt,
+    longitude: new JsonNumber('13.4'),
+    address: '',
+    unknownMembers: 0,
+    latitude: new JsonNumber(String(latitude)),
+    vehicles: vehicles.map((guid) => ({ guid, isPickedUp })),
+    ...rest,
+  };
+}
+
+function readAnnounced({ body, messageId = '' }: Publication): Announced {
+  // The tracker's own words; tests compare them.
+  const event = JSON.parse(body.toString()) as {
+    parties: { shipper: string };
+    payload: { vehicle_guids: string[] };
+  };
+  return {
+    guid: messageId,
+    shipper: event.parties.shipper,
+    vehicles: event.payload.vehicle_guids,
+    body: body.toString(),
+  };
+}
+
+function redisUrl(database: number): string {
+  const url = new URL(process.env['TEST_REDIS_URL'] ?? '');
+  url.pathname = `/${database}`;
+  return url.href;
+}

@@ -1,0 +1,150 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { Unavailable } from '@waybell/runtime/unavailable';
+import { aReport, HOUR_MS, START, Tracker } from './tracker.ts';
+
+let tracker: Tracker;
+
+beforeEach(async () => {
+  tracker = await Tracker.start({ redisDatabase: 8 });
+});
+afterEach(() => tracker[Symbol.asyncDispose]());
+
+const guids = (count: number) => Array.from({ length: count }, () => randomUUID());
+const NOTHING = { activated: [], moved: [] };
+
+describe('a report', () => {
+  test('switches on and moves all its vehicles that are picked up, together and once', async () => {
+    const seeReport = tracker.replica();
+    const [shipper, vehicles] = [randomUUID(), guids(3)];
+    expect(await seeReport(aReport({ shipper, vehicles }))).toEqual({ activated: vehicles, moved: vehicles });
+    const next = { shipper, vehicles, recordedAt: START + 1 };
+    tracker.now = START + 1;
+    expect(await seeReport(aReport(next))).toEqual(NOTHING);
+    expect(await seeReport(aReport({ ...next, isPickedUp: false, recordedAt: START + 2 }))).toEqual(NOTHING);
+  });
+
+  test('says nothing of a vehicle that is not picked up, until it is', async () => {
+    const seeReport = tracker.replica();
+    const vehicle = { shipper: randomUUID(), vehicles: guids(1) };
+    expect(await seeReport(aReport({ ...vehicle, isPickedUp: false }))).toEqual(NOTHING);
+    tracker.now = START + 1;
+    expect(await seeReport(aReport({ ...vehicle, recordedAt: START + 1 }))).toEqual({
+      activated: vehicle.vehicles,
+      moved: vehicle.vehicles,
+    });
+  });
+
+  test('of a vehicle for another shipper is another matter', async () => {
+    const seeReport = tracker.replica();
+    const vehicles = guids(1);
+    for (const shipper of guids(2)) {
+      expect(await seeReport(aReport({ shipper, vehicles }))).toEqual({ activated: vehicles, moved: vehicles });
+    }
+  });
+
+  test('that comes again is told the same, whoever reads it and whatever was forgotten', async () => {
+    const report = aReport({ vehicles: guids(2) });
+    const first = await tracker.replica()(report);
+    expect(await tracker.replica()(report)).toEqual(first);
+    await tracker.forgetAll();
+    expect(await tracker.replica()(report)).toEqual(first);
+    expect(first.activated).toHaveLength(2);
+  });
+
+  test('is told of what it changed where the process died between Postgres and Redis', async () => {
+    const report = aReport();
+    const away = tracker.replica({
+      ...tracker.remembered,
+      change: () => Promise.reject(new Unavailable('redis', async () => undefined)),
+    });
+    await expect(away(report)).rejects.toThrow(Unavailable);
+    await expect(away(report)).rejects.toThrow(Unavailable);
+    const [vehicle] = report.vehicles;
+    expect(await tracker.replica()(report)).toEqual({ activated: [vehicle?.guid], moved: [vehicle?.guid] });
+  });
+
+  test('is told of what it changed where somebody else wrote to Redis before it did', async () => {
+    const vehicle = { shipper: randomUUID(), vehicles: guids(1) };
+    const later = { ...vehicle, recordedAt: START - 1_000, isPickedUp: false };
+    const slow = tracker.replica({
+      ...tracker.remembered,
+      async change(changes) {
+        await tracker.replica()(aReport(later));
+        return tracker.remembered.change(changes);
+      },
+    });
+    const report = aReport(vehicle);
+    expect(await slow(report)).toEqual({ activated: vehicle.vehicles, moved: vehicle.vehicles });
+  });
+
+  test('is told of what it changed where the process died, and a later one was read that needed not ask Postgres', async () => {
+    const vehicle = { shipper: randomUUID(), vehicles: guids(1) };
+    const loaded = { ...vehicle, isPickedUp: false };
+    await tracker.replica()(aReport({ ...loaded, recordedAt: START - 2 }));
+    const report = aReport({ ...vehicle, recordedAt: START - 1 });
+    const dying = tracker.replica({ ...tracker.remembered, change: () => Promise.reject(new Error('killed')) });
+    await expect(dying(report)).rejects.toThrow('killed');
+    await tracker.replica()(aReport({ ...loaded, recordedAt: START }));
+    expect(await tracker.replica()(report)).toEqual({ activated: vehicle.vehicles, moved: [] });
+  });
+
+  test('not picked up, seen beside one that switches on, leaves it on even if that is forgotten later', async () => {
+    const vehicle = { shipper: randomUUID(), vehicles: guids(1) };
+    const unloaded = { ...vehicle, isPickedUp: false };
+    const slow = tracker.replica({
+      ...tracker.remembered,
+      async change(changes) {
+        await tracker.replica()(aReport({ ...vehicle, recordedAt: START - 1 }));
+        return tracker.remembered.change(changes);
+      },
+    });
+    await slow(aReport(unloaded));
+    tracker.now = START + HOUR_MS;
+    await tracker.replica()(aReport({ ...unloaded, recordedAt: tracker.now }));
+    await tracker.forgetAll();
+    tracker.now += HOUR_MS / 2;
+    await tracker.sweep();
+    expect(tracker.announced).toEqual([]);
+  });
+
+  test('that comes late, or twice, changes nothing', async () => {
+    const seeReport = tracker.replica();
+    const vehicle = { shipper: randomUUID(), vehicles: guids(1) };
+    await seeReport(aReport(vehicle));
+    for (const recordedAt of [START, START - 1, START - 2 * HOUR_MS]) {
+      expect(await seeReport(aReport({ ...vehicle, recordedAt, latitude: 10 }))).toEqual(NOTHING);
+    }
+  });
+});
+
+describe('two replicas', () => {
+  test('that see many reports of the same vehicles at once switch each on once', async () => {
+    const [one, other] = [tracker.replica(), tracker.replica()];
+    const [shipper, vehicles] = [randomUUID(), guids(40)];
+    const reports = Array.from({ length: 200 }, (_, place) =>
+      aReport({ shipper, vehicles: vehicles.filter((_v, at) => (at + place) % 4 === 0), recordedAt: START - place }),
+    );
+    const changes = await Promise.all(
+      reports.map((report, place) => (place < reports.length / 2 ? one : other)(report)),
+    );
+    const activated = changes.flatMap((each) => each.activated);
+    expect(activated.toSorted()).toEqual(vehicles.toSorted());
+    const again = await Promise.all(reports.map((report) => one(report)));
+    expect(again.flatMap((each) => each.activated).toSorted()).toEqual(vehicles.toSorted());
+  });
+
+  test('tell each position once that is far enough from the last', async () => {
+    const replicas = [tracker.replica(), tracker.replica()];
+    const [shipper, vehicles] = [randomUUID(), guids(1)];
+    const latitudes = [52.5, 52.503, 52.51, 52.513, 52.52];
+    const moved: number[] = [];
+    for (const [place, latitude] of latitudes.entries()) {
+      tracker.now = START + place;
+      const reported = { shipper, vehicles, latitude, recordedAt: START + place };
+      const changes = await Promise.all(replicas.map((seeReport) => seeReport(aReport(reported))));
+      moved.push(changes.flatMap((each) => each.moved).length);
+    }
+    expect(moved).toEqual([1, 0, 1, 0, 1]);
+  });
+});

@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { parse } from 'yaml';
+import { describeMetrics } from '@waybell/cli/docs/metrics-page';
+import { createMetrics } from '@waybell/runtime/metrics';
+import { readExpression, type Expression } from './read-expression.ts';
+
+const read = (path: string) => readFileSync(join(import.meta.dirname, '../..', path), 'utf8');
+
+type Alert = { alert: string; expr: string; labels: object; annotations: object };
+type Dashboard = { panels: { title: string; description?: string; targets?: { expr: string }[] }[] };
+
+// Their shapes are checked by the tools that read them; a test below fails where an expected member is missing.
+const { groups } = parse(read('deploy/prometheus/waybell-alerts.yml')) as { groups: { rules: Alert[] }[] };
+const { panels } = JSON.parse(read('deploy/grafana/waybell.json')) as Dashboard;
+const operating = read('docs/operating/README.md');
+
+const alerts = groups.flatMap(({ rules }) => rules);
+const expressions = [
+  ...alerts.map(({ alert, expr }) => ({ where: alert, expr })),
+  ...panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => ({ where: title, expr }))),
+];
+
+/** The labels of each of our metrics; every series has those that Prometheus and the registry add. */
+const ours = new Map(describeMetrics().map(({ name, labels }) => [name, labels]));
+const ofTheRuntime = new Set(
+  createMetrics('test')
+    .getMetricsAsArray()
+    .map(({ name }) => name),
+);
+const ON_ALL = ['service', 'job', 'instance', 'le', 'queue'];
+
+const isKnown = (metric: string) =>
+  metric === 'up' ||
+  ofTheRuntime.has(metric) ||
+  ours.has(familyOf(metric)) ||
+  (metric.startsWith('rabbitmq_') && operating.includes(`\`${metric}\``));
+
+function familyOf(series: string): string {
+  return ours.has(series) ? series : series.replace(/_(bucket|sum|count)$/, '');
+}
+
+function unknownLabels({ metrics, labels }: Expression): string[] {
+  const known = [...ON_ALL, ...metrics.flatMap((metric) => ours.get(familyOf(metric)) ?? [])];
+  return labels.filter((label) => !known.includes(label));
+}
+
+describe('the alerts and the dashboard', () => {
+  test.each(expressions)('$where names only metrics that exist, and labels that they have', ({ expr }) => {
+    const expression = readExpression(expr);
+    expect(expression.metrics).not.toEqual([]);
+    expect(expression.metrics.filter((metric) => !isKnown(metric))).toEqual([]);
+    expect(unknownLabels(expression)).toEqual([]);
+  });
+
+  test('leave out no metric of ours', () => {
+    const shown = new Set(expressions.flatMap(({ expr }) => readExpression(expr).metrics.map(familyOf)));
+    expect([...ours.keys()].filter((name) => !shown.has(name))).toEqual([]);
+  });
+});
+
+describe('an alert', () => {
+  test.each(alerts)('$alert says how bad it is, what is so, and what to do', ({ labels, annotations }) => {
+    expect(labels).toEqual({ severity: expect.stringMatching(/^(critical|warning)$/) });
+    expect(annotations).toEqual({ summary: expect.any(String), action: expect.any(String) });
+  });
+
+  test.each(alerts)('$alert is explained to operators', ({ alert }) => {
+    expect(operating).toContain(`\`${alert}\``);
+  });
+});
+
+describe('a panel', () => {
+  test.each(panels.filter(({ targets }) => targets !== undefined))('$title says what it shows', ({ description }) => {
+    expect(description).toMatch(/\.$/);
+  });
+});

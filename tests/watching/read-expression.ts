@@ -1,0 +1,20 @@
+import { parser } from '@prometheus-io/lezer-promql';
+
+export type Expression = { text: string; metrics: string[]; labels: string[] };
+
+/** What a PromQL expression names. Throws where it is not one. */
+export function readExpression(text: string): Expression {
+  // Grafana's own variable stands for a duration.
+  const promql = text.replaceAll('$__rate_interval', '5m');
+  const metrics = new Set<string>();
+  const labels = new Set<string>();
+  parser.parse(promql).iterate({
+    enter({ type, name, from, to, node }) {
+      const named = promql.slice(from, to);
+      if (type.isError) throw new SyntaxError(`not PromQL at ${from}: ${text}`);
+      if (name === 'Identifier' && node.parent?.name === 'VectorSelector') metrics.add(named);
+      if (name === 'LabelName') labels.add(named);
+    },
+  });
+  return { text, metrics: [...metrics], labels: [...labels] };
+}
