@@ -1,0 +1,3 @@
+export const bareEventsExchange = 'bare.events';
+export const bareEventsQueue = 'bare.events';
+export const bareDeliveriesQueue = 'bare.deliveries';

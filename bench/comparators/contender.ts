@@ -1,0 +1,12 @@
+import type { Parts } from '../lib/cpu.ts';
+import type { Stand } from '../lib/stand.ts';
+import type { Target } from '../parts/publisher.ts';
+
+/** A way to bring events to callbacks: ours, or what it is compared with. Only one runs at a time. */
+export type Contender = {
+  name: string;
+  /** Starts it on the servers of the stand, with nothing in its queues. */
+  start(stand: Stand): Promise<RunningContender>;
+};
+
+export type RunningContender = { target: Target; parts: Parts; stop(): Promise<void> };

@@ -1,0 +1,23 @@
+import { total } from './cpu.ts';
+import type { Throughput } from './measure.ts';
+import type { Cell, Table } from './report.ts';
+import { median, spread } from './statistics.ts';
+
+/** What one delivery costs, part by part: medians of the rounds, in µs of CPU. */
+export function budgetTable(runs: ReadonlyMap<string, readonly Throughput[]>): Table {
+  const parts = [...new Set([...runs.values()].flat().flatMap(({ cpuPerDelivery }) => Object.keys(cpuPerDelivery)))];
+  const rows = [...runs].map(([name, rounds]): Cell[] => [
+    name,
+    median(rounds.map(({ cpuPerDelivery }) => total(cpuPerDelivery))),
+    ...parts.map((part) => median(rounds.map(({ cpuPerDelivery }) => cpuPerDelivery[part] ?? Number.NaN))),
+  ]);
+  return { title: 'CPU per delivery, µs', columns: ['', 'all', ...parts], rows };
+}
+
+export function throughputTable(runs: ReadonlyMap<string, readonly Throughput[]>): Table {
+  return {
+    title: 'Deliveries per second, median (least–most)',
+    columns: ['', 'deliveries/s'],
+    rows: [...runs].map(([name, rounds]) => [name, spread(rounds.map(({ perSecond }) => perSecond))]),
+  };
+}

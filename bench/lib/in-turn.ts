@@ -1,0 +1,31 @@
+import { spread, type Spread } from './statistics.ts';
+
+type Turns<C> = { contenders: readonly C[]; rounds: number; tell: (line: string) => void };
+
+/** Lets each contender run once a round, so that what changes on the machine meanwhile touches all of them. */
+export async function inTurn<C extends { name: string }, R>(
+  { contenders, rounds, tell }: Turns<C>,
+  run: (contender: C) => Promise<R>,
+): Promise<Map<string, R[]>> {
+  const results = new Map<string, R[]>(contenders.map(({ name }) => [name, []]));
+  for (let round = 1; round <= rounds; round += 1) {
+    for (const contender of contenders) {
+      tell(`round ${round} of ${rounds}: ${contender.name}`);
+      results.get(contender.name)?.push(await run(contender));
+    }
+  }
+  return results;
+}
+
+/** A figure of one contender as a share of another's in the same round. */
+export function ratios<R>(
+  results: ReadonlyMap<string, readonly R[]>,
+  name: string,
+  of: string,
+  figure: (result: R) => number,
+): Spread {
+  const others = results.get(of) ?? [];
+  return spread(
+    (results.get(name) ?? []).map((result, round) => figure(result) / others.slice(round, round + 1).map(figure)[0]!),
+  );
+}

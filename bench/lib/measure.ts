@@ -1,0 +1,96 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Contender, RunningContender } from '../comparators/contender.ts';
+import type { Pace } from '../parts/publisher.ts';
+import { cpuBetween, cpuOf, type CpuMicros } from './cpu.ts';
+import type { Stand } from './stand.ts';
+import type { Workload } from './workload.ts';
+
+/** What a contender did in a while. */
+export type Throughput = { perSecond: number; cpuPerDelivery: CpuMicros };
+
+export type Run = { workload: Workload; warmMs: number; measureMs: number };
+
+/** Events on their way while a line is kept full: enough that nothing waits for upstream, too few to be a backlog. */
+const ON_THE_WAY = 4_000;
+/** Fewer where they are large, or the broker would run out of memory and refuse more. */
+const BYTES_ON_THE_WAY = 64 * 2 ** 20;
+const TELL_MS = 20;
+const DRAIN_LIMIT_MS = 60_000;
+
+/** Starts the contender, does `work`, waits until its line is empty, and stops it. */
+export async function withContender<T>(
+  stand: Stand,
+  contender: Contender,
+  work: (running: RunningContender) => Promise<T>,
+): Promise<T> {
+  const running = await contender.start(stand);
+  try {
+    await stand.publisher.call('connect', running.target);
+    const result = await work(running);
+    await untilDrained(stand);
+    await stand.publisher.call('disconnect');
+    return result;
+  } finally {
+    await running.stop();
+  }
+}
+
+/** Deliveries a second, and CPU for each, of a line that is kept full. */
+export async function measureFull(stand: Stand, running: RunningContender, run: Run): Promise<Throughput> {
+  const { textBytes = 0 } = run.workload;
+  const onTheWay = Math.min(ON_THE_WAY, Math.floor(BYTES_ON_THE_WAY / Math.max(1, textBytes)));
+  return measureAt(stand, running, { ...run, pace: { kind: 'full', onTheWay } });
+}
+
+/** The same at any pace: what counts is what arrives between warm-up and end. */
+export async function measureAt(
+  stand: Stand,
+  running: RunningContender,
+  { workload, warmMs, measureMs, pace }: Run & { pace: Pace },
+): Promise<Throughput> {
+  const { receiver, publisher, parts } = stand;
+  const before = await receiver.call('requests');
+  const publishedBefore = await publisher.call('published');
+  const tell = async () => {
+    const arrived = (await receiver.call('requests')) - before;
+    await publisher.call('delivered', publishedBefore + arrived);
+  };
+  const telling = setInterval(() => void tell(), TELL_MS);
+  try {
+    await tell();
+    await publisher.call('start', { workload, pace });
+    await sleep(warmMs);
+    return await throughputOf(stand, { ...parts, ...running.parts }, measureMs);
+  } finally {
+    clearInterval(telling);
+    await publisher.call('stop');
+  }
+}
+
+/** Watches what arrives for so long, and what CPU it takes. */
+export async function throughputOf({ receiver }: Stand, parts: Stand['parts'], measureMs: number): Promise<Throughput> {
+  const snapshot = async () => ({
+    requests: await receiver.call('requests'),
+    cpu: cpuOf(parts),
+    at: performance.now(),
+  });
+  const began = await snapshot();
+  await sleep(measureMs);
+  const ended = await snapshot();
+  const deliveries = ended.requests - began.requests;
+  const cpu = cpuBetween(began.cpu, ended.cpu);
+  return {
+    perSecond: deliveries / ((ended.at - began.at) / 1_000),
+    cpuPerDelivery: Object.fromEntries(Object.entries(cpu).map(([part, micros]) => [part, micros / deliveries])),
+  };
+}
+
+/** Resolves when nothing has arrived for a second: what is on its way then waits for a delay or an answer. */
+export async function untilDrained({ receiver }: Stand, limitMs = DRAIN_LIMIT_MS): Promise<void> {
+  const deadline = performance.now() + limitMs;
+  for (let before = -1, now = await receiver.call('requests'); now !== before && performance.now() < deadline;) {
+    await sleep(1_000);
+    before = now;
+    now = await receiver.call('requests');
+  }
+}

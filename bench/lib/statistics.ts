@@ -1,0 +1,28 @@
+/** What several rounds gave: the middle one, and between which values they lay. */
+export type Spread = { median: number; min: number; max: number };
+
+/** Of many measurements, where they lay; all NaN where there were none. */
+export type Summary = { count: number; min: number; p50: number; p99: number; max: number };
+
+/** The middle of an odd number of values, the mean of the two middle ones of an even number; NaN of none. */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length / 2;
+  const [below, above] = [sorted[Math.ceil(middle) - 1], sorted[Math.floor(middle)]];
+  return below === undefined || above === undefined ? Number.NaN : (below + above) / 2;
+}
+
+export function spread(values: readonly number[]): Spread {
+  return { median: median(values), min: Math.min(...values), max: Math.max(...values) };
+}
+
+/** The smallest value that at least `share` (0 to 1) of the sorted values do not exceed; NaN of none. */
+export function percentile(sorted: readonly number[], share: number): number {
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
+}
+
+export function summarise(values: readonly number[]): Summary {
+  const sorted = values.toSorted((a, b) => a - b);
+  const at = (share: number) => percentile(sorted, share);
+  return { count: sorted.length, min: at(0), p50: at(0.5), p99: at(0.99), max: at(1) };
+}

@@ -1,0 +1,59 @@
+import { rmSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { services } from '@waybell/cli/services';
+import { startStack, type Stack } from '@waybell/cli/stack/stack';
+import type { SupervisedProcess } from '@waybell/cli/stack/supervised-process';
+
+/** Servers and the tracker of positions, alone: nobody takes what it publishes. */
+export type TrackerStand = AsyncDisposable & {
+  stack: Stack;
+  tracker: SupervisedProcess;
+  /** A figure that the tracker shows under that name with that label; 0 where it does not show it yet. */
+  figure(series: Series): Promise<number>;
+};
+
+export type Series = { name: string; label: string };
+
+export async function startTrackerStand(settings: Record<string, string> = {}): Promise<TrackerStand> {
+  const home = await mkdtemp(join(tmpdir(), 'waybell-bench-'));
+  const { PATH = '', HOME = '' } = process.env;
+  const tracker = services.filter(({ name }) => name === 'location-tracker');
+  const stack = await startStack({ home, env: { PATH, HOME, ...settings }, services: tracker });
+  const service = stack.service('location-tracker');
+  return {
+    stack,
+    tracker: service,
+    async figure({ name, label }) {
+      const metrics = await (await fetch(`${service.spec.health}/metrics`)).text();
+      const line = metrics.split('\n').find((each) => each.startsWith(`${name}{`) && each.includes(label));
+      return Number(line?.split(' ').at(-1) ?? 0);
+    },
+    async [Symbol.asyncDispose]() {
+      await stack.stop();
+      rmSync(home, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Each look costs whoever is measured. */
+const LOOK_EVERY_MS = 500;
+
+/** Looks until `figure` has come to `least`; resolves with the milliseconds that took, from where it was at `from`. */
+export async function timeBetween(
+  figure: () => Promise<number>,
+  { from, least, limitMs }: { from: number; least: number; limitMs: number },
+): Promise<number> {
+  const deadline = performance.now() + limitMs;
+  let beganAt = Number.NaN;
+  let first = 0;
+  for (; performance.now() < deadline; await sleep(LOOK_EVERY_MS)) {
+    const now = await figure();
+    if (Number.isNaN(beganAt) && now >= from) [beganAt, first] = [performance.now(), now];
+    // As if it had begun just at `from`: a look comes late.
+    if (now >= least) return ((performance.now() - beganAt) * (least - from)) / (now - first);
+  }
+  throw new Error(`${least} were not reached within ${limitMs} ms`);
+}

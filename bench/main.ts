@@ -1,0 +1,64 @@
+import { writeFileSync } from 'node:fs';
+import { Command, InvalidArgumentError } from 'commander';
+import { explainFailure } from '@waybell/cli/stack/explain-failure';
+import { formatJson } from './lib/report.ts';
+import { runScenarios } from './run-scenarios.ts';
+import { scenarios } from './scenarios/scenarios.ts';
+
+const tell = (line: string) => process.stderr.write(`bench: ${line}\n`);
+
+const program = new Command('waybell bench')
+  .description('measure speed and fairness, beside what one would build instead; prints tables as Markdown')
+  .argument('[scenarios...]', 'which of those below; F1 to F8 when left out')
+  .option('--quick', 'shorter runs, for a first look')
+  .option('--rounds <n>', 'how often each contender runs, in turn', readRounds)
+  .option('--json <file>', 'write all figures there, of every round')
+  .addHelpText(
+    'after',
+    [
+      '',
+      'Scenarios:',
+      ...scenarios.map(({ name, description }) => `  ${name.padEnd(8)}${description}`),
+      '',
+      'Everything runs on this machine, on servers of its own: leave it alone meanwhile. Exit code 1: a bar was missed.',
+      '',
+      'Example:',
+      '  ./waybell bench F1 --quick',
+    ].join('\n'),
+  )
+  .action(bench);
+
+type Options = { quick?: boolean; rounds?: number; json?: string };
+
+async function bench(names: string[], { quick = false, rounds, json }: Options): Promise<void> {
+  const chosen = chooseScenarios(names);
+  const effort = { isQuick: quick, rounds: rounds ?? (quick ? 1 : 3), tell };
+  const { report, isAllMet } = await runScenarios(chosen, effort, (text) => console.log(`${text}\n`));
+  if (json !== undefined) writeFileSync(json, formatJson(report));
+  process.exitCode = isAllMet ? 0 : 1;
+}
+
+function chooseScenarios(names: string[]) {
+  if (names.length === 0) return scenarios.filter(({ name }) => name.startsWith('F'));
+  return names.map((wanted) => {
+    const scenario = scenarios.find(({ name }) => name.toLowerCase() === wanted.toLowerCase());
+    if (scenario === undefined) throw new Error(`there is no scenario ${wanted}: see ./waybell bench --help`);
+    return scenario;
+  });
+}
+
+function readRounds(text: string): number {
+  const rounds = Number(text);
+  if (!Number.isInteger(rounds) || rounds < 1) throw new InvalidArgumentError('it is a whole number from 1');
+  return rounds;
+}
+
+// Whatever runs is killed, and its files removed, when this process ends.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(1));
+try {
+  await program.parseAsync();
+} catch (error) {
+  tell(explainFailure(error));
+  process.exitCode = 1;
+}
+process.exit();

@@ -1,0 +1,43 @@
+import type { Outcome } from '@waybell/line/outcomes';
+import { attemptAlone, batchesOf, wholeDelivery } from '../lib/log-records.ts';
+import { logWriterIn, type LogWriter } from '../lib/log-writer.ts';
+import { serve } from '../lib/part.ts';
+
+/** What delivery-log does with batches of records, without a queue before it. */
+export type LogWriterCommands = typeof commands;
+
+/** As many batches as the service holds. */
+const HELD = 200;
+
+const MIXES = { attempts: attemptAlone, deliveries: wholeDelivery };
+export type LogMix = keyof typeof MIXES;
+
+const made = new Map<LogMix, Outcome[][]>();
+
+let writer: LogWriter | undefined;
+
+const commands = {
+  /** Stays connected, so that what Postgres does for it is counted while it runs. */
+  connect(url: string): Promise<unknown> {
+    writer = logWriterIn(url);
+    return writer.partitions.turnOver();
+  },
+
+  /** Makes batches of records to be written, as often as wanted. */
+  make({ mix, batches }: { mix: LogMix; batches: number }): void {
+    made.set(mix, batchesOf(batches, MIXES[mix], Date.now()));
+  },
+
+  /** Writes them all; resolves with the milliseconds that took. */
+  async write(mix: LogMix): Promise<number> {
+    const waiting = (made.get(mix) ?? []).values();
+    const beganAt = performance.now();
+    const hold = async () => {
+      for (const batch of waiting) await writer?.write(batch);
+    };
+    await Promise.all(Array.from({ length: HELD }, hold));
+    return performance.now() - beganAt;
+  },
+};
+
+serve(commands);

@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto';
+import { JsonNumber } from '@waybell/events/json';
+import { readTimestamp } from '@waybell/events/timestamp';
+import { activitiesIn } from '@waybell/location-tracker/activities';
+import { rememberedVehiclesIn } from '@waybell/location-tracker/remembered-vehicles';
+import type { Report } from '@waybell/location-tracker/report';
+import { seeTogether } from '@waybell/location-tracker/see-together';
+import { createLog } from '@waybell/runtime/log';
+import { connectPostgres } from '@waybell/runtime/postgres';
+import { connectRedis, type Redis } from '@waybell/runtime/redis';
+import { serve } from '../lib/part.ts';
+
+/** The state of vehicles without a queue before it: as the tracker keeps it, and as bare writes of the same size. */
+export type StateKeeperCommands = typeof commands;
+
+/** As many as the tracker holds. */
+const AT_ONCE = 1_000;
+/** As long as what the tracker keeps of a vehicle. */
+const VALUE = 'x'.repeat(130);
+const KEPT_MS = 604_800_000;
+const RULES = { distanceM: 1_000, silenceMs: 3_600_000 };
+const JITTER_DEGREES = 0.001;
+const log = createLog({ service: 'bench', level: 'error' });
+
+type Work = { databaseUrl: string; redisUrl: string; count: number; vehicles: number };
+
+const commands = {
+  /** Sees so many reports, of vehicles that are known and move little; resolves with how many a second. */
+  async see({ databaseUrl, redisUrl, count, vehicles }: Work): Promise<number> {
+    await using redis = await ready(redisUrl);
+    await using postgres = connectPostgres({
+      url: databaseUrl,
+      role: 'waybell_tracker',
+      poolSize: 5,
+      timeoutMs: 5_000,
+      log,
+    });
+    const remembered = rememberedVehiclesIn(redis, { rememberMs: KEPT_MS });
+    const see = seeTogether({ activities: activitiesIn(postgres), remembered, rules: RULES, now: Date.now });
+    const shipper = randomUUID();
+    const guids = Array.from({ length: vehicles }, () => randomUUID());
+    const one = (place: number) => see(aReport(shipper, guids[place % vehicles] ?? ''));
+    await inGroups(vehicles, one);
+    return await perSecond(count, one);
+  },
+
+  /** Writes as many values; resolves with how many a second. */
+  async write({ redisUrl, count, vehicles }: Work): Promise<number> {
+    await using redis = await ready(redisUrl);
+    const one = (place: number) => redis.set(`bare:${randomKey(place % vehicles)}`, VALUE, 'PX', KEPT_MS);
+    await inGroups(vehicles, one);
+    return await perSecond(count, one);
+  },
+};
+
+async function perSecond(count: number, one: (place: number) => Promise<unknown>): Promise<number> {
+  const beganAt = performance.now();
+  await inGroups(count, one);
+  return (count / (performance.now() - beganAt)) * 1_000;
+}
+
+async function inGroups(count: number, one: (place: number) => Promise<unknown>): Promise<void> {
+  for (let done = 0; done < count; done += AT_ONCE) {
+    await Promise.all(Array.from({ length: AT_ONCE }, (_, place) => one(done + place)));
+  }
+}
+
+async function ready(url: string): Promise<Redis> {
+  const redis = connectRedis({ url, timeoutMs: 10_000, log });
+  await new Promise((resolve) => redis.once('ready', resolve));
+  return redis;
+}
+
+/** As long as a shipper's guid and a vehicle's. */
+function randomKey(place: number): string {
+  return String(place).padStart(73, '0');
+}
+
+const occurredAt = readTimestamp(new Date().toISOString()) ?? { second: '', nanoseconds: '' };
+
+function aReport(shipper: string, vehicle: string): Report {
+  return {
+    guid: randomUUID(),
+    occurredAt,
+    shipper,
+    vehicles: [{ guid: vehicle, isPickedUp: true }],
+    latitude: new JsonNumber(String(52.5 + Math.random() * JITTER_DEGREES)),
+    longitude: new JsonNumber('13.4'),
+    recordedAt: Date.now(),
+    address: '',
+    unknownMembers: 0,
+  };
+}
+
+serve(commands);

@@ -1,0 +1,90 @@
+import { HTTP_CLIENTS } from '../comparators/http-clients.ts';
+import { inTurn, ratios } from '../lib/in-turn.ts';
+import { startPart } from '../lib/part.ts';
+import type { Check, Table } from '../lib/report.ts';
+import type { Scenario } from '../lib/scenario.ts';
+import { spread } from '../lib/statistics.ts';
+import { tlsPasses, type TlsPass } from '../lib/tls-origins.ts';
+import type { CallerCommands } from '../parts/caller.ts';
+import type { ReceiverCommands } from '../parts/receiver.ts';
+
+const CONCURRENCY = 64;
+const BODY_BYTES = 300;
+
+export const http: Scenario = {
+  name: 'F7',
+  description: 'a request alone: the call path of the deliverer beside undici and axios',
+  async run({ isQuick, rounds, tell }) {
+    const [warmMs, measureMs] = isQuick ? [1_000, 2_000] : [2_000, 5_000];
+    const receiver = startPart<ReceiverCommands>('parts/receiver.ts');
+    const port = await receiver.call('listen');
+    const contenders = HTTP_CLIENTS.map((name) => ({ name }));
+    const runs = await inTurn({ contenders, rounds, tell }, async ({ name }) => {
+      const caller = startPart<CallerCommands>('parts/caller.ts');
+      const calls = {
+        client: name,
+        url: `http://127.0.0.1:${port}/ok`,
+        concurrency: CONCURRENCY,
+        bodyBytes: BODY_BYTES,
+      };
+      await caller.call('call', { ...calls, forMs: warmMs });
+      const { requests, cpuMicros } = await caller.call('call', { ...calls, forMs: measureMs });
+      await caller.stop();
+      return { cpuPerRequest: cpuMicros / requests, perSecond: requests / (measureMs / 1_000) };
+    });
+    await receiver.stop();
+    const [origins, passes] = isQuick ? [2_000, 4] : [10_000, 5];
+    tell(`TLS with ${origins} origins`);
+    const overTls = await tlsPasses({ origins, passes, concurrency: CONCURRENCY, bodyBytes: BODY_BYTES });
+    return {
+      workload: `POSTs of ${BODY_BYTES} bytes, ${CONCURRENCY} at once, to one origin that answers 200 at once. Then by the deliverer's call path over TLS, one to each of ${origins} origins, ${passes} times over; connections are closed in between.`,
+      settings: { rounds, warmMs, measureMs, origins, passes },
+      rounds: { ...Object.fromEntries(runs), 'over TLS': overTls },
+      tables: [
+        {
+          title: 'One process sending',
+          columns: ['', 'CPU per request, µs', 'requests/s'],
+          rows: [...runs].map(([name, all]) => [
+            name,
+            spread(all.map(({ cpuPerRequest }) => cpuPerRequest)),
+            spread(all.map(({ perSecond }) => perSecond)),
+          ]),
+        },
+        tlsTable(overTls),
+      ],
+      checks: [
+        {
+          what: 'CPU per request, times axios with our adapter',
+          figure: ratios(runs, 'deliverer', 'axios with our adapter', ({ cpuPerRequest }) => cpuPerRequest),
+          bar: { atMost: 1.3 },
+        },
+        ...tlsChecks(overTls),
+      ],
+    };
+  },
+};
+
+function tlsTable(passes: readonly TlsPass[]): Table {
+  return {
+    title: 'Over TLS, the deliverer',
+    columns: ['pass', 'whole handshakes', 'resumed', 'CPU per request, µs', 'resident, MiB'],
+    rows: passes.map(({ full, resumed, cpuPerRequest, rssMib }, at) => [
+      String(at + 1),
+      full,
+      resumed,
+      cpuPerRequest,
+      rssMib,
+    ]),
+  };
+}
+
+function tlsChecks([, second, ...later]: readonly TlsPass[]): Check[] {
+  const repeated = [second, ...later].filter((pass) => pass !== undefined);
+  const sum = (figure: (pass: TlsPass) => number) => repeated.reduce((all, pass) => all + figure(pass), 0);
+  const reused = sum(({ resumed }) => resumed) / sum(({ full, resumed }) => full + resumed);
+  const growth = (later.at(-1)?.rssMib ?? NaN) / (second?.rssMib ?? NaN);
+  return [
+    { what: 'TLS: sessions reused after the first pass', figure: reused, bar: { atLeast: 0.9 } },
+    { what: 'TLS: resident memory after the last pass, times the second', figure: growth, bar: { atMost: 1.15 } },
+  ];
+}

@@ -1,0 +1,29 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { waybell } from '../comparators/waybell.ts';
+import { cpuBetween, cpuOf, total } from '../lib/cpu.ts';
+import { withContender } from '../lib/measure.ts';
+import type { Scenario } from '../lib/scenario.ts';
+import { startStand } from '../lib/stand.ts';
+
+export const idle: Scenario = {
+  name: 'F8',
+  description: 'what the services use while there is nothing to do',
+  async run({ isQuick }) {
+    const [settleMs, measureMs] = isQuick ? [4_000, 10_000] : [10_000, 40_000];
+    await using stand = await startStand();
+    const shares = await withContender(stand, waybell, async ({ parts }) => {
+      await sleep(settleMs);
+      const before = cpuOf(parts);
+      await sleep(measureMs);
+      const micros = cpuBetween(before, cpuOf(parts));
+      return Object.entries(micros).map(([part, used]) => [part, (used / (measureMs * 1_000)) * 100] as const);
+    });
+    return {
+      workload: 'Nothing.',
+      settings: { settleMs, measureMs },
+      rounds: Object.fromEntries(shares.map(([part, percent]) => [part, [percent]])),
+      tables: [{ title: 'CPU, % of a core', columns: ['service', 'CPU'], rows: shares }],
+      checks: [{ what: 'all services, % of a core', figure: total(Object.fromEntries(shares)), bar: { atMost: 2 } }],
+    };
+  },
+};

@@ -1,0 +1,33 @@
+import type { Scenario } from '../lib/scenario.ts';
+import { throughput } from './f1-throughput.ts';
+import { latency } from './f2-latency.ts';
+import { retries } from './f3-retries.ts';
+import { hungEndpoints } from './f4-hung-endpoints.ts';
+import { subscriptions } from './f5-subscriptions.ts';
+import { hotAction } from './f6-hot-action.ts';
+import { http } from './f7-http.ts';
+import { idle } from './f8-idle.ts';
+import { growth } from './growth.ts';
+import { logCost } from './log-cost.ts';
+import { log } from './log.ts';
+import { positions } from './positions.ts';
+import { silence } from './silence.ts';
+import { timeline } from './timeline.ts';
+
+/** Every scenario, in the order of docs/performance.md. */
+export const scenarios: readonly Scenario[] = [
+  throughput,
+  latency,
+  retries,
+  hungEndpoints,
+  subscriptions,
+  hotAction,
+  http,
+  idle,
+  growth,
+  positions,
+  silence,
+  log,
+  logCost,
+  timeline,
+];
