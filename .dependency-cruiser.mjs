@@ -20,7 +20,7 @@ const ADAPTERS = [
 ];
 const TEST = '\\.test\\.ts$|/testing/';
 /** Composition roots: who may connect, and hand what is connected to the rest. */
-const ROOTS = ['^services/[^/]+/main\\.ts$', '^cli/', '^tests/'];
+const ROOTS = ['^services/[^/]+/main\\.ts$', '^cli/', '^tests/', '^bench/'];
 
 export default {
   forbidden: [
@@ -35,13 +35,13 @@ export default {
       name: 'libs-never-know-services',
       severity: 'error',
       from: { path: '^libs/', pathNot: TEST },
-      to: { path: '^(services|cli|tests)/' },
+      to: { path: '^(services|cli|tests|bench)/' },
     },
     {
       name: 'services-never-know-the-command-line',
       severity: 'error',
       from: { path: '^services/', pathNot: TEST },
-      to: { path: '^(cli|tests)/' },
+      to: { path: '^(cli|tests|bench)/' },
     },
     {
       name: 'the-catalog-knows-no-other-lib',
