@@ -64,11 +64,8 @@ function namedAction({ members, placeOf }: Envelope, find: FindAction): { kind: 
   if (typeof name !== 'string') return noText(placeOf('/action'), name);
   const action = find(interfaceName, name);
   if (action !== undefined) return { kind: 'action', action };
-  const [nearest] = nearestNames(
-    name,
-    actions.filter((each) => each.interface === interfaceName),
-    1,
-  );
+  const namesakes = actions.filter((each) => each.interface === interfaceName).map((each) => each.name);
+  const [nearest] = nearestNames(name, namesakes, 1);
   const hint = nearest === undefined ? '' : `; the nearest is ${nearest}`;
   const detail = `${placeOf('/action')}: there is no action "${name}" on the interface "${interfaceName}"${hint}`;
   return invalid('unknown_action', detail);

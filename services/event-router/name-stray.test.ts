@@ -13,10 +13,16 @@ const aStray = (what: Partial<Message> = {}): Message => ({
 });
 
 describe('nameStray', () => {
-  test('names the key that no queue takes', async () => {
-    const [rejection] = await nameStray(aStray());
-    expect(rejection).toMatchObject({ kind: 'reject', reason: 'unroutable' });
-    expect(rejection).toMatchObject({ detail: expect.stringContaining('"carrier.order.creatd"') });
+  test('names the key that no queue takes, and the action that was meant', async () => {
+    const detail =
+      'no queue takes key "carrier.order.creatd" of exchange "waybell.events": a mistyped action? The nearest is carrier.order.created';
+    expect(await nameStray(aStray())).toEqual([{ kind: 'reject', reason: 'unroutable', detail }]);
+  });
+
+  test("takes a key of the line's own exchanges for nobody's typing", async () => {
+    const detail = 'no queue takes key "gone" of exchange "waybell.returns"';
+    const stray = aStray({ exchange: 'waybell.returns', routingKey: 'gone' });
+    expect(await nameStray(stray)).toEqual([{ kind: 'reject', reason: 'unroutable', detail }]);
   });
 
   test.each([

@@ -1,11 +1,14 @@
+import { actionKey, actions, reports } from '@waybell/catalog/actions';
+import { nearestNames } from '@waybell/catalog/nearest-names';
 import { reject, type Handler, type Message } from '@waybell/line/messages';
+import { eventsExchange } from '@waybell/line/topology';
 
 /** Names why the broker could not keep a message on the line, and rejects it: operators decide what becomes of it. */
 export const nameStray: Handler<Message> = async (message) => {
   const { deadLetterReason, exchange, routingKey } = message;
   switch (deadLetterReason) {
     case undefined:
-      return [reject('unroutable', `no queue takes key "${routingKey}" of exchange "${exchange}": a mistyped action?`)];
+      return [reject('unroutable', `no queue takes key "${routingKey}" of exchange "${exchange}"${hint(message)}`)];
     case 'expired':
       return [reject('expired', 'its publisher gave it an expiration: publish without one')];
     case 'delivery_limit':
@@ -14,3 +17,10 @@ export const nameStray: Handler<Message> = async (message) => {
       return [reject('dead_lettered', `the broker gave it up: ${deadLetterReason}`)];
   }
 };
+
+/** What the publisher of an event most likely meant. Our own keys are not typed by anybody. */
+function hint({ exchange, routingKey }: Message): string {
+  if (exchange !== eventsExchange) return '';
+  const [nearest = ''] = nearestNames(routingKey, [...actions, ...reports].map(actionKey), 1);
+  return `: a mistyped action? The nearest is ${nearest}`;
+}

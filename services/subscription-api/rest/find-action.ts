@@ -42,7 +42,8 @@ function isOnFor({ feature }: Action, { features }: Caller): boolean {
 }
 
 function unknownAction(name: string, actions: readonly Action[]): Problem {
-  const names = nearestNames(name, actions, NEAREST).join(', ');
+  const listed = actions.map((action) => action.name);
+  const names = nearestNames(name, listed, NEAREST).join(', ');
   return new Problem('unknown-action', `There is no action "${name}". The nearest are: ${names}.`);
 }
 
