@@ -14,7 +14,7 @@ const transform = {
   ],
 };
 export default {
-  testEnvironment: 'node',
+  testEnvironment: './cli/test-run/test-environment.js',
   // There to end a test that will never pass: a slow machine must not fail one.
   testTimeout: 300_000,
   extensionsToTreatAsEsm: ['.ts'],

@@ -32,6 +32,7 @@ export async function runJest({ tests, env, onOutput, signal }: JestRun): Promis
     `--outputFile=${resultFile}`,
     `--maxWorkers=${Math.max(2, availableParallelism()) + slow}`,
     `--testSequencer=${join(repository, 'cli', 'test-run', 'slowest-first.js')}`,
+    '--testMatch=**',
     '--runTestsByPath',
     ...tests.map(({ path }) => join(repository, path)),
   ];

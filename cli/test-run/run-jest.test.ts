@@ -1,0 +1,26 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { until } from '@waybell/runtime/testing/until';
+import { nothingLeftBehind } from '../../tests/testing/left-behind.ts';
+import { runJest } from './run-jest.ts';
+
+const unending = { path: 'cli/test-run/testing/starts-a-process.ts', needsServers: false, isSlow: false };
+
+test('a run that is interrupted leaves no process of a test behind', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'waybell-run-jest-'));
+  const env = { ...process.env, STARTED_FOLDER: folder };
+  const halt = new AbortController();
+  const run = runJest({ tests: [unending], env, onOutput: () => undefined, signal: halt.signal });
+  try {
+    const hasStarted = () => existsSync(join(folder, 'started'));
+    await Promise.race([run, until('the test has started its process', hasStarted)]);
+    halt.abort();
+    expect(await run).toEqual({ passed: 0, failed: 1 });
+    await nothingLeftBehind([folder]);
+  } finally {
+    halt.abort();
+    rmSync(folder, { recursive: true });
+  }
+});
