@@ -9,10 +9,12 @@ import { readNetworks } from '@waybell/runtime/forbidden-address';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import type { Delivery } from '@waybell/line/delivery';
 import { openEndpoints, type EndpointOptions } from './call-endpoint.ts';
+import { resolverOf } from './resolve-host.ts';
 import { anAuthority, aSelfSignedCertificate } from './testing/certificate.ts';
 import { aDelivery } from './testing/delivery.ts';
+import { dnsServer } from './testing/dns-server.ts';
 import { withTimeToConnect } from './testing/time-to-connect.ts';
-import { httpServer, sayingServer, tcpServer, tlsServer, type TestServer } from './testing/server.ts';
+import { httpServer, NOBODY_PORT, sayingServer, tcpServer, tlsServer, type TestServer } from './testing/server.ts';
 
 const LONG_MS = 60_000;
 const loopback = readNetworks(['127.0.0.0/8', '::1/128']);
@@ -431,13 +433,16 @@ describe('callEndpoint says why there was no answer', () => {
   });
 
   test('connect_refused', async () => {
-    const server = await httpServer((_, response) => response.end());
-    await server[Symbol.asyncDispose]();
-    expect(await call(server.url)).toMatchObject({ isDelivered: false, reason: 'connect_refused' });
+    const answer = await call(`http://localhost:${NOBODY_PORT}`);
+    expect(answer).toMatchObject({ isDelivered: false, reason: 'connect_refused' });
   });
 
   test.each(['nobody.invalid', `${'a'.repeat(64)}.example`])('dns: %s', async (host) => {
-    expect(await call(`http://${host}/`)).toMatchObject({ isDelivered: false, reason: 'dns' });
+    // Not those of this machine: they may be slow, or away, which is no answer.
+    await using server = await dnsServer(() => 'absent');
+    const names = { hosts: new Map(), search: [], ndots: 1 };
+    const resolveHost = resolverOf({ names, servers: [server.address], nowMs: Date.now });
+    expect(await call(`http://${host}/`, { resolveHost })).toMatchObject({ isDelivered: false, reason: 'dns' });
   });
 
   test.each([

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { buildConnector, type Dispatcher } from 'undici';
+import { until } from '@waybell/runtime/testing/until';
 import { openOriginPools, type OriginPoolsOptions } from './origin-pools.ts';
-import { httpServer, type TestServer } from './testing/server.ts';
+import { httpServer, NOBODY_PORT, type TestServer } from './testing/server.ts';
 
 const opened: AsyncDisposable[] = [];
 afterEach(async () => {
@@ -45,14 +46,6 @@ function get(from: Pick<Dispatcher, 'dispatch'>, origin: string): Promise<number
   });
 }
 
-async function until(isSo: () => boolean): Promise<void> {
-  const giveUpAt = performance.now() + 10_000;
-  while (!isSo()) {
-    if (performance.now() > giveUpAt) throw new Error(`it did not come to ${isSo.toString()}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
-
 describe('origin pools', () => {
   test('keep the connection of an origin for its next request', async () => {
     const server = await serve((_, response) => response.end());
@@ -66,16 +59,14 @@ describe('origin pools', () => {
     const server = await serve((_, response) => response.setHeader('connection', 'close').end());
     const origins = pools();
     expect(await get(origins, server.url)).toBe(200);
-    await until(() => origins.size() === 0);
+    await until('it is forgotten', () => origins.size() === 0);
     expect(await get(origins, server.url)).toBe(200);
   });
 
   test('forget an origin that cannot be connected to', async () => {
-    const server = await httpServer((_, response) => response.end());
-    await server[Symbol.asyncDispose]();
     const origins = pools();
-    await expect(get(origins, server.url)).rejects.toThrow('ECONNREFUSED');
-    await until(() => origins.size() === 0);
+    await expect(get(origins, `http://127.0.0.1:${NOBODY_PORT}`)).rejects.toThrow('ECONNREFUSED');
+    await until('it is forgotten', () => origins.size() === 0);
   });
 
   test('close the connections of the origin that was not asked for longest when there are too many', async () => {
@@ -83,7 +74,7 @@ describe('origin pools', () => {
     const origins = pools({ maxOrigins: 2 });
     for (const { url } of servers) await get(origins, url);
     expect(origins.size()).toBe(2);
-    await until(() => servers[0]?.open() === 0);
+    await until('the first is closed', () => servers[0]?.open() === 0);
     expect(servers.slice(1).map((server) => server.open())).toEqual([1, 1]);
   });
 
@@ -93,11 +84,11 @@ describe('origin pools', () => {
     const other = await serve((_, response) => response.end());
     const origins = pools({ maxOrigins: 1 });
     const asked = get(origins, slow.url);
-    await until(() => slow.open() === 1);
+    await until('it is asked', () => slow.open() === 1);
     await get(origins, other.url);
     answer();
     expect(await asked).toBe(200);
-    await until(() => slow.open() === 0);
+    await until('it is closed', () => slow.open() === 0);
   });
 
   test('cut what is under way when disposed of, also where its origin had to make room', async () => {
@@ -105,7 +96,7 @@ describe('origin pools', () => {
     const other = await serve((_, response) => response.end());
     const origins = openOriginPools({ connect: buildConnector({}), maxOrigins: 1 });
     const asked = get(origins, slow.url).catch((error: unknown) => error);
-    await until(() => slow.open() === 1);
+    await until('it is asked', () => slow.open() === 1);
     await get(origins, other.url);
     await origins[Symbol.asyncDispose]();
     expect(await asked).toBeInstanceOf(Error);

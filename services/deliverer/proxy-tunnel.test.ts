@@ -7,7 +7,7 @@ import { readProxy } from './proxy-tunnel.ts';
 import { anAuthority } from './testing/certificate.ts';
 import { aDelivery } from './testing/delivery.ts';
 import { connectProxy } from './testing/proxy.ts';
-import { httpServer, tlsServer } from './testing/server.ts';
+import { httpServer, NOBODY_PORT, tlsServer } from './testing/server.ts';
 
 const LONG_MS = 60_000;
 const PUBLIC = [
@@ -108,11 +108,12 @@ describe('a callback through a proxy', () => {
   });
 
   test('waits, and is no failed attempt, while the proxy is away or refuses the user', async () => {
-    const proxy = await connectProxy(() => ({ status: 407 }));
+    await using proxy = await connectProxy(() => ({ status: 407 }));
     const refused = await call(proxy.url, 'https://hooks.example.com/').catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(Unavailable);
-    await proxy[Symbol.asyncDispose]();
-    const away = await call(proxy.url, 'https://hooks.example.com/').catch((error: unknown) => error);
+    const away = await call(`http://127.0.0.1:${NOBODY_PORT}`, 'https://hooks.example.com/').catch(
+      (error: unknown) => error,
+    );
     expect(away).toBeInstanceOf(Unavailable);
     await expect((away as Unavailable).probe()).rejects.toThrow('ECONNREFUSED');
   });

@@ -5,7 +5,7 @@ import { openEndpoints, type EndpointOptions } from './call-endpoint.ts';
 import { anAuthority } from './testing/certificate.ts';
 import { aDelivery } from './testing/delivery.ts';
 import { withTimeToConnect } from './testing/time-to-connect.ts';
-import { httpServer, tcpServer, tlsServer, type TestServer } from './testing/server.ts';
+import { httpServer, NOBODY_PORT, tcpServer, tlsServer, type TestServer } from './testing/server.ts';
 
 const LONG_MS = 60_000;
 const authority = anAuthority('Test authority');
@@ -114,9 +114,7 @@ describe('an attempt says of its connection', () => {
 
 describe('an attempt that fails says', () => {
   test('the address that refuses', async () => {
-    const server = await httpServer((_, response) => response.end());
-    await server[Symbol.asyncDispose]();
-    const answer = await caller()(server.url);
+    const answer = await caller()(`http://localhost:${NOBODY_PORT}`);
     expect(answer).toMatchObject({ reason: 'connect_refused', ip: '127.0.0.1' });
     expect(parts(answer)).toEqual(['dnsMs']);
   });

@@ -1,6 +1,14 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer, type ServerOptions } from 'node:https';
-import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import {
+  createServer as createTcpServer,
+  setDefaultAutoSelectFamilyAttemptTimeout,
+  type Server,
+  type Socket,
+} from 'node:net';
+
+// Where localhost has two addresses, a test that stands still for half a second would give up the one that is listened on.
+setDefaultAutoSelectFamilyAttemptTimeout(60_000);
 
 /** A server on a port of its own, on the loopback address. Disposing cuts its connections. */
 export type TestServer = AsyncDisposable & {
@@ -10,17 +18,23 @@ export type TestServer = AsyncDisposable & {
   connections: () => number;
 };
 
+/** Where nobody listens: a privileged port, which no other process is given by chance. */
+export const NOBODY_PORT = 2;
+
+/** Connections stay until they are cut: after a while without a request they would be closed in the face of the next. */
+const UNTIL_CUT = { keepAliveTimeout: 0 };
+
 type Answer = (request: IncomingMessage, response: ServerResponse) => unknown;
 
 export const httpServer = (answer: Answer): Promise<TestServer> =>
   start(
-    createServer((request, response) => void answer(request, response)),
+    createServer(UNTIL_CUT, (request, response) => void answer(request, response)),
     'http',
   );
 
 export const tlsServer = (options: ServerOptions, answer: Answer): Promise<TestServer> =>
   start(
-    createSecureServer(options, (request, response) => void answer(request, response)),
+    createSecureServer({ ...options, ...UNTIL_CUT }, (request, response) => void answer(request, response)),
     'https',
   );
 
