@@ -19,7 +19,8 @@ type Answer = (response: ServerResponse) => void;
 async function aGeocoder(answer: Answer, options: Partial<GeocoderOptions> = {}) {
   const asked: string[] = [];
   const results: AddressResult[] = [];
-  const server = createServer((request, response) => {
+  // A connection is not closed in the face of a second question, however long that is in coming.
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     asked.push(`${request.headers['user-agent']} ${request.url}`);
     answer(response);
   });
