@@ -3,14 +3,14 @@ import { until } from '@waybell/runtime/testing/until';
 import { createAccount } from './accounts.ts';
 import { openDatabase } from './database.ts';
 import { startPruning } from './prune-audit-log.ts';
-import { createTestDatabase, silentLog as log } from './testing/database.ts';
+import { createTestDatabase, PATIENT_MS, silentLog as log } from './testing/database.ts';
 
 const DAY_MS = 86_400_000;
 
 describe('startPruning', () => {
   test('forgets what is older than is kept, however much it is, and nothing else', async () => {
     await using store = await createTestDatabase();
-    await using database = openDatabase({ url: store.url, role: '', poolSize: 1, timeoutMs: 5_000, log });
+    await using database = openDatabase({ url: store.url, role: '', poolSize: 1, timeoutMs: PATIENT_MS, log });
     const { guid } = await createAccount(store.postgres, { interface: 'shipper' });
     await store.postgres.query(
       `insert into waybell.audit_log (at, who, what, account_guid, subject_guid, details)

@@ -7,7 +7,7 @@ import { openDatabase, type Database, type Queryable } from './database.ts';
 import { rotateSecrets, SEALED_COLUMNS } from './rotate-secrets.ts';
 import { keepSigningSecrets } from './signing-secrets.ts';
 import { keepSubscriptions } from './subscriptions.ts';
-import { createTestDatabase, silentLog as log, type TestDatabase } from './testing/database.ts';
+import { createTestDatabase, PATIENT_MS, silentLog as log, type TestDatabase } from './testing/database.ts';
 
 const [older, newer] = ['older', 'newer'].map((id) => `${id}:${randomBytes(32).toString('base64')}`);
 const before = readKeyRing(`${older},${newer}`);
@@ -21,7 +21,7 @@ let database: Database;
 
 beforeAll(async () => {
   store = await createTestDatabase();
-  database = openDatabase({ url: store.url, role: '', poolSize: 8, timeoutMs: 10_000, log });
+  database = openDatabase({ url: store.url, role: '', poolSize: 8, timeoutMs: PATIENT_MS, log });
   await until('the database is there', () => database.waitingFor().length === 0);
 });
 

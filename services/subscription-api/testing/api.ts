@@ -20,7 +20,7 @@ import { keepSigningSecrets } from '../signing-secrets.ts';
 import { keepSubscriptions } from '../subscriptions.ts';
 import { createToken } from '../tokens.ts';
 import { askedBy, type Asked } from './ask.ts';
-import { createTestDatabase, silentLog, type TestDatabase } from './database.ts';
+import { createTestDatabase, PATIENT_MS, silentLog, type TestDatabase } from './database.ts';
 
 export type TestApi = AsyncDisposable &
   Asked & {
@@ -30,9 +30,6 @@ export type TestApi = AsyncDisposable &
     database: Database;
     metrics: Metrics;
   };
-
-// So long that a machine that stands still is not taken for a Redis that is away.
-const PATIENT_MS = 60_000;
 
 export const keyRing = readKeyRing(`test:${randomBytes(32).toString('base64')}`);
 
@@ -59,7 +56,7 @@ export async function startApi(
   const store = stack.use(await createTestDatabase(options));
   const url = options.through?.(store.url) ?? store.url;
   const database = stack.use(
-    openDatabase({ url, role: '', poolSize: 8, timeoutMs: options.timeoutMs ?? 10_000, log: silentLog }),
+    openDatabase({ url, role: '', poolSize: 8, timeoutMs: options.timeoutMs ?? PATIENT_MS, log: silentLog }),
   );
   const redis = stack.use(
     connectRedis({ url: options.redisUrl ?? testRedisUrl(), timeoutMs: PATIENT_MS, log: silentLog }),
@@ -96,12 +93,12 @@ export async function startApi(
   return { ...asked, admin, store, database, metrics, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
 
-/** What no test comes near that is about something else: all share one Redis. */
+/** What no test comes near that is about something else: all share one Redis, and the machine may stand still. */
 const unlimited: Limits & ServerLimits = {
   requestsPerMinute: 1_000_000,
   failuresPerMinute: 1_000_000,
-  headersTimeoutMs: 10_000,
-  requestTimeoutMs: 30_000,
+  headersTimeoutMs: PATIENT_MS,
+  requestTimeoutMs: PATIENT_MS,
   connectionLimit: 1_000,
 };
 

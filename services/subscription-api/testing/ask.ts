@@ -1,3 +1,4 @@
+import { until } from '@waybell/runtime/testing/until';
 import { contractOf, type Contract } from './contract.ts';
 import type { Node } from './documented-operations.ts';
 
@@ -16,7 +17,11 @@ export type Asked = { port: number; ask: Ask; contract: Contract };
 
 /** Asks the listener on a port of this machine. Each answer has to be as the document says that is there under `path`. */
 export async function askedBy(port: number, path: string): Promise<Asked> {
-  const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { connection: 'close' } });
+  // One that is in a hurry may cut off even this, on a slow machine.
+  const response = await until('the document is there', async () => {
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { connection: 'close' } });
+    return answer.ok && answer;
+  });
   // An OpenAPI document is an object.
   const contract = contractOf((await response.json()) as Node);
   return { port, contract, ask: askAt(port, contract) };

@@ -6,6 +6,9 @@ import { migrate } from '../migrate.ts';
 
 export type TestDatabase = AsyncDisposable & { url: string; name: string; postgres: pg.Pool };
 
+/** So long that a machine that stands still is not taken for a server that is away. */
+export const PATIENT_MS = 60_000;
+
 export const silentLog = createLog({ service: 'test', level: 'silent' });
 
 /** A migrated database of its own on the server that TEST_DATABASE_URL names. Disposing checks for leaks and drops it. */
@@ -13,7 +16,7 @@ export async function createTestDatabase(options: { isMigrated?: boolean } = {})
   const name = `waybell_test_${randomBytes(6).toString('hex')}`;
   const url = urlOf(name);
   await onServer((server) => server.query(`create database ${name}`));
-  if (options.isMigrated !== false) await migrate({ url, log: silentLog });
+  if (options.isMigrated !== false) await migrate({ url, log: silentLog, waitMs: PATIENT_MS });
   const postgres = new pg.Pool({ connectionString: url, max: 10 });
   return {
     url,
@@ -50,17 +53,19 @@ async function onServer(work: (server: pg.Client) => Promise<unknown>): Promise<
   }
 }
 
-/** Sooner than an idle connection is closed by its pool: one left open is to be seen. */
-const OPEN_LIMIT_MS = 8_000;
+/**
+ * Looks that are over sooner than an idle connection is closed by its pool: one left open is to be seen. They are counted,
+ * because a connection that is closed while the machine stands still is not left open.
+ */
+const LOOKS = 300;
 
 async function untilNobodyIsConnected(server: pg.Client, name: string): Promise<void> {
   const open = `select application_name, state, query from pg_stat_activity where datname = $1 and backend_type = 'client backend'`;
-  let left: unknown[] = [];
-  const look = async () => {
-    left = (await server.query(open, [name])).rows;
+  let looks = 0;
+  await until('nobody is connected', async () => {
+    const { rows: left } = await server.query(open, [name]);
+    looks += 1;
+    if (left.length > 0 && looks === LOOKS) throw new Error(`connections were left open: ${JSON.stringify(left)}`);
     return left.length === 0;
-  };
-  await until('nobody is connected', look, OPEN_LIMIT_MS).catch(() => {
-    throw new Error(`connections were left open: ${JSON.stringify(left)}`);
   });
 }
