@@ -6,14 +6,14 @@ import { migrate } from './migrate.ts';
 import { RejectionsApart } from './migrations/0011-rejections-apart.ts';
 import { migrations } from './migrations/in-order.ts';
 import { cuttableProxy } from './testing/cuttable-proxy.ts';
-import { createTestDatabase, silentLog as log, type TestDatabase } from './testing/database.ts';
+import { createTestDatabase, PATIENT_MS, silentLog as log, type TestDatabase } from './testing/database.ts';
 
 const names = migrations.map((Migration) => new Migration().name);
 
 describe('migrate', () => {
   test('applies every migration once, however many run at once', async () => {
     await using store = await createTestDatabase({ isMigrated: false });
-    const runs = await Promise.all([1, 2, 3, 4].map(() => migrate({ url: store.url, log })));
+    const runs = await Promise.all([1, 2, 3, 4].map(() => migrate({ url: store.url, log, waitMs: 4 * PATIENT_MS })));
     expect(runs.flat()).toEqual(names);
     expect(await migrate({ url: store.url, log })).toEqual([]);
   });
@@ -56,7 +56,7 @@ describe('migrate', () => {
   test('goes back and forth again', async () => {
     await using store = await createTestDatabase();
     const { describeSource } = await import('./database.ts');
-    const source = describeSource({ url: store.url, role: '', poolSize: 1, timeoutMs: 5_000, log });
+    const source = describeSource({ url: store.url, role: '', poolSize: 1, timeoutMs: PATIENT_MS, log });
     await source.initialize();
     try {
       for (const _ of names) await source.undoLastMigration();
@@ -69,7 +69,7 @@ describe('migrate', () => {
   test('keeps what the delivery log holds of a day, and its rows apart from then on', async () => {
     await using store = await createTestDatabase({ isMigrated: false });
     const { describeSource } = await import('./database.ts');
-    const source = describeSource({ url: store.url, role: '', poolSize: 1, timeoutMs: 5_000, log });
+    const source = describeSource({ url: store.url, role: '', poolSize: 1, timeoutMs: PATIENT_MS, log });
     await migrate({ url: store.url, log });
     await source.initialize();
     for (const _ of names.slice(names.indexOf(new RejectionsApart().name))) await source.undoLastMigration();
@@ -99,7 +99,8 @@ describe('migrate', () => {
 
 /** A user that owns the database, is a member of the services' roles, and has no other right. */
 async function plainOwner({ name, url, postgres }: TestDatabase): Promise<AsyncDisposable & { url: string }> {
-  const user = `${name}_owner`;
+  // No role of Waybell by its name: those of the whole server are looked at beside this.
+  const user = `owner_of_${name}`;
   const { rows } = await postgres.query<{ role: string }>(
     "select rolname as role from pg_roles where starts_with(rolname, 'waybell_') and not rolcanlogin",
   );
