@@ -1,4 +1,5 @@
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
 export type CuttableProxy = AsyncDisposable & {
   /** The same URL, through the proxy. */
@@ -18,7 +19,7 @@ export async function cuttableProxy(
 ): Promise<CuttableProxy> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
-  const server = createServer((client) => {
+  const pass = (client: Socket) => {
     const upstream = connect(Number(port || 5432), hostname);
     for (const socket of [client, upstream]) {
       sockets.add(socket);
@@ -33,16 +34,20 @@ export async function cuttableProxy(
     upstream.pipe(client);
     if (passedBytes === Infinity) client.pipe(upstream);
     else passSome(client, upstream, passedBytes);
-  });
+  };
+  const server = createServer();
   const listen = (at: number) => new Promise<void>((resolve) => void server.listen(at, '127.0.0.1', resolve));
   await listen(0);
   // It listens on a port, so it has an AddressInfo.
   const own = (server.address() as AddressInfo).port;
+  const held = await holdPort(server, own);
+  server.on('connection', pass);
 
   async function cut(): Promise<void> {
-    const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
+    server.close();
+    const closed = [...sockets].map((socket) => new Promise((resolve) => socket.once('close', resolve)));
     for (const socket of sockets) socket.destroy();
-    await closed;
+    await Promise.all(closed);
   }
 
   const url = new URL(target);
@@ -51,8 +56,19 @@ export async function cuttableProxy(
     url: url.href,
     cut,
     mend: () => listen(own),
-    [Symbol.asyncDispose]: () => (server.listening ? cut() : Promise.resolve()),
+    async [Symbol.asyncDispose]() {
+      if (server.listening) await cut();
+      for (const socket of held) socket.destroy();
+    },
   };
+}
+
+/** While the server does not listen, one connection that is never cut keeps its port from being given to anybody else. */
+async function holdPort(server: Server, port: number): Promise<Socket[]> {
+  const accepted = once(server, 'connection') as Promise<[Socket]>;
+  const connecting = connect(port, '127.0.0.1');
+  await once(connecting, 'connect');
+  return [connecting, ...(await accepted)];
 }
 
 function passSome(from: Socket, to: Socket, bytes: number): void {
