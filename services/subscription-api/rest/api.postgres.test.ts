@@ -387,7 +387,8 @@ describe('a process', () => {
       expect(problemStatus(answer)).toBe(503);
       expect(answer.headers.get('retry-after')).toMatch(/^\d+$/);
     }
-    await until('it is seen to be away', () => behind.database.waitingFor().length > 0);
+    // A look that was under way tells of a connection that was lost; the next one, why there is no other.
+    await until('it is seen to be away', () => behind.database.waitingFor().join().includes('ECONNREFUSED'));
     expect(behind.database.waitingFor()).toEqual([expect.stringMatching(/^postgres \(.*ECONNREFUSED/)]);
     await proxy.mend();
     await until('it answers again', async () => (await behind.ask('GET', base, { token })).status === 200);
