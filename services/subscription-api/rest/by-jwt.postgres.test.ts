@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { exportSPKI, importJWK, UnsecuredJWT } from 'jose';
+import { until } from '@waybell/runtime/testing/until';
 import { createAccount, updateAccount } from '../accounts.ts';
 import { signUp, startApi, type TestApi } from '../testing/api.ts';
 import { aKey, signed, startIssuer, type IssuedKey, type Issuer } from '../testing/issuer.ts';
@@ -20,6 +21,9 @@ beforeAll(async () => {
   keys = { ec, rsa, foreign, unlisted };
   issuer.show([ec, rsa, unlisted]);
   api = await startApi({ jwt: rulesOf(issuer) });
+  // Fetching its keys has a limit of a few seconds: from here on they are known.
+  const token = await signed(ec, someClaims());
+  await until('the keys of the issuer are known', async () => (await ask(token)).status === 200);
 });
 
 afterAll(async () => {

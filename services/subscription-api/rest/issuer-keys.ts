@@ -11,7 +11,7 @@ const TIMEOUT_MS = 5_000;
  * The keys that an issuer shows under `url` (JWKS), fetched when first needed, kept for ten minutes and fetched again
  * when a token names one that is not there, which is how a rotation is seen. Throws while they cannot be had.
  */
-export function issuerKeys(url: URL, askedEveryMs = ASKED_EVERY_MS) {
+export function issuerKeys(url: URL, { askedEveryMs = ASKED_EVERY_MS, timeoutMs = TIMEOUT_MS } = {}) {
   let askedAt = -Infinity;
 
   const fetchSeldom: FetchImplementation = async (address, options) => {
@@ -26,7 +26,7 @@ export function issuerKeys(url: URL, askedEveryMs = ASKED_EVERY_MS) {
   const keys = createRemoteJWKSet(url, {
     cacheMaxAge: KEPT_MS,
     cooldownDuration: askedEveryMs,
-    timeoutDuration: TIMEOUT_MS,
+    timeoutDuration: timeoutMs,
     [customFetch]: fetchSeldom,
   });
   return keys;
