@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { until } from '@waybell/runtime/testing/until';
 import { signUp, startApi, type TestApi } from '../testing/api.ts';
 import { startForgery, type Forgery } from '../testing/forged-tokens.ts';
 import { readAnswers, sendBytes, type RawAnswer } from '../testing/raw-http.ts';
@@ -10,11 +11,12 @@ import { createToken, hashToken } from '../tokens.ts';
 /**
  * A request, and what it is answered with: `<status> <kind of problem>`, once per answer, after which the connection is
  * closed; none where it is closed without a word. `shows` are headers of the last answer, null those that it must not have.
- * Each character of a text is one byte; `{{…}}` stands for what `wordOf` says. What is `raw` asks for no closing.
+ * Each character of a text is one byte; `{{…}}` stands for what `wordOf` says. What is `raw` asks for no closing. What does
+ * not come to its end is for the `hasty` server, which waits a few seconds: on a slow machine it would cut off the others.
  */
 type Hostile = {
   what: string;
-  on?: 'admin';
+  on?: 'admin' | 'hasty';
   answers: string[];
   shows?: Record<string, string | null>;
 } & (
@@ -27,13 +29,15 @@ const requests = JSON.parse(
 ) as readonly Hostile[];
 
 let api: TestApi;
+let hasty: TestApi;
 let forgery: Forgery;
 let words: Record<string, string>;
 let answered: Map<string, Promise<RawAnswer[]>>;
 
 beforeAll(async () => {
   forgery = await startForgery();
-  api = await startApi({ jwt: forgery.rules, limits: { headersTimeoutMs: 2_000, requestTimeoutMs: 3_000 } });
+  api = await startApi({ jwt: forgery.rules });
+  hasty = await startApi({ limits: { headersTimeoutMs: 2_000, requestTimeoutMs: 3_000 } });
   const [shipper, carrier] = [await signUp(api, { interface: 'shipper' }), await signUp(api, { interface: 'carrier' })];
   const operator = await signUp(api, { interface: 'shipper', scopes: ['admin'] });
   const { token } = shipper;
@@ -46,10 +50,15 @@ beforeAll(async () => {
     carrier: carrier.token,
     stranger: carrier.guid,
     operator: operator.token,
+    'hasty token': (await signUp(hasty, { interface: 'shipper' })).token,
     bomb: gzipSync(Buffer.alloc(20_000_000, 0x20)).toString('latin1'),
     ...Object.fromEntries(Object.entries(forgery.forged).map(([name, forged]) => [`jwt ${name}`, forged])),
     many: Array.from({ length: 4_000 }, (_each, index) => `a${index % 10}:`).join('\r\n'),
   };
+  // Fetching them has a limit of a few seconds, which those of a slow machine take that ask all at once.
+  await until('the keys of the issuer are known', async () => {
+    return (await api.ask('GET', '/v1/public/webhooks', { token: forgery.good })).status === 200;
+  });
   // All at once: what one does to the server, the others meet.
   answered = new Map(requests.map((request) => [request.what, answersTo(request)]));
   await Promise.allSettled(answered.values());
@@ -57,6 +66,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await api[Symbol.asyncDispose]();
+  await hasty[Symbol.asyncDispose]();
   await forgery[Symbol.asyncDispose]();
 });
 
@@ -74,7 +84,7 @@ function wordOf(name: string): string {
 async function answersTo(request: Hostile): Promise<RawAnswer[]> {
   const text = 'raw' in request ? request.raw : compose(request);
   const bytes = Buffer.from(filled(text), 'latin1');
-  const { port } = request.on === 'admin' ? api.admin : api;
+  const { port } = { admin: api.admin, hasty, api }[request.on ?? 'api'];
   const isHead = 'method' in request && request.method === 'HEAD';
   return readAnswers(await sendBytes(port, bytes), { isHead });
 }
