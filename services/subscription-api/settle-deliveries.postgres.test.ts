@@ -228,16 +228,17 @@ describe('the health of a subscription', () => {
 });
 
 describe('the rule "window"', () => {
-  const window = { window: ['carrier'], windowS: 100 };
+  // Long beside the test itself, however slow: what is just within it at first is to be so still in the end.
+  const window = { window: ['carrier'], windowS: 10_000 };
 
   test('switches off when all failed for the whole window, the last of them within it', async () => {
     const to = await aSubscription();
-    expect(await settle([{ to, began: -90, ended: -80 }], window)).toEqual([]);
+    expect(await settle([{ to, began: -9_000, ended: -8_000 }], window)).toEqual([]);
     expect(
       await settle(
         [
-          { to, began: -110, ended: -99 },
-          { to, ended: -10 },
+          { to, began: -11_000, ended: -9_900 },
+          { to, ended: -1_000 },
         ],
         window,
       ),
@@ -248,11 +249,11 @@ describe('the rule "window"', () => {
   test('applies to all subscriptions, also those without a message: the sweep', async () => {
     const to = await aSubscription();
     await settle([
-      { to, began: -150, ended: -140 },
-      { to, ended: -10 },
+      { to, began: -15_000, ended: -14_000 },
+      { to, ended: -1_000 },
     ]);
     expect(await settle([], { ...window, window: ['shipper'] })).toEqual([]);
-    expect(await settle([], { ...window, windowS: 200 })).toEqual([]);
+    expect(await settle([], { ...window, windowS: 20_000 })).toEqual([]);
     expect(await settle([], window)).toEqual([{ guid: to, rule: 'window' }]);
     expect(await settle([], window)).toEqual([]);
   });
@@ -262,36 +263,36 @@ describe('the rule "window"', () => {
     expect(
       await settle(
         [
-          { to, began: -300, ended: -290 },
-          { to, ended: -150 },
+          { to, began: -30_000, ended: -29_000 },
+          { to, ended: -15_000 },
         ],
         window,
       ),
     ).toEqual([]);
-    expect(await settle([{ to, ended: -20 }], window)).toEqual([{ guid: to, rule: 'window' }]);
+    expect(await settle([{ to, ended: -2_000 }], window)).toEqual([{ guid: to, rule: 'window' }]);
   });
 
   test('waits for one success within the window to grow old', async () => {
     const to = await aSubscription();
     const messages = [
-      { to, began: -300, ended: -290 },
-      { to, delivered: true, ended: -50 },
-      { to, ended: -10 },
+      { to, began: -30_000, ended: -29_000 },
+      { to, delivered: true, ended: -5_000 },
+      { to, ended: -1_000 },
     ];
     expect(await settle(messages, window)).toEqual([]);
-    expect(await settle([], { ...window, windowS: 40 })).toEqual([]);
-    expect(await settle([], { ...window, windowS: 9 })).toEqual([]);
-    expect(await healthOf(to)).toMatchObject({ failingSince: -10 });
+    expect(await settle([], { ...window, windowS: 4_000 })).toEqual([]);
+    expect(await settle([], { ...window, windowS: 900 })).toEqual([]);
+    expect(await healthOf(to)).toMatchObject({ failingSince: -1_000 });
   });
 
   test('does nothing where it is off, and "exhausted" comes first where both apply', async () => {
     const to = await aSubscription();
     const messages = [
-      { to, began: -150, ended: -140 },
-      { to, ended: -10 },
+      { to, began: -15_000, ended: -14_000 },
+      { to, ended: -1_000 },
     ];
-    expect(await settle(messages, { windowS: 100 })).toEqual([]);
-    expect(await settle(messages, { ...both, windowS: 100 })).toEqual([{ guid: to, rule: 'exhausted' }]);
+    expect(await settle(messages, { windowS: 10_000 })).toEqual([]);
+    expect(await settle(messages, { ...both, windowS: 10_000 })).toEqual([{ guid: to, rule: 'exhausted' }]);
   });
 });
 
@@ -323,11 +324,13 @@ describe('settle_deliveries', () => {
     const guids = await Promise.all(Array.from({ length: 30 }, () => aSubscription()));
     await settle(
       guids.flatMap((to) => [
-        { to, began: -200, ended: -190 },
+        { to, began: -20_000, ended: -19_000 },
         { to, ended: -1 },
       ]),
     );
-    const found = await Promise.all(Array.from({ length: 8 }, () => settle([], { window: ['carrier'], windowS: 100 })));
+    const found = await Promise.all(
+      Array.from({ length: 8 }, () => settle([], { window: ['carrier'], windowS: 10_000 })),
+    );
     expect(
       found
         .flat()
