@@ -75,7 +75,7 @@ describe('findCallbackUrlFault', () => {
 
 describe('resolveWithin', () => {
   test('finds addresses, and none for what does not resolve', async () => {
-    const resolve = resolveWithin(5_000);
+    const resolve = resolveWithin(60_000);
     expect(await resolve('localhost')).toContain('127.0.0.1');
     expect(await resolve('no-such-host.invalid')).toEqual([]);
   });

@@ -19,8 +19,9 @@ export type Asked = { port: number; ask: Ask; contract: Contract };
 export async function askedBy(port: number, path: string): Promise<Asked> {
   // One that is in a hurry may cut off even this, on a slow machine.
   const response = await until('the document is there', async () => {
-    const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { connection: 'close' } });
-    return answer.ok && answer;
+    const asked = fetch(`http://127.0.0.1:${port}${path}`, { headers: { connection: 'close' } });
+    const answer = await asked.catch(() => undefined);
+    return answer?.ok === true && answer;
   });
   // An OpenAPI document is an object.
   const contract = contractOf((await response.json()) as Node);
