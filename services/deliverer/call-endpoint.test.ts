@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import diagnostics from 'node:diagnostics_channel';
 import type { IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import tls from 'node:tls';
@@ -199,6 +200,25 @@ describe('callEndpoint sends', () => {
     }
     // Asked again at once, undici takes a second one, because the first is still busy with its last request.
     expect(server.connections()).toBeLessThanOrEqual(2);
+  });
+});
+
+describe('a host with several addresses', () => {
+  const resolveHost = async () => [
+    { address: '127.0.0.1', family: 4 },
+    { address: '127.0.0.9', family: 4 },
+  ];
+
+  test('is connected to at the first, however late a busy process notices that it is', async () => {
+    const server = await serve(httpServer((_, response) => response.end()));
+    const pauseAll = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000);
+    // What Node publishes there is the socket.
+    const standStill = (published: unknown) =>
+      (published as { socket: Socket }).socket.once('connectionAttempt', () => process.nextTick(pauseAll));
+    diagnostics.subscribe('net.client.socket', standStill);
+    const answer = await call(`http://two.example:${server.port}`, { resolveHost });
+    diagnostics.unsubscribe('net.client.socket', standStill);
+    expect(answer).toMatchObject({ isDelivered: true });
   });
 });
 

@@ -14,6 +14,9 @@ export type ConnectOptions = {
   connected: (handshake: Handshake) => void;
 };
 
+/** One of several addresses of a host has a quarter of the limit; Node's own 500 ms give up what a busy process is late to notice. */
+const ATTEMPT_SHARE = 1 / 4;
+
 // Room for 10,000 origins with sessions of 3 KB; those with a small certificate are under 1 KB.
 const SESSIONS_BYTES = 32 * 2 ** 20;
 // A resumed session is not checked again: neither the name in the certificate nor that it is still valid.
@@ -28,6 +31,7 @@ export function resumingConnector({ connectTimeoutMs, lookup, connected }: Conne
   const secureContext = createSecureContext({ minVersion: 'TLSv1.2' });
   const options = {
     timeout: connectTimeoutMs,
+    autoSelectFamilyAttemptTimeout: Math.ceil(connectTimeoutMs * ATTEMPT_SHARE),
     lookup,
     allowH2: false,
     maxCachedSessions: 0,

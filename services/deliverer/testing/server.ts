@@ -1,14 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer, type ServerOptions } from 'node:https';
-import {
-  createServer as createTcpServer,
-  setDefaultAutoSelectFamilyAttemptTimeout,
-  type Server,
-  type Socket,
-} from 'node:net';
-
-// Where localhost has two addresses, a test that stands still for half a second would give up the one that is listened on.
-setDefaultAutoSelectFamilyAttemptTimeout(60_000);
+import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
 
 /** A server on a port of its own, on the loopback address. Disposing cuts its connections. */
 export type TestServer = AsyncDisposable & {
