@@ -85,7 +85,7 @@ export function portMapper({ folder, record, binary }: ServerSetup): ProcessSpec
     logFile: logFileOf(folder, 'epmd'),
     address: `127.0.0.1:${port}`,
     waitsFor: async () => ((await reaches({ host: '127.0.0.1', port })) ? undefined : 'its port'),
-    readyMs: 10_000,
+    readyMs: 30_000,
     graceMs: 2_000,
   };
 }

@@ -150,13 +150,15 @@ export class SupervisedProcess {
   async #untilReady(run: Run): Promise<string | undefined> {
     const deadline = Date.now() + this.spec.readyMs;
     for (;;) {
+      // Before it asks: who stood still until the deadline has not asked since.
+      const isLast = Date.now() > deadline;
       const waitsFor = await this.spec.waitsFor();
       // Asked after the answer: whoever answered may be another process on the same port.
       if (this.#run !== run) return run.exited;
       if (waitsFor === undefined) return undefined;
       if (this.#halt.signal.aborted) return 'was stopped';
       const seconds = this.spec.readyMs / 1_000;
-      if (Date.now() > deadline) return `was not ready after ${seconds} s (it waits for ${waitsFor})`;
+      if (isLast) return `was not ready after ${seconds} s (it waits for ${waitsFor})`;
       await pause(50);
     }
   }
@@ -183,7 +185,10 @@ export class SupervisedProcess {
   }
 
   async #announce(run: Run): Promise<void> {
-    if ((await this.#untilReady(run)) === undefined) this.#becomeReady();
+    // However long it takes: nobody waits for it who would have to be told.
+    while (this.#run === run && !this.#halt.signal.aborted) {
+      if ((await this.#untilReady(run)) === undefined) return this.#becomeReady();
+    }
   }
 
   #becomeReady(): void {

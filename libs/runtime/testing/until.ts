@@ -11,9 +11,11 @@ export async function until<T>(
 ): Promise<T> {
   const deadline = Date.now() + limitMs;
   for (;;) {
+    // Before it looks: who stood still until the limit has not looked since.
+    const isLast = Date.now() > deadline;
     const found = await look();
     if (found !== undefined && found !== false) return found;
-    if (Date.now() > deadline) throw new Error(`waited ${limitMs} ms in vain until ${what}`);
+    if (isLast) throw new Error(`waited ${limitMs} ms in vain until ${what}`);
     await sleep(20);
   }
 }
