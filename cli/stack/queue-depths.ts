@@ -10,16 +10,22 @@ const LIMIT_MS = 3_000;
 
 /**
  * How many messages wait, ready to be taken, in each of these queues. A queue that is missing is left out; undefined
- * where the broker cannot be asked.
+ * where the broker cannot be asked, or has not said it all in time.
  */
-export async function queueDepths(address: ServerAddress, names: string[]): Promise<QueueDepth[] | undefined> {
+export async function queueDepths(
+  address: ServerAddress,
+  names: string[],
+  limitMs = LIMIT_MS,
+): Promise<QueueDepth[] | undefined> {
   if (!(await reaches(hostAndPort(address.url)))) return undefined;
-  const asked = askEach(address, names).catch(() => undefined);
-  return Promise.race([asked, sleep(LIMIT_MS, undefined, { ref: false })]);
+  const asked = askEach(address, { names, limitMs }).catch(() => undefined);
+  return Promise.race([asked, sleep(limitMs, undefined, { ref: false })]);
 }
 
-async function askEach({ url, tls }: ServerAddress, names: string[]): Promise<QueueDepth[]> {
-  const connection = await connect(url, { ...tls, timeout: LIMIT_MS });
+type Question = { names: string[]; limitMs: number };
+
+async function askEach({ url, tls }: ServerAddress, { names, limitMs }: Question): Promise<QueueDepth[]> {
+  const connection = await connect(url, { ...tls, timeout: limitMs });
   connection.on('error', () => undefined);
   const depths: QueueDepth[] = [];
   try {

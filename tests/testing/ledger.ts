@@ -19,6 +19,9 @@ const LOOK_PAUSE_MS = 250;
 // A dead-lettered retry whose confirm got lost with the broker is published again after 180 s, where nobody set
 // `dead_letter_worker_publisher_confirm_timeout`; until then no queue counts it.
 const LONGEST_STALL_MS = 200_000;
+/** For the broker to answer: one that stands still for a while has not gone. */
+const ANSWER_LIMIT_MS = 60_000;
+const MOVING_LIMIT_MS = 300_000;
 
 /**
  * Keeps count of what upstream was promised: each event that the broker confirmed, against what receivers saw, what
@@ -64,18 +67,22 @@ export class Ledger {
     }
   }
 
-  /** Resolves, with the seconds it took, when a receiver saw an event whose publishing began after `since`. */
+  /** Resolves, with the seconds it took, when a receiver has seen an event whose publishing began after `since`. */
   async movedAgain(since: number): Promise<number> {
     const { received } = this.#receiver;
-    let next = received.length;
-    return until('events published after the fault are delivered', () => {
-      for (; next < received.length; next += 1) {
-        const request = received[next];
-        const sentAt = this.#sentAt.get(String(request?.headers['webhook-id']));
-        if (request !== undefined && sentAt !== undefined && sentAt > since) return (request.at - since) / 1_000;
-      }
-      return false;
-    });
+    let next = 0;
+    return until(
+      'events published after the fault are delivered',
+      () => {
+        for (; next < received.length; next += 1) {
+          const request = received[next];
+          const sentAt = this.#sentAt.get(String(request?.headers['webhook-id']));
+          if (request !== undefined && sentAt !== undefined && sentAt > since) return (request.at - since) / 1_000;
+        }
+        return false;
+      },
+      MOVING_LIMIT_MS,
+    );
   }
 
   /**
@@ -90,8 +97,9 @@ export class Ledger {
       'the line is at rest',
       async () => {
         if (Date.now() - lookedAt < LOOK_PAUSE_MS) return false;
-        await this.#read();
-        const depths = (await queueDepths({ url: this.#stack.brokerUrl }, this.#stack.stack.queues)) ?? [];
+        await this.read();
+        const { queues } = this.#stack.stack;
+        const depths = (await queueDepths({ url: this.#stack.brokerUrl }, queues, ANSWER_LIMIT_MS)) ?? [];
         lookedAt = Date.now();
         const waiting = depths
           .filter(({ messages }) => messages > 0)
@@ -99,7 +107,8 @@ export class Ledger {
         const signs = [this.#receiver.received.length, this.#receiver.unanswered, this.#outcomes.length, ...waiting];
         if (signs.join() !== last) since = lookedAt;
         last = signs.join();
-        if (depths.length === 0 || waiting.length > 0 || this.#receiver.unanswered > 0) return false;
+        // A queue that nothing is said of may hold something.
+        if (depths.length < queues.length || waiting.length > 0 || this.#receiver.unanswered > 0) return false;
         // Once more after the last end: a duplicate may still be on its way.
         return lookedAt - since >= (this.#isSettled() ? 2 * LOOK_PAUSE_MS : stillMs);
       },
@@ -113,12 +122,23 @@ export class Ledger {
       `${deliveries.length} deliveries have ended`,
       async () => {
         await sleep(LOOK_PAUSE_MS);
-        await this.#read();
+        await this.read();
         const ends = endsOf(this.#outcomes, this.#rejected());
         return deliveries.every((delivery) => ends.has(delivery)) && this.#recordsOf(new Set(deliveries));
       },
       LONGEST_STALL_MS,
     );
+  }
+
+  /** Takes what has been recorded and rejected since it last looked. */
+  async read(): Promise<void> {
+    await this.#onChannel(async (channel) => {
+      for (const { content } of await take(channel, OUTCOMES_COPY)) this.#outcomes.push(...readOutcomes(content));
+      for (const { properties } of await take(channel, rejectedQueue)) {
+        const { messageId, headers = {} } = properties;
+        this.rejections.push({ messageId: String(messageId), reason: String(headers[asideHeaders.reason] ?? '') });
+      }
+    });
   }
 
   /** Every record of an outcome that came since it was opened; some may have come twice. */
@@ -150,18 +170,8 @@ export class Ledger {
     return this.#owed.every((each) => endOf(each, ends) !== undefined);
   }
 
-  async #read(): Promise<void> {
-    await this.#onChannel(async (channel) => {
-      for (const { content } of await take(channel, OUTCOMES_COPY)) this.#outcomes.push(...readOutcomes(content));
-      for (const { properties } of await take(channel, rejectedQueue)) {
-        const { messageId, headers = {} } = properties;
-        this.rejections.push({ messageId: String(messageId), reason: String(headers[asideHeaders.reason] ?? '') });
-      }
-    });
-  }
-
   async #onChannel(work: (channel: Channel) => Promise<void>): Promise<void> {
-    const connection = await connect(this.#stack.brokerUrl, { timeout: 5_000 });
+    const connection = await connect(this.#stack.brokerUrl, { timeout: ANSWER_LIMIT_MS });
     connection.on('error', () => undefined);
     try {
       const channel = await connection.createChannel();

@@ -10,7 +10,7 @@ const TICK_MS = 20;
 const UNCONFIRMED_LIMIT = 500;
 
 /** Upstream at work: publishes at an even rate, whatever becomes of it, until it is stopped. */
-export class Load {
+export class Load implements Disposable {
   readonly #options: LoadOptions;
   readonly #unconfirmed = new Set<Promise<void>>();
   readonly #running: Promise<void>;
@@ -27,6 +27,11 @@ export class Load {
     this.#isStopped = true;
     await this.#running;
     await Promise.all(this.#unconfirmed);
+  }
+
+  /** Publishes no more, whatever is confirmed: what failed beside it must not wait for that. */
+  [Symbol.dispose](): void {
+    this.#isStopped = true;
   }
 
   async #run(): Promise<void> {

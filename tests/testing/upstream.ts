@@ -5,6 +5,8 @@ import type { PublishedEvent } from './event.ts';
 type Link = { connection: ChannelModel; channel: ConfirmChannel };
 
 const RECONNECT_PAUSE_MS = 100;
+// A broker that stands still for a while has not gone.
+const CONNECT_LIMIT_MS = 60_000;
 
 /** An upstream system: publishes to `waybell.events` and knows nothing else of the line. */
 export class Upstream implements AsyncDisposable {
@@ -71,7 +73,7 @@ export class Upstream implements AsyncDisposable {
   }
 
   async #connect(): Promise<Link> {
-    const connection = await connect(this.#url, { timeout: 5_000 });
+    const connection = await connect(this.#url, { timeout: CONNECT_LIMIT_MS });
     connection.on('error', () => undefined);
     const channel = await connection.createConfirmChannel();
     channel.on('error', () => undefined);

@@ -85,7 +85,11 @@ async function publishOne(upstream: Upstream, seed: number): Promise<void> {
 async function rejectedOnce(ledger: Ledger): Promise<string[]> {
   const beyond = () => ledger.rejections.length - ledger.balance().rejected;
   // Nobody waits for these; and what is unroutable goes a longer way.
-  await until('all are rejected', () => beyond() >= published).catch(() => undefined);
+  const areAll = async () => {
+    await ledger.read();
+    return beyond() >= published;
+  };
+  await until('all are rejected', areAll).catch(() => undefined);
   const unnamed = ledger.rejections.filter(({ reason }) => reason === '' || reason === 'forged').length;
   return [
     ...(beyond() === published ? [] : [`${published} malformed messages, ${beyond()} rejected`]),

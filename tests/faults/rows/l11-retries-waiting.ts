@@ -101,9 +101,9 @@ async function killWhileTheyWait(stage: Stage, path: string): Promise<Killed> {
   await until('the first come back', () =>
     stage.receiver.at(path).some(({ headers }) => headers['x-webhook-attempt'] === '2'),
   );
-  const moved = ledger.movedAgain(performance.now());
+  const since = performance.now();
   await killBroker(stage);
-  const movingAgainSeconds = await moved;
+  const movingAgainSeconds = await ledger.movedAgain(since);
   await load.stop();
   return { ledger, movingAgainSeconds };
 }
