@@ -1,3 +1,5 @@
+import { PATIENT } from '../testing/patience.ts';
+
 /** Requests under way at once, in tests that break things. */
 const SLOTS = 64;
 
@@ -16,8 +18,7 @@ export const faultSettings = {
   DELIVER_SLOTS: String(SLOTS),
   DELIVER_HELD: String(HELD_NOW),
   // What is slow with all else on a small machine is not away: that would cost duplicates, and answers of the API.
-  REDIS_TIMEOUT: '10s',
-  DATABASE_TIMEOUT: '30s',
+  ...PATIENT,
 };
 
 /** As shipped, for faults that are about an outage of Postgres. */

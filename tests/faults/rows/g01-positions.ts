@@ -17,7 +17,8 @@ const settings = {
   // So long that no vehicle is silent because a machine is slow: `fallSilent` says when an hour has passed.
   GPS_SILENCE: '1h',
   GPS_SWEEP_INTERVAL: '200ms',
-  GPS_CLAIM: '1s',
+  // Longer than a broker may take to confirm: told again meanwhile, it is told twice where Redis forgets that.
+  GPS_CLAIM: '20s',
   NODE_OPTIONS: `${shiftedClock} --import=${new URL('../kill-by-publish.ts', import.meta.url).href}`,
   KILL_FILE,
 };
