@@ -35,7 +35,8 @@ beforeAll(async () => {
     process.env['TEST_DATABASE_URL'] = servers.url('postgres');
   }
   store = await createTestDatabase();
-  const as = (role: string) => connectPostgres({ url: store.url, role, poolSize: 2, timeoutMs: 5_000, log: silentLog });
+  const as = (role: string) =>
+    connectPostgres({ url: store.url, role, poolSize: 2, timeoutMs: 60_000, log: silentLog });
   router = as('waybell_router');
   deliverer = as('waybell_deliverer');
   deactivator = as('waybell_deactivator');
@@ -49,7 +50,7 @@ afterAll(async () => {
     await servers.stop();
   }
   await rm(home, { recursive: true, force: true });
-}, 60_000);
+}, 120_000);
 
 type Given = {
   interface?: 'carrier' | 'shipper';

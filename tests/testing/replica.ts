@@ -24,6 +24,7 @@ export async function replicaOf({ spec }: SupervisedProcess): Promise<Supervised
 
 /** What a service has logged so far. */
 export function logOf({ logFile }: ProcessSpec): Record<string, unknown>[] {
-  const lines = readFileSync(logFile, 'utf8').split('\n');
+  // Without the last one, which it may be writing.
+  const lines = readFileSync(logFile, 'utf8').split('\n').slice(0, -1);
   return lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as Record<string, unknown>);
 }

@@ -100,10 +100,12 @@ export class TestStack implements AsyncDisposable {
     return rows[0].guid;
   }
 
-  /** Waits until every service says that it is ready. */
+  /** Waits until every service says that it is ready, and its supervisor knows: what is starting is stopped in a hurry. */
   async untilReady(): Promise<void> {
-    for (const { spec } of this.stack.services) {
-      await until(`${spec.name} is ready`, async () => (await spec.waitsFor()) === undefined);
+    for (const service of this.stack.services) {
+      await until(`${service.spec.name} is ready`, async () => {
+        return service.state === 'ready' && (await service.spec.waitsFor()) === undefined;
+      });
     }
   }
 

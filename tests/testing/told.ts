@@ -32,7 +32,7 @@ function lineOf({ kind, reason, remedy, delivery }: Verdict): string {
 export async function untilTold(client: Client, order: string, lines: string[]): Promise<void> {
   let last: string[] = [];
   const isTold = async () => isDeepStrictEqual((last = await told(client, order)), lines);
-  await until('the whole story is told', isTold, 30_000).catch((cause: unknown) => {
+  await until('the whole story is told', isTold).catch((cause: unknown) => {
     throw new Error(`${JSON.stringify(last)} is told instead of ${JSON.stringify(lines)}`, { cause });
   });
 }
