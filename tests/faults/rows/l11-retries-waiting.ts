@@ -17,8 +17,8 @@ const DELAY_MS = { short: 6_000, release: 20_000 };
 const DELIVERY_QUEUE = deliveryQueue(ACTION);
 const retryQueueOf = ({ scale }: Pick<Stage, 'scale'>) => retryQueue(ACTION, DELAY_MS[scale]);
 const settings = (scale: Scale) => ({ SHIPPER_RETRY_DELAYS: `${DELAY_MS[scale]}ms` });
-/** So few in short that a machine of a quarter the usual speed gets there: what arrives within one delay waits at once. */
-const WAITING = { short: 500, release: 10_000 };
+/** So few in short that a machine of a tenth of the usual speed gets there: what arrives within one delay waits at once. */
+const WAITING = { short: 200, release: 10_000 };
 const KILLS = { short: 1, release: 10 };
 const EVENTS_PER_SECOND = { short: 500, release: 1_000 };
 
@@ -67,7 +67,9 @@ async function killedWhileTheyComeDue(stage: Stage): Promise<Course> {
 }
 
 async function killWhileTheyComeDue(stage: Stage, path: string): Promise<Ledger> {
-  const { ledger, load } = await loadUntilTheyWait(stage, path);
+  const ledger = await Ledger.open(stage.stack, stage.receiver);
+  using load = await loadOf(stage, { ledger, path });
+  await untilTheyWait(stage);
   await load.stop();
   const deliverer = stage.stack.stack.service('deliverer');
   await deliverer.stop();
@@ -96,7 +98,9 @@ async function waitTogether(channel: ConfirmChannel, queue: string): Promise<voi
 type Killed = { ledger: Ledger; movingAgainSeconds: number };
 
 async function killWhileTheyWait(stage: Stage, path: string): Promise<Killed> {
-  const { ledger, load } = await loadUntilTheyWait(stage, path);
+  const ledger = await Ledger.open(stage.stack, stage.receiver);
+  using load = await loadOf(stage, { ledger, path });
+  await untilTheyWait(stage);
   // Of mixed ages: some are just on their way from the one queue to the other.
   await until('the first come back', () =>
     stage.receiver.at(path).some(({ headers }) => headers['x-webhook-attempt'] === '2'),
@@ -108,13 +112,10 @@ async function killWhileTheyWait(stage: Stage, path: string): Promise<Killed> {
   return { ledger, movingAgainSeconds };
 }
 
-async function loadUntilTheyWait(stage: Stage, path: string): Promise<{ ledger: Ledger; load: Load }> {
-  const { stack, receiver, scale } = stage;
-  const ledger = await Ledger.open(stack, receiver);
+async function loadOf(stage: Stage, { ledger, path }: { ledger: Ledger; path: string }): Promise<Load> {
+  const { upstream } = stage.stack;
   const parties = [await failingAtFirst(stage, path)];
-  const load = new Load({ upstream: stack.upstream, ledger, parties, eventsPerSecond: EVENTS_PER_SECOND[scale] });
-  await untilThereAre(stage, retryQueueOf(stage), WAITING[scale]);
-  return { ledger, load };
+  return new Load({ upstream, ledger, parties, eventsPerSecond: EVENTS_PER_SECOND[stage.scale] });
 }
 
 async function killBroker({ stack }: Stage): Promise<void> {
@@ -147,9 +148,10 @@ function mustMissSome(ledger: Ledger): Course {
   return { published: ledger.published, balance: { ...balance, lost: [] }, problems };
 }
 
-async function untilThereAre({ stack }: Stage, queue: string, count: number): Promise<void> {
+async function untilTheyWait(stage: Stage): Promise<void> {
+  const [queue, count] = [retryQueueOf(stage), WAITING[stage.scale]];
   await until(`there are ${count} in ${queue}`, async () => {
-    const [depth] = (await queueDepths({ url: stack.stack.servers.url('rabbitmq') }, [queue])) ?? [];
+    const [depth] = (await queueDepths({ url: stage.stack.brokerUrl }, [queue])) ?? [];
     return depth !== undefined && depth.messages >= count;
   });
 }
