@@ -20,6 +20,8 @@ const settings = (scale: Scale) => ({ SHIPPER_RETRY_DELAYS: `${DELAY_MS[scale]}m
 /** So few in short that a machine of a tenth of the usual speed gets there: what arrives within one delay waits at once. */
 const WAITING = { short: 200, release: 10_000 };
 const KILLS = { short: 1, release: 10 };
+/** More than can have been under way at the kill, so that some were begun after it. */
+const AFTERWARDS = 1_000;
 const EVENTS_PER_SECOND = { short: 500, release: 1_000 };
 
 /** The broker is killed while retries of mixed ages wait in it. */
@@ -107,8 +109,11 @@ async function killWhileTheyWait(stage: Stage, path: string): Promise<Killed> {
   );
   const since = performance.now();
   await killBroker(stage);
-  const movingAgainSeconds = await ledger.movedAgain(since);
+  const before = ledger.published;
+  await until('there is load again', () => ledger.published >= before + AFTERWARDS);
+  // Stopped before it is waited for: a slow machine publishes more meanwhile than it delivers.
   await load.stop();
+  const movingAgainSeconds = await ledger.movedAgain(since);
   return { ledger, movingAgainSeconds };
 }
 
