@@ -4,7 +4,11 @@
  */
 export const PATIENT = {
   CARRIER_RESPONSE_LIMIT: '60s',
+  CONNECT_LIMIT: '60s',
   DATABASE_TIMEOUT: '60s',
   GEOCODER_LIMIT: '60s',
   REDIS_TIMEOUT: '60s',
+  // Who waits asks again and again.
+  REQUESTS_PER_MINUTE: '100000',
+  SHIPPER_HANDOVER_LIMIT: '60s',
 };
