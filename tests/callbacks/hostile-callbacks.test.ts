@@ -17,7 +17,8 @@ const taken = table.filter(({ answer }) => answer === null);
 const refused = table.filter(({ answer }) => answer !== null);
 
 const PUBLIC = '93.184.215.14';
-const LIMIT_MS = 10_000;
+// No limit is what ends these attempts, however long the machine stands still.
+const LIMIT_MS = 60_000;
 const nothing = readNetworks([]);
 const loopback = readNetworks(['127.0.0.0/8']);
 const deniedPorts = readPorts(DENIED_PORTS);
