@@ -12,12 +12,12 @@ let receiver: Receiver;
 beforeAll(async () => {
   stack = await TestStack.start(PATIENT);
   receiver = await Receiver.start();
-}, 120_000);
+});
 
 afterAll(async () => {
   await receiver?.[Symbol.asyncDispose]();
   await stack?.[Symbol.asyncDispose]();
-}, 120_000);
+});
 
 async function metricsOf(service: string): Promise<string> {
   const response = await fetch(`${stack.stack.service(service).spec.health}/metrics`);
@@ -40,12 +40,14 @@ describe('the metrics of running services', () => {
 
   test('follow a delivery that fails, is made again and arrives', async () => {
     const carrier = await integrator({ stack, receiver, interfaceName: 'carrier' });
-    carrier.answer(500);
+    carrier.answer((response, { headers }) =>
+      response.writeHead(headers['x-webhook-attempt'] === '1' ? 500 : 200).end(),
+    );
     await carrier.hear();
-    await carrier.untilAsked(1);
-    carrier.answer(200);
-    await until('its end is counted', async () => (await metricsOf('deliverer')).includes('end="delivered"'));
-    const metrics = await metricsOf('deliverer');
+    const metrics = await until('both attempts are counted', async () => {
+      const counted = await metricsOf('deliverer');
+      return counted.includes('end="failed"') && counted.includes('end="delivered"') && counted;
+    });
     const carrierCounts = metrics
       .split('\n')
       .filter((line) => line.includes('interface="carrier"') && /_(count|outcomes_total)\{/.test(line))
