@@ -19,11 +19,11 @@ beforeAll(async () => {
     LOG_SEND_INTERVAL: '50ms',
   };
   [stack, receiver] = await Promise.all([TestStack.start(settings), Receiver.start()]);
-}, 120_000);
+});
 afterAll(async () => {
   await receiver?.[Symbol.asyncDispose]();
   await stack?.[Symbol.asyncDispose]();
-}, 120_000);
+});
 
 type Answer = Record<string, unknown>;
 const ask = async (client: Client, method: string, path: string, body?: unknown) => {
@@ -101,7 +101,9 @@ describe('sending by hand', () => {
       body: { total: 3 },
     });
     const { status, body } = await ask(client, 'POST', '/v1/replays', request);
-    expect({ status, body }).toMatchObject({ status: 202, body: { total: 3, published: 0, cancelled_at: null } });
+    // Some may have gone out before the answer was written.
+    const begun = { total: 3, published: expect.any(Number), cancelled_at: null };
+    expect({ status, body }).toMatchObject({ status: 202, body: begun });
     for (const delivery of deliveries) await untilIs(client, delivery, 'delivered');
     const next = (await ask(client, 'POST', '/v1/replays', request)).body;
     const listed = (await ask(client, 'GET', '/v1/replays')).body['objects'];
