@@ -1,4 +1,7 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { anEvent } from '../testing/event.ts';
 import { integrator, type Integrator } from '../testing/integrator.ts';
 import { PATIENT } from '../testing/patience.ts';
 import { Receiver, type Received } from '../testing/receiver.ts';
@@ -8,6 +11,7 @@ import { TestStack } from '../testing/test-stack.ts';
 import { until } from '@waybell/runtime/testing/until';
 
 const WINDOW_MS = 2_000;
+const ASK_PAUSE_MS = 20;
 
 let stack: TestStack;
 let receiver: Receiver;
@@ -21,12 +25,12 @@ beforeAll(async () => {
     LOG_LEVEL: 'debug',
   });
   receiver = await Receiver.start();
-}, 120_000);
+});
 
 afterAll(async () => {
   await receiver?.[Symbol.asyncDispose]();
   await stack?.[Symbol.asyncDispose]();
-}, 120_000);
+});
 
 const aCarrier = () => integrator({ stack, receiver, interfaceName: 'carrier' });
 const aShipper = () => integrator({ stack, receiver, interfaceName: 'shipper' });
@@ -37,6 +41,33 @@ async function withRules(rules: { exhausted: string; window: string }): Promise<
   const deactivator = stack.stack.service('deactivator');
   Object.assign(deactivator.spec.env, { DEACTIVATE_ON_EXHAUSTED: rules.exhausted, DEACTIVATE_ON_WINDOW: rules.window });
   await deactivator.restart();
+}
+
+/**
+ * Does this, and says how long the machine stood still at most meanwhile: services, this process, and the servers, which
+ * are asked for something that they have to write down, again and again.
+ */
+async function withStandstill<T>(work: () => Promise<T>): Promise<{ result: T; standstillMs: number }> {
+  using standstill = await Standstill.watch(['deliverer', 'deactivator'].map((name) => stack.stack.service(name)));
+  const ended = new AbortController();
+  const nobody = { interface: 'carrier', action: 'order.created', parties: { carrier: randomUUID() } } as const;
+  const servers = [
+    longestMs(() => stack.postgres.query(`select pg_logical_emit_message(true, 'test', '')`), ended.signal),
+    longestMs(() => stack.upstream.publish(anEvent(nobody)), ended.signal),
+  ];
+  const result = await work().finally(() => ended.abort());
+  return { result, standstillMs: Math.max(await standstill.longestMs(), ...(await Promise.all(servers))) };
+}
+
+async function longestMs(ask: () => Promise<unknown>, signal: AbortSignal): Promise<number> {
+  let longest = 0;
+  while (!signal.aborted) {
+    const askedAt = performance.now();
+    await ask();
+    longest = Math.max(longest, performance.now() - askedAt);
+    await sleep(ASK_PAUSE_MS);
+  }
+  return longest;
 }
 
 /** Fails until it is off; resolves with the first request. */
@@ -56,14 +87,14 @@ describe('a subscription, while only exhausted deliveries switch off', () => {
   test("is off within a second of the last attempt's failure", async () => {
     const carrier = await aCarrier();
     carrier.answer(500);
-    using standstill = await Standstill.watch(['deliverer', 'deactivator'].map((name) => stack.stack.service(name)));
-    await carrier.hear();
-    const requests = await carrier.untilAsked(4);
-    const { deactivation_rule, deactivated_at } = await carrier.untilOff();
-    expect(deactivation_rule).toBe('exhausted');
-    const last = requests[3];
-    const tookMs = last && deactivated_at.getTime() - wallClock(last);
-    expect(Number(tookMs) - (await standstill.longestMs())).toBeLessThan(1_000);
+    const { result, standstillMs } = await withStandstill(async () => {
+      await carrier.hear();
+      return { last: (await carrier.untilAsked(4))[3], off: await carrier.untilOff() };
+    });
+    const { last, off } = result;
+    expect(off.deactivation_rule).toBe('exhausted');
+    const tookMs = last && off.deactivated_at.getTime() - wallClock(last);
+    expect(Number(tookMs) - standstillMs).toBeLessThan(1_000);
   });
 
   test('stays on where a retry makes it good', async () => {
@@ -111,12 +142,12 @@ describe('a subscription, while only the window switches off', () => {
 
   test('is off once all has failed for the length of the window, not before', async () => {
     const carrier = await aCarrier();
-    const first = await failUntilOff(carrier);
+    const { result: first, standstillMs } = await withStandstill(() => failUntilOff(carrier));
     const { deactivation_rule, deactivated_at } = await carrier.untilOff();
     expect(deactivation_rule).toBe('window');
     const failedMs = deactivated_at.getTime() - (first === undefined ? 0 : wallClock(first));
     expect(failedMs).toBeGreaterThanOrEqual(WINDOW_MS - 50);
-    expect(failedMs).toBeLessThan(WINDOW_MS * 5);
+    expect(failedMs - standstillMs).toBeLessThan(WINDOW_MS * 5);
   });
 
   test('counts from the last success', async () => {
