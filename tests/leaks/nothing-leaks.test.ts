@@ -6,6 +6,7 @@ import { freePort } from '@waybell/cli/stack/free-port';
 import { connectProxy } from '@waybell/deliverer/testing/proxy';
 import { lineTopology } from '@waybell/line/line-topology';
 import { isAttempted, readOutcomes, type Outcome } from '@waybell/line/outcomes';
+import { PATIENT } from '../testing/patience.ts';
 import { TestStack } from '../testing/test-stack.ts';
 import { until } from '@waybell/runtime/testing/until';
 import { isAllowed } from './allowed.ts';
@@ -20,7 +21,7 @@ import { readRedis, readTables } from './stored.ts';
 import { startIssuer } from './tokens.ts';
 import { Witness, type Subscribed } from './witness.ts';
 
-const DELAYS_MS = [100, 100];
+const DELAYS_MS = [100];
 
 const planted = new Planted();
 const saw: Saw[] = [];
@@ -89,11 +90,13 @@ beforeAll(async () => {
   await using proxy = await connectProxy((to) => ({ port: Number(to.split(':').at(-1)) }));
   const adminPort = await freePort({ taken: new Set() });
   await using stack = await TestStack.start({
+    ...PATIENT,
     ...issuer.settings,
     LOG_LEVEL: 'debug',
     CALLBACK_PROXY: proxy.url.replace('//', `//me:${planted.plant('password of CALLBACK_PROXY')}@`),
     CARRIER_RETRY_DELAYS: DELAYS_MS.map((delayMs) => `${delayMs}ms`).join(),
-    CARRIER_RESPONSE_LIMIT: '5s',
+    // Longer than receivers that answer stand still, where this process does.
+    CARRIER_RESPONSE_LIMIT: '15s',
     ADMIN_PORT: String(adminPort),
   });
   plantSettings(planted, stack.stack.services);
@@ -138,7 +141,7 @@ beforeAll(async () => {
   saw.push(...(await readMetrics(stack.stack.services)));
   await Promise.all(stack.stack.services.map((service) => service.stop()));
   saw.push(...readLogs(join(stack.home, 'logs')), ...witness.answers);
-}, 180_000);
+}, 600_000);
 
 describe('a secret', () => {
   test.each(['log', 'metrics', 'answer', 'message', 'store', 'output', 'command'])(
