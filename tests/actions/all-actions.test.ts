@@ -5,6 +5,7 @@ import { eventSchema } from '@waybell/catalog/event-schema';
 import { notificationSchema, revisionNotificationSchema } from '@waybell/catalog/notification-schema';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { anEvent, type PublishedEvent } from '../testing/event.ts';
+import { PATIENT } from '../testing/patience.ts';
 import { type Received, Receiver } from '../testing/receiver.ts';
 import { type Client, TestStack } from '../testing/test-stack.ts';
 import { actionTable, keyOf } from './oracle/action-table.ts';
@@ -20,9 +21,6 @@ const ajv = new Ajv2020({ strictTypes: false, allowUnionTypes: true });
 ajv.addFormat('uuid', /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
 ajv.addFormat('date-time', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,9}(Z|[+-]\d\d:?\d\d)$/);
 
-// What comes is to come once: that this process, which receives, stands still must not count as a failed attempt.
-const PATIENT = { CARRIER_RESPONSE_LIMIT: '1m', SHIPPER_HANDOVER_LIMIT: '50s', REDIS_TIMEOUT: '10s' };
-
 let stack: TestStack;
 let receiver: Receiver;
 const tokens = new Map<string, string>();
@@ -36,6 +34,7 @@ const receiversOf = (action: Action): readonly Party[] => rowOf(action)?.receive
 const pathOf = (name: string, action: Action) => `/${name}/${actionKey(action)}`;
 
 beforeAll(async () => {
+  // What comes is to come once: that this process, which receives, stands still must not count as a failed attempt.
   [stack, receiver] = await Promise.all([TestStack.start(PATIENT), Receiver.start()]);
   await everybodySubscribes();
   for (const action of actions) events.set(actionKey(action), await publish(action, (party) => party));
@@ -45,12 +44,12 @@ beforeAll(async () => {
   // A second event of each action, for others: what the first one sent too much goes ahead of it in the action's queue.
   for (const action of actions) await publish(action, () => `${action.interface}-stranger`);
   await Promise.all(actions.map((action) => receiver.untilReceived(pathOf('stranger', action), 1)));
-}, 240_000);
+});
 
 afterAll(async () => {
   await receiver[Symbol.asyncDispose]();
   await stack[Symbol.asyncDispose]();
-}, 120_000);
+});
 
 async function everybodySubscribes(): Promise<void> {
   const subscribers: Subscriber[] = [

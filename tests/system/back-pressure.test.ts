@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { queueDepths } from '@waybell/cli/stack/queue-depths';
 import { deliveryQueue, routerQueue } from '@waybell/line/topology';
 import { anEvent } from '../testing/event.ts';
+import { PATIENT } from '../testing/patience.ts';
 import { Receiver } from '../testing/receiver.ts';
 import { logOf } from '../testing/replica.ts';
 import { TestStack } from '../testing/test-stack.ts';
@@ -15,16 +16,17 @@ let receiver: Receiver;
 
 beforeAll(async () => {
   stack = await TestStack.start({
+    ...PATIENT,
     ROUTE_PAUSE_DEPTH: String(PAUSE_DEPTH),
     EVENTS_QUEUE_LIMIT: String(EVENTS_QUEUE_LIMIT),
   });
   receiver = await Receiver.start();
-}, 120_000);
+});
 
 afterAll(async () => {
   await receiver?.[Symbol.asyncDispose]();
   await stack?.[Symbol.asyncDispose]();
-}, 120_000);
+});
 
 /** Undefined while the broker does not say. */
 async function depth(queue: string): Promise<number | undefined> {

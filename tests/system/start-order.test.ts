@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { SERVER_NAMES } from '@waybell/cli/stack/choose-sources';
 import { SupervisedProcess } from '@waybell/cli/stack/supervised-process';
 import { anEvent } from '../testing/event.ts';
+import { PATIENT } from '../testing/patience.ts';
 import { Receiver } from '../testing/receiver.ts';
 import { TestStack } from '../testing/test-stack.ts';
 import { until } from '@waybell/runtime/testing/until';
@@ -14,14 +15,14 @@ let stack: TestStack;
 let receiver: Receiver;
 
 beforeAll(async () => {
-  stack = await TestStack.start();
+  stack = await TestStack.start(PATIENT);
   receiver = await Receiver.start();
-}, 120_000);
+});
 
 afterAll(async () => {
   await receiver?.[Symbol.asyncDispose]();
   await stack?.[Symbol.asyncDispose]();
-}, 120_000);
+});
 
 /** Stops all services and servers, and starts the services again, alone. */
 async function startedAlone(): Promise<AsyncDisposable & { services: SupervisedProcess[]; ready: Promise<unknown> }> {

@@ -7,6 +7,7 @@ import { repository } from '@waybell/cli/stack/stack-folder';
 import { updateAccount } from '@waybell/subscription-api/accounts';
 import { anEvent } from '../testing/event.ts';
 import { aLocationReport } from '../testing/location-report.ts';
+import { PATIENT } from '../testing/patience.ts';
 import { Receiver, type Behaviour } from '../testing/receiver.ts';
 import { ask, told, untilTold, type Timeline } from '../testing/told.ts';
 import { curlWords } from '../testing/shell-words.ts';
@@ -22,19 +23,17 @@ beforeAll(async () => {
       SHIPPER_RETRY_DELAYS: '100ms,100ms,100ms,100ms,100ms',
       CARRIER_RETRY_DELAYS: '100ms,100ms,100ms',
       // A receiver that lets its answer wait for something is neither too late by it, nor in its own way.
-      CARRIER_RESPONSE_LIMIT: '60s',
+      ...PATIENT,
       DELIVER_SLOW: '60s',
-      // The tests ask until they are told.
-      REQUESTS_PER_MINUTE: '100000',
     }),
     Receiver.start(),
   ]);
-}, 120_000);
+});
 
 afterAll(async () => {
   await receiver?.[Symbol.asyncDispose]();
   await stack?.[Symbol.asyncDispose]();
-}, 120_000);
+});
 
 /** A client that is subscribed to an action, and an order that it is to hear of. */
 async function subscribed(
