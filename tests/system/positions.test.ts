@@ -36,7 +36,7 @@ beforeAll(async () => {
     GEOCODER_RATE: '1000',
   });
   receiver = await Receiver.start();
-}, 120_000);
+});
 
 afterEach(rightClocks);
 
@@ -45,7 +45,7 @@ afterAll(async () => {
   await stack?.[Symbol.asyncDispose]();
   geocoder.closeAllConnections();
   await closeServer(geocoder);
-}, 120_000);
+});
 
 /** A shipper that wants to hear all of its vehicles, and what it hears. */
 async function aShipper(): Promise<{ client: Client; heard: () => Record<string, unknown>[] }> {

@@ -20,11 +20,11 @@ let servers: TlsServers;
 
 beforeAll(async () => {
   servers = await startTlsServers();
-}, 120_000);
+});
 
 afterAll(async () => {
   await servers?.[Symbol.asyncDispose]();
-}, 120_000);
+});
 
 type Env = Record<string, string>;
 
@@ -89,7 +89,7 @@ describe('over TLS', () => {
     } finally {
       await asked.end();
     }
-  }, 120_000);
+  });
 
   test.each(SERVERS)('an authority that does not vouch for $prefix is not enough', async (server) => {
     const file = join(servers.home, 'stranger.pem');
