@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { anEvent } from '../../testing/event.ts';
+import { PATIENT } from '../../testing/patience.ts';
 import { Receiver } from '../../testing/receiver.ts';
 import { TestStack } from '../../testing/test-stack.ts';
 import { until } from '@waybell/runtime/testing/until';
@@ -52,19 +53,20 @@ async function attemptsAt(path: string, count: number): Promise<Attempt[]> {
 
 // All wait at the same time.
 beforeAll(async () => {
-  stack = await TestStack.start({ SHIPPER_RESPONSE_LIMIT: `${SHIPPER_RESPONSE_LIMIT_MS}ms` });
+  const { CARRIER_RESPONSE_LIMIT: _, ...patient } = PATIENT;
+  stack = await TestStack.start({ ...patient, SHIPPER_RESPONSE_LIMIT: `${SHIPPER_RESPONSE_LIMIT_MS}ms` });
   receiver = await Receiver.start();
   receiver.answer('/fails', 500);
   receiver.answer('/hangs', () => undefined);
   await notify('shipper', '/fails');
   await notify('shipper', '/hangs');
   await notify('carrier', answerAfter(3_500));
-}, 120_000);
+});
 
 afterAll(async () => {
   await receiver?.[Symbol.asyncDispose]();
   await stack?.[Symbol.asyncDispose]();
-}, 120_000);
+});
 
 describe('a carrier receiver', () => {
   test('that answers after 3.5 s has failed, and is asked again a second after the limit of 3 s', async () => {
@@ -88,7 +90,7 @@ describe('a carrier receiver', () => {
       if (first !== undefined) tooLate.push(first);
       return false;
     });
-    expect(tooLate.filter(({ reason }) => reason !== 'response_timeout')).toEqual([]);
+    expect(tooLate.filter(({ reason }) => reason?.endsWith('_timeout') !== true)).toEqual([]);
     expect(tooLate.filter(({ beganAt, endedAt }) => endedAt - beganAt < CARRIER_LIMIT_MS - CLOCK_MS)).toEqual([]);
     // By the time another is asked a third time, this one would have been asked twice.
     receiver.answer('/fails-beside', 500);
@@ -100,12 +102,13 @@ describe('a carrier receiver', () => {
 
 describe('a shipper receiver', () => {
   test('that fails is asked again after 60 s, never before', async () => {
-    const [first, second] = await receiver.untilReceived('/fails', 2, SHIPPER_INTERVAL_MS * 2);
-    expect(second?.headers['x-webhook-attempt']).toBe('2');
-    const gap = (second?.at ?? 0) - (first?.at ?? 0);
-    expect(gap).toBeGreaterThanOrEqual(SHIPPER_INTERVAL_MS);
-    expect(gap).toBeLessThan(SHIPPER_INTERVAL_MS + LATE_MS);
-  }, 180_000);
+    const requests = await receiver.untilReceived('/fails', 2, SHIPPER_INTERVAL_MS * 2);
+    expect(requests[1]?.headers['x-webhook-attempt']).toBe('2');
+    const [first, second] = await attemptsAt('/fails', 2);
+    if (first === undefined || second === undefined) throw new Error('two attempts');
+    expect(second.beganAt - first.endedAt).toBeGreaterThanOrEqual(SHIPPER_INTERVAL_MS - CLOCK_MS);
+    expect(second.beganAt - first.endedAt).toBeLessThan(SHIPPER_INTERVAL_MS + LATE_MS);
+  });
 
   test('that never answers is given up at the limit, and asked again 60 s after that', async () => {
     await receiver.untilReceived('/hangs', 2, SHIPPER_INTERVAL_MS * 2);
@@ -116,5 +119,5 @@ describe('a shipper receiver', () => {
     expect(first.endedAt - first.beganAt).toBeLessThan(SHIPPER_RESPONSE_LIMIT_MS + LATE_MS);
     expect(second.beganAt - first.endedAt).toBeGreaterThanOrEqual(SHIPPER_INTERVAL_MS - CLOCK_MS);
     expect(second.beganAt - first.endedAt).toBeLessThan(SHIPPER_INTERVAL_MS + LATE_MS);
-  }, 180_000);
+  });
 });
