@@ -7,10 +7,12 @@ import type { PrivateServer, ServerSetup } from './private-server.ts';
 import { serverEnvironment } from './server-environment.ts';
 import { logFileOf } from './stack-folder.ts';
 import { portOf } from './stack-record.ts';
-import { StartFailed } from './supervised-process.ts';
+import { STARTING_LIMIT_MS, StartFailed } from './supervised-process.ts';
 import { unprivilegedUser, type User } from './unprivileged-user.ts';
 
 const DATABASE = 'waybell';
+/** Beyond it the server is asked again. */
+const ANSWER_LIMIT_MS = 5_000;
 
 /** Postgres for one stack, on loopback only, with a password; durable as in production. `binary` is `postgres`. */
 export function postgres({ folder, record, binary }: ServerSetup): PrivateServer {
@@ -31,7 +33,7 @@ export function postgres({ folder, record, binary }: ServerSetup): PrivateServer
     logFile: logFileOf(folder, 'postgres'),
     address: url,
     waitsFor: () => waitsForQuery(url),
-    readyMs: 60_000,
+    readyMs: STARTING_LIMIT_MS,
     graceMs: 30_000,
     // Ends sessions instead of waiting for them to end.
     stopSignal: 'SIGINT' as const,
@@ -98,7 +100,11 @@ async function run(server: Initialise['server'], [command = '', ...args]: string
 }
 
 async function waitsForQuery(url: string): Promise<string | undefined> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 1_000, query_timeout: 1_000 });
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: ANSWER_LIMIT_MS,
+    query_timeout: ANSWER_LIMIT_MS,
+  });
   client.on('error', () => undefined);
   try {
     await client.connect();

@@ -30,7 +30,7 @@ describe('terminate', () => {
     await terminate({ ...identity, began: 'earlier' }, { graceMs: 100 });
     expect(isAlive(identity)).toBe(true);
     const exited = once(child, 'exit');
-    await terminate(identity, { graceMs: 1_000 });
+    await terminate(identity, { graceMs: 60_000 });
     await exited;
     expect(isAlive(identity)).toBe(false);
     expect(child.signalCode).toBe('SIGTERM');

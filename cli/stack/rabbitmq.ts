@@ -6,7 +6,7 @@ import { hostAndPort, reaches } from './reaches.ts';
 import { serverEnvironment } from './server-environment.ts';
 import { logFileOf, writePrivately } from './stack-folder.ts';
 import { portOf } from './stack-record.ts';
-import type { ProcessSpec } from './supervised-process.ts';
+import { STARTING_LIMIT_MS, type ProcessSpec } from './supervised-process.ts';
 import type { PrivateServer, ServerSetup } from './private-server.ts';
 
 // After a crash the broker may hand an expired retry to a queue that has no leader yet. It tries again after this many
@@ -66,7 +66,7 @@ export function rabbitmqNode({ folder, record, binary }: ServerSetup, options: N
     logFile: logFileOf(folder, name),
     address: url,
     waitsFor: () => waitsForLogin(url),
-    readyMs: 90_000,
+    readyMs: STARTING_LIMIT_MS,
     graceMs: 30_000,
   };
   return { url, processes: [broker], prepare: () => writeSettings({ home, port, record, configuration }) };
@@ -85,7 +85,7 @@ export function portMapper({ folder, record, binary }: ServerSetup): ProcessSpec
     logFile: logFileOf(folder, 'epmd'),
     address: `127.0.0.1:${port}`,
     waitsFor: async () => ((await reaches({ host: '127.0.0.1', port })) ? undefined : 'its port'),
-    readyMs: 30_000,
+    readyMs: STARTING_LIMIT_MS,
     graceMs: 2_000,
   };
 }
@@ -104,6 +104,8 @@ async function writeSettings({ home, port, record, configuration }: Settings): P
       `listeners.tcp.1 = 127.0.0.1:${port}`,
       `load_definitions = ${join(home, 'definitions.json')}`,
       'loopback_users = none',
+      // A client that stands still while it connects, on a machine that does, is let in all the same.
+      'handshake_timeout = 60000',
       // A million waiting messages in 0.4 GB of memory; several times that with the default of 512 MiB.
       'raft.wal_max_size_bytes = 67108864',
       'vm_memory_high_watermark.relative = 0.4',

@@ -6,6 +6,7 @@ import { hostAndPort, reaches } from './reaches.ts';
 import { serverEnvironment } from './server-environment.ts';
 import { logFileOf, writePrivately } from './stack-folder.ts';
 import { portOf } from './stack-record.ts';
+import { STARTING_LIMIT_MS } from './supervised-process.ts';
 
 /** Redis for one stack, on loopback, in memory only: it holds nothing that may not be lost. */
 export function redis({ folder, record, binary }: ServerSetup): PrivateServer {
@@ -25,7 +26,7 @@ export function redis({ folder, record, binary }: ServerSetup): PrivateServer {
         logFile: logFileOf(folder, 'redis'),
         address: url,
         waitsFor: () => waitsForPing(url),
-        readyMs: 30_000,
+        readyMs: STARTING_LIMIT_MS,
         graceMs: 10_000,
       },
     ],
@@ -46,7 +47,7 @@ export function redis({ folder, record, binary }: ServerSetup): PrivateServer {
 
 async function waitsForPing(url: string): Promise<string | undefined> {
   if (!(await reaches(hostAndPort(url)))) return 'its port';
-  const client = new Redis(url, { lazyConnect: true, retryStrategy: () => null, commandTimeout: 1_000 });
+  const client = new Redis(url, { lazyConnect: true, retryStrategy: () => null, commandTimeout: 5_000 });
   client.on('error', () => undefined);
   try {
     await client.connect();

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Service } from '../services.ts';
 import { logFileOf, repository, type StackFolder } from './stack-folder.ts';
 import { portOf, type StackRecord } from './stack-record.ts';
-import type { ProcessSpec } from './supervised-process.ts';
+import { STARTING_LIMIT_MS, type ProcessSpec } from './supervised-process.ts';
 
 export type ServiceSetup = {
   folder: StackFolder;
@@ -21,7 +21,6 @@ export type ServiceSetup = {
  */
 export const MEMORY = ['--max-old-space-size=512'];
 
-const STARTING_LIMIT_MS = 60_000;
 // Beyond its own grace time a service needs a moment to end.
 const ENDING_MS = 5_000;
 

@@ -21,8 +21,8 @@ beforeEach(() => {
     logFile: join(folder, 'idle.log'),
     address: '',
     waitsFor: () => Promise.resolve(undefined),
-    readyMs: 10_000,
-    graceMs: 10_000,
+    readyMs: 60_000,
+    graceMs: 60_000,
   };
   idle = new SupervisedProcess(spec, { restart: 'backed off', onEvent: ({ kind }) => events.push(kind) });
 });

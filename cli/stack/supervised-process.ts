@@ -49,6 +49,12 @@ process.once('exit', () => {
   for (const { identity } of running) if (identity !== undefined) signalQuietly(-identity.pid, 'SIGKILL');
 });
 
+/**
+ * How long a server or service may take to be ready. There to end a start that will never succeed, not to measure: with
+ * everything starting at once on two slow cores, RabbitMQ takes minutes. What ends by itself is noticed at once.
+ */
+export const STARTING_LIMIT_MS = 240_000;
+
 type Run = { beganMs: number; exited: Promise<string> };
 
 const STARTING_GRACE_MS = 3_000;

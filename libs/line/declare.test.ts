@@ -17,11 +17,11 @@ let broker: TestBroker;
 
 beforeAll(async () => {
   broker = await TestBroker.start();
-}, 120_000);
+});
 
 afterAll(async () => {
   await broker[Symbol.asyncDispose]();
-}, 120_000);
+});
 
 const publish = (exchange: string, routingKey: string, body: string) =>
   broker.on(async (channel) => {

@@ -20,12 +20,12 @@ beforeAll(async () => {
   broker = await TestBroker.start(['rabbitmq', 'redis']);
   redis = connectRedis({ url: broker.servers.url('redis'), timeoutMs: PATIENT_MS, log });
   await until('Redis is there', () => redis.status === 'ready');
-}, 120_000);
+});
 
 afterAll(async () => {
   await redis[Symbol.asyncDispose]();
   await broker[Symbol.asyncDispose]();
-}, 120_000);
+});
 
 let lines = 0;
 

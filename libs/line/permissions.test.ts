@@ -44,11 +44,11 @@ let broker: TestBroker;
 
 beforeAll(async () => {
   broker = await TestBroker.start();
-}, 120_000);
+});
 
 afterAll(async () => {
   await broker[Symbol.asyncDispose]();
-}, 120_000);
+});
 
 const users = Object.keys(permissions) as BrokerUser[];
 

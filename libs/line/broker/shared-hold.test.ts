@@ -10,11 +10,11 @@ let broker: TestBroker;
 
 beforeAll(async () => {
   broker = await TestBroker.start();
-}, 120_000);
+});
 
 afterAll(async () => {
   await broker[Symbol.asyncDispose]();
-}, 120_000);
+});
 
 const log = createLog({ service: 'test', level: 'silent' });
 const openTheirs = () => openConsumers({ url: broker.url, name: 'test', heartbeatSeconds: 10, log });
