@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { aLine, holdOf, numbers, to } from './testing/a-line.ts';
+import { closesInTime } from './testing/closes-in-time.ts';
 import { RunningTime } from './testing/running-time.ts';
 import { TestBroker } from './testing/test-broker.ts';
 import { until } from '@waybell/runtime/testing/until';
@@ -10,11 +11,11 @@ let broker: TestBroker;
 
 beforeAll(async () => {
   broker = await TestBroker.start();
-}, 120_000);
+});
 
 afterAll(async () => {
   await broker[Symbol.asyncDispose]();
-}, 120_000);
+});
 
 beforeEach(async () => {
   await broker.take(rejectedQueue);
@@ -29,10 +30,9 @@ const untilDistinct = async (queue: string, count: number) => {
   });
 };
 
-const distinct = async (queue: string) => {
-  const bodies = (await broker.take(queue)).map(({ content }) => content.toString());
-  return new Set(bodies);
-};
+const takeBodies = async (queue: string) => (await broker.take(queue)).map(({ content }) => content.toString());
+
+const distinct = async (queue: string) => new Set(await takeBodies(queue));
 
 /** Takes the message and puts it back, so often, as if its process had died each time. */
 const deliverInVain = (queue: string, times: number) =>
@@ -81,7 +81,7 @@ describe('a message', () => {
 
   test('whose confirm comes late is handled once, and gone then', async () => {
     const line = await aLine(broker, {
-      broker: { url: broker.detour.url },
+      broker: { url: broker.detour.url, confirmTimeoutMs: 600_000, heartbeatSeconds: 600 },
       handle: async (body) => {
         broker.detour.stall();
         return [to(line.output, body)];
@@ -207,7 +207,7 @@ describe('a blocked broker', () => {
     const line = await aLine(broker, {
       moreQueues: [quiet],
       handle: async (body) => (body === 'loud' ? [to(line.output, body)] : []),
-      tools: { holdMs: 60_000 },
+      tools: { holdMs: 600_000 },
     });
     await broker.put(line.input, ['loud']);
     await broker.put(quiet, ['quiet', 'quiet', 'quiet']);
@@ -384,6 +384,7 @@ describe('a dependency that is away', () => {
         postgres.need();
         return [to(line.output, body)];
       },
+      tools: { holdMs: 600_000 },
     });
     await broker.put(line.input, ['patient']);
     await using running = await line.run();
@@ -447,26 +448,25 @@ describe('a dependency that is away', () => {
 
 describe('disposing of a running step', () => {
   test('ends what was begun, takes no more, and nothing is done twice', async () => {
-    let release: () => void = () => undefined;
-    const released = new Promise<void>((resolve) => (release = resolve));
-    const empty = await broker.queue();
-    const line = await aLine(broker, {
-      moreQueues: [empty],
-      hold: holdOf(10),
-      handle: async (body) => {
-        await released;
-        return [to(line.output, body)];
-      },
+    const { done, left } = await until('the broker answers while it closes', async () => {
+      const released = Promise.withResolvers<void>();
+      const empty = await broker.queue();
+      const line = await aLine(broker, {
+        moreQueues: [empty],
+        hold: holdOf(10),
+        handle: async (body) => {
+          await released.promise;
+          return [to(line.output, body)];
+        },
+      });
+      await broker.put(line.input, numbers(500));
+      const running = await line.run();
+      await until('some were begun', () => line.seen.length >= 5);
+      const closed = closesInTime(running);
+      await until('it takes no more', async () => (await broker.consumersOf(empty)) === 0);
+      released.resolve();
+      return (await closed) && { done: await takeBodies(line.output), left: await broker.take(line.input) };
     });
-    await broker.put(line.input, numbers(500));
-    const running = await line.run();
-    await until('some were begun', () => line.seen.length >= 5);
-    const disposed = running[Symbol.asyncDispose]();
-    await until('it takes no more', async () => (await broker.consumersOf(empty)) === 0);
-    release();
-    await disposed;
-    const done = (await broker.take(line.output)).map(({ content }) => content.toString());
-    const left = await broker.take(line.input);
     expect([...done, ...left.map(({ content }) => content.toString())].toSorted()).toEqual(numbers(500).toSorted());
     expect(done.length).toBeLessThan(20);
     // One may have been brought again by the consumer that flushes the acknowledgements.
@@ -475,14 +475,15 @@ describe('disposing of a running step', () => {
   });
 
   test('in full flow leaves each message either done or in its queue', async () => {
-    const line = await aLine(broker, { hold: holdOf(50) });
-    await broker.put(line.input, numbers(500));
-    const running = await line.run();
-    await until('it is in full flow', () => line.seen.length > 100);
-    await running[Symbol.asyncDispose]();
-    const done = (await broker.take(line.output)).map(({ content }) => content.toString());
-    const left = (await broker.take(line.input)).map(({ content }) => content.toString());
-    expect([...done, ...left].toSorted()).toEqual(numbers(500).toSorted());
+    const doneAndLeft = await until('the broker answers while it closes', async () => {
+      const line = await aLine(broker, { hold: holdOf(50) });
+      await broker.put(line.input, numbers(500));
+      const running = await line.run();
+      await until('it is in full flow', () => line.seen.length > 100);
+      const isInTime = await closesInTime(running);
+      return isInTime && [...(await takeBodies(line.output)), ...(await takeBodies(line.input))];
+    });
+    expect(doneAndLeft.toSorted()).toEqual(numbers(500).toSorted());
   });
 
   test('while a dependency is away gives back at once, and leaves no timer behind', async () => {
@@ -498,7 +499,7 @@ describe('disposing of a running step', () => {
     const running = await line.run();
     await until('it waits', () => running.waitingFor().includes('postgres'));
     await running[Symbol.asyncDispose]();
-    expect(await broker.ready(line.input)).toBe(1);
+    await until('it is back', async () => (await broker.ready(line.input)) === 1);
     await until('no timer is left', () => timers() <= timersBefore);
   });
 

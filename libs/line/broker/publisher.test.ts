@@ -12,11 +12,11 @@ let broker: TestBroker;
 
 beforeAll(async () => {
   broker = await TestBroker.start();
-}, 120_000);
+});
 
 afterAll(async () => {
   await broker[Symbol.asyncDispose]();
-}, 120_000);
+});
 
 const log = createLog({ service: 'test', level: 'silent' });
 
@@ -32,6 +32,9 @@ const aPublisher = (options: Partial<PublisherOptions> = {}) =>
     log,
     ...options,
   });
+
+/** Keeps a connection on which nothing comes back, however long the machine stands still meanwhile. */
+const PATIENT = { confirmTimeoutMs: 600_000, heartbeatSeconds: 600 };
 
 const aPublication = (routingKey: string, body = 'x', more: Partial<Publication> = {}): Publication => ({
   kind: 'publish',
@@ -125,12 +128,14 @@ describe('publish', () => {
     // With so little time for a confirm, a broker that stands still costs this connection, too.
     while (failure?.includes('the connection is gone')) failure = await publishSure();
     expect(failure).toBeUndefined();
-    expect(new Set(await broker.takeBodies(queue, 2))).toEqual(new Set(['unsure', 'sure']));
+    const bodies = (await broker.take(queue)).map(({ content }) => content.toString());
+    // What was not confirmed may be there: a broker that stood still has not read it.
+    expect(new Set([...bodies, 'unsure'])).toEqual(new Set(['unsure', 'sure']));
   });
 
   test('says so while confirms do not come, long before it gives up on one', async () => {
     const queue = await broker.queue();
-    await using publisher = await aPublisher({ heartbeatSeconds: 60 });
+    await using publisher = await aPublisher(PATIENT);
     await publisher.untilWritable();
     expect(publisher.isConfirming()).toBe(true);
     broker.detour.stall();
@@ -223,7 +228,7 @@ describe('publish', () => {
 
   test('sends no more than its limit before confirms come, and everything in the end', async () => {
     const queue = await broker.queue();
-    await using publisher = await aPublisher({ unconfirmedLimit: 10 });
+    await using publisher = await aPublisher({ ...PATIENT, unconfirmedLimit: 10 });
     await publisher.untilWritable();
     broker.detour.stall();
     const all = numbers(50).map((body) => publisher.publish(aPublication(queue, body)));
@@ -256,15 +261,15 @@ async function publishIntoAlarm(publisher: Publisher) {
   const published = publisher.publish(aPublication(queue)).then(() => void (isConfirmed = true));
   published.catch(() => (isGivenUp = true));
   await until('it is blocked, or given up', () => isGivenUp || publisher.publishing().isBlocked);
-  return { queue, published, isConfirmed: () => isConfirmed, isGivenUp: () => isGivenUp };
+  return { queue, published, wasBlocked: !isGivenUp, isConfirmed: () => isConfirmed, isGivenUp: () => isGivenUp };
 }
 
 describe('a blocked connection', () => {
   test('that was given up before it was known to be blocked does not wait for the end of the alarm', async () => {
     const queue = await broker.queue();
     await using publisher = await aPublisher({ confirmTimeoutMs: 200 });
-    await publisher.untilWritable();
     await broker.alarm(true);
+    await publisher.untilWritable();
     broker.detour.stall();
     try {
       await expect(publisher.publish(aPublication(queue))).rejects.toThrow('the connection is gone');
@@ -278,19 +283,24 @@ describe('a blocked connection', () => {
 
   test('waits without giving up, and is confirmed when the alarm is over', async () => {
     await using publisher = await aPublisher({ confirmTimeoutMs: 500 });
-    let attempt = await publishIntoAlarm(publisher);
-    while (attempt.isGivenUp()) {
+    const { queue, ...seen } = await until('the broker answers in time', async () => {
+      const attempt = await publishIntoAlarm(publisher);
+      const blocked = { isWritable: publisher.isWritable(), ...publisher.publishing() };
+      const overdueAt = Date.now() + 2_500;
+      await until('the time limit of a confirm is long over', () => Date.now() > overdueAt);
+      const atLast = { isConfirmed: attempt.isConfirmed(), isGivenUp: attempt.isGivenUp() };
       await broker.alarm(false);
-      attempt = await publishIntoAlarm(publisher);
-    }
-    const { queue, published, isConfirmed } = attempt;
-    expect(publisher.isWritable()).toBe(false);
-    expect(publisher.publishing()).toEqual({ unconfirmed: 1, isBlocked: true });
-    const overdueAt = Date.now() + 2_500;
-    await until('the time limit of a confirm is long over', () => Date.now() > overdueAt);
-    expect(isConfirmed()).toBe(false);
-    await broker.alarm(false);
-    await published;
+      // With so little time for a confirm, one that is slow before the alarm is known, or after it, is given up.
+      const isConfirmed = await attempt.published.then(
+        () => true,
+        () => attempt.wasBlocked && atLast.isGivenUp,
+      );
+      return isConfirmed && { queue: attempt.queue, blocked, atLast };
+    });
+    expect(seen).toEqual({
+      blocked: { isWritable: false, unconfirmed: 1, isBlocked: true },
+      atLast: { isConfirmed: false, isGivenUp: false },
+    });
     expect(publisher.isWritable()).toBe(true);
     expect(publisher.publishing()).toEqual({ unconfirmed: 0, isBlocked: false });
     expect(await broker.take(queue)).toHaveLength(1);
@@ -323,7 +333,8 @@ describe('closing a publisher', () => {
       using taken = new RunningTime();
       await Promise.all([publisher[Symbol.asyncDispose](), expect(published).rejects.toThrow(Unconfirmed)]);
       expect(taken.ms()).toBeLessThan(6_000);
-      await until('its socket is closed', () => openSockets() === 1, 3_000);
+      await until('its socket is closed', () => openSockets() === 1);
+      expect(taken.ms()).toBeLessThan(9_000);
     } finally {
       broker.signal('SIGCONT');
     }
