@@ -61,5 +61,11 @@ try {
   if (process.env['LOG_LEVEL'] === 'debug') console.error(error);
   process.exitCode = 1;
 }
+// What was said last may still wait for who reads slowly: ending would drop it.
+for (const stream of [process.stdout, process.stderr]) {
+  await new Promise((resolve) => {
+    stream.write('', resolve);
+  });
+}
 // A command that failed half-way may have left a connection that would hold the process for seconds.
 process.exit();

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { report } from '../report.ts';
+import { explainFailure } from '../stack/explain-failure.ts';
 import { beginServers } from '../stack/servers.ts';
 import { SERVER_NAMES } from '../stack/choose-sources.ts';
 import { repository } from '../stack/stack-folder.ts';
@@ -38,9 +39,15 @@ async function test(words: string[], { release = false }: { release?: boolean })
   const halt = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => halt.abort());
   const run = tests.some(({ needsServers }) => needsServers) ? runWithServers : runJest;
-  const { passed, failed } = await run({ tests, env: process.env, signal: halt.signal });
+  const { passed, failed } = await run({ tests, env: process.env, signal: halt.signal }).catch(countAsFailed);
   console.log(`${passed} passed, ${failed} failed`);
   if (failed > 0) process.exitCode = 1;
+}
+
+/** Whoever reads the last line wants a number, also where no test came to run or the servers did not stop. */
+function countAsFailed(error: unknown): TestCounts {
+  report(explainFailure(error));
+  return { passed: 0, failed: 1 };
 }
 
 /** The fault bench is a program of its own; its last line is as that of the tests. */
