@@ -22,8 +22,12 @@ if [ ! -e "$policy" ] || grep -qs 'made by waybell' "$policy"; then
   chmod 755 "$policy"
 fi
 export DEBIAN_FRONTEND=noninteractive
-apt-get update -q
-apt-get install -q -y --no-install-recommends "$@"
+install() {
+  apt-get update -q -o Acquire::Retries=5 &&
+    apt-get install -q -y --no-install-recommends -o Acquire::Retries=5 -o DPkg::Lock::Timeout=300 "$@"
+}
+# Mirrors fail at times: an update that missed a list succeeds, and then there is no such package.
+install "$@" || install "$@"
 `;
 
 /** Installs them from the distribution, as root or with passwordless sudo. False where that is not possible. */
