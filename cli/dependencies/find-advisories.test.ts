@@ -11,12 +11,15 @@ const ADVISORY = {
   vulnerable_versions: '<999.0.0',
 };
 
+// So long that a test that stands still is not taken for a registry that does not answer.
+const PATIENT_MS = 600_000;
+
 /** What is found where the registry gives this answer to everything. */
 async function findAt(status: number, body: unknown) {
   const server = createServer((_, response) => response.writeHead(status).end(JSON.stringify(body)));
   const { port } = await listen(server, { host: '127.0.0.1', port: 0 });
   try {
-    return await findAdvisories({ registry: `http://127.0.0.1:${port}/` });
+    return await findAdvisories({ registry: `http://127.0.0.1:${port}/`, answerLimitMs: PATIENT_MS });
   } finally {
     await closeServer(server);
   }

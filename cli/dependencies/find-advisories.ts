@@ -14,15 +14,21 @@ type Answer = {
 };
 
 // Else pnpm asks a registry that does not answer for minutes.
-const SOON = { PNPM_CONFIG_FETCH_TIMEOUT: '5000', PNPM_CONFIG_FETCH_RETRIES: '0' };
+const ANSWER_LIMIT_MS = 5_000;
 
 /**
  * Asks the registry what is known against the packages of the lock file: the machine's own registry, unless told
  * another. A registry that is away, or knows no such question, is no failure.
  */
-export async function findAdvisories({ registry }: { registry?: string } = {}): Promise<Findings> {
+export async function findAdvisories({
+  registry,
+  answerLimitMs = ANSWER_LIMIT_MS,
+}: { registry?: string; answerLimitMs?: number } = {}): Promise<Findings> {
   const named = registry === undefined ? [] : ['--registry', registry];
-  const { stdout, stderr } = await runPnpm(['audit', '--json', ...named], SOON);
+  const { stdout, stderr } = await runPnpm(['audit', '--json', ...named], {
+    PNPM_CONFIG_FETCH_TIMEOUT: String(answerLimitMs),
+    PNPM_CONFIG_FETCH_RETRIES: '0',
+  });
   const answer = readAnswer(stdout);
   if (answer === undefined) return { kind: 'unknown', why: firstSentence(stderr) };
   const advisories = Object.values(answer.advisories).map(
