@@ -16,7 +16,7 @@ const transform = {
 export default {
   testEnvironment: './cli/test-run/test-environment.js',
   // There to end a test that will never pass: a slow machine must not fail one.
-  testTimeout: 300_000,
+  testTimeout: 900_000,
   extensionsToTreatAsEsm: ['.ts'],
   transform,
   testPathIgnorePatterns: ['/node_modules/', '/.waybell/'],

@@ -21,11 +21,12 @@ export async function freePort({ preferred, taken }: { preferred?: number; taken
   throw new Error(`no free port on 127.0.0.1 between ${FIRST_PORT} and ${LAST_PORT}`);
 }
 
-// Between finding a port free and listening on it lie seconds, in which another stack may look for one.
+// Between finding a port free and listening on it lie seconds, on a slow machine minutes, and a server that was killed is
+// started again where it was: meanwhile another stack may look for a port.
 const RESERVATIONS = join(tmpdir(), 'waybell-ports');
-const RESERVED_MS = 120_000;
+const RESERVED_MS = 3_600_000;
 
-/** True when the port is this caller's to try: nobody else has reserved it in the last two minutes. */
+/** True when the port is this caller's to try: nobody else has reserved it in the last hour. */
 function reserve(port: number): boolean {
   const file = join(RESERVATIONS, String(port));
   try {

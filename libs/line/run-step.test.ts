@@ -184,7 +184,7 @@ describe('nothing is lost', () => {
 
   test('when the broker stops answering: what was not confirmed is published again', async () => {
     const line = await aLine(broker, {
-      broker: { confirmTimeoutMs: 300, heartbeatSeconds: 1 },
+      broker: { confirmTimeoutMs: 3_000 },
       hold: holdOf(5),
     });
     await broker.put(line.input, numbers(200));

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export async function until<T>(
   what: string,
   look: () => T | undefined | false | Promise<T | undefined | false>,
-  limitMs = 120_000,
+  limitMs = 240_000,
 ): Promise<T> {
   const deadline = Date.now() + limitMs;
   for (;;) {
