@@ -85,6 +85,6 @@ async function runWithServers({ tests, env, signal }: Run): Promise<TestCounts> 
     });
   } finally {
     await servers.stop();
-    rmSync(home, { recursive: true, force: true });
+    rmSync(home, { recursive: true, force: true, maxRetries: 10 });
   }
 }

@@ -141,7 +141,7 @@ beforeAll(async () => {
   saw.push(...(await readMetrics(stack.stack.services)));
   await Promise.all(stack.stack.services.map((service) => service.stop()));
   saw.push(...readLogs(join(stack.home, 'logs')), ...witness.answers);
-}, 600_000);
+});
 
 describe('a secret', () => {
   test.each(['log', 'metrics', 'answer', 'message', 'store', 'output', 'command'])(

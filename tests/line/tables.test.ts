@@ -40,7 +40,7 @@ beforeAll(async () => {
   router = as('waybell_router');
   deliverer = as('waybell_deliverer');
   deactivator = as('waybell_deactivator');
-}, 120_000);
+});
 
 afterAll(async () => {
   for (const pool of [router, deliverer, deactivator]) await pool[Symbol.asyncDispose]();
@@ -50,7 +50,7 @@ afterAll(async () => {
     await servers.stop();
   }
   await rm(home, { recursive: true, force: true });
-}, 120_000);
+});
 
 type Given = {
   interface?: 'carrier' | 'shipper';
