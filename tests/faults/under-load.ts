@@ -12,7 +12,8 @@ import type { Scale, Stage } from './stage.ts';
 type Plan = { eventsPerSecond: number; eventsBefore: number; eventsAfter: number; times: number };
 
 const PLANS: Record<Scale, Plan> = {
-  short: { eventsPerSecond: 400, eventsBefore: 300, eventsAfter: 600, times: 1 },
+  // What two cores carry beside other tests: more would only wait, and be delivered when the fault is long over.
+  short: { eventsPerSecond: 200, eventsBefore: 200, eventsAfter: 400, times: 1 },
   release: { eventsPerSecond: 1_000, eventsBefore: 2_000, eventsAfter: 5_000, times: 1 },
 };
 /** `FAULT_RATE=400` is at most 400 events a second, for a machine that does not carry more while things break. */

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { repository } from '@waybell/cli/stack/stack-folder';
+import { plainEnvironment } from '../testing/plain-environment.ts';
 import type { TestStack } from '../testing/test-stack.ts';
 import type { Planted } from './planted.ts';
 import type { Saw } from './sightings.ts';
@@ -28,11 +29,13 @@ export async function runCommands(
 }
 
 async function runCommand(command: string, env: Record<string, string>): Promise<Saw> {
-  const { PATH = '', HOME = '' } = process.env;
   const args = [join(repository, 'cli/main.ts'), ...command.split(' ')];
   return new Promise((resolve) => {
-    execFile(process.execPath, args, { env: { PATH, HOME, LOG_LEVEL: 'debug', ...env } }, (_error, stdout, stderr) =>
-      resolve({ channel: 'command', place: command, text: stdout + stderr }),
+    execFile(
+      process.execPath,
+      args,
+      { env: { ...plainEnvironment(), LOG_LEVEL: 'debug', ...env } },
+      (_error, stdout, stderr) => resolve({ channel: 'command', place: command, text: stdout + stderr }),
     );
   });
 }

@@ -16,6 +16,7 @@ import { cuttableProxy } from '@waybell/subscription-api/testing/cuttable-proxy'
 import { anEvent, type PublishedEvent } from '../testing/event.ts';
 import { aLocationReport } from '../testing/location-report.ts';
 import { PATIENT } from '../testing/patience.ts';
+import { plainEnvironment } from '../testing/plain-environment.ts';
 import { Receiver } from '../testing/receiver.ts';
 import { TestStack } from '../testing/test-stack.ts';
 import { until } from '@waybell/runtime/testing/until';
@@ -44,13 +45,12 @@ type Start = { input?: string; env?: Record<string, string> };
 
 /** Runs `./waybell …` with the addresses of the stack in its environment. */
 async function waybell(args: string, { input = '', env = {} }: Start = {}): Promise<Ended> {
-  const { PATH = '', HOME = '' } = process.env;
   const addresses = { AMQP_URL: amqpUrl, DATABASE_URL: stack.stack.servers.url('postgres') };
   return new Promise((resolve) => {
     const child = execFile(
       process.execPath,
       [join(repository, 'cli', 'main.ts'), ...args.split(' ')],
-      { env: { PATH, HOME, ...addresses, ...env }, encoding: 'buffer' },
+      { env: { ...plainEnvironment(), ...addresses, ...env }, encoding: 'buffer' },
       (_error, bytes, stderr) =>
         resolve({ code: child.exitCode ?? -1, stdout: bytes.toString(), stderr: stderr.toString(), bytes }),
     );

@@ -9,6 +9,7 @@ import { connectRedis } from '@waybell/runtime/redis';
 import { silentLog } from '@waybell/subscription-api/testing/database';
 import { anEvent, type PublishedEvent } from '../testing/event.ts';
 import { PATIENT } from '../testing/patience.ts';
+import { plainEnvironment } from '../testing/plain-environment.ts';
 import { Receiver } from '../testing/receiver.ts';
 import { TestStack, type Client } from '../testing/test-stack.ts';
 import { until } from '@waybell/runtime/testing/until';
@@ -154,11 +155,10 @@ async function request(words: string[]): Promise<string> {
 }
 
 async function waybell(words: string[]): Promise<string> {
-  const { PATH = '', HOME = '' } = process.env;
   const addresses = { AMQP_URL: stack.brokerUrl, DATABASE_URL: stack.stack.servers.url('postgres') };
   return new Promise((resolve) => {
     const args = [join(repository, 'cli', 'main.ts'), ...words];
-    execFile(process.execPath, args, { env: { PATH, HOME, ...addresses } }, (_error, stdout, stderr) =>
+    execFile(process.execPath, args, { env: { ...plainEnvironment(), ...addresses } }, (_error, stdout, stderr) =>
       resolve(stdout + stderr),
     );
   });

@@ -7,6 +7,7 @@ import { startStack, type Stack } from '@waybell/cli/stack/stack';
 import { createAccount } from '@waybell/subscription-api/accounts';
 import { createToken } from '@waybell/subscription-api/tokens';
 import { nothingLeftBehind } from './left-behind.ts';
+import { plainEnvironment } from './plain-environment.ts';
 import { until } from '@waybell/runtime/testing/until';
 import { Upstream } from './upstream.ts';
 
@@ -44,8 +45,7 @@ export class TestStack implements AsyncDisposable {
    */
   static async start(settings: Record<string, string> = {}, brokerUrl?: string): Promise<TestStack> {
     const home = await mkdtemp(join(tmpdir(), 'waybell-test-'));
-    const { PATH = '', HOME = '' } = process.env;
-    const stack = await startStack({ home, env: { PATH, HOME, ...settings }, restart: 'soon' }).catch(
+    const stack = await startStack({ home, env: { ...plainEnvironment(), ...settings }, restart: 'soon' }).catch(
       (error: unknown) => {
         throw new Error(explainFailure(error), { cause: error });
       },

@@ -13,6 +13,7 @@ import { connectRedis } from '@waybell/runtime/redis';
 import { placeOf } from '@waybell/runtime/server-address';
 import { brokerSettings, postgresSettings, redisSettings } from '@waybell/runtime/settings';
 import { openDatabase } from '@waybell/subscription-api/database';
+import { plainEnvironment } from '../testing/plain-environment.ts';
 import { startTlsServers, type TlsServers } from '../testing/tls-servers.ts';
 import { until } from '@waybell/runtime/testing/until';
 
@@ -72,10 +73,9 @@ async function untilRefused({ connect, named }: (typeof SERVERS)[number], env: E
 
 describe('over TLS', () => {
   test('the whole system comes up, commands and services, and nothing of it goes unencrypted', async () => {
-    const { PATH = '', HOME = '' } = process.env;
     await using stack = await startStack({
       home: join(servers.home, 'stack'),
-      env: { PATH, HOME, ...environment() },
+      env: { ...plainEnvironment(), ...environment() },
     });
     expect(stack.services.map(({ state }) => state)).toEqual(stack.services.map(() => 'ready'));
     const asked = new pg.Client({ connectionString: servers.plainDatabaseUrl });

@@ -31,7 +31,7 @@ export const hostileReceiversAmongOthers: Fault[] = [
       EVENT_MAX_SIZE: '9MiB',
     },
     bars: { duplicates: 0, movingAgainSeconds: 5, megabytes: 400 },
-    run: underLoad(amongHostile, { eventsPerSecond: { short: 200 } }),
+    run: underLoad(amongHostile),
   },
 ];
 

@@ -22,7 +22,7 @@ const WAITING = { short: 200, release: 10_000 };
 const KILLS = { short: 1, release: 10 };
 /** More than can have been under way at the kill, so that some were begun after it. */
 const AFTERWARDS = 1_000;
-const EVENTS_PER_SECOND = { short: 500, release: 1_000 };
+const EVENTS_PER_SECOND = { short: 200, release: 1_000 };
 
 /** The broker is killed while retries of mixed ages wait in it. */
 export const retriesWaiting: Fault[] = [
