@@ -79,6 +79,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   const deliveryLog = connectPostgres({ ...options, poolSize: connections.log, keptIdleMs: KEPT_IDLE_MS });
   const closing = new AbortController();
   let waitingFor = ['postgres'];
+  let isMigrated = false;
   const watching = watch();
 
   async function watch(): Promise<void> {
@@ -86,13 +87,15 @@ export function openDatabase(options: DatabaseOptions): Database {
       const found = await lookAt(source);
       if (found.join() !== waitingFor.join()) options.log.info({ waitingFor: found }, 'database.looked-at');
       waitingFor = found;
+      // A look at a Postgres that is away says nothing of its tables.
+      isMigrated = found.length === 0 || (isMigrated && !found.includes(MIGRATIONS));
       await delay(LOOK_EVERY_MS, undefined, { signal: closing.signal }).catch(() => {});
     }
   }
 
   async function run<T>(work: (source: DataSource) => Promise<T>): Promise<T> {
     const probe = () => source.query('select 1');
-    if (!source.isInitialized || waitingFor.includes(MIGRATIONS)) throw new Unavailable('postgres', probe);
+    if (!isMigrated) throw new Unavailable('postgres', probe);
     try {
       return await work(source);
     } catch (error) {

@@ -43,6 +43,9 @@ function answerTo(port: number, begun: string): Promise<string> {
   });
 }
 
+/** The way to a database that leads through the proxy. */
+const through = (proxy: { url: string }) => (url: string) => url.replace(new URL(url).host, new URL(proxy.url).host);
+
 /** The status of an answer that is a problem in every respect. */
 function problemStatus({ status, headers, body }: Answer): number {
   expect(headers.get('content-type')).toBe('application/problem+json');
@@ -375,7 +378,7 @@ describe('a process', () => {
 
   test('answers 503 with Retry-After while the database is away, and comes back by itself', async () => {
     await using proxy = await cuttableProxy(String(process.env['TEST_DATABASE_URL']));
-    await using behind = await startApi({ through: (url) => url.replace(new URL(url).host, new URL(proxy.url).host) });
+    await using behind = await startApi({ through: through(proxy) });
     const { token } = await signUp(behind, { interface: 'shipper' });
     expect((await behind.ask('GET', base, { token })).status).toBe(200);
     await proxy.cut();
@@ -396,12 +399,22 @@ describe('a process', () => {
   });
 
   test('answers 503 until the migrations are there, and says what it waits for', async () => {
-    await using early = await startApi({ isMigrated: false });
-    await until('it waits for migrations', () => early.database.waitingFor().join().includes('migrat'));
-    expect(problemStatus(await early.ask('GET', base, { token: 'wbl_x' }))).toBe(503);
+    await using proxy = await cuttableProxy(String(process.env['TEST_DATABASE_URL']));
+    await using early = await startApi({ isMigrated: false, through: through(proxy) });
+    const isWaitingFor = (what: string) => early.database.waitingFor().join().includes(what);
+    const status = async () => problemStatus(await early.ask('GET', base, { token: 'wbl_x' }));
+    await until('it waits for migrations', () => isWaitingFor('migrat'));
+    expect(await status()).toBe(503);
+    await proxy.cut();
+    await until('Postgres is seen to be away', () => isWaitingFor('ECONNREFUSED'));
+    await proxy.mend();
+    // Before it has looked again as well as after.
+    expect(await status()).toBe(503);
+    await until('it waits for migrations again', () => isWaitingFor('migrat'));
+    expect(await status()).toBe(503);
     await migrate({ url: early.store.url, log: silentLog });
     await until('it waits for nothing', () => early.database.waitingFor().length === 0);
-    expect(problemStatus(await early.ask('GET', base, { token: 'wbl_x' }))).toBe(401);
+    expect(await status()).toBe(401);
   });
 
   test('that meets a bug answers 500 and tells nothing of it', async () => {
