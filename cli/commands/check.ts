@@ -1,11 +1,10 @@
 import { Command } from 'commander';
+import { check } from '../check.ts';
 
 export function checkCommand(): Command {
   return new Command('check')
     .description('check format, lint, types, boundaries, dead code and unit tests (the same as "pnpm check")')
-    .addHelpText('after', '\nExample:\n  ./waybell check\n')
-    .action(async () => {
-      // It runs when it is loaded.
-      await import('../check.ts');
-    });
+    .option('--no-tests', 'without the unit tests, where "./waybell test" runs them too')
+    .addHelpText('after', '\nExamples:\n  ./waybell check\n  ./waybell check --no-tests\n')
+    .action(({ tests }: { tests: boolean }) => check({ withTests: tests }));
 }
