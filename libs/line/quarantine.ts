@@ -76,10 +76,11 @@ export class Quarantine {
     await this.#lane.pause(NOTHING_WANTED);
   }
 
-  /** What is in it; undefined where the broker cannot be asked. */
+  /** What is in it; undefined where the broker cannot be asked, or does not know. */
   async #count(): Promise<number | undefined> {
     try {
-      return (await Promise.race([this.#broker.depth([this.#queue]), this.#closing.promise])) ?? undefined;
+      const depth = await Promise.race([this.#broker.depth([this.#queue]), this.#closing.promise]);
+      return depth?.isExact === true ? depth.messages : undefined;
     } catch {
       return undefined;
     }

@@ -1,5 +1,6 @@
 import type { Log } from '@waybell/runtime/log';
 import type { Broker } from '@waybell/line/broker/connect-broker';
+import type { Depth } from '@waybell/line/broker/depth';
 import { publishUntilConfirmed } from '@waybell/line/publish-until-confirmed';
 import type { RunningStep } from '@waybell/line/run-step';
 import { locationsQueue } from '@waybell/line/topology';
@@ -23,6 +24,7 @@ export function sweepBeside(
   tracking: Pick<RunningStep, 'waitingFor'>,
   { broker, deactivations, remembered, figures, config, log }: SweepBesideOptions,
 ): (stop: AbortSignal) => Promise<SweepResult> {
+  const depth = () => broker.depth([locationsQueue]);
   return (stop) =>
     sweep({
       ...config,
@@ -31,9 +33,7 @@ export function sweepBeside(
       now: Date.now,
       onAnnounced: figures.countDeactivation(log),
       isCaughtUp: async () =>
-        !stop.aborted &&
-        tracking.waitingFor().length === 0 &&
-        (await broker.depth([locationsQueue])) <= config.hold.messages,
+        !stop.aborted && tracking.waitingFor().length === 0 && isAtMost(config.hold.messages, await depth()),
       publish: (publication) => {
         const claimedAt = performance.now();
         // Like a message that is held: once its claim has run out, it is somebody else's.
@@ -41,4 +41,9 @@ export function sweepBeside(
         return publishUntilConfirmed(broker, publication, isClaimed);
       },
     });
+}
+
+/** Where the broker does not know how many reports wait, a vehicle's own may be among them. */
+function isAtMost(limit: number, { messages, isExact }: Depth): boolean {
+  return isExact && messages <= limit;
 }

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { rabbitmqctl } from '@waybell/cli/stack/rabbitmqctl';
+import { locationsQueue } from '@waybell/line/topology';
 import { closeServer, listen } from '@waybell/runtime/health';
 import { clockSettings, HOUR_MS, rightClocks, setClocks } from '../testing/clocks.ts';
 import { anEvent } from '../testing/event.ts';
@@ -59,6 +61,12 @@ async function aShipper(): Promise<{ client: Client; heard: () => Record<string,
       .toSorted((one, other) => inOrder(one).localeCompare(inOrder(other)));
   return { client, heard };
 }
+
+const metrics = async () => (await fetch(`${stack.stack.service('location-tracker').spec.health}/metrics`)).text();
+
+/** How many looks for silent vehicles have ended because reports wait, or may wait. */
+const looksBehind = async () =>
+  Number(/waybell_gps_sweep_duration_seconds_count\{[^}]*result="behind"[^}]*\} (\d+)/.exec(await metrics())?.[1] ?? 0);
 
 // Callbacks come in no promised order; what a report caused has its time.
 const inOrder = ({ action_date: date, action }: Record<string, unknown>) => `${String(date)} ${String(action)}`;
@@ -130,6 +138,26 @@ describe('a drive', () => {
     expect(again).toMatchObject({ action: ON, vehicle_guids: [names.A], gps_active: true });
   });
 
+  test('does not end in silence while RabbitMQ cannot say whether reports wait', async () => {
+    const { client, heard } = await aShipper();
+    const report = { shipper: client.account, vehicles: { [randomUUID()]: true }, latitude: 1, longitude: 2 };
+    await stack.upstream.publish(aLocationReport({ ...report, recordedAt: Date.now() }));
+    await until('it is told', () => heard().find(({ action }) => action === MOVED));
+    const leader = (verb: 'suspend' | 'resume') =>
+      rabbitmqctl(stack.stack.servers.process('rabbitmq').spec, 'eval', `sys:${verb}('%2F_${locationsQueue}').`);
+    const isOff = () => heard().some(({ action }) => action === OFF);
+    const before = await looksBehind();
+    await leader('suspend');
+    try {
+      setClocks(AFTER_SILENCE_MS);
+      await until('it was looked for silent vehicles', async () => isOff() || (await looksBehind()) >= before + 2);
+      expect(isOff()).toBe(false);
+    } finally {
+      await leader('resume');
+    }
+    await until('it is silent', isOff);
+  });
+
   test('of an unknown account, or of nothing that is picked up, is told nobody, and counted', async () => {
     const { client, heard } = await aShipper();
     const place = { latitude: 1, longitude: 2 };
@@ -138,7 +166,6 @@ describe('a drive', () => {
     for (const who of [stranger, unloaded]) {
       await stack.upstream.publish(aLocationReport({ ...who, ...place, recordedAt: Date.now() }));
     }
-    const metrics = async () => (await fetch(`${stack.stack.service('location-tracker').spec.health}/metrics`)).text();
     await until('it is counted', async () =>
       /waybell_outcomes_total\{[^}]*reason="position_absorbed"[^}]*\} [1-9]/.test(await metrics()),
     );

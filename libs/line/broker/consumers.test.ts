@@ -228,6 +228,30 @@ describe('pause', () => {
   });
 });
 
+describe('depth', () => {
+  test('is what waits in all of the queues, and not exact while one of them does not tell', async () => {
+    const queues = await Promise.all([broker.queue(), broker.queue()]);
+    for (const queue of queues) await broker.put(queue, numbers(3));
+    await using consumers = await openTheirs();
+    const depth = () => consumers.depth(queues).catch(() => undefined);
+    const known = (messages: number) => async () => {
+      const found = await depth();
+      return found?.messages === messages && found;
+    };
+    expect((await until('both have told', known(6))).isExact).toBe(true);
+    await broker.control('eval', `sys:suspend('%2F_${queues[0]}').`);
+    expect((await until('the other has told', known(3))).isExact).toBe(false);
+    await broker.control('eval', `sys:resume('%2F_${queues[0]}').`);
+    expect((await until('both have told again', known(6))).isExact).toBe(true);
+  });
+
+  test('rejects where a queue is missing', async () => {
+    await using consumers = await openTheirs();
+    await until('it is connected', () => consumers.isConnected());
+    await expect(consumers.depth(['waybell.test.nowhere'])).rejects.toThrow(/no queue/);
+  });
+});
+
 describe('closing the consumers', () => {
   test('lets every acknowledgement arrive first', async () => {
     const left = await until('the broker answers while they close', async () => {

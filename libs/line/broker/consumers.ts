@@ -3,7 +3,7 @@ import type { ChannelModel } from 'amqplib';
 import type { Log } from '@waybell/runtime/log';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import { within } from '@waybell/runtime/within';
-import { depthOf } from './depth.ts';
+import { depthOf, type Depth } from './depth.ts';
 import type { Held } from './held.ts';
 import { openLink } from './link.ts';
 import type { Hold } from '../hold.ts';
@@ -25,8 +25,8 @@ export type Consumers = AsyncDisposable & {
    * process dies then, it is of what this consumer has in hand.
    */
   alone(consumer: Consumer, limitMs: number, work: () => Promise<void>): Promise<void>;
-  /** Messages ready to be taken from these queues, together. Rejects while the broker is away, or without one of them. */
-  depth(queues: readonly string[]): Promise<number>;
+  /** What waits in these queues together. Rejects while the broker is away, or without one of them. */
+  depth(queues: readonly string[]): Promise<Depth>;
   isConnected(): boolean;
   /** Queues that are wanted and not consumed at the moment. */
   waitingFor(): string[];

@@ -57,7 +57,7 @@ async function onServer(work: (server: pg.Client) => Promise<unknown>): Promise<
  * Looks that are over sooner than an idle connection is closed by its pool: one left open is to be seen. They are counted,
  * because a connection that is closed while the machine stands still is not left open.
  */
-const LOOKS = 300;
+const LOOKS = 400;
 
 async function untilNobodyIsConnected(server: pg.Client, name: string): Promise<void> {
   const open = `select application_name, state, query from pg_stat_activity where datname = $1 and backend_type = 'client backend'`;
