@@ -1,7 +1,10 @@
-import type { ChannelModel } from 'amqplib';
+import type { Channel, ChannelModel } from 'amqplib';
 
 /** Messages that wait in queues together, ready to be taken: there may be more where it is not exact. */
 export type Depth = { messages: number; isExact: boolean };
+
+/** What a queue has ready and who takes from it, unless that is not known. */
+export type QueueState = { messages: number; consumers: number; isKnown: boolean };
 
 /** Of a quorum queue whose leader has not told it by then, RabbitMQ says that it has no messages and no consumers. */
 const GUESSED_AFTER_MS = 250;
@@ -13,12 +16,18 @@ export async function depthOf(connection: ChannelModel, queues: readonly string[
   channel.on('error', () => undefined);
   const depth = { messages: 0, isExact: true };
   for (const queue of queues) {
-    const askedAt = performance.now();
-    const { messageCount, consumerCount } = await channel.checkQueue(queue);
-    depth.messages += messageCount;
-    const isNothing = messageCount === 0 && consumerCount === 0;
-    if (isNothing && performance.now() - askedAt >= GUESSED_AFTER_MS) depth.isExact = false;
+    const { messages, isKnown } = await stateOf(channel, queue);
+    depth.messages += messages;
+    depth.isExact &&= isKnown;
   }
   await channel.close();
   return depth;
+}
+
+/** Rejects where there is no such queue; the channel is closed then. */
+export async function stateOf(channel: Channel, queue: string): Promise<QueueState> {
+  const askedAt = performance.now();
+  const { messageCount: messages, consumerCount: consumers } = await channel.checkQueue(queue);
+  const isNothing = messages === 0 && consumers === 0;
+  return { messages, consumers, isKnown: !isNothing || performance.now() - askedAt < GUESSED_AFTER_MS };
 }

@@ -1,9 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connect, type ConfirmChannel, type GetMessage, type Options, type Replies } from 'amqplib';
+import { connect, type ConfirmChannel, type GetMessage, type Options } from 'amqplib';
 import { rabbitmqctl } from '@waybell/cli/stack/rabbitmqctl';
 import { startServers, type Servers } from '@waybell/cli/stack/servers';
+import { stateOf, type QueueState } from '../broker/depth.ts';
 import { declareTopology } from '../declare.ts';
 import {
   deliveriesExchange,
@@ -27,9 +28,6 @@ export const smallTopology = topology({
 
 /** With it `rabbitmqctl` ends where it could not talk to the node (EX_UNAVAILABLE). */
 const UNREACHED = 69;
-
-/** Of a quorum queue whose leader has not answered it by then, the broker says that it has no messages and no consumers. */
-const GUESSED_AFTER_MS = 250;
 
 let named = 0;
 
@@ -171,11 +169,11 @@ export class TestBroker implements AsyncDisposable {
   }
 
   async ready(queue: string): Promise<number> {
-    return (await this.#check(queue)).messageCount;
+    return (await this.#known(queue)).messages;
   }
 
   async consumersOf(queue: string): Promise<number> {
-    return (await this.#check(queue)).consumerCount;
+    return (await this.#known(queue)).consumers;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -186,16 +184,11 @@ export class TestBroker implements AsyncDisposable {
     await until('every socket is closed', () => openSockets() === 0);
   }
 
-  /** Asks again where the answer may be the broker's guess. */
-  async #check(queue: string): Promise<Replies.AssertQueue> {
-    return until(`${queue} tells what it has`, () =>
-      this.on(async (channel) => {
-        const askedAt = performance.now();
-        const answer = await channel.checkQueue(queue);
-        const isNothing = answer.messageCount === 0 && answer.consumerCount === 0;
-        return (!isNothing || performance.now() - askedAt < GUESSED_AFTER_MS) && answer;
-      }),
-    );
+  async #known(queue: string): Promise<QueueState> {
+    return until(`the state of ${queue} is known`, async () => {
+      const state = await this.on((channel) => stateOf(channel, queue));
+      return state.isKnown && state;
+    });
   }
 }
 
