@@ -48,7 +48,7 @@ async function askSupervisor(folder: StackFolder, state: StackState, report: (li
   const ticking = setInterval(() => {
     const condition = conditionOf(folder);
     const names = condition.kind === 'stopped' ? [] : condition.state.processes.filter(isLeft).map(({ name }) => name);
-    report(`waiting for ${names.join(', ')} (${Math.round((Date.now() - beganMs) / 1_000)} s)`);
+    report(`waiting for ${names.join(', ') || 'the supervisor'} (${Math.round((Date.now() - beganMs) / 1_000)} s)`);
   }, 2_000);
   if (!(await untilGone(state.supervisor, limitMs))) signalQuietly(state.supervisor.pid, 'SIGKILL');
   await untilGone(state.supervisor, 5_000);
