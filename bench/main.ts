@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { Command, InvalidArgumentError } from 'commander';
-import { explainFailure } from '@waybell/cli/stack/explain-failure';
+import { explainFailure } from '@waybell/stack/explain-failure';
 import { formatJson } from './lib/report.ts';
 import { runScenarios } from './run-scenarios.ts';
 import { scenarios } from './scenarios/scenarios.ts';

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { findAdvisories, describeAdvisory, type Findings } from './dependencies/find-advisories.ts';
-import { repository } from './stack/stack-folder.ts';
+import { repository } from '@waybell/stack/stack-folder';
 import { findTests, selectTests } from './test-run/find-tests.ts';
 import { runJest } from './test-run/run-jest.ts';
 

@@ -24,7 +24,7 @@ import { tokenCommand } from './commands/token.ts';
 import { upCommand } from './commands/up.ts';
 import { whyCommand } from './commands/why.ts';
 import { report } from './report.ts';
-import { explainFailure } from './stack/explain-failure.ts';
+import { explainFailure } from '@waybell/stack/explain-failure';
 
 const program = new Command('waybell')
   .description('Webhook notifications for freight platforms.')

@@ -4,7 +4,7 @@ import type { Publication } from '@waybell/line/messages';
 import { readEnvironment } from '@waybell/runtime/environment';
 import { placeOf, type ServerAddress } from '@waybell/runtime/server-address';
 import { brokerSettings } from '@waybell/runtime/settings';
-import { brokerOf } from './stack/address-of.ts';
+import { brokerOf } from '@waybell/stack/address-of';
 
 const CONNECT_LIMIT_MS = 10_000;
 

@@ -2,7 +2,7 @@ import { hostname, userInfo } from 'node:os';
 import pg from 'pg';
 import type { Actor } from '@waybell/subscription-api/actor';
 import { placeOf } from '@waybell/runtime/server-address';
-import { databaseOf } from './stack/address-of.ts';
+import { databaseOf } from '@waybell/stack/address-of';
 
 const CONNECT_LIMIT_MS = 10_000;
 const UNDEFINED_TABLE = '42P01';

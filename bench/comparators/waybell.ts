@@ -1,5 +1,5 @@
-import type { Stack } from '@waybell/cli/stack/stack';
-import type { SupervisedProcess } from '@waybell/cli/stack/supervised-process';
+import type { Stack } from '@waybell/stack/stack';
+import type { SupervisedProcess } from '@waybell/stack/supervised-process';
 import { eventsExchange } from '@waybell/line/topology';
 import type { Contender, RunningContender } from './contender.ts';
 

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { connect } from 'amqplib';
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { startServers } from '@waybell/cli/stack/servers';
-import { repository } from '@waybell/cli/stack/stack-folder';
+import { startServers } from '@waybell/stack/servers';
+import { repository } from '@waybell/stack/stack-folder';
 
 export type Machine = { cpu: string; cores: number; memoryGib: number; kernel: string };
 export type Versions = Record<'node' | 'rabbitmq' | 'postgres' | 'redis' | 'waybell', string>;

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { prepareDatabase } from '@waybell/cli/stack/prepare';
-import { beginServers } from '@waybell/cli/stack/servers';
+import { prepareDatabase } from '@waybell/stack/prepare';
+import { beginServers } from '@waybell/stack/servers';
 
 /** A Postgres of its own with the product's tables, and nothing else. */
 export type PostgresStand = AsyncDisposable & {

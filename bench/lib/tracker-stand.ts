@@ -3,9 +3,9 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { services } from '@waybell/cli/services';
-import { startStack, type Stack } from '@waybell/cli/stack/stack';
-import type { SupervisedProcess } from '@waybell/cli/stack/supervised-process';
+import { services } from '@waybell/stack/services';
+import { startStack, type Stack } from '@waybell/stack/stack';
+import type { SupervisedProcess } from '@waybell/stack/supervised-process';
 
 /** Servers and the tracker of positions, alone: nobody takes what it publishes. */
 export type TrackerStand = AsyncDisposable & {

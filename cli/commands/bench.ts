@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { repository } from '../stack/stack-folder.ts';
+import { repository } from '@waybell/stack/stack-folder';
 
 /** A program of its own, which reads its own arguments: nothing else needs what it compares us with. */
 export function benchCommand(): Command {

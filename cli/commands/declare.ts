@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { report } from '../report.ts';
-import { brokerOf } from '../stack/address-of.ts';
-import { prepareBroker } from '../stack/prepare.ts';
+import { brokerOf } from '@waybell/stack/address-of';
+import { prepareBroker } from '@waybell/stack/prepare';
 
 export function declareCommand(): Command {
   return new Command('declare')

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { report } from '../report.ts';
-import { stackOf } from '../stack/stack-folder.ts';
-import { removeStack, stopStack } from '../stack/stop-stack.ts';
+import { stackOf } from '@waybell/stack/stack-folder';
+import { removeStack, stopStack } from '@waybell/stack/stop-stack';
 
 export function downCommand(): Command {
   return new Command('down')

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { stackOf } from '../stack/stack-folder.ts';
-import { requireRunning } from '../stack/stack-state.ts';
+import { stackOf } from '@waybell/stack/stack-folder';
+import { requireRunning } from '@waybell/stack/stack-state';
 
 export function envCommand(): Command {
   return new Command('env')

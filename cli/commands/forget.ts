@@ -3,7 +3,7 @@ import { forget } from '@waybell/history/forget';
 import { names } from '../rejected/names.ts';
 import { RejectedQueue } from '../rejected/rejected-queue.ts';
 import { report } from '../report.ts';
-import { brokerOf } from '../stack/address-of.ts';
+import { brokerOf } from '@waybell/stack/address-of';
 import { readGuid } from '../why/read-guid.ts';
 import { withDatabase } from '../with-database.ts';
 

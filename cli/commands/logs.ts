@@ -2,8 +2,8 @@ import { readdirSync } from 'node:fs';
 import { basename } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
-import { LogTail } from '../stack/log-tail.ts';
-import { logFileOf, stackOf, type StackFolder } from '../stack/stack-folder.ts';
+import { LogTail } from '@waybell/stack/log-tail';
+import { logFileOf, stackOf, type StackFolder } from '@waybell/stack/stack-folder';
 
 export function logsCommand(): Command {
   return new Command('logs')

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { report } from '../report.ts';
-import { databaseOf } from '../stack/address-of.ts';
-import { prepareDatabase } from '../stack/prepare.ts';
+import { databaseOf } from '@waybell/stack/address-of';
+import { prepareDatabase } from '@waybell/stack/prepare';
 
 export function migrateCommand(): Command {
   return new Command('migrate')

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { grantedOn } from '../stack/rabbitmq-definitions.ts';
+import { grantedOn } from '@waybell/stack/rabbitmq-definitions';
 
 export function permissionsCommand(): Command {
   return new Command('permissions')

@@ -7,7 +7,7 @@ import { RejectedQueue } from '../rejected/rejected-queue.ts';
 import { retryRejected } from '../rejected/retry-rejected.ts';
 import { isCalled, isSelected, readSelection, type Selection } from '../rejected/selection.ts';
 import { report } from '../report.ts';
-import { brokerOf } from '../stack/address-of.ts';
+import { brokerOf } from '@waybell/stack/address-of';
 
 const WHERE = '\nAMQP_URL names the broker; without it, the running stack is meant.';
 

@@ -3,9 +3,9 @@ import { readEnvironment, str } from '@waybell/runtime/environment';
 import { readKeyRing } from '@waybell/runtime/secrets';
 import { rotateSecrets, type SecretsRotation } from '@waybell/subscription-api/rotate-secrets';
 import { report } from '../report.ts';
-import { stackOf } from '../stack/stack-folder.ts';
-import { readRecord } from '../stack/stack-record.ts';
-import { requireRunning } from '../stack/stack-state.ts';
+import { stackOf } from '@waybell/stack/stack-folder';
+import { readRecord } from '@waybell/stack/stack-record';
+import { requireRunning } from '@waybell/stack/stack-state';
 import { withDatabase } from '../with-database.ts';
 
 export function secretsCommand(): Command {

@@ -1,9 +1,9 @@
 import { Command } from 'commander';
 import { report } from '../report.ts';
-import { stackOf } from '../stack/stack-folder.ts';
-import { conditionOf, NotRunning } from '../stack/stack-state.ts';
-import { readStatus, type Status } from '../stack/stack-status.ts';
-import { whoTakes } from '../stack/who-takes.ts';
+import { stackOf } from '@waybell/stack/stack-folder';
+import { conditionOf, NotRunning } from '@waybell/stack/stack-state';
+import { readStatus, type Status } from '@waybell/stack/stack-status';
+import { whoTakes } from '@waybell/stack/who-takes';
 
 export function statusCommand(): Command {
   return new Command('status')

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import { report } from '../report.ts';
-import { stackOf } from '../stack/stack-folder.ts';
-import { supervise } from '../stack/supervise.ts';
-import { takeLock } from '../stack/supervisor-lock.ts';
+import { stackOf } from '@waybell/stack/stack-folder';
+import { supervise } from '@waybell/stack/supervise';
+import { takeLock } from '@waybell/stack/supervisor-lock';
 
 /** What `up --detach` leaves running. Not for people. */
 export function superviseCommand(): Command {

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { report } from '../report.ts';
-import { explainFailure } from '../stack/explain-failure.ts';
-import { beginServers } from '../stack/servers.ts';
-import { SERVER_NAMES } from '../stack/choose-sources.ts';
-import { repository } from '../stack/stack-folder.ts';
+import { explainFailure } from '@waybell/stack/explain-failure';
+import { beginServers } from '@waybell/stack/servers';
+import { SERVER_NAMES } from '@waybell/stack/choose-sources';
+import { repository } from '@waybell/stack/stack-folder';
 import { findTests, selectTests, type TestFile } from '../test-run/find-tests.ts';
 import { runJest, type TestCounts } from '../test-run/run-jest.ts';
 

@@ -2,13 +2,13 @@ import { Command } from 'commander';
 import { presentStack } from '../demo/present-stack.ts';
 import { withTruckSettings } from '../demo/truck-settings.ts';
 import { report } from '../report.ts';
-import { describeStack } from '../stack/describe-stack.ts';
-import { startDetached, untilReady } from '../stack/detached.ts';
-import { makeFolders, stackOf, type StackFolder } from '../stack/stack-folder.ts';
-import { conditionOf } from '../stack/stack-state.ts';
-import { cleanUp, removeStack, stopStack } from '../stack/stop-stack.ts';
-import { supervise } from '../stack/supervise.ts';
-import { takeLock } from '../stack/supervisor-lock.ts';
+import { describeStack } from '@waybell/stack/describe-stack';
+import { startDetached, untilReady } from '@waybell/stack/detached';
+import { makeFolders, stackOf, type StackFolder } from '@waybell/stack/stack-folder';
+import { conditionOf } from '@waybell/stack/stack-state';
+import { cleanUp, removeStack, stopStack } from '@waybell/stack/stop-stack';
+import { supervise } from '@waybell/stack/supervise';
+import { takeLock } from '@waybell/stack/supervisor-lock';
 
 type UpOptions = { detach?: true; fresh?: true; demo: boolean };
 

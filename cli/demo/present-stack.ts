@@ -1,7 +1,7 @@
 import { report } from '../report.ts';
-import { describeStack } from '../stack/describe-stack.ts';
-import type { StackFolder } from '../stack/stack-folder.ts';
-import { requireRunning } from '../stack/stack-state.ts';
+import { describeStack } from '@waybell/stack/describe-stack';
+import type { StackFolder } from '@waybell/stack/stack-folder';
+import { requireRunning } from '@waybell/stack/stack-state';
 import { showDemo } from './show-demo.ts';
 
 /** Shows the demo on a stack that has just become ready, unless unwanted, then its addresses and what to try next. */

@@ -1,7 +1,7 @@
 import { outcomesExchange } from '@waybell/line/topology';
 import { readOutcomes, type Outcome } from '@waybell/line/outcomes';
 import { closeInOrder, connectOnce } from '../open-line.ts';
-import { brokerOf } from '../stack/address-of.ts';
+import { brokerOf } from '@waybell/stack/address-of';
 
 /** Shows every outcome from now on, by a queue of its own beside those of the services. */
 export async function watchOutcomes(

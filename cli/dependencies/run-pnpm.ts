@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
-import { repository } from '../stack/stack-folder.ts';
+import { repository } from '@waybell/stack/stack-folder';
 
 export type Ran = { code: number | null; stdout: string; stderr: string };
 

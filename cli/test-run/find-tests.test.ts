@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { repository } from '../stack/stack-folder.ts';
+import { repository } from '@waybell/stack/stack-folder';
 import { findTests, selectTests, type TestFile } from './find-tests.ts';
 
 const aTest = (path: string, needsServers = false): TestFile => ({
@@ -44,6 +44,6 @@ describe('findTests', () => {
   test('knows which tests of this repository need servers, and this one not', () => {
     const found = new Map(findTests(repository).map((file) => [file.path, file]));
     expect(found.get('cli/test-run/find-tests.test.ts')).toMatchObject({ needsServers: false, isSlow: false });
-    expect(found.get('cli/stack/servers.test.ts')).toMatchObject({ needsServers: true });
+    expect(found.get('libs/stack/servers.test.ts')).toMatchObject({ needsServers: true });
   });
 });

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { THROWAWAY } from '../stack/engine-servers.ts';
-import { repository } from '../stack/stack-folder.ts';
+import { THROWAWAY } from '@waybell/stack/engine-servers';
+import { repository } from '@waybell/stack/stack-folder';
 import type { TestFile } from './find-tests.ts';
 
 export type TestCounts = { passed: number; failed: number };

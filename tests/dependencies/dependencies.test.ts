@@ -2,7 +2,7 @@ import { existsSync, globSync, lstatSync, readdirSync, readFileSync } from 'node
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { repository } from '@waybell/cli/stack/stack-folder';
+import { repository } from '@waybell/stack/stack-folder';
 import { parse } from 'yaml';
 
 const read = (path: string) => readFileSync(join(repository, path), 'utf8');

@@ -1,4 +1,4 @@
-import { rabbitmqctl } from '@waybell/cli/stack/rabbitmqctl';
+import { rabbitmqctl } from '@waybell/stack/rabbitmqctl';
 import type { Stage } from './stage.ts';
 
 const ALARMS = {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { SupervisedProcess } from '@waybell/cli/stack/supervised-process';
+import type { SupervisedProcess } from '@waybell/stack/supervised-process';
 
 const LOOK_INTERVAL_MS = 500;
 

@@ -1,4 +1,4 @@
-import type { Stack } from '@waybell/cli/stack/stack';
+import type { Stack } from '@waybell/stack/stack';
 import { runBroken, type Ended } from './broken-service.ts';
 import type { Planted } from './planted.ts';
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
-import { freePort } from '@waybell/cli/stack/free-port';
-import type { SupervisedProcess } from '@waybell/cli/stack/supervised-process';
+import { freePort } from '@waybell/stack/free-port';
+import type { SupervisedProcess } from '@waybell/stack/supervised-process';
 
 export type Ended = { code: number | null; output: string };
 

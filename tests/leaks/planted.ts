@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { SupervisedProcess } from '@waybell/cli/stack/supervised-process';
+import type { SupervisedProcess } from '@waybell/stack/supervised-process';
 import type { Secret } from './secret-forms.ts';
 
 /** A value that nothing else can have made. */

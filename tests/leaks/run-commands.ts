@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { repository } from '@waybell/cli/stack/stack-folder';
+import { repository } from '@waybell/stack/stack-folder';
 import { plainEnvironment } from '../testing/plain-environment.ts';
 import type { TestStack } from '../testing/test-stack.ts';
 import type { Planted } from './planted.ts';

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ProcessSpec } from '@waybell/cli/stack/supervised-process';
+import type { ProcessSpec } from '@waybell/stack/supervised-process';
 import type { Topology } from '@waybell/line/topology';
 import { connect, type ConsumeMessage } from 'amqplib';
 

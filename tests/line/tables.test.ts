@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { findAction } from '@waybell/catalog/actions';
-import { startServers, type Servers } from '@waybell/cli/stack/servers';
+import { startServers, type Servers } from '@waybell/stack/servers';
 import { settleDeliveriesIn, type Deactivation, type Ended } from '@waybell/deactivator/settle-deliveries';
 import { startSweep } from '@waybell/deactivator/sweep';
 import { findTargetIn } from '@waybell/deliverer/find-target';

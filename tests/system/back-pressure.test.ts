@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { queueDepths } from '@waybell/cli/stack/queue-depths';
+import { queueDepths } from '@waybell/stack/queue-depths';
 import { deliveryQueue, routerQueue } from '@waybell/line/topology';
 import { anEvent } from '../testing/event.ts';
 import { PATIENT } from '../testing/patience.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { rabbitmqctl } from '@waybell/cli/stack/rabbitmqctl';
+import { rabbitmqctl } from '@waybell/stack/rabbitmqctl';
 import { locationsQueue } from '@waybell/line/topology';
 import { closeServer, listen } from '@waybell/runtime/health';
 import { clockSettings, HOUR_MS, rightClocks, setClocks } from '../testing/clocks.ts';

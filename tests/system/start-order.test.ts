@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { SERVER_NAMES } from '@waybell/cli/stack/choose-sources';
-import { SupervisedProcess } from '@waybell/cli/stack/supervised-process';
+import { SERVER_NAMES } from '@waybell/stack/choose-sources';
+import { SupervisedProcess } from '@waybell/stack/supervised-process';
 import { anEvent } from '../testing/event.ts';
 import { PATIENT } from '../testing/patience.ts';
 import { Receiver } from '../testing/receiver.ts';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { actions } from '@waybell/catalog/actions';
-import { repository } from '@waybell/cli/stack/stack-folder';
+import { repository } from '@waybell/stack/stack-folder';
 import { updateAccount } from '@waybell/subscription-api/accounts';
 import { anEvent } from '../testing/event.ts';
 import { aLocationReport } from '../testing/location-report.ts';

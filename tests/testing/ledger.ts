@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, type Channel, type Message } from 'amqplib';
-import { queueDepths } from '@waybell/cli/stack/queue-depths';
+import { queueDepths } from '@waybell/stack/queue-depths';
 import { messageGuid } from '@waybell/event-router/message-guid';
 import { asideHeaders } from '@waybell/line/broker/read-message';
 import { isAttempted, readOutcomes, type Attempted, type Outcome } from '@waybell/line/outcomes';

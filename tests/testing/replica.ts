@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { freePort } from '@waybell/cli/stack/free-port';
-import { waitsFor } from '@waybell/cli/stack/service-process';
-import { SupervisedProcess, type ProcessSpec } from '@waybell/cli/stack/supervised-process';
+import { freePort } from '@waybell/stack/free-port';
+import { waitsFor } from '@waybell/stack/service-process';
+import { SupervisedProcess, type ProcessSpec } from '@waybell/stack/supervised-process';
 
 /** Starts one more of that service, with a port of its own for health; the caller stops it. */
 export async function replicaOf({ spec }: SupervisedProcess): Promise<SupervisedProcess> {

@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import type { SupervisedProcess } from '@waybell/cli/stack/supervised-process';
+import type { SupervisedProcess } from '@waybell/stack/supervised-process';
 
 const NS_PER_MS = 1_000_000;
 const OWN_LOOK_MS = 10;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { repository } from '@waybell/cli/stack/stack-folder';
+import { repository } from '@waybell/stack/stack-folder';
 import { anAuthority, aSelfSignedCertificate } from '@waybell/deliverer/testing/certificate';
 import { tlsServer } from '@waybell/deliverer/testing/server';
 

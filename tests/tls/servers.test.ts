@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { pino } from 'pino';
-import { startStack } from '@waybell/cli/stack/stack';
+import { startStack } from '@waybell/stack/stack';
 import { anAuthority } from '@waybell/deliverer/testing/certificate';
 import { connectBroker } from '@waybell/line/broker/connect-broker';
 import { readEnvironment } from '@waybell/runtime/environment';

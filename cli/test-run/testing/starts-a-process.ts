@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
-import { SupervisedProcess } from '../../stack/supervised-process.ts';
+import { SupervisedProcess } from '@waybell/stack/supervised-process';
 
 /** A test that starts a process and never comes to its end: run-jest.test.ts interrupts it. */
 test('a process runs', async () => {

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, type ConfirmChannel, type GetMessage, type Options } from 'amqplib';
-import { rabbitmqctl } from '@waybell/cli/stack/rabbitmqctl';
-import { startServers, type Servers } from '@waybell/cli/stack/servers';
+import { rabbitmqctl } from '@waybell/stack/rabbitmqctl';
+import { startServers, type Servers } from '@waybell/stack/servers';
 import { stateOf, type QueueState } from '../broker/depth.ts';
 import { declareTopology } from '../declare.ts';
 import {

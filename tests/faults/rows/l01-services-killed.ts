@@ -1,4 +1,4 @@
-import { serviceNames } from '@waybell/cli/services';
+import { serviceNames } from '@waybell/stack/services';
 import type { Fault } from '../fault.ts';
 import { HELD } from '../fault-settings.ts';
 import { underLoad } from '../under-load.ts';

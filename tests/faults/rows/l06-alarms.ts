@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { queueDepths } from '@waybell/cli/stack/queue-depths';
+import { queueDepths } from '@waybell/stack/queue-depths';
 import { deliveryQueue } from '@waybell/line/topology';
 import { until } from '@waybell/runtime/testing/until';
 import { alarmed } from '../alarmed.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { SupervisedProcess } from '@waybell/cli/stack/supervised-process';
+import type { SupervisedProcess } from '@waybell/stack/supervised-process';
 import { readSchedule, scheduleSettings } from '@waybell/line/schedule';
 import { readEnvironment } from '@waybell/runtime/environment';
 import { RabbitmqCluster } from '../../testing/rabbitmq-cluster.ts';

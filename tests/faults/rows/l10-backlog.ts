@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { serviceNames } from '@waybell/cli/services';
+import { serviceNames } from '@waybell/stack/services';
 import { anEvent } from '../../testing/event.ts';
 import { Ledger } from '../../testing/ledger.ts';
 import { until } from '@waybell/runtime/testing/until';

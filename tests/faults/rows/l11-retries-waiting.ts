@@ -1,5 +1,5 @@
 import type { ConfirmChannel, GetMessage } from 'amqplib';
-import { queueDepths } from '@waybell/cli/stack/queue-depths';
+import { queueDepths } from '@waybell/stack/queue-depths';
 import { deliveryQueue, retryQueue } from '@waybell/line/topology';
 import { Ledger } from '../../testing/ledger.ts';
 import { Load } from '../../testing/load.ts';

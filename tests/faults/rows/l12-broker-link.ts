@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startServers } from '@waybell/cli/stack/servers';
+import { startServers } from '@waybell/stack/servers';
 import { Detour } from '@waybell/line/testing/detour';
 import { Receiver } from '../../testing/receiver.ts';
 import { TestStack } from '../../testing/test-stack.ts';

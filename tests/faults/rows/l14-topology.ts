@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { prepareBroker } from '@waybell/cli/stack/prepare';
+import { prepareBroker } from '@waybell/stack/prepare';
 import { deliveryQueue, returnsExchange, routerQueue } from '@waybell/line/topology';
 import { anEvent } from '../../testing/event.ts';
 import type { Ledger } from '../../testing/ledger.ts';

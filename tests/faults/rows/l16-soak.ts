@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { serviceNames } from '@waybell/cli/services';
+import { serviceNames } from '@waybell/stack/services';
 import { Dice } from '../../actions/generate/dice.ts';
 import { until } from '@waybell/runtime/testing/until';
 import { alarmed } from '../alarmed.ts';

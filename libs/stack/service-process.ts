@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Service } from '../services.ts';
+import type { Service } from './services.ts';
 import { logFileOf, repository, type StackFolder } from './stack-folder.ts';
 import { portOf, type StackRecord } from './stack-record.ts';
 import { STARTING_LIMIT_MS, type ProcessSpec } from './supervised-process.ts';

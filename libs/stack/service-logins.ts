@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { services, type Service } from '../services.ts';
+import { services, type Service } from './services.ts';
 import { brokerUser } from './rabbitmq-definitions.ts';
 import type { Servers } from './servers.ts';
 

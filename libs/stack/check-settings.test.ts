@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { services } from '../services.ts';
+import { services } from './services.ts';
 import { checkSettings } from './check-settings.ts';
 
 test('what no service and no declaration refuses passes, without an address of any server', async () => {

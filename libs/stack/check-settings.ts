@@ -1,5 +1,5 @@
 import { InvalidEnvironment } from '@waybell/runtime/environment';
-import type { Service } from '../services.ts';
+import type { Service } from './services.ts';
 import { topologyOf } from './prepare.ts';
 
 /** In the place of what the stack chooses only once it runs. */

@@ -1,6 +1,6 @@
 import { readEnvironment } from '@waybell/runtime/environment';
 import { processSettings } from '@waybell/runtime/settings';
-import { services as allServices, type Service } from '../services.ts';
+import { services as allServices, type Service } from './services.ts';
 import { brokerOf, databaseOf } from './address-of.ts';
 import { checkSettings } from './check-settings.ts';
 import { prepareBroker, prepareDatabase } from './prepare.ts';
