@@ -1,47 +1,85 @@
 import { spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { report } from '../report.ts';
 import { explainFailure } from '@waybell/stack/explain-failure';
-import { beginServers } from '@waybell/stack/servers';
-import { SERVER_NAMES } from '@waybell/stack/choose-sources';
 import { repository } from '@waybell/stack/stack-folder';
-import { findTests, selectTests, type TestFile } from '../test-run/find-tests.ts';
-import { runJest, type TestCounts } from '../test-run/run-jest.ts';
+import { report } from '../report.ts';
+import { findTests, selectTests } from '../test-run/find-tests.ts';
+import type { TestCounts } from '../test-run/run-jest.ts';
+import { runTests } from '../test-run/run-tests.ts';
 
 export function testCommand(): Command {
   return new Command('test')
     .description('run the tests, with servers of their own; the last line is "N passed, N failed"')
-    .argument('[suite or paths...]', 'line (no servers), system, slow, or parts of paths; everything when left out')
+    .argument('[suite or paths...]', 'line (no servers), timing, everything, faults, mutants, or parts of paths')
+    .option('--disturbed', 'stop processes of the run at random, and keep the cores busy, while it goes on')
     .option('--release', 'with "faults": every fault, at full length; takes hours')
     .addHelpText(
       'after',
-      '\nUses AMQP_URL, DATABASE_URL and REDIS_URL where they are set. A running stack is not touched.' +
+      '\nWithout a suite it runs what gates a change. "everything" adds what takes long: *.long.test.ts, all faults, mutants' +
+        '\nand timing. A running stack is not touched, and no server that the environment names.' +
         '\nRABBITMQ_VERSION=4.0 runs them on that version (see "./waybell up --help").' +
+        '\nTEST_SEED=<number> is where random tests begin: fixed, but with "everything" random, and printed.' +
+        '\n"mutants" breaks the product in small ways, and says which test sees each.' +
+        '\n"timing" measures what depends on the machine; nothing is gated by it.' +
         '\n"faults" breaks things under load and prints what each fault cost: lost, duplicates, seconds, memory.' +
         '\nFAULT_RATE=<number> bounds the events a second, where the machine carries less than the 1,000 of --release.' +
         '\nL16 is random: SOAK_SEED=<number> does again what that seed did, SOAK_MINUTES=<number> says for how long.' +
         '\n\nExamples:\n  ./waybell test\n  ./waybell test line\n  ./waybell test libs/line services/deliverer' +
-        '\n  ./waybell test faults L1 L3\n  ./waybell test faults --release\n  RABBITMQ_VERSION=4.0 ./waybell test libs/line\n',
+        '\n  ./waybell test everything\n  ./waybell test faults L1 L3\n  ./waybell test mutants\n',
     )
     .action(test);
 }
 
-async function test(words: string[], { release = false }: { release?: boolean }): Promise<void> {
-  if (words[0] === 'faults') return testFaults(words.slice(1), release);
-  if (release) throw new Error('--release goes with "faults": ./waybell test faults --release');
-  const tests = selectTests(findTests(repository), words);
-  if (tests.length === 0)
-    throw new Error(`no test matches ${words.join(' ')}; try line, system, slow or part of a path`);
+type Options = { release?: boolean; disturbed?: boolean };
+
+async function test(words: string[], { release = false, disturbed = false }: Options): Promise<void> {
+  const [suite] = words;
+  if (release && suite !== 'faults') throw new Error('--release goes with "faults": ./waybell test faults --release');
   const halt = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => halt.abort());
-  const run = tests.some(({ needsServers }) => needsServers) ? runWithServers : runJest;
-  const { passed, failed } = await run({ tests, env: process.env, signal: halt.signal }).catch(countAsFailed);
+  const { passed, failed } = await run(words, { release, disturbed, signal: halt.signal });
   console.log(`${passed} passed, ${failed} failed`);
   if (failed > 0) process.exitCode = 1;
+}
+
+type Run = { release: boolean; disturbed: boolean; signal: AbortSignal };
+
+async function run(words: string[], { release, disturbed, signal }: Run): Promise<TestCounts> {
+  const [suite = '', ...rest] = words;
+  if (suite === 'faults')
+    return runProgram('tests/faults/run.ts', [...rest, ...(release ? ['--release'] : [])], signal);
+  if (suite === 'mutants') return runProgram('tests/mutants/run.ts', rest, signal);
+  const tests = selectTests(findTests(repository), words);
+  if (tests.length === 0)
+    throw new Error(`no test matches ${words.join(' ')}; try line, timing, everything, or part of a path`);
+  const counts = await runTests({ tests, env: environment(suite), signal, isDisturbed: disturbed }).catch(
+    countAsFailed,
+  );
+  return suite === 'everything' ? withTheRest(counts, signal) : counts;
+}
+
+/** Where random tests begin. */
+function environment(suite: string): NodeJS.ProcessEnv {
+  const { TEST_SEED = suite === 'everything' ? String(randomInt(2 ** 31)) : '1' } = process.env;
+  if (TEST_SEED !== '1') report(`TEST_SEED=${TEST_SEED}`);
+  return { ...process.env, TEST_SEED };
+}
+
+/** What runs with everything beside tests that jest runs. Timing is told and gates nothing. */
+async function withTheRest(counts: TestCounts, signal: AbortSignal): Promise<TestCounts> {
+  const sum = { ...counts };
+  for (const suite of ['faults', 'mutants']) {
+    const { passed, failed } = await run([suite], { release: false, disturbed: false, signal });
+    report(`${suite}: ${passed} passed, ${failed} failed`);
+    sum.passed += passed;
+    sum.failed += failed;
+  }
+  const timing = await run(['timing'], { release: false, disturbed: false, signal }).catch(countAsFailed);
+  report(`timing, which gates nothing: ${timing.passed} kept, ${timing.failed} missed`);
+  return sum;
 }
 
 /** Whoever reads the last line wants a number, also where no test came to run or the servers did not stop. */
@@ -50,41 +88,14 @@ function countAsFailed(error: unknown): TestCounts {
   return { passed: 0, failed: 1 };
 }
 
-/** The fault bench is a program of its own; its last line is as that of the tests. */
-async function testFaults(rows: string[], release: boolean): Promise<void> {
-  const bench = join(repository, 'tests', 'faults', 'run.ts');
-  const child = spawn(process.execPath, [bench, ...rows, ...(release ? ['--release'] : [])], { stdio: 'inherit' });
+/** A suite that is a program of its own, whose last line on stdout is as that of the tests. */
+async function runProgram(path: string, args: string[], signal: AbortSignal): Promise<TestCounts> {
+  const child = spawn(process.execPath, [join(repository, path), ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
   // It takes down what it started, and ends by itself.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
-  const [code] = (await once(child, 'exit')) as [number | null];
-  process.exitCode = code ?? 1;
-}
-
-type Run = { tests: TestFile[]; env: NodeJS.ProcessEnv; signal: AbortSignal };
-
-async function runWithServers({ tests, env, signal }: Run): Promise<TestCounts> {
-  const home = mkdtempSync(join(tmpdir(), 'waybell-test-'));
-  // Postgres runs as another user under root, and must get to its files.
-  chmodSync(home, 0o711);
-  report('starting servers for the tests');
-  const servers = await beginServers({ home, env, report });
-  try {
-    await Promise.all(SERVER_NAMES.map((name) => servers.ready(name)));
-    signal.throwIfAborted();
-    return await runJest({
-      tests,
-      signal,
-      env: {
-        ...env,
-        TEST_AMQP_URL: servers.url('rabbitmq'),
-        TEST_DATABASE_URL: servers.url('postgres'),
-        TEST_REDIS_URL: servers.url('redis'),
-        // Whatever a test starts by its own, it is not the caller's stack.
-        WAYBELL_HOME: join(home, 'stack'),
-      },
-    });
-  } finally {
-    await servers.stop();
-    rmSync(home, { recursive: true, force: true, maxRetries: 10 });
-  }
+  signal.addEventListener('abort', () => child.kill('SIGTERM'));
+  await once(child, 'close');
+  const [, passed, failed] = /(\d+) passed, (\d+) failed\s*$/.exec(output) ?? [];
+  return { passed: Number(passed ?? 0), failed: Number(failed ?? 1) };
 }

@@ -2,48 +2,37 @@ import { describe, expect, test } from '@jest/globals';
 import { repository } from '@waybell/stack/stack-folder';
 import { findTests, selectTests, type TestFile } from './find-tests.ts';
 
-const aTest = (path: string, needsServers = false): TestFile => ({
+const aTest = (path: string, about: Partial<TestFile> = {}): TestFile => ({
   path,
-  needsServers,
-  isSlow: path.endsWith('.slow.test.ts'),
+  suite: 'gate',
+  needsServers: false,
+  ...about,
 });
-const all = [
-  aTest('libs/line/topology.test.ts'),
-  aTest('libs/line/broker.test.ts', true),
-  aTest('tests/line/promises.test.ts'),
-  aTest('tests/line/patience.slow.test.ts'),
-  aTest('tests/system/callbacks.test.ts', true),
-  aTest('tests/system/schedule.slow.test.ts', true),
-];
-const chosen = (...words: string[]) => selectTests(all, words).map(({ path }) => path);
+const pure = aTest('libs/line/topology.test.ts');
+const served = aTest('tests/system/callbacks.test.ts', { needsServers: true });
+const long = aTest('tests/system/schedules.long.test.ts', { suite: 'long', needsServers: true });
+const timing = aTest('tests/system/latency.timing.test.ts', { suite: 'timing', needsServers: true });
 
 describe('selectTests', () => {
-  test('takes all when nothing is asked for', () => {
-    expect(chosen()).toHaveLength(all.length);
-  });
-
-  test('"line" is what is quick and needs no servers', () => {
-    expect(chosen('line')).toEqual(['libs/line/topology.test.ts', 'tests/line/promises.test.ts']);
-  });
-
-  test('"system" is what runs real processes, "slow" what takes minutes', () => {
-    expect(chosen('system')).toEqual(['tests/system/callbacks.test.ts', 'tests/system/schedule.slow.test.ts']);
-    expect(chosen('slow')).toEqual(['tests/line/patience.slow.test.ts', 'tests/system/schedule.slow.test.ts']);
-  });
-
-  test('anything else is part of a path', () => {
-    expect(chosen('./libs/line/', 'schedule')).toEqual([
-      'libs/line/topology.test.ts',
-      'libs/line/broker.test.ts',
-      'tests/system/schedule.slow.test.ts',
-    ]);
+  test.each([
+    [[], [pure, served]],
+    [['everything'], [pure, served, long]],
+    [['timing'], [timing]],
+    [['line'], [pure]],
+    [
+      ['./libs/line/', 'schedules'],
+      [pure, long],
+    ],
+  ])('%j', (words, expected) => {
+    expect(selectTests([pure, served, long, timing], words)).toEqual(expected);
   });
 });
 
 describe('findTests', () => {
-  test('knows which tests of this repository need servers, and this one not', () => {
+  test('knows the suite of each test of this repository, and whether it needs servers', () => {
     const found = new Map(findTests(repository).map((file) => [file.path, file]));
-    expect(found.get('cli/test-run/find-tests.test.ts')).toMatchObject({ needsServers: false, isSlow: false });
+    expect(found.get('cli/test-run/find-tests.test.ts')).toEqual(aTest('cli/test-run/find-tests.test.ts'));
     expect(found.get('libs/stack/servers.test.ts')).toMatchObject({ needsServers: true });
+    expect(found.get('libs/line/run-step.test.ts')).toMatchObject({ needsServers: true });
   });
 });

@@ -1,35 +1,42 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
-/** One test file, by its path from the root of the repository. */
-export type TestFile = { path: string; needsServers: boolean; isSlow: boolean };
+/** What gates a landing, what runs with everything, and what measures real time. */
+export type Suite = 'gate' | 'long' | 'timing';
 
-/** Every test of the repository. */
+/** One test file, by its path from the root of the repository. */
+export type TestFile = { path: string; suite: Suite; needsServers: boolean };
+
+/** Every test of the repository. A file's name says its suite: `.long.test.ts`, `.timing.test.ts`, else the gate. */
 export function findTests(root: string): TestFile[] {
   const paths = globSync('{bench,cli,libs,services,tests}/**/*.test.ts', {
     cwd: root,
     exclude: (path) => path.includes('node_modules') || path.includes('.waybell'),
   });
-  return paths.toSorted().map((path) => ({
-    path,
-    needsServers: needsServers(root, path),
-    isSlow: path.endsWith('.slow.test.ts'),
-  }));
+  return paths.toSorted().map((path) => ({ path, suite: suiteOf(path), needsServers: needsServers(root, path) }));
 }
 
-/** What `./waybell test` is asked to run: a suite's name, parts of paths, or nothing for all. */
+/** What `./waybell test` is asked to run: suites by name, parts of paths, or nothing for the gate. */
 export function selectTests(all: TestFile[], words: string[]): TestFile[] {
-  const [suite] = words;
-  if (suite === undefined) return all;
-  if (words.length === 1 && suite === 'line') return all.filter((test) => !test.needsServers && !test.isSlow);
-  if (words.length === 1 && suite === 'system') return all.filter(({ path }) => path.startsWith('tests/system/'));
-  if (words.length === 1 && suite === 'slow') return all.filter((test) => test.isSlow);
-  const parts = words.map((word) => word.replace(/^\.\//, ''));
+  const [word] = words;
+  if (word === undefined) return all.filter(({ suite }) => suite === 'gate');
+  if (words.length === 1) {
+    if (word === 'everything') return all.filter(({ suite }) => suite !== 'timing');
+    if (word === 'timing') return all.filter(({ suite }) => suite === 'timing');
+    if (word === 'line')
+      return all.filter(({ suite, needsServers: isWithServers }) => suite === 'gate' && !isWithServers);
+  }
+  const parts = words.map((part) => part.replace(/^\.\//, ''));
   return all.filter(({ path }) => parts.some((part) => path.includes(part)));
 }
 
-// The marks of a test on real servers: their addresses, or the start of servers of its own.
-const SERVERS_MARK = /TEST_(AMQP|DATABASE|REDIS)_URL|\bstart(Servers|Stack)\b/;
+function suiteOf(path: string): Suite {
+  const [, suite] = /\.(long|timing)\.test\.ts$/.exec(path) ?? [];
+  return suite === 'long' || suite === 'timing' ? suite : 'gate';
+}
+
+// The marks of a test on real servers: those of the run, or the start of servers of its own.
+const SERVERS_MARK = /TEST_SERVERS|\bstart(Servers|Stack)\b/;
 const IMPORT = /from\s+'((?:\.{1,2}\/|@waybell\/)[^']+)'/g;
 
 /** Whether the file, or anything of this repository that it imports, uses real servers. */

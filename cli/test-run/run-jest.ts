@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { THROWAWAY } from '@waybell/stack/engine-servers';
 import { repository } from '@waybell/stack/stack-folder';
 import type { TestFile } from './find-tests.ts';
@@ -16,31 +16,36 @@ export type JestRun = {
   signal?: AbortSignal;
 };
 
-// Tests that wait for real schedules use no processor: more of them than cores may run at once.
-const SLOW_AT_ONCE = 4;
+export type JestResult = TestCounts & {
+  /** Paths of test files whose process ended before they did: not an assertion, so they may be run once more. */
+  crashed: string[];
+  /** How long each file took. */
+  seconds: Map<string, number>;
+};
 
-/** Runs these test files; resolves with the counts, whatever happens to jest. */
-export async function runJest({ tests, env, onOutput, signal }: JestRun): Promise<TestCounts> {
+/** Runs these test files on as many workers as there are cores; resolves with the counts, whatever happens to jest. */
+export async function runJest({ tests, env, onOutput, signal }: JestRun): Promise<JestResult> {
   const folder = mkdtempSync(join(tmpdir(), 'waybell-jest-'));
   const resultFile = join(folder, 'result.json');
-  const slow = Math.min(SLOW_AT_ONCE, tests.filter(({ isSlow }) => isSlow).length);
   const args = [
     '--experimental-vm-modules',
     '--disable-warning=ExperimentalWarning',
     join(repository, 'node_modules', 'jest', 'bin', 'jest.js'),
     '--json',
     `--outputFile=${resultFile}`,
-    `--maxWorkers=${Math.max(2, availableParallelism()) + slow}`,
-    `--testSequencer=${join(repository, 'cli', 'test-run', 'slowest-first.js')}`,
+    '--reporters=default',
+    `--maxWorkers=${availableParallelism()}`,
+    `--testSequencer=${join(repository, 'cli', 'test-run', 'gate-order.js')}`,
     '--testMatch=**',
     '--runTestsByPath',
     ...tests.map(({ path }) => join(repository, path)),
   ];
+  const withServers = tests.filter(({ needsServers }) => needsServers).map(({ path }) => path);
   // Its report is not the command's answer: it goes to stderr.
   const output = onOutput === undefined ? 2 : 'pipe';
   const child = spawn(process.execPath, args, {
     cwd: repository,
-    env: { ...env, [THROWAWAY]: '1' },
+    env: { ...env, [THROWAWAY]: '1', TEST_FILES_WITH_SERVERS: withServers.join() },
     stdio: ['ignore', output, output],
   });
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => onOutput?.(chunk));
@@ -51,16 +56,34 @@ export async function runJest({ tests, env, onOutput, signal }: JestRun): Promis
     child.once('close', (code) => resolve(code ?? 1));
   });
   signal?.removeEventListener('abort', interrupt);
-  const counts = countsIn(resultFile);
+  const result = resultIn(resultFile);
   rmSync(folder, { recursive: true, force: true });
   // Something failed that belongs to no test, such as a threshold or jest itself.
-  return status !== 0 && counts.failed === 0 ? { ...counts, failed: 1 } : counts;
+  const isUnexplained = status !== 0 && result.failed === 0 && result.crashed.length === 0;
+  return isUnexplained ? { ...result, failed: 1 } : result;
 }
 
+/** As much of jest's report as is read here. Times are milliseconds. */
+type JestReport = {
+  numPassedTests: number;
+  numFailedTests: number;
+  numRuntimeErrorTestSuites: number;
+  testResults: { name: string; message: string; startTime: number; endTime: number }[];
+};
+
+/** How jest names a process of its own that ended in the middle of a test file. */
+const CRASH = /A jest worker process .* was terminated by another process|jest worker process .* crashed/i;
+
 /** A suite that does not load has no tests to count: it counts as one that failed. */
-function countsIn(resultFile: string): TestCounts {
-  if (!existsSync(resultFile)) return { passed: 0, failed: 1 };
-  const result = JSON.parse(readFileSync(resultFile, 'utf8')) as Record<string, number>;
-  const { numPassedTests = 0, numFailedTests = 0, numRuntimeErrorTestSuites = 0 } = result;
-  return { passed: numPassedTests, failed: numFailedTests + numRuntimeErrorTestSuites };
+function resultIn(resultFile: string): JestResult {
+  if (!existsSync(resultFile)) return { passed: 0, failed: 1, crashed: [], seconds: new Map() };
+  const report = JSON.parse(readFileSync(resultFile, 'utf8')) as JestReport;
+  const suites = report.testResults.map((suite) => ({ ...suite, path: relative(repository, suite.name) }));
+  const crashed = suites.filter(({ message }) => CRASH.test(message)).map(({ path }) => path);
+  return {
+    passed: report.numPassedTests,
+    failed: report.numFailedTests + report.numRuntimeErrorTestSuites - crashed.length,
+    crashed,
+    seconds: new Map(suites.map(({ path, startTime, endTime }) => [path, (endTime - startTime) / 1_000])),
+  };
 }

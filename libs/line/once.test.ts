@@ -7,18 +7,18 @@ import { onceInRedis, type OncePolicy } from './once.ts';
 import type { Message } from './messages.ts';
 import { aLine, to } from './testing/a-line.ts';
 import { Detour } from './testing/detour.ts';
-import { TestBroker } from './testing/test-broker.ts';
+import { BreakableBroker } from './testing/test-broker.ts';
 import { until } from '@waybell/runtime/testing/until';
 
-let broker: TestBroker;
+let broker: BreakableBroker;
 let redis: Redis;
 // So long that a machine that stands still is not taken for a Redis that is away.
 const PATIENT_MS = 600_000;
 const log = createLog({ service: 'test', level: 'silent' });
 
 beforeAll(async () => {
-  broker = await TestBroker.start(['rabbitmq', 'redis']);
-  redis = connectRedis({ url: broker.servers.url('redis'), timeoutMs: PATIENT_MS, log });
+  broker = await BreakableBroker.start();
+  redis = connectRedis({ url: broker.servers.redisUrl, timeoutMs: PATIENT_MS, log });
   await until('Redis is there', () => redis.status === 'ready');
 });
 
@@ -120,7 +120,7 @@ describe('once', () => {
 
   test('a process that dies after the confirms, before it could remember, costs a repeat and loses nothing', async () => {
     await using way = await Detour.to(broker.url);
-    await using wayToRedis = await Detour.to(broker.servers.url('redis'));
+    await using wayToRedis = await Detour.to(broker.servers.redisUrl);
     await using slowRedis = connectRedis({ url: wayToRedis.url, timeoutMs: PATIENT_MS, log });
     await until('Redis is there', () => slowRedis.status === 'ready');
     const { line, repeats } = await aRememberingLine(async (body) => {
@@ -147,7 +147,7 @@ describe('once', () => {
   test('while Redis is away the line goes on, handles repeats again, and counts what Redis did not say or keep', async () => {
     const { line, handled, metrics } = await aRememberingLine();
     await using _running = await line.run();
-    await broker.servers.process('redis').kill();
+    await broker.servers.redis.kill();
     await broker.put(line.input, ['a:1', 'a:1', 'b:1']);
     expect((await broker.takeBodies(line.output, 3)).toSorted()).toEqual(['a:1', 'a:1', 'b:1']);
     expect(handled()).toHaveLength(3);
@@ -155,6 +155,6 @@ describe('once', () => {
       const shown = await metrics.metrics();
       return ['recall', 'remember'].every((operation) => shown.includes(`{operation="${operation}",service="test"} 3`));
     });
-    await broker.servers.process('redis').start();
+    await broker.servers.redis.start();
   });
 });

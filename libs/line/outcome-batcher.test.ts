@@ -4,13 +4,13 @@ import { OutcomeBatcher } from './outcome-batcher.ts';
 import { deactivatorQueue } from './topology.ts';
 import { readOutcomes, type Outcome } from './outcomes.ts';
 import { aLine, holdOf, numbers, to } from './testing/a-line.ts';
-import { TestBroker } from './testing/test-broker.ts';
+import { BreakableBroker } from './testing/test-broker.ts';
 import { until } from '@waybell/runtime/testing/until';
 
-let broker: TestBroker;
+let broker: BreakableBroker;
 
 beforeAll(async () => {
-  broker = await TestBroker.start();
+  broker = await BreakableBroker.start();
 });
 
 afterAll(async () => {
@@ -106,10 +106,6 @@ describe('while the broker blocks publishers', () => {
     const attempted = { ...more, beganAt: 1, answer: { durationMs: 3, status: 200 } };
     return kind === 'delivered' ? { ...attempted, kind } : { ...attempted, kind, retryAt: 9 };
   };
-  const leftIn = async (queue: string) => {
-    const lines = (await broker.control('list_queues', 'name', 'messages')).split('\n');
-    return Number(lines.find((line) => line.startsWith(`${queue}\t`))?.split('\t')[1]);
-  };
 
   test('a step that drains empties its queue of what succeeds, holds what needs a retry, and records all in the end', async () => {
     const line = await aLine(broker, {
@@ -129,7 +125,7 @@ describe('while the broker blocks publishers', () => {
     await broker.alarm(true);
     {
       await using running = await line.run();
-      await until('the backlog is gone', async () => (await leftIn(line.input)) === 1);
+      await until('the backlog is gone', async () => (await broker.leftIn(line.input)) === 1);
       expect(running.broker.isBlocked()).toBe(true);
       expect(running.waitingFor()).toEqual([]);
       expect(await broker.take(deactivatorQueue)).toEqual([]);
@@ -141,7 +137,7 @@ describe('while the broker blocks publishers', () => {
       expect(await broker.takeBodies(line.output, 1)).toEqual(['retried']);
     }
     // The broker counts what a queue holds every few seconds.
-    await until('nothing is left', async () => (await leftIn(line.input)) === 0);
+    await until('nothing is left', async () => (await broker.leftIn(line.input)) === 0);
     expect(line.seen).toHaveLength(1_001);
   });
 

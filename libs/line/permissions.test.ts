@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { connect, type ChannelModel, type ConfirmChannel } from 'amqplib';
-import { brokerUser } from '@waybell/stack/rabbitmq-definitions';
 import { declareTopology } from './declare.ts';
-import { permissions, type BrokerUser } from './permissions.ts';
+import { brokerUser, permissions, type BrokerUser } from './permissions.ts';
 import { smallTopology, TestBroker } from './testing/test-broker.ts';
 
 const ASIDE = ['waybell.rejected', 'waybell.suspects'];

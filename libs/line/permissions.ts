@@ -72,6 +72,9 @@ const USES = {
 
 export type BrokerUser = keyof typeof USES;
 
+/** The name that a user has on RabbitMQ. */
+export const brokerUser = (user: string): string => `waybell-${user}`;
+
 /** What each service may do on RabbitMQ, and who is no service: all but `declare` and `operator` configure nothing. */
 export const permissions: Readonly<Record<BrokerUser, Permissions>> = Object.fromEntries(
   Object.entries<Use>(USES).map(([user, { configures = [], publishesTo, takesFrom }]) => [

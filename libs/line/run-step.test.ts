@@ -3,14 +3,14 @@ import { Unavailable } from '@waybell/runtime/unavailable';
 import { aLine, holdOf, numbers, to } from './testing/a-line.ts';
 import { closesInTime } from './testing/closes-in-time.ts';
 import { RunningTime } from './testing/running-time.ts';
-import { TestBroker } from './testing/test-broker.ts';
+import { BreakableBroker } from './testing/test-broker.ts';
 import { until } from '@waybell/runtime/testing/until';
 import { quarantineKey, quarantineQueue, rejectedQueue, suspectsExchange, suspectsQueue } from './topology.ts';
 
-let broker: TestBroker;
+let broker: BreakableBroker;
 
 beforeAll(async () => {
-  broker = await TestBroker.start();
+  broker = await BreakableBroker.start();
 });
 
 afterAll(async () => {

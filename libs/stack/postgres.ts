@@ -14,14 +14,18 @@ const DATABASE = 'waybell';
 /** Beyond it the server is asked again. */
 const ANSWER_LIMIT_MS = 5_000;
 
+/** What a crash of the machine would cost is nothing to a server that is thrown away; one of the process costs nothing. */
+const THROWAWAY = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off'];
+
 /** Postgres for one stack, on loopback only, with a password; durable as in production. `binary` is `postgres`. */
-export function postgres({ folder, record, binary }: ServerSetup): PrivateServer {
+export function postgres({ folder, record, binary, isThrowaway }: ServerSetup): PrivateServer {
   const user = unprivilegedUser();
   const home = postgresFolder(folder, record, user);
   const data = join(home, 'data');
   const port = portOf(record, 'postgres');
   const url = `postgres://waybell:${record.password}@127.0.0.1:${port}/${DATABASE}`;
   const settings = [`port=${port}`, 'listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=200'];
+  if (isThrowaway) settings.push(...THROWAWAY);
   const server = {
     name: 'postgres',
     role: 'server' as const,

@@ -2,7 +2,14 @@ import type { StackFolder } from './stack-folder.ts';
 import type { StackRecord } from './stack-record.ts';
 import type { ProcessSpec } from './supervised-process.ts';
 
-export type ServerSetup = { folder: StackFolder; record: StackRecord; binary: string };
+export type ServerSetup = { folder: StackFolder; record: StackRecord; binary: string } & ServerKind;
+
+export type ServerKind = {
+  /** Virtual hosts of RabbitMQ beside `/`, with the same users and rights. */
+  vhosts?: readonly string[] | undefined;
+  /** For tests: nothing of it is to survive the machine, and many share it. */
+  isThrowaway?: boolean | undefined;
+};
 
 /** A server run from a local binary. `prepare` writes its settings and, the first time, its data folder. */
 export type PrivateServer = {

@@ -1,9 +1,6 @@
-import { permissions } from '@waybell/line/permissions';
+import { brokerUser, permissions } from '@waybell/line/permissions';
 
 export const ADMINISTRATOR = 'waybell';
-
-/** A user of RabbitMQ in a stack. Of a service it has the name. */
-export const brokerUser = (user: string): string => `${ADMINISTRATOR}-${user}`;
 
 type Granted = { user: string; vhost: string; configure: string; write: string; read: string };
 
@@ -13,13 +10,13 @@ export function grantedOn(vhost: string): Granted[] {
 }
 
 /** Everybody who has to do with the broker of a stack, for RabbitMQ to load when it starts. All have the same password. */
-export function definitions(password: string): object {
-  const vhost = '/';
+export function definitions(password: string, vhosts: readonly string[] = []): object {
+  const everywhere = ['/', ...vhosts];
   const everything = { configure: '.*', write: '.*', read: '.*' };
-  const granted = [{ user: ADMINISTRATOR, vhost, ...everything }, ...grantedOn(vhost)];
+  const users = [ADMINISTRATOR, ...Object.keys(permissions).map(brokerUser)];
   return {
-    vhosts: [{ name: vhost }],
-    users: granted.map(({ user }) => ({ name: user, password, tags: user === ADMINISTRATOR ? 'administrator' : '' })),
-    permissions: granted,
+    vhosts: everywhere.map((name) => ({ name })),
+    users: users.map((name) => ({ name, password, tags: name === ADMINISTRATOR ? 'administrator' : '' })),
+    permissions: everywhere.flatMap((vhost) => [{ user: ADMINISTRATOR, vhost, ...everything }, ...grantedOn(vhost)]),
   };
 }

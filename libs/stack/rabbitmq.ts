@@ -31,7 +31,8 @@ export type NodeOptions = {
 };
 
 /** One node. It needs the port mapper, which the nodes of a cluster share. */
-export function rabbitmqNode({ folder, record, binary }: ServerSetup, options: NodeOptions): PrivateServer {
+export function rabbitmqNode(setup: ServerSetup, options: NodeOptions): PrivateServer {
+  const { folder, record, binary, vhosts } = setup;
   const { name, nodeName, configuration = [] } = options;
   const home = join(folder.home, name);
   const port = portOf(record, name);
@@ -69,7 +70,7 @@ export function rabbitmqNode({ folder, record, binary }: ServerSetup, options: N
     readyMs: STARTING_LIMIT_MS,
     graceMs: 30_000,
   };
-  return { url, processes: [broker], prepare: () => writeSettings({ home, port, record, configuration }) };
+  return { url, processes: [broker], prepare: () => writeSettings({ home, port, record, vhosts, configuration }) };
 }
 
 /** Tells the nodes of a stack where each other is, and the command line tools as well. */
@@ -90,14 +91,18 @@ export function portMapper({ folder, record, binary }: ServerSetup): ProcessSpec
   };
 }
 
-type Settings = { home: string; port: number; record: ServerSetup['record']; configuration: readonly string[] };
+type Settings = Pick<ServerSetup, 'record' | 'vhosts'> & {
+  home: string;
+  port: number;
+  configuration: readonly string[];
+};
 
-async function writeSettings({ home, port, record, configuration }: Settings): Promise<void> {
+async function writeSettings({ home, port, record, vhosts, configuration }: Settings): Promise<void> {
   mkdirSync(home, { recursive: true, mode: 0o700 });
   writePrivately(join(home, '.erlang.cookie'), record.erlangCookie);
   writeFileSync(join(home, 'rabbitmq-env.conf'), '');
   writeFileSync(join(home, 'enabled_plugins'), '[].\n');
-  writePrivately(join(home, 'definitions.json'), JSON.stringify(definitions(record.password)));
+  writePrivately(join(home, 'definitions.json'), JSON.stringify(definitions(record.password, vhosts)));
   writePrivately(
     join(home, 'rabbitmq.conf'),
     [

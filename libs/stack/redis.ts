@@ -8,8 +8,11 @@ import { logFileOf, writePrivately } from './stack-folder.ts';
 import { portOf } from './stack-record.ts';
 import { STARTING_LIMIT_MS } from './supervised-process.ts';
 
+/** Of a Redis that many tests share. */
+export const DATABASES = 1_024;
+
 /** Redis for one stack, on loopback, in memory only: it holds nothing that may not be lost. */
-export function redis({ folder, record, binary }: ServerSetup): PrivateServer {
+export function redis({ folder, record, binary, isThrowaway }: ServerSetup): PrivateServer {
   const home = join(folder.home, 'redis');
   const port = portOf(record, 'redis');
   const url = `redis://:${record.password}@127.0.0.1:${port}/0`;
@@ -38,6 +41,7 @@ export function redis({ folder, record, binary }: ServerSetup): PrivateServer {
         `requirepass ${record.password}`,
         'save ""',
         'appendonly no',
+        ...(isThrowaway ? [`databases ${DATABASES}`] : []),
         '',
       ];
       writePrivately(join(home, 'redis.conf'), lines.join('\n'));

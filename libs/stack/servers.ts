@@ -2,7 +2,7 @@ import { chooseSources, SERVER_NAMES, SERVERS, type ServerName, type Sources } f
 import type { RestartPolicy } from './restart-backoff.ts';
 import { engineServers, type EngineServers } from './engine-servers.ts';
 import { postgres } from './postgres.ts';
-import type { PrivateServer, ServerSetup } from './private-server.ts';
+import type { PrivateServer, ServerKind, ServerSetup } from './private-server.ts';
 import { rabbitmq } from './rabbitmq.ts';
 import { redis } from './redis.ts';
 import { makeFolders, rotateLog, stackFolder } from './stack-folder.ts';
@@ -10,11 +10,13 @@ import { claimPorts, readRecord } from './stack-record.ts';
 import { SupervisedProcess, type ProcessEvent } from './supervised-process.ts';
 import { thisMachine } from './this-machine.ts';
 
-export type ServersOptions = {
+export type ServersOptions = ServerKind & {
   /** Folder for data, logs and secrets. */
   home: string;
   /** Where addresses of servers that run already are looked for; none by default. */
   env?: NodeJS.ProcessEnv;
+  /** Addresses at which servers of somebody else have been made ready for this stack. */
+  lent?: Partial<Record<ServerName, string>>;
   /** Which are needed; all by default. */
   only?: ServerName[];
   /** Whether a server is started again when it ends by itself; not by default. */
@@ -42,7 +44,8 @@ export class Servers implements AsyncDisposable {
     this.#engine = engine;
     for (const name of SERVER_NAMES) {
       const source = sources[name];
-      const url = source?.from === 'address' ? source.url : (privately.get(name)?.url ?? engine?.urls[name]);
+      const isElsewhere = source?.from === 'address' || source?.from === 'lent';
+      const url = isElsewhere ? source.url : (privately.get(name)?.url ?? engine?.urls[name]);
       if (url !== undefined) this.#urls.set(name, url);
     }
     const supervised = [...privately].map(([name, server]) => {
@@ -138,19 +141,27 @@ export async function startServers(options: ServersOptions): Promise<Servers> {
 
 /** Starts servers without waiting for them: see `ready`. The caller stops them whatever happens. */
 export async function beginServers(options: ServersOptions): Promise<Servers> {
-  const { env = {}, only = SERVER_NAMES, restart = 'never' } = options;
+  const { env = {}, only = SERVER_NAMES, restart = 'never', lent = {}, vhosts, isThrowaway } = options;
   const { onEvent = () => undefined, report = () => undefined } = options;
   const folder = stackFolder(options.home);
   makeFolders(folder);
-  const sources = await chooseSources(only, env, thisMachine(report));
+  const sources: Sources = await chooseSources(
+    only.filter((name) => !lent[name]),
+    env,
+    thisMachine(report),
+  );
+  for (const name of only) if (lent[name] !== undefined) sources[name] = { from: 'lent', url: lent[name] };
   const record = readRecord(folder);
   await claimPorts(folder, record, PORTS);
   const privately = new Map<ServerName, PrivateServer>();
   for (const name of only) {
     const source = sources[name];
-    if (source?.from === 'binary') privately.set(name, MAKERS[name]({ folder, record, binary: source.path }));
+    if (source?.from === 'binary')
+      privately.set(name, MAKERS[name]({ folder, record, binary: source.path, vhosts, isThrowaway }));
   }
   const contained = only.filter((name) => sources[name]?.from === 'engine');
+  if (vhosts !== undefined && contained.includes('rabbitmq'))
+    throw new Error('this needs RabbitMQ as a program, not as a container: install rabbitmq-server');
   const engine = contained.length > 0 ? engineServers({ folder, record, names: contained }) : undefined;
   return new Servers({ sources, privately, engine, restart, onEvent });
 }

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { services, type Service } from './services.ts';
-import { brokerUser } from './rabbitmq-definitions.ts';
+import { brokerUser } from '@waybell/line/permissions';
 import type { Servers } from './servers.ts';
 
 /**
@@ -21,7 +21,8 @@ export function loginsOf(service: Service, { environment, sources }: Servers): R
 
 /** Lets the services log in to Postgres as the roles that the migrations made, with the owner's password. */
 export async function allowLogins({ environment, sources }: Servers): Promise<void> {
-  if (sources.postgres?.from === 'address') return;
+  // Who lends has seen to it.
+  if (sources.postgres?.from === 'address' || sources.postgres?.from === 'lent') return;
   const { DATABASE_URL = '' } = environment;
   const owner = new pg.Client({ connectionString: DATABASE_URL });
   await owner.connect();

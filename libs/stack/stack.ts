@@ -5,14 +5,14 @@ import { brokerOf, databaseOf } from './address-of.ts';
 import { checkSettings } from './check-settings.ts';
 import { prepareBroker, prepareDatabase } from './prepare.ts';
 import type { RestartPolicy } from './restart-backoff.ts';
-import { beginServers, type Servers } from './servers.ts';
+import { beginServers, type Servers, type ServersOptions } from './servers.ts';
 import { allowLogins, loginsOf } from './service-logins.ts';
 import { apiAddress, serviceProcess } from './service-process.ts';
 import { rotateLog, stackFolder, type StackFolder } from './stack-folder.ts';
 import { claimPorts, readRecord, writeRecord, type StackRecord } from './stack-record.ts';
 import { SupervisedProcess, type ProcessEvent } from './supervised-process.ts';
 
-export type StackOptions = {
+export type StackOptions = Pick<ServersOptions, 'lent' | 'isThrowaway'> & {
   /** Folder for data, logs and secrets. */
   home: string;
   /** Settings of the services, and addresses of servers that run already. */

@@ -18,7 +18,7 @@ export type BuildStage = (settings: Settings, scale: Scale) => Promise<BuiltStag
 
 /** The stage of most faults: everything as it comes. */
 export async function buildPlainStage(settings: Settings, scale: Scale): Promise<BuiltStage> {
-  const stack = await TestStack.start(settings);
+  const stack = await TestStack.startAlone(settings);
   const receiver = await Receiver.start();
   return {
     stack,

@@ -89,7 +89,7 @@ beforeAll(async () => {
   await using issuer = await startIssuer(planted, join(home, 'ca.pem'));
   await using proxy = await connectProxy((to) => ({ port: Number(to.split(':').at(-1)) }));
   const adminPort = await freePort({ taken: new Set() });
-  await using stack = await TestStack.start({
+  await using stack = await TestStack.startAlone({
     ...PATIENT,
     ...issuer.settings,
     LOG_LEVEL: 'debug',

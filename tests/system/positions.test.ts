@@ -29,7 +29,7 @@ const geocoder = createServer((request, response) => {
 
 beforeAll(async () => {
   const { port } = await listen(geocoder, { host: '127.0.0.1', port: 0 });
-  stack = await TestStack.start({
+  stack = await TestStack.startAlone({
     ...PATIENT,
     ...clockSettings,
     GPS_SILENCE: '1h',

@@ -15,7 +15,7 @@ let stack: TestStack;
 let receiver: Receiver;
 
 beforeAll(async () => {
-  stack = await TestStack.start(PATIENT);
+  stack = await TestStack.startAlone(PATIENT);
   receiver = await Receiver.start();
 });
 

@@ -3,11 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { explainFailure } from '@waybell/stack/explain-failure';
-import { startStack, type Stack } from '@waybell/stack/stack';
+import { onceMore } from '@waybell/stack/once-more';
+import { rabbitmqctl } from '@waybell/stack/rabbitmqctl';
+import { startStack, type Stack, type StackOptions } from '@waybell/stack/stack';
 import { createAccount } from '@waybell/subscription-api/accounts';
+import { createTestDatabase, type TestDatabase } from '@waybell/subscription-api/testing/database';
 import { createToken } from '@waybell/subscription-api/tokens';
 import { nothingLeftBehind } from './left-behind.ts';
 import { plainEnvironment } from './plain-environment.ts';
+import { borrowRedis, borrowVhost, controlShared, noteOfRun } from '@waybell/runtime/testing/borrow';
 import { until } from '@waybell/runtime/testing/until';
 import { Upstream } from './upstream.ts';
 
@@ -21,7 +25,14 @@ export type Client = {
   subscribe(action: string, callbackUrl: string, auditFieldSet?: string[]): Promise<string>;
 };
 
-/** A whole system of its own: private servers and every service as a process. */
+type Parts = Pick<TestStack, 'stack' | 'upstream' | 'home' | 'brokerUrl'> & { store: TestDatabase | undefined };
+type Start = Pick<StackOptions, 'lent'> & {
+  settings: Record<string, string>;
+  brokerUrl?: string | undefined;
+  store?: TestDatabase;
+};
+
+/** A whole system of its own: every service as a process. */
 export class TestStack implements AsyncDisposable {
   readonly stack: Stack;
   readonly upstream: Upstream;
@@ -30,28 +41,59 @@ export class TestStack implements AsyncDisposable {
   /** Straight to the broker, whatever way the services take. */
   readonly brokerUrl: string;
 
-  constructor({ stack, upstream, home, brokerUrl }: Pick<TestStack, 'stack' | 'upstream' | 'home' | 'brokerUrl'>) {
+  readonly #store: TestDatabase | undefined;
+
+  private constructor({ stack, upstream, home, brokerUrl, store }: Parts) {
     this.stack = stack;
     this.upstream = upstream;
     this.home = home;
     this.brokerUrl = brokerUrl;
+    this.#store = store;
     this.postgres = new pg.Pool({ connectionString: stack.servers.url('postgres'), max: 2 });
     this.postgres.on('error', () => undefined);
   }
 
+  /** On the servers of the run, in a virtual host and databases of its own. `settings` are environment variables of the services. */
+  static async start(settings: Record<string, string> = {}): Promise<TestStack> {
+    const [{ url: rabbitmq }, { url: redis }, store] = await Promise.all([
+      borrowVhost(),
+      borrowRedis(),
+      createTestDatabase(),
+    ]);
+    return TestStack.#start({ settings, lent: { rabbitmq, redis, postgres: store.url }, store });
+  }
+
   /**
-   * `settings` are the services' environment variables. Where AMQP_URL is among them, that is the way they take to a
-   * broker which is at `brokerUrl`.
+   * On servers of its own, which a test may stop and kill. Where AMQP_URL is among the settings, that is the way that
+   * services take to a broker which is at `brokerUrl`.
    */
-  static async start(settings: Record<string, string> = {}, brokerUrl?: string): Promise<TestStack> {
+  static async startAlone(settings: Record<string, string> = {}, brokerUrl?: string): Promise<TestStack> {
+    return TestStack.#start({ settings, brokerUrl });
+  }
+
+  static async #start({ settings, brokerUrl, lent, store }: Start): Promise<TestStack> {
     const home = await mkdtemp(join(tmpdir(), 'waybell-test-'));
-    const stack = await startStack({ home, env: { ...plainEnvironment(), ...settings }, restart: 'soon' }).catch(
-      (error: unknown) => {
-        throw new Error(explainFailure(error), { cause: error });
-      },
+    const env = { ...plainEnvironment(), ...settings };
+    const begun = onceMore(noteOfRun, () =>
+      startStack({ home, env, restart: 'soon', isThrowaway: true, ...(lent && { lent }) }),
     );
+    const stack = await begun.catch((error: unknown) => {
+      throw new Error(explainFailure(error), { cause: error });
+    });
     const url = brokerUrl ?? stack.servers.url('rabbitmq');
-    return new TestStack({ stack, upstream: await Upstream.connect(url), home, brokerUrl: url });
+    return new TestStack({ stack, upstream: await Upstream.connect(url), home, brokerUrl: url, store });
+  }
+
+  /** Runs `rabbitmqctl`, which must leave alone what is in other virtual hosts, and resolves with what it prints. */
+  async rabbitmqctl(...args: string[]): Promise<string> {
+    const { servers } = this.stack;
+    if (servers.sources.rabbitmq?.from === 'lent') return controlShared(...args);
+    return rabbitmqctl(servers.process('rabbitmq').spec, ...args);
+  }
+
+  /** The virtual host that the stack is in. */
+  get vhost(): string {
+    return decodeURIComponent(new URL(this.brokerUrl).pathname.slice(1)) || '/';
   }
 
   /** A new account with a client and a token of it. */
@@ -114,6 +156,7 @@ export class TestStack implements AsyncDisposable {
     await this.upstream[Symbol.asyncDispose]();
     await this.postgres.end();
     await this.stack.stop();
+    await this.#store?.[Symbol.asyncDispose]();
     await nothingLeftBehind([this.home, this.stack.servers.url('rabbitmq'), this.stack.servers.url('postgres')]);
     await rm(this.home, { recursive: true, force: true });
   }

@@ -3,15 +3,15 @@ import { createLog } from '@waybell/runtime/log';
 import { holdOf } from '../testing/a-line.ts';
 import { closesInTime } from '../testing/closes-in-time.ts';
 import { RunningTime } from '../testing/running-time.ts';
-import { TestBroker } from '../testing/test-broker.ts';
+import { BreakableBroker } from '../testing/test-broker.ts';
 import { until } from '@waybell/runtime/testing/until';
 import { openConsumers } from './consumers.ts';
 import type { Held } from './held.ts';
 
-let broker: TestBroker;
+let broker: BreakableBroker;
 
 beforeAll(async () => {
-  broker = await TestBroker.start();
+  broker = await BreakableBroker.start();
 });
 
 afterAll(async () => {
@@ -239,9 +239,9 @@ describe('depth', () => {
       return found?.messages === messages && found;
     };
     expect((await until('both have told', known(6))).isExact).toBe(true);
-    await broker.control('eval', `sys:suspend('%2F_${queues[0]}').`);
+    await broker.leader(queues[0] ?? '', 'suspend');
     expect((await until('the other has told', known(3))).isExact).toBe(false);
-    await broker.control('eval', `sys:resume('%2F_${queues[0]}').`);
+    await broker.leader(queues[0] ?? '', 'resume');
     expect((await until('both have told again', known(6))).isExact).toBe(true);
   });
 

@@ -2,16 +2,16 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createLog } from '@waybell/runtime/log';
 import type { Publication } from '../messages.ts';
 import { RunningTime } from '../testing/running-time.ts';
-import { openSockets, TestBroker } from '../testing/test-broker.ts';
+import { openSockets, BreakableBroker } from '../testing/test-broker.ts';
 import { until } from '@waybell/runtime/testing/until';
 import { deliveriesExchange } from '../topology.ts';
 import { openPublisher, type Publisher, type PublisherOptions } from './publisher.ts';
 import { Unconfirmed, Unroutable } from './unconfirmed-messages.ts';
 
-let broker: TestBroker;
+let broker: BreakableBroker;
 
 beforeAll(async () => {
-  broker = await TestBroker.start();
+  broker = await BreakableBroker.start();
 });
 
 afterAll(async () => {

@@ -1,9 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { connect, type ConfirmChannel, type GetMessage, type Options } from 'amqplib';
-import { rabbitmqctl } from '@waybell/stack/rabbitmqctl';
-import { startServers, type Servers } from '@waybell/stack/servers';
+import { borrowBreakable, borrowVhost, type Breakable } from '@waybell/runtime/testing/borrow';
 import { stateOf, type QueueState } from '../broker/depth.ts';
 import { declareTopology } from '../declare.ts';
 import {
@@ -26,71 +22,30 @@ export const smallTopology = topology({
   quorumSize: 1,
 });
 
-/** With it `rabbitmqctl` ends where it could not talk to the node (EX_UNAVAILABLE). */
-const UNREACHED = 69;
+/** With these words `rabbitmqctl` says that it could not talk to the node. */
+const UNREACHED = /unable to perform an operation on node/;
 
 let named = 0;
 
 /**
- * A RabbitMQ of its own with the line declared, hands in it that are not the line's, and a way to it that can be bad.
- * Disposing stops it, and checks that this process has left no socket open.
+ * A RabbitMQ with the line declared, hands in it that are not the line's, and a way to it that can be bad. Disposing checks
+ * that this process has left no socket open.
  */
 export class TestBroker implements AsyncDisposable {
-  readonly servers: Servers;
   readonly url: string;
   readonly detour: Detour;
-  readonly #home: string;
 
-  private constructor(servers: Servers, detour: Detour, home: string) {
-    this.servers = servers;
-    this.url = servers.url('rabbitmq');
+  protected constructor(url: string, detour: Detour) {
+    this.url = url;
     this.detour = detour;
-    this.#home = home;
   }
 
-  static async start(only: ('rabbitmq' | 'redis')[] = ['rabbitmq']): Promise<TestBroker> {
-    const home = mkdtempSync(join(tmpdir(), 'waybell-line-'));
-    const servers = await startServers({ home, only });
-    const broker = new TestBroker(servers, await Detour.to(servers.url('rabbitmq')), home);
+  /** A virtual host of its own, on a broker that other tests use at the same time. */
+  static async start(): Promise<TestBroker> {
+    const { url } = await borrowVhost();
+    const broker = new TestBroker(url, await Detour.to(url));
     await declareTopology(broker, smallTopology);
     return broker;
-  }
-
-  get process(): ReturnType<Servers['process']> {
-    return this.servers.process('rabbitmq');
-  }
-
-  /** Stops it in mid-air (SIGSTOP) or lets it go on (SIGCONT). */
-  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
-    const pid = this.process.identity?.pid;
-    if (pid !== undefined) process.kill(pid, signal);
-  }
-
-  /** Before a `kill -9`: RabbitMQ writes its lists of queues and bindings with a delay, and would forget the latest. */
-  async rememberQueues(): Promise<void> {
-    await this.control('eval', 'catch mnesia:sync_log(), [dets:sync(Table) || Table <- dets:all()].');
-  }
-
-  /** Runs `rabbitmqctl`, again where the broker does not answer it: nothing that tests ask for minds being done twice. */
-  async control(...args: string[]): Promise<string> {
-    return until(`rabbitmqctl ${args[0]} reaches the broker`, () =>
-      rabbitmqctl(this.process.spec, ...args).catch((error: { code?: unknown }) => {
-        // It gives up on a node that stands still for seven seconds.
-        if (error.code !== UNREACHED) throw error;
-        return undefined;
-      }),
-    );
-  }
-
-  /** The memory alarm: while it is on, the broker takes nothing from publishers. */
-  async alarm(isOn: boolean): Promise<void> {
-    await this.control('set_vm_memory_high_watermark', isOn ? '0.000001' : '0.4');
-  }
-
-  /** On channels opened from now on: a message held for longer closes its channel, at the next look. */
-  async consumerTimeout({ limitMs, lookMs }: { limitMs: number; lookMs: number }): Promise<void> {
-    const set = (name: string, value: number) => `ok = application:set_env(rabbit, ${name}, ${value})`;
-    await this.control('eval', `${set('consumer_timeout', limitMs)}, ${set('channel_tick_interval', lookMs)}.`);
   }
 
   /** Works on a connection of its own, made for it. */
@@ -178,9 +133,6 @@ export class TestBroker implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.detour[Symbol.asyncDispose]();
-    this.signal('SIGCONT');
-    await this.servers.stop();
-    rmSync(this.#home, { recursive: true, force: true });
     await until('every socket is closed', () => openSockets() === 0);
   }
 
@@ -189,6 +141,80 @@ export class TestBroker implements AsyncDisposable {
       const state = await this.on((channel) => stateOf(channel, queue));
       return state.isKnown && state;
     });
+  }
+}
+
+/** A broker that nobody else uses, and that a test may stop, kill and fill. Disposing it rights it for the next. */
+export class BreakableBroker extends TestBroker {
+  readonly servers: Breakable;
+
+  private constructor(servers: Breakable, detour: Detour) {
+    super(servers.rabbitmqUrl, detour);
+    this.servers = servers;
+  }
+
+  static override async start(): Promise<BreakableBroker> {
+    const servers = await borrowBreakable();
+    const broker = new BreakableBroker(servers, await Detour.to(servers.rabbitmqUrl));
+    await declareTopology(broker, smallTopology);
+    return broker;
+  }
+
+  get process(): Breakable['rabbitmq'] {
+    return this.servers.rabbitmq;
+  }
+
+  /** Stops it in mid-air (SIGSTOP) or lets it go on (SIGCONT). */
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
+    const { pid } = this.process;
+    if (pid !== undefined) process.kill(pid, signal);
+  }
+
+  /** Before a `kill -9`: RabbitMQ writes its lists of queues and bindings with a delay, and would forget the latest. */
+  async rememberQueues(): Promise<void> {
+    await this.control('eval', 'catch mnesia:sync_log(), [dets:sync(Table) || Table <- dets:all()].');
+  }
+
+  /** Runs `rabbitmqctl`, again where the broker does not answer it: nothing that tests ask for minds being done twice. */
+  async control(...args: string[]): Promise<string> {
+    return until(`rabbitmqctl ${args[0]} reaches the broker`, () =>
+      this.servers.control(...args).catch((error: unknown) => {
+        // It gives up on a node that stands still for seven seconds.
+        if (!UNREACHED.test(String(error))) throw error;
+        return undefined;
+      }),
+    );
+  }
+
+  /** The memory alarm: while it is on, the broker takes nothing from publishers. */
+  async alarm(isOn: boolean): Promise<void> {
+    await this.control('set_vm_memory_high_watermark', isOn ? '0.000001' : '0.4');
+  }
+
+  /** On channels opened from now on: a message held for longer closes its channel, at the next look. */
+  async consumerTimeout({ limitMs, lookMs }: { limitMs: number; lookMs: number }): Promise<void> {
+    const set = (name: string, value: number) => `ok = application:set_env(rabbit, ${name}, ${value})`;
+    await this.control('eval', `${set('consumer_timeout', limitMs)}, ${set('channel_tick_interval', lookMs)}.`);
+  }
+
+  /** Stops (`suspend`) the process that leads a queue, or lets it go on (`resume`). */
+  async leader(queue: string, verb: 'suspend' | 'resume'): Promise<void> {
+    await this.control('eval', `sys:${verb}('${this.#vhost}_${queue}').`);
+  }
+
+  /** How many messages the queue holds, taken and not acknowledged ones included. */
+  async leftIn(queue: string): Promise<number> {
+    const lines = (await this.control('list_queues', '-p', this.#vhost, 'name', 'messages')).split('\n');
+    return Number(lines.find((line) => line.startsWith(`${queue}\t`))?.split('\t')[1]);
+  }
+
+  get #vhost(): string {
+    return new URL(this.url).pathname.slice(1);
+  }
+
+  override async [Symbol.asyncDispose](): Promise<void> {
+    await this.servers[Symbol.asyncDispose]();
+    await super[Symbol.asyncDispose]();
   }
 }
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { borrowPostgres } from '@waybell/runtime/testing/borrow';
 import { signUp, startApi, type TestApi } from '../testing/api.ts';
 import { cuttableProxy } from '../testing/cuttable-proxy.ts';
 
@@ -69,7 +70,7 @@ describe('admin-openapi.json', () => {
   });
 
   test('tells of the answers of each operation to one who asks too much, and while the database is away, or broken', async () => {
-    await using proxy = await cuttableProxy(String(process.env['TEST_DATABASE_URL']));
+    await using proxy = await cuttableProxy((await borrowPostgres()).url);
     await using failing = await startApi({
       limits: { requestsPerMinute: asks.length * 2 },
       through: (url) => url.replace(new URL(url).host, new URL(proxy.url).host),

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { borrowPostgres } from '@waybell/runtime/testing/borrow';
 import { until } from '@waybell/runtime/testing/until';
 import { migrate } from '../migrate.ts';
 import { signUp, startApi, type TestApi } from '../testing/api.ts';
@@ -377,7 +378,7 @@ describe('a process', () => {
   });
 
   test('answers 503 with Retry-After while the database is away, and comes back by itself', async () => {
-    await using proxy = await cuttableProxy(String(process.env['TEST_DATABASE_URL']));
+    await using proxy = await cuttableProxy((await borrowPostgres()).url);
     await using behind = await startApi({ through: through(proxy) });
     const { token } = await signUp(behind, { interface: 'shipper' });
     expect((await behind.ask('GET', base, { token })).status).toBe(200);
@@ -399,7 +400,7 @@ describe('a process', () => {
   });
 
   test('answers 503 until the migrations are there, and says what it waits for', async () => {
-    await using proxy = await cuttableProxy(String(process.env['TEST_DATABASE_URL']));
+    await using proxy = await cuttableProxy((await borrowPostgres()).url);
     await using early = await startApi({ isMigrated: false, through: through(proxy) });
     const isWaitingFor = (what: string) => early.database.waitingFor().join().includes(what);
     const status = async () => problemStatus(await early.ask('GET', base, { token: 'wbl_x' }));

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { actions } from '@waybell/catalog/actions';
+import { borrowPostgres } from '@waybell/runtime/testing/borrow';
 import { signUp, startApi, type TestApi } from '../testing/api.ts';
 import type { Asked } from '../testing/ask.ts';
 import { cuttableProxy } from '../testing/cuttable-proxy.ts';
@@ -181,7 +182,7 @@ describe('openapi.json', () => {
   });
 
   test('tells of the answers of each operation while the database is away, or broken', async () => {
-    await using proxy = await cuttableProxy(String(process.env['TEST_DATABASE_URL']));
+    await using proxy = await cuttableProxy((await borrowPostgres()).url);
     await using failing = await startApi({ through: (url) => url.replace(new URL(url).host, new URL(proxy.url).host) });
     const { token } = await signUp(failing, { interface: 'shipper' });
     await failing.store.postgres.query('alter table waybell.access_tokens rename to elsewhere');

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { borrowRedis } from '@waybell/runtime/testing/borrow';
 import { until } from '@waybell/runtime/testing/until';
-import { signUp, startApi, testRedisUrl, type TestApi } from '../testing/api.ts';
+import { signUp, startApi, type TestApi } from '../testing/api.ts';
 import { cuttableProxy } from '../testing/cuttable-proxy.ts';
 import { createToken, revokeToken } from '../tokens.ts';
 
@@ -53,7 +54,7 @@ describe('a token', () => {
   });
 
   test('has its limit in each process while Redis is away', async () => {
-    await using proxy = await cuttableProxy(testRedisUrl());
+    await using proxy = await cuttableProxy((await borrowRedis()).url);
     await using alone = await startApi({ limits, redisUrl: proxy.url });
     await proxy.cut();
     const { token } = await signUp(alone, { interface: 'shipper' });

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
+import { borrowRedis } from '@waybell/runtime/testing/borrow';
 import { until } from '@waybell/runtime/testing/until';
 import { connectRedis } from '@waybell/runtime/redis';
-import { testRedisUrl } from '../testing/api.ts';
 import { cuttableProxy } from '../testing/cuttable-proxy.ts';
 import { PATIENT_MS, silentLog as log } from '../testing/database.ts';
 import { sharedCounts } from './shared-counts.ts';
@@ -19,7 +19,8 @@ function aReplica(url: string, prefix: string) {
 describe('sharedCounts', () => {
   test('counts for all replicas together, and each key by itself', async () => {
     const prefix = `test:${randomUUID()}:`;
-    const replicas = [aReplica(testRedisUrl(), prefix), aReplica(testRedisUrl(), prefix)] as const;
+    const { url } = await borrowRedis();
+    const replicas = [aReplica(url, prefix), aReplica(url, prefix)] as const;
     await using _one = replicas[0].redis;
     await using _other = replicas[1].redis;
     await until('all are connected', () => replicas.every(({ redis }) => redis.status === 'ready'));
@@ -32,7 +33,7 @@ describe('sharedCounts', () => {
   });
 
   test('counts in this process while Redis is away, from the start or later, and together again after', async () => {
-    await using proxy = await cuttableProxy(testRedisUrl());
+    await using proxy = await cuttableProxy((await borrowRedis()).url);
     await proxy.cut();
     const { redis, increment } = aReplica(proxy.url, `test:${randomUUID()}:`);
     await using _redis = redis;

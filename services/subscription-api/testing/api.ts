@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Action } from '@waybell/catalog/action';
 import { actions } from '@waybell/catalog/actions';
+import { borrowRedis } from '@waybell/runtime/testing/borrow';
 import { until } from '@waybell/runtime/testing/until';
 import { readNetworks } from '@waybell/runtime/forbidden-address';
 import { createMetrics, type Metrics } from '@waybell/runtime/metrics';
@@ -59,7 +60,7 @@ export async function startApi(
     openDatabase({ url, role: '', poolSize: 8, timeoutMs: options.timeoutMs ?? PATIENT_MS, log: silentLog }),
   );
   const redis = stack.use(
-    connectRedis({ url: options.redisUrl ?? testRedisUrl(), timeoutMs: PATIENT_MS, log: silentLog }),
+    connectRedis({ url: options.redisUrl ?? (await borrowRedis()).url, timeoutMs: PATIENT_MS, log: silentLog }),
   );
   const metrics = createMetrics('test');
   const limits = { ...unlimited, ...options.limits };
@@ -93,7 +94,7 @@ export async function startApi(
   return { ...asked, admin, store, database, metrics, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
 
-/** What no test comes near that is about something else: all share one Redis, and the machine may stand still. */
+/** What no test comes near that is about something else: the machine may stand still. */
 const unlimited: Limits & ServerLimits = {
   requestsPerMinute: 1_000_000,
   failuresPerMinute: 1_000_000,
@@ -109,12 +110,6 @@ export async function signUp(
 ): Promise<{ guid: string; token: string }> {
   const { guid } = await createAccount(store.postgres, account);
   return { guid, token: await createToken(store.postgres, { accountGuid: guid, ...account }) };
-}
-
-export function testRedisUrl(): string {
-  const url = process.env['TEST_REDIS_URL'];
-  if (url === undefined) throw new Error('TEST_REDIS_URL is not set: run `./waybell test`, or name a Redis');
-  return url;
 }
 
 /** Names whose answers a test knows, on every machine. */

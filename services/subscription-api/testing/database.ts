@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { createLog } from '@waybell/runtime/log';
+import { borrowPostgres } from '@waybell/runtime/testing/borrow';
 import { until } from '@waybell/runtime/testing/until';
 import pg from 'pg';
-import { migrate } from '../migrate.ts';
 
 export type TestDatabase = AsyncDisposable & { url: string; name: string; postgres: pg.Pool };
 
@@ -11,12 +11,16 @@ export const PATIENT_MS = 60_000;
 
 export const silentLog = createLog({ service: 'test', level: 'silent' });
 
-/** A migrated database of its own on the server that TEST_DATABASE_URL names. Disposing checks for leaks and drops it. */
+/**
+ * A migrated database of its own: a clone, or empty. Disposing checks for leaks and drops it.
+ */
 export async function createTestDatabase(options: { isMigrated?: boolean } = {}): Promise<TestDatabase> {
   const name = `waybell_test_${randomBytes(6).toString('hex')}`;
-  const url = urlOf(name);
-  await onServer((server) => server.query(`create database ${name}`));
-  if (options.isMigrated !== false) await migrate({ url, log: silentLog, waitMs: PATIENT_MS });
+  const { url: template } = await borrowPostgres();
+  const on = (database: string) => Object.assign(new URL(template), { pathname: `/${database}` }).href;
+  const cloned = options.isMigrated === false ? 'template1' : new URL(template).pathname.slice(1);
+  await onServer(on('postgres'), (server) => server.query(`create database ${name} template ${cloned}`));
+  const url = on(name);
   const postgres = new pg.Pool({ connectionString: url, max: 10 });
   return {
     url,
@@ -24,7 +28,7 @@ export async function createTestDatabase(options: { isMigrated?: boolean } = {})
     postgres,
     async [Symbol.asyncDispose]() {
       await postgres.end();
-      await onServer(async (server) => {
+      await onServer(on('postgres'), async (server) => {
         try {
           await untilNobodyIsConnected(server, name);
         } finally {
@@ -35,16 +39,8 @@ export async function createTestDatabase(options: { isMigrated?: boolean } = {})
   };
 }
 
-function urlOf(database: string): string {
-  const server = process.env['TEST_DATABASE_URL'];
-  if (server === undefined) throw new Error('TEST_DATABASE_URL is not set: run `./waybell test`, or name a Postgres');
-  const url = new URL(server);
-  url.pathname = `/${database}`;
-  return url.href;
-}
-
-async function onServer(work: (server: pg.Client) => Promise<unknown>): Promise<void> {
-  const server = new pg.Client({ connectionString: urlOf('postgres') });
+async function onServer(url: string, work: (server: pg.Client) => Promise<unknown>): Promise<void> {
+  const server = new pg.Client({ connectionString: url });
   await server.connect();
   try {
     await work(server);

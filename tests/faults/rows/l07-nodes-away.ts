@@ -91,7 +91,7 @@ type ClusterStage = BuiltStage & { cluster: RabbitmqCluster };
 
 async function buildClusterStage(settings: Record<string, string>, scale: Scale): Promise<ClusterStage> {
   const cluster = await RabbitmqCluster.start();
-  const stack = await TestStack.start({ ...settings, AMQP_URL: cluster.url }, cluster.nodes[0]?.spec.address);
+  const stack = await TestStack.startAlone({ ...settings, AMQP_URL: cluster.url }, cluster.nodes[0]?.spec.address);
   const receiver = await Receiver.start();
   return {
     stack,

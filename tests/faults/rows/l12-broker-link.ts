@@ -49,7 +49,7 @@ async function buildLinkStage(settings: Record<string, string>, scale: Scale): P
   const servers = await startServers({ home, only: ['rabbitmq'] });
   const brokerUrl = servers.url('rabbitmq');
   const detour = await Detour.to(brokerUrl);
-  const stack = await TestStack.start({ ...settings, AMQP_URL: detour.url }, brokerUrl);
+  const stack = await TestStack.startAlone({ ...settings, AMQP_URL: detour.url }, brokerUrl);
   const receiver = await Receiver.start();
   return {
     stack,

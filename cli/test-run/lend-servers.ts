@@ -1,0 +1,185 @@
+import { createServer, type Server } from 'node:http';
+import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
+import pg from 'pg';
+import type { ServerName } from '@waybell/stack/choose-sources';
+import { onceMore } from '@waybell/stack/once-more';
+import { prepareDatabase } from '@waybell/stack/prepare';
+import { rabbitmqctl } from '@waybell/stack/rabbitmqctl';
+import { startServers, type Servers } from '@waybell/stack/servers';
+import { allowLogins } from '@waybell/stack/service-logins';
+import { signalQuietly } from '@waybell/stack/process-identity';
+import { closeServer, listen } from '@waybell/runtime/health';
+
+const TEMPLATE = 'waybell_template';
+const VHOSTS = { shared: 40, breakable: 12 };
+
+/** Servers of one test run, and the way for tests to borrow from them. */
+export type Lender = AsyncDisposable & {
+  /** For tests: libs/runtime/testing/borrow.ts. */
+  environment: { TEST_SERVERS: string };
+};
+
+export type Lend = {
+  /** Folder for data and logs. */
+  home: string;
+  report: (line: string) => void;
+  /** Hears what was tried again. */
+  note: (line: string) => void;
+};
+
+/**
+ * One RabbitMQ, Postgres and Redis for all tests, each of which gets a virtual host or a database of its own; and a
+ * RabbitMQ and a Redis for those that break them, one after the other, started when first asked for. Resolves while they
+ * start: who borrows waits.
+ */
+export async function lendServers({ home, report, note }: Lend): Promise<Lender> {
+  const start = (name: keyof typeof VHOSTS, only?: ServerName[]) =>
+    onceMore(note, () =>
+      startServers({
+        home: join(home, name),
+        vhosts: vhostsOf(name),
+        isThrowaway: true,
+        report,
+        ...(only && { only }),
+      }),
+    );
+  const shared = start('shared');
+  const template = shared.then(makeTemplate);
+  // Whoever borrows hears of it.
+  template.catch(() => undefined);
+  const vhosts = vhostsOf('shared').values();
+  const databases = counter();
+  const breakable = new BreakableServers(() => start('breakable', ['rabbitmq', 'redis']));
+  const server = serveJson({
+    vhost: async () => ({ url: onVhost(await shared, vhosts) }),
+    // Strings: borrow.ts sends nothing else.
+    control: async (args) => rabbitmqctl((await shared).process('rabbitmq').spec, ...(args as string[])),
+    redis: async () => ({ url: onDatabase(await shared, databases) }),
+    postgres: async () => ({ url: await template }),
+    // A line of text: borrow.ts sends nothing else.
+    note: async (line) => note(line as string),
+    ...breakable.answers(),
+  });
+  const { port } = await listen(server, { host: '127.0.0.1', port: 0 });
+  return {
+    environment: { TEST_SERVERS: `http://127.0.0.1:${port}` },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await closeServer(server);
+      await breakable[Symbol.asyncDispose]();
+      await (await shared.catch(() => undefined))?.stop();
+    },
+  };
+}
+
+type Answers = Record<string, (body: unknown) => Promise<unknown>>;
+
+/** Answers each path by its function; what that throws is the answer's text, with status 500. */
+function serveJson(answers: Answers): Server {
+  return createServer((request, response) => {
+    // Tests look for sockets that were left open.
+    response.setHeader('connection', 'close');
+    json(request)
+      .then((body) => answers[request.url?.slice(1) ?? '']?.(body))
+      .then((answer) => response.end(JSON.stringify(answer ?? null)))
+      .catch((error: unknown) => response.writeHead(500).end(String(error)));
+  });
+}
+
+/** A RabbitMQ and a Redis that one test at a time may stop, kill and fill. */
+class BreakableServers implements AsyncDisposable {
+  readonly #start: () => Promise<Servers>;
+  readonly #vhosts = vhostsOf('breakable').values();
+  readonly #databases = counter();
+  #servers: Promise<Servers> | undefined;
+  #turn = Promise.resolve();
+  #done: () => void = () => undefined;
+
+  constructor(start: () => Promise<Servers>) {
+    this.#start = start;
+  }
+
+  answers(): Answers {
+    const tell = (name: 'rabbitmq' | 'redis', verb: 'stop' | 'start' | 'kill') => async () => {
+      const process = (await this.#running()).process(name);
+      await process[verb]();
+      return { pid: process.identity?.pid };
+    };
+    const verbs = (['stop', 'start', 'kill'] as const).flatMap((verb) =>
+      (['rabbitmq', 'redis'] as const).map((name) => [`breakable/${name}/${verb}`, tell(name, verb)] as const),
+    );
+    return {
+      'breakable/take': () => this.#take(),
+      'breakable/give': () => this.#give(),
+      // Strings: borrow.ts sends nothing else.
+      'breakable/control': async (args) =>
+        rabbitmqctl((await this.#running()).process('rabbitmq').spec, ...(args as string[])),
+      ...Object.fromEntries(verbs),
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await (await this.#servers?.catch(() => undefined))?.stop();
+  }
+
+  async #take() {
+    const before = this.#turn;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#turn = promise;
+    await before;
+    this.#done = resolve;
+    const servers = await (this.#servers ??= this.#start());
+    const pids = Object.fromEntries(servers.processes.map(({ spec, identity }) => [spec.name, identity?.pid]));
+    return { rabbitmqUrl: onVhost(servers, this.#vhosts), redisUrl: onDatabase(servers, this.#databases), pids };
+  }
+
+  /** Whatever was done to them, the next finds them running. */
+  async #give(): Promise<void> {
+    const servers = await this.#servers;
+    for (const process of servers?.processes ?? []) {
+      if (process.identity !== undefined) signalQuietly(process.identity.pid, 'SIGCONT');
+      if (process.state === 'stopped') await process.start();
+    }
+    this.#done();
+  }
+
+  async #running(): Promise<Servers> {
+    if (this.#servers === undefined) throw new Error('nobody has taken the servers to break');
+    return this.#servers;
+  }
+}
+
+/** Resolves with the address of a migrated database to clone, on a server that lets every service's user log in. */
+async function makeTemplate(servers: Servers): Promise<string> {
+  const url = new URL(servers.url('postgres'));
+  const client = new pg.Client({ connectionString: url.href });
+  await client.connect();
+  await client.query(`create database ${TEMPLATE}`);
+  await client.end();
+  url.pathname = `/${TEMPLATE}`;
+  await prepareDatabase({ url: url.href });
+  await allowLogins(servers);
+  return url.href;
+}
+
+const vhostsOf = (name: keyof typeof VHOSTS): string[] =>
+  Array.from({ length: VHOSTS[name] }, (_, place) => `${name}-${String(place + 1).padStart(2, '0')}`);
+
+function onVhost(servers: Servers, vhosts: Iterator<string>): string {
+  const next = vhosts.next();
+  if (next.done === true) throw new Error('more tests use RabbitMQ than there are virtual hosts: see VHOSTS');
+  const url = new URL(servers.url('rabbitmq'));
+  url.pathname = `/${next.value}`;
+  return url.href;
+}
+
+function onDatabase(servers: Servers, databases: Iterator<number>): string {
+  const url = new URL(servers.url('redis'));
+  url.pathname = `/${databases.next().value}`;
+  return url.href;
+}
+
+function* counter(): Generator<number, never> {
+  for (let next = 1; ; next += 1) yield next;
+}

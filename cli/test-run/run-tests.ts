@@ -1,0 +1,57 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { report } from '../report.ts';
+import { disturb } from './disturb.ts';
+import type { TestFile } from './find-tests.ts';
+import { lendServers } from './lend-servers.ts';
+import { runJest, type JestResult, type TestCounts } from './run-jest.ts';
+
+export type TestRun = {
+  tests: TestFile[];
+  env: NodeJS.ProcessEnv;
+  signal: AbortSignal;
+  /** Stops processes of the run at random while it goes on, and keeps the cores busy. */
+  isDisturbed?: boolean;
+};
+
+const SLOWEST = 8;
+
+/** Runs these tests, with one set of servers where any of them needs servers. Says what was tried again, and why. */
+export async function runTests({ tests, env, signal, isDisturbed = false }: TestRun): Promise<TestCounts> {
+  await using stack = new AsyncDisposableStack();
+  const home = mkdtempSync(join(tmpdir(), 'waybell-test-'));
+  stack.defer(() => rmSync(home, { recursive: true, force: true, maxRetries: 10 }));
+  // Postgres runs as another user under root, and must get to its files.
+  chmodSync(home, 0o711);
+  const notes: string[] = [];
+  const note = (line: string) => {
+    notes.push(line);
+    report(line);
+  };
+  const lender = tests.some(({ needsServers }) => needsServers)
+    ? stack.use(await lendServers({ home, note, report }))
+    : undefined;
+  if (isDisturbed) stack.use(disturb(report));
+  // Whatever a test starts by its own, it is not the caller's stack.
+  const given = { ...env, ...lender?.environment, WAYBELL_HOME: join(home, 'stack') };
+  const first = await runJest({ tests, env: given, signal });
+  const again = await runCrashed(first, { tests, env: given, signal, note });
+  for (const [path, seconds] of slowest(first)) report(`${seconds.toFixed(1).padStart(6)} s  ${path}`);
+  if (notes.length > 0) report(['tried again:', ...notes].join('\n  '));
+  return { passed: first.passed + again.passed, failed: first.failed + again.failed };
+}
+
+type Rerun = Pick<TestRun, 'tests' | 'env' | 'signal'> & { note: (line: string) => void };
+
+/** Only what never came to an assertion: a process that ended under it says nothing of the product. */
+async function runCrashed({ crashed }: JestResult, { tests, env, signal, note }: Rerun): Promise<TestCounts> {
+  if (crashed.length === 0 || signal.aborted) return { passed: 0, failed: crashed.length };
+  for (const path of crashed) note(`${path}: its process crashed`);
+  const again = await runJest({ tests: tests.filter(({ path }) => crashed.includes(path)), env, signal });
+  return { passed: again.passed, failed: again.failed + again.crashed.length };
+}
+
+function slowest({ seconds }: JestResult): [string, number][] {
+  return [...seconds].toSorted(([, left], [, right]) => right - left).slice(0, SLOWEST);
+}

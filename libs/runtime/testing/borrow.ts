@@ -1,0 +1,76 @@
+/**
+ * What a test run lends to its tests, over HTTP on loopback: `cli/test-run/lend-servers.ts` is the other side. It is asked
+ * for at the address in TEST_SERVERS.
+ */
+async function ask<T>(path: string, body: unknown = null): Promise<T> {
+  const lender = process.env['TEST_SERVERS'];
+  if (lender === undefined) throw new Error('this test needs servers, which ./waybell test starts');
+  const response = await fetch(`${lender}/${path}`, { method: 'POST', body: JSON.stringify(body) });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${path} was answered with ${response.status}: ${text}`);
+  // The lender's answers are typed there, by the same names.
+  return JSON.parse(text) as T;
+}
+
+/** A virtual host that is empty and nobody else's, on a broker that others use as well. */
+export const borrowVhost = (): Promise<{ url: string }> => ask('vhost');
+
+/** Runs `rabbitmqctl` where borrowed virtual hosts are: it must leave alone what is not in the own one. */
+export const controlShared = (...args: string[]): Promise<string> => ask('control', args);
+
+/** A database of Redis that is empty and nobody else's. */
+export const borrowRedis = (): Promise<{ url: string }> => ask('redis');
+
+/** A migrated database, to be cloned, on a Postgres that others use as well. */
+export const borrowPostgres = (): Promise<{ url: string }> => ask('postgres');
+
+/** Has the run say that something was tried again, and why. */
+export async function noteOfRun(line: string): Promise<void> {
+  if (process.env['TEST_SERVERS'] === undefined) process.stderr.write(`tried again: ${line}\n`);
+  else await ask('note', line);
+}
+
+/** A server that only this test uses, and may stop, kill and fill. */
+export type BreakableServer = {
+  readonly pid: number | undefined;
+  stop(): Promise<void>;
+  start(): Promise<void>;
+  kill(): Promise<void>;
+};
+
+/** A RabbitMQ and a Redis to break; one test at a time has them, others wait. Giving them back rights them. */
+export type Breakable = AsyncDisposable & {
+  /** Of a virtual host that is empty. */
+  rabbitmqUrl: string;
+  /** Of a database that is empty. */
+  redisUrl: string;
+  rabbitmq: BreakableServer;
+  redis: BreakableServer;
+  /** Runs `rabbitmqctl` and resolves with what it prints. Rejects with what it says where it fails. */
+  control(...args: string[]): Promise<string>;
+};
+
+export async function borrowBreakable(): Promise<Breakable> {
+  const taken = await ask<{ rabbitmqUrl: string; redisUrl: string; pids: Record<string, number> }>('breakable/take');
+  const server = (name: string): BreakableServer => {
+    let { [name]: pid } = taken.pids;
+    const go = (verb: string) => async () => {
+      ({ pid } = await ask<{ pid?: number }>(`breakable/${name}/${verb}`));
+    };
+    return {
+      get pid() {
+        return pid;
+      },
+      stop: go('stop'),
+      start: go('start'),
+      kill: go('kill'),
+    };
+  };
+  return {
+    ...taken,
+    rabbitmq: server('rabbitmq'),
+    redis: server('redis'),
+    control: (...args) => ask<string>('breakable/control', args),
+    [Symbol.asyncDispose]: () => ask('breakable/give'),
+  };
+}
