@@ -36,7 +36,7 @@ function suiteOf(path: string): Suite {
 }
 
 // The marks of a test on real servers: those of the run, or the start of servers of its own.
-const SERVERS_MARK = /TEST_SERVERS|\bstart(Servers|Stack)\b/;
+const SERVERS_MARK = /TEST_(SERVERS)|\bstart(Servers|Stack)\b/;
 const IMPORT = /from\s+'((?:\.{1,2}\/|@waybell\/)[^']+)'/g;
 
 /** Whether the file, or anything of this repository that it imports, uses real servers. */

@@ -17,7 +17,7 @@ test('a run that is interrupted leaves no process of a test behind', async () =>
     const hasStarted = () => existsSync(join(folder, 'started'));
     await Promise.race([run, until('the test has started its process', hasStarted)]);
     halt.abort();
-    expect(await run).toEqual({ passed: 0, failed: 1 });
+    expect(await run).toMatchObject({ passed: 0, failed: 1 });
     await nothingLeftBehind([folder]);
   } finally {
     halt.abort();

@@ -102,7 +102,7 @@ async function plainOwner({ name, url, postgres }: TestDatabase): Promise<AsyncD
   // No role of Waybell by its name: those of the whole server are looked at beside this.
   const user = `owner_of_${name}`;
   const { rows } = await postgres.query<{ role: string }>(
-    "select rolname as role from pg_roles where starts_with(rolname, 'waybell_') and not rolcanlogin",
+    "select rolname as role from pg_roles where starts_with(rolname, 'waybell_')",
   );
   await postgres.query(`create role ${user} login password 'plain' in role ${rows.map(({ role }) => role).join(', ')}`);
   await postgres.query(`alter database ${name} owner to ${user}`);

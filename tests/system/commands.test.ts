@@ -7,7 +7,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { connect } from 'amqplib';
 import { RejectedQueue } from '@waybell/cli/rejected/rejected-queue';
 import { freePort } from '@waybell/stack/free-port';
-import { rabbitmqctl } from '@waybell/stack/rabbitmqctl';
 import { repository } from '@waybell/stack/stack-folder';
 import { publishRejected } from '@waybell/line/aside';
 import { publishDelivery } from '@waybell/line/delivery';
@@ -99,16 +98,16 @@ describe('up', () => {
       return roles.every((role) => seen.has(role));
     });
     expect([...seen].toSorted()).toEqual(['waybell', ...roles]);
-    const listed = await rabbitmqctl(
-      servers.process('rabbitmq').spec,
-      'list_connections',
-      '--no-table-headers',
-      'user',
-    );
+    const listed = await stack.rabbitmqctl('list_connections', '--no-table-headers', 'user', 'vhost');
     const names = ['deactivator', 'deliverer', 'delivery-log', 'event-router', 'location-tracker'].map(
       (name) => `waybell-${name}`,
     );
-    expect([...new Set(listed.trim().split('\n'))].toSorted()).toEqual(['waybell', ...names]);
+    const here = listed
+      .trim()
+      .split('\n')
+      .map((line) => line.split('\t'))
+      .filter(([, vhost]) => vhost === stack.vhost);
+    expect([...new Set(here.map(([user]) => user))].toSorted()).toEqual(['waybell', ...names]);
   });
 });
 

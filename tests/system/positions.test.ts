@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { rabbitmqctl } from '@waybell/stack/rabbitmqctl';
 import { locationsQueue } from '@waybell/line/topology';
 import { closeServer, listen } from '@waybell/runtime/health';
 import { clockSettings, HOUR_MS, rightClocks, setClocks } from '../testing/clocks.ts';
@@ -29,7 +28,7 @@ const geocoder = createServer((request, response) => {
 
 beforeAll(async () => {
   const { port } = await listen(geocoder, { host: '127.0.0.1', port: 0 });
-  stack = await TestStack.startAlone({
+  stack = await TestStack.start({
     ...PATIENT,
     ...clockSettings,
     GPS_SILENCE: '1h',
@@ -144,7 +143,7 @@ describe('a drive', () => {
     await stack.upstream.publish(aLocationReport({ ...report, recordedAt: Date.now() }));
     await until('it is told', () => heard().find(({ action }) => action === MOVED));
     const leader = (verb: 'suspend' | 'resume') =>
-      rabbitmqctl(stack.stack.servers.process('rabbitmq').spec, 'eval', `sys:${verb}('%2F_${locationsQueue}').`);
+      stack.rabbitmqctl('eval', `sys:${verb}('${stack.vhost}_${locationsQueue}').`);
     const isOff = () => heard().some(({ action }) => action === OFF);
     const before = await looksBehind();
     await leader('suspend');
