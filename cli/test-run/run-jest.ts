@@ -36,9 +36,7 @@ export async function runJest({ tests, env, onOutput, signal }: JestRun): Promis
     '--reporters=default',
     `--maxWorkers=${availableParallelism()}`,
     `--testSequencer=${join(repository, 'cli', 'test-run', 'gate-order.js')}`,
-    '--testMatch=**',
-    '--runTestsByPath',
-    ...tests.map(({ path }) => join(repository, path)),
+    ...tests.map(({ path }) => `--testMatch=${join(repository, path)}`),
   ];
   const withServers = tests.filter(({ needsServers }) => needsServers).map(({ path }) => path);
   // Its report is not the command's answer: it goes to stderr.

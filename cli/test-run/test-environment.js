@@ -1,7 +1,10 @@
 import { TestEnvironment as NodeEnvironment } from 'jest-environment-node';
 
-// Unasked, a worker outlives jest, and a signal ends a process without telling those who wait for its exit.
-for (const end of ['SIGINT', 'SIGTERM', 'SIGHUP', 'disconnect']) process.once(end, () => process.exit(1));
+// Unasked, a signal ends a process without telling those who wait for its exit, and a worker outlives jest. Listening for
+// `disconnect` would keep it from ever ending by itself.
+for (const end of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(end, () => process.exit(1));
+const { ppid } = process;
+setInterval(() => process.ppid !== ppid && process.exit(1), 500).unref();
 
 /**
  * Jest gives tests a `process` of its own making, which hears of no exit. Here its exit is the end of the test file or
