@@ -1,10 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { findAction } from '@waybell/catalog/actions';
-import { startServers, type Servers } from '@waybell/stack/servers';
 import { settleDeliveriesIn, type Deactivation, type Ended } from '@waybell/deactivator/settle-deliveries';
 import { startSweep } from '@waybell/deactivator/sweep';
 import { findTargetIn } from '@waybell/deliverer/find-target';
@@ -21,19 +17,12 @@ const keyRing = readKeyRing(`k1:${Buffer.alloc(32, 1).toString('base64')}`);
 const DAY_MS = 86_400_000;
 const RULES = { offOnExhausted: ['carrier' as const], offOnWindow: ['carrier' as const], windowMs: DAY_MS };
 
-let home: string;
-let servers: Servers | undefined;
 let store: TestDatabase;
 let router: Postgres;
 let deliverer: Postgres;
 let deactivator: Postgres;
 
 beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), 'waybell-tables-'));
-  if (process.env['TEST_DATABASE_URL'] === undefined) {
-    servers = await startServers({ home, only: ['postgres'] });
-    process.env['TEST_DATABASE_URL'] = servers.url('postgres');
-  }
   store = await createTestDatabase();
   const as = (role: string) =>
     connectPostgres({ url: store.url, role, poolSize: 2, timeoutMs: 60_000, log: silentLog });
@@ -45,11 +34,6 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const pool of [router, deliverer, deactivator]) await pool[Symbol.asyncDispose]();
   await store[Symbol.asyncDispose]();
-  if (servers !== undefined) {
-    delete process.env['TEST_DATABASE_URL'];
-    await servers.stop();
-  }
-  await rm(home, { recursive: true, force: true });
 });
 
 type Given = {

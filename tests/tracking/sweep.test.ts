@@ -9,7 +9,7 @@ const COARSE_MS = 300_000;
 let tracker: Tracker;
 
 beforeEach(async () => {
-  tracker = await Tracker.start({ claimMs: CLAIM_MS, redisDatabase: 9 });
+  tracker = await Tracker.start({ claimMs: CLAIM_MS });
 });
 afterEach(() => tracker[Symbol.asyncDispose]());
 
@@ -180,7 +180,7 @@ describe('what was switched off and not announced', () => {
 
 describe('what somebody is announcing', () => {
   test('is left alone by others', async () => {
-    await using patient = await Tracker.start({ claimMs: HOUR_MS, redisDatabase: 10 });
+    await using patient = await Tracker.start({ claimMs: HOUR_MS });
     await patient.replica()(aReport());
     patient.now = START + HOUR_MS + 1;
     await patient.sweep({
@@ -195,7 +195,7 @@ describe('what somebody is announcing', () => {
 describe('two replicas', () => {
   test('that sweep at once announce each vehicle once', async () => {
     // No claim runs out while another replica is slow to start.
-    await using patient = await Tracker.start({ claimMs: HOUR_MS, redisDatabase: 10 });
+    await using patient = await Tracker.start({ claimMs: HOUR_MS });
     const seeReport = patient.replica();
     const vehicles = guids(2_000);
     await Promise.all(vehicles.map((vehicle) => seeReport(aReport({ vehicles: [vehicle] }))));

@@ -9,6 +9,7 @@ import { seeTogether, type SeeReport } from '@waybell/location-tracker/see-toget
 import { sweep, type SweepResult } from '@waybell/location-tracker/sweep';
 import type { Publication } from '@waybell/line/messages';
 import { connectPostgres, type Postgres } from '@waybell/runtime/postgres';
+import { borrowRedis } from '@waybell/runtime/testing/borrow';
 import { connectRedis, type Redis as Client } from '@waybell/runtime/redis';
 import { createTestDatabase, silentLog, type TestDatabase } from '@waybell/subscription-api/testing/database';
 
@@ -31,24 +32,18 @@ export class Tracker implements AsyncDisposable {
   readonly remembered: RememberedVehicles;
   readonly #postgres: Postgres;
 
-  private constructor(store: TestDatabase, { claimMs, redisDatabase }: { claimMs: number; redisDatabase: number }) {
+  private constructor(store: TestDatabase, { claimMs, redisUrl }: { claimMs: number; redisUrl: string }) {
     this.store = store;
     const options = { url: store.url, role: 'waybell_tracker', poolSize: 5, timeoutMs: 60_000, log: silentLog };
     this.#postgres = connectPostgres(options);
-    this.redis = connectRedis({ url: redisUrl(redisDatabase), timeoutMs: 60_000, log: silentLog });
+    this.redis = connectRedis({ url: redisUrl, timeoutMs: 60_000, log: silentLog });
     this.deactivations = deactivationsIn(this.#postgres, { claimMs });
     this.remembered = rememberedVehiclesIn(this.redis, { rememberMs: 24 * HOUR_MS });
   }
 
-  /** In a database of Redis that no other test has, since it is emptied. */
-  static async start({
-    claimMs = 60_000,
-    redisDatabase,
-  }: {
-    claimMs?: number;
-    redisDatabase: number;
-  }): Promise<Tracker> {
-    const tracker = new Tracker(await createTestDatabase(), { claimMs, redisDatabase });
+  static async start({ claimMs = 60_000 }: { claimMs?: number } = {}): Promise<Tracker> {
+    const { url: redisUrl } = await borrowRedis();
+    const tracker = new Tracker(await createTestDatabase(), { claimMs, redisUrl });
     // Refused until it is connected.
     await new Promise((resolve) => tracker.redis.once('ready', resolve));
     await tracker.forgetAll();
@@ -127,10 +122,4 @@ function readAnnounced({ body, messageId = '' }: Publication): Announced {
     vehicles: event.payload.vehicle_guids,
     body: body.toString(),
   };
-}
-
-function redisUrl(database: number): string {
-  const url = new URL(process.env['TEST_REDIS_URL'] ?? '');
-  url.pathname = `/${database}`;
-  return url.href;
 }

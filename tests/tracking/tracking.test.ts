@@ -6,7 +6,7 @@ import { aReport, HOUR_MS, START, Tracker } from './tracker.ts';
 let tracker: Tracker;
 
 beforeEach(async () => {
-  tracker = await Tracker.start({ redisDatabase: 8 });
+  tracker = await Tracker.start();
 });
 afterEach(() => tracker[Symbol.asyncDispose]());
 
