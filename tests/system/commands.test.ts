@@ -78,7 +78,6 @@ const created = (account: string): PublishedEvent =>
 
 describe('up', () => {
   test('has each service log in as itself, with the rights that it needs', async () => {
-    const { servers } = stack.stack;
     const roles = ['waybell_deactivator', 'waybell_deliverer', 'waybell_log', 'waybell_router', 'waybell_tracker'];
     const shipper = await stack.client('shipper');
     await shipper.subscribe('order.paid', receiver.url('/logged-in'));
