@@ -5,7 +5,7 @@ import { until } from './until.ts';
  * Resolves with the work once it has ended, while the clock is turned by no more than that: what is real in it, a socket
  * or another process, may take as long as it likes.
  */
-export async function endedWithin<T>(limit: { clock: TurnedClock; limitMs: number }, work: Promise<T>): Promise<T> {
+export async function endedWithin<T>(limit: { clock: TurnedClock; limitMs: number }, work: PromiseLike<T>): Promise<T> {
   const { clock, limitMs } = limit;
   let isOver = false;
   const end = () => void (isOver = true);
