@@ -58,8 +58,9 @@ describe('outcomes', () => {
       hold: holdOf(1_000),
       handle: async (body) => [{ kind: 'outcome', outcome: anOutcome(body) }],
     });
-    await broker.put(line.input, numbers(250));
     await using running = await line.run();
+    await until('it is connected', () => running.broker.isWritable());
+    await broker.put(line.input, numbers(250));
     await until('all are handled', () => line.seen.length === 250);
     const all = await untilRecorded(200);
     expect(all.map((batch) => batch.length)).toEqual([100, 100]);

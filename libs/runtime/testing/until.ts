@@ -37,7 +37,7 @@ export async function until<T>(what: string, look: Look<T>, follow = (): unknown
 
 async function answerOf<T>(look: Look<T>): Promise<T | undefined | false> {
   const answered = new AbortController();
-  const limit = sleep(LIMIT_MS, undefined, { signal: answered.signal });
+  const limit = sleep(LIMIT_MS, undefined, { signal: answered.signal, ref: false });
   try {
     return await Promise.race([look(), limit.then(() => Promise.reject(new Error('no answer')))]);
   } finally {
