@@ -93,8 +93,6 @@ async function read(request: IncomingMessage): Promise<Buffer> {
 const defaultAuthorities = tls.getCACertificates('default');
 const trust = (cert: string) => tls.setDefaultCACertificates([...defaultAuthorities, cert]);
 
-const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
-
 beforeAll(() => void process.on('unhandledRejection', noteUnhandled));
 afterEach(async () => {
   for (const each of opened.splice(0).toReversed()) await each[Symbol.asyncDispose]();
@@ -356,10 +354,9 @@ describe('callEndpoint, once there is a 2xx status, answers success', () => {
     const clock = new TurnedClock();
     const server = await serve(
       tcpServer((socket) =>
-        socket.once('data', async () => {
+        socket.once('data', () => {
           socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf');
-          await untilAnswered(clock);
-          socket.resetAndDestroy();
+          void untilAnswered(clock).then(() => socket.resetAndDestroy());
         }),
       ),
     );

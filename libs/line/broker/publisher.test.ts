@@ -121,12 +121,11 @@ describe('publish', () => {
     await using publisher = await aPublisher({ ...PATIENT, clock });
     await publisher.untilWritable();
     broker.detour.stall();
-    const unsure = publisher.publish(aPublication(queue, 'unsure'));
+    const unsure = publisher.publish(aPublication(queue, 'unsure')).catch(String);
     await clock.runFor(CONFIRM_LIMIT_MS);
     expect(publisher.publishing().unconfirmed).toBe(1);
-    const ended = expect(unsure).rejects.toThrow('the connection is gone');
     await clock.runFor(1_000);
-    await ended;
+    expect(await unsure).toContain('the connection is gone');
     expect(publisher.isWritable()).toBe(false);
     // The way back may stay closed: then the connection is not closed, but given up.
     await clock.runFor(2_000);
@@ -269,9 +268,9 @@ describe('a blocked connection', () => {
     await publisher.untilWritable();
     broker.detour.stall();
     try {
-      const given = expect(publisher.publish(aPublication(queue))).rejects.toThrow('the connection is gone');
+      const published = publisher.publish(aPublication(queue)).catch(String);
       await clock.runFor(CONFIRM_LIMIT_MS + 1_000);
-      await given;
+      expect(await published).toContain('the connection is gone');
       broker.detour.flow();
       await clock.runFor(2_000);
       await publisher.untilWritable();
@@ -323,9 +322,9 @@ describe('closing a publisher', () => {
     await publisher.untilWritable();
     broker.signal('SIGSTOP');
     try {
-      const failed = expect(publisher.publish(aPublication('any'))).rejects.toThrow(Unconfirmed);
+      const published = publisher.publish(aPublication('any')).catch((error: unknown) => error);
       await endedWithin({ clock, limitMs: 2_000 }, publisher[Symbol.asyncDispose]());
-      await failed;
+      expect(await published).toBeInstanceOf(Unconfirmed);
       await until('its socket is closed', () => openSockets() === 1);
     } finally {
       broker.signal('SIGCONT');
@@ -334,6 +333,6 @@ describe('closing a publisher', () => {
 
   test('while the broker is away ends at once', async () => {
     const publisher = await aPublisher({ url: 'amqp://127.0.0.1:1' });
-    await publisher[Symbol.asyncDispose]();
+    await expect(publisher[Symbol.asyncDispose]()).resolves.toBeUndefined();
   });
 });
