@@ -14,6 +14,7 @@ const transform = {
   ],
 };
 export default {
+  setupFiles: ['./cli/test-run/fixed-seed.js'],
   testEnvironment: './cli/test-run/test-environment.js',
   // There to end a test that will never pass: a slow machine must not fail one.
   testTimeout: 900_000,

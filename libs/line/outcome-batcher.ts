@@ -1,3 +1,4 @@
+import type { Clock, Timer } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import { within } from '@waybell/runtime/within';
 import type { Broker } from './broker/connect-broker.ts';
@@ -25,7 +26,7 @@ type Entry = {
 };
 
 type BatcherBroker = Pick<Broker, 'publish' | 'isBlocked' | 'onBlocked'>;
-type BatcherOptions = { broker: BatcherBroker; log: Log; backlogCharacters?: number; closeLimitMs?: number };
+type BatcherOptions = { broker: BatcherBroker; clock: Clock; log: Log; backlogCharacters?: number };
 
 /**
  * Collects records of outcomes, so that a hundred attempts cost one message and not a hundred. While the broker blocks
@@ -33,21 +34,21 @@ type BatcherOptions = { broker: BatcherBroker; log: Log; backlogCharacters?: num
  */
 export class OutcomeBatcher {
   readonly #broker: BatcherBroker;
+  readonly #clock: Clock;
   readonly #log: Log;
   readonly #backlogLimit: number;
-  readonly #closeLimitMs: number;
   readonly #underWay = new Map<readonly Entry[], Promise<void>>();
   #batch: Entry[] = [];
   #characters = 0;
   #backlogCharacters = 0;
   #isClosed = false;
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
 
-  constructor({ broker, log, ...limits }: BatcherOptions) {
+  constructor({ broker, clock, log, backlogCharacters = LARGEST_BACKLOG_CHARACTERS }: BatcherOptions) {
     this.#broker = broker;
+    this.#clock = clock;
     this.#log = log;
-    this.#backlogLimit = limits.backlogCharacters ?? LARGEST_BACKLOG_CHARACTERS;
-    this.#closeLimitMs = limits.closeLimitMs ?? CLOSE_LIMIT_MS;
+    this.#backlogLimit = backlogCharacters;
     broker.onBlocked(() => {
       for (const entries of this.#underWay.keys()) this.#letGo(entries);
     });
@@ -68,18 +69,18 @@ export class OutcomeBatcher {
       this.#batch.push({ record, mayLetGo: closesDelivery(outcome), isLetGo: false, isHeld, resolve, reject });
       this.#characters += record.length;
       if (this.#batch.length >= LARGEST_BATCH || this.#characters >= LARGEST_BATCH_CHARACTERS) this.#flush();
-      else this.#timer ??= setTimeout(() => this.#flush(), LONGEST_WAIT_MS);
+      else this.#timer ??= this.#clock.after(LONGEST_WAIT_MS, () => this.#flush());
     });
   }
 
   /** Waits for records whose messages are gone, for a while: a broker that blocks must not hold up the end. */
   async close(): Promise<void> {
-    await within(this.#closeLimitMs, Promise.all(this.#underWay.values()));
+    await within({ clock: this.#clock, limitMs: CLOSE_LIMIT_MS }, Promise.all(this.#underWay.values()));
     this.#isClosed = true;
   }
 
   #flush(): void {
-    clearTimeout(this.#timer);
+    this.#timer?.[Symbol.dispose]();
     this.#timer = undefined;
     const entries = this.#batch;
     this.#batch = [];
@@ -98,7 +99,7 @@ export class OutcomeBatcher {
     };
     const isNeeded = () => entries.some(({ isLetGo, isHeld }) => (isLetGo ? !this.#isClosed : isHeld()));
     try {
-      await publishUntilConfirmed(this.#broker, publication, isNeeded);
+      await publishUntilConfirmed({ broker: this.#broker, clock: this.#clock }, publication, isNeeded);
       for (const { resolve } of entries) resolve();
     } catch (error) {
       for (const { reject } of entries) reject(error);

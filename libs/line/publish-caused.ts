@@ -1,10 +1,9 @@
 import { publishRejected } from './aside.ts';
-import type { Broker } from './broker/connect-broker.ts';
 import type { Held } from './broker/held.ts';
 import type { Message, Outgoing, Rejection } from './messages.ts';
 import type { OutcomeBatcher } from './outcome-batcher.ts';
 import type { Rejected } from './outcomes.ts';
-import { publishUntilConfirmed } from './publish-until-confirmed.ts';
+import { publishUntilConfirmed, type Publishing } from './publish-until-confirmed.ts';
 
 /** What is put on record of a message that is rejected; undefined where nobody could find it by that. */
 export type RecordRejection = (message: Message, rejection: Rejection) => Rejected | undefined;
@@ -16,7 +15,7 @@ export type PublishCaused = (held: Held, caused: Outgoing[]) => Promise<void>;
  * `NoLongerHeld`, when nothing is under way any more.
  */
 export function publishCausedTo(
-  broker: Broker,
+  publishing: Publishing,
   outcomes: OutcomeBatcher,
   recordRejection: RecordRejection = () => undefined,
 ): PublishCaused {
@@ -25,7 +24,7 @@ export function publishCausedTo(
     const reject = async (rejection: Rejection) => {
       const record = recordRejection(held.message, rejection);
       await Promise.all([
-        publishUntilConfirmed(broker, publishRejected(held.message, rejection, Date.now()), isHeld),
+        publishUntilConfirmed(publishing, publishRejected(held.message, rejection, Date.now()), isHeld),
         record && outcomes.add(record, isHeld),
       ]);
     };
@@ -33,7 +32,7 @@ export function publishCausedTo(
       caused.map((outgoing) => {
         switch (outgoing.kind) {
           case 'publish':
-            return publishUntilConfirmed(broker, outgoing, isHeld);
+            return publishUntilConfirmed(publishing, outgoing, isHeld);
           case 'outcome':
             return outcomes.add(outgoing.outcome, isHeld);
           case 'reject':

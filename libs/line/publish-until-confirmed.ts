@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { Clock } from '@waybell/runtime/clock';
 import type { Broker } from './broker/connect-broker.ts';
 import { Unconfirmed } from './broker/unconfirmed-messages.ts';
 import type { Publication } from './messages.ts';
@@ -14,12 +14,14 @@ export class NoLongerHeld extends Error {
   }
 }
 
+export type Publishing = { broker: Pick<Broker, 'publish'>; clock: Clock };
+
 /**
  * Publishes again for as long as the message that caused it is held: a handler's work, an HTTP request above all, is
  * not repeated because the broker stumbled. Rejects with `NoLongerHeld`, or with `Unroutable`.
  */
 export async function publishUntilConfirmed(
-  broker: Pick<Broker, 'publish'>,
+  { broker, clock }: Publishing,
   publication: Publication,
   isHeld: () => boolean,
 ): Promise<void> {
@@ -29,7 +31,7 @@ export async function publishUntilConfirmed(
     } catch (error) {
       if (!(error instanceof Unconfirmed)) throw error;
       if (!isHeld()) throw new NoLongerHeld();
-      await sleep(delayMs);
+      await clock.sleep(delayMs);
     }
   }
 }

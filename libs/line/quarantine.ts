@@ -1,10 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { Clock } from '@waybell/runtime/clock';
 import type { Broker } from './broker/connect-broker.ts';
 import type { Held } from './broker/held.ts';
 import { Lane } from './lane.ts';
 
 export type QuarantineOptions = {
   queue: string;
+  clock: Clock;
   /** Acknowledges the message or gives it back, in the end. Never rejects. */
   settle: (held: Held) => Promise<void>;
 };
@@ -25,14 +26,16 @@ const NOTHING_WANTED = 'nothing in quarantine';
 export class Quarantine {
   readonly #broker: Broker;
   readonly #queue: string;
+  readonly #clock: Clock;
   readonly #lane: Lane;
   readonly #closing = Promise.withResolvers<void>();
   #isClosed = false;
   readonly #watching: Promise<void>;
   #told = Promise.withResolvers<void>();
 
-  constructor(broker: Broker, { queue, settle }: QuarantineOptions) {
+  constructor(broker: Broker, { queue, clock, settle }: QuarantineOptions) {
     this.#broker = broker;
+    this.#clock = clock;
     this.#queue = queue;
     this.#lane = new Lane(broker, { queues: [queue], hold: { messages: 1, bytes: Number.MAX_SAFE_INTEGER }, settle });
     void this.#lane.pause(NOTHING_WANTED);
@@ -69,7 +72,7 @@ export class Quarantine {
     this.#lane.resume(NOTHING_WANTED);
     // Twice: what is no longer ready may still be on its way to here.
     for (let empty = 0; empty < 2 && !this.#isClosed;) {
-      await sleep(STEP_MS);
+      await this.#clock.sleep(STEP_MS);
       const isEmpty = this.#lane.held === 0 && !((await this.#count()) ?? 0);
       empty = isEmpty ? empty + 1 : 0;
     }
@@ -89,8 +92,7 @@ export class Quarantine {
   /** Until so long has passed, somebody says that there is something in it, or it is closed. */
   async #wait(limitMs: number): Promise<void> {
     const over = new AbortController();
-    const elapsed = sleep(limitMs, undefined, { signal: over.signal, ref: false }).catch(() => undefined);
-    await Promise.race([this.#told.promise, elapsed, this.#closing.promise]);
+    await Promise.race([this.#told.promise, this.#clock.sleep(limitMs, over.signal), this.#closing.promise]);
     over.abort();
   }
 }

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { endedWithin } from '@waybell/runtime/testing/ended-within';
+import { until } from '@waybell/runtime/testing/until';
+import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { aLine, holdOf, numbers, to } from './testing/a-line.ts';
-import { closesInTime } from './testing/closes-in-time.ts';
-import { RunningTime } from './testing/running-time.ts';
 import { BreakableBroker } from './testing/test-broker.ts';
-import { until } from '@waybell/runtime/testing/until';
 import { quarantineKey, quarantineQueue, rejectedQueue, suspectsExchange, suspectsQueue } from './topology.ts';
 
 let broker: BreakableBroker;
@@ -80,8 +80,9 @@ describe('a message', () => {
   });
 
   test('whose confirm comes late is handled once, and gone then', async () => {
+    const clock = new TurnedClock();
     const line = await aLine(broker, {
-      broker: { url: broker.detour.url, confirmTimeoutMs: 600_000, heartbeatSeconds: 600 },
+      broker: { url: broker.detour.url, clock, heartbeatSeconds: 600 },
       handle: async (body) => {
         broker.detour.stall();
         return [to(line.output, body)];
@@ -90,7 +91,9 @@ describe('a message', () => {
     await broker.put(line.input, ['late']);
     await using running = await line.run();
     await until('it is published', async () => (await broker.ready(line.output)) === 1);
-    await until('its confirm is overdue', () => running.broker.waitingFor().includes('confirms of rabbitmq'));
+    expect(running.broker.waitingFor()).toEqual([]);
+    await clock.runFor(5_001);
+    expect(running.broker.waitingFor()).toEqual(['confirms of rabbitmq']);
     broker.detour.flow();
     await until('its confirm has come', () => running.broker.publishing().unconfirmed === 0);
     await running[Symbol.asyncDispose]();
@@ -183,18 +186,18 @@ describe('nothing is lost', () => {
   });
 
   test('when the broker stops answering: what was not confirmed is published again', async () => {
-    const line = await aLine(broker, {
-      broker: { confirmTimeoutMs: 3_000 },
-      hold: holdOf(5),
-    });
+    const clock = new TurnedClock();
+    const line = await aLine(broker, { broker: { clock, confirmTimeoutMs: 3_000 }, hold: holdOf(5) });
     await broker.put(line.input, numbers(200));
     await using running = await line.run();
     await until('some are through', () => line.seen.length > 20);
     broker.signal('SIGSTOP');
-    await until('it noticed', () => !running.broker.isWritable());
+    await until('it noticed', async () => {
+      await clock.runFor(1_000);
+      return !running.broker.isWritable();
+    });
     const handled = line.seen.length;
-    const endsAt = Date.now() + 1_000;
-    await until('a second is over', () => Date.now() > endsAt);
+    await clock.runFor(10_000);
     expect(line.seen.length).toBe(handled);
     broker.signal('SIGCONT');
     await untilDistinct(line.output, 200);
@@ -281,18 +284,23 @@ describe('a handler that throws', () => {
 
   test('has its suspects handled one at a time', async () => {
     let [together, atMost] = [0, 0];
+    const released = Promise.withResolvers<void>();
     const line = await aLine(broker, {
       handle: async (body, { queue }) => {
         if (queue === line.input) throw new Error('a bug');
         together += 1;
         atMost = Math.max(atMost, together);
-        await new Promise((resolve) => setTimeout(resolve, 20));
+        await released.promise;
         together -= 1;
         return [to(line.output, body)];
       },
     });
     await broker.put(line.input, numbers(5));
     await using _running = await line.run();
+    await until('all but one wait', async () => {
+      return together > 0 && (await broker.ready(suspectsQueue(line.service))) === 4;
+    });
+    released.resolve();
     expect(await broker.takeBodies(line.output, 5)).toHaveLength(5);
     expect(atMost).toBe(1);
   });
@@ -327,23 +335,31 @@ describe('a message that was delivered three times', () => {
   });
 
   test('once on the suspects lane is not blamed: it is handled with nothing else in hand', async () => {
+    const clock = new TurnedClock();
     const inHand = new Set<string>();
     const beside: string[][] = [];
     const line = await aLine(broker, {
+      broker: { clock },
       hold: holdOf(5),
       handle: async (body, { queue }) => {
         if (queue === quarantineQueue(line.service)) beside.push([...inHand]);
         inHand.add(body);
-        await new Promise((resolve) => setTimeout(resolve, 5));
+        await clock.sleep(1);
         inHand.delete(body);
         return [to(line.output, body)];
       },
     });
     await putAside(line.service, 'innocent');
     await deliverInVain(suspectsQueue(line.service), 3);
-    await broker.put(line.input, numbers(500));
+    await broker.put(line.input, numbers(200));
     await using _running = await line.run();
-    expect(await broker.takeBodies(line.output, 501)).toHaveLength(501);
+    // So slowly that the time is never up which others have to end what they hold.
+    await until('all are handled', async () => {
+      await clock.runFor(2);
+      return line.seen.length === 201;
+    });
+    await clock.runFor(2);
+    expect(await broker.takeBodies(line.output, 201)).toHaveLength(201);
     expect(beside).toEqual([[]]);
     expect(await broker.ready(rejectedQueue)).toBe(0);
   });
@@ -447,26 +463,34 @@ describe('a dependency that is away', () => {
 });
 
 describe('disposing of a running step', () => {
+  /** Not turned: a broker that stands still for a while is not given up on, and everything it was told counts. */
+  const patient = () => {
+    const clock = new TurnedClock();
+    return { clock, tools: { clock }, broker: { clock } };
+  };
+
   test('ends what was begun, takes no more, and nothing is done twice', async () => {
-    const { done, left } = await until('the broker answers while it closes', async () => {
-      const released = Promise.withResolvers<void>();
-      const empty = await broker.queue();
-      const line = await aLine(broker, {
-        moreQueues: [empty],
-        hold: holdOf(10),
-        handle: async (body) => {
-          await released.promise;
-          return [to(line.output, body)];
-        },
-      });
-      await broker.put(line.input, numbers(500));
-      const running = await line.run();
-      await until('some were begun', () => line.seen.length >= 5);
-      const closed = closesInTime(running);
-      await until('it takes no more', async () => (await broker.consumersOf(empty)) === 0);
-      released.resolve();
-      return (await closed) && { done: await takeBodies(line.output), left: await broker.take(line.input) };
+    const released = Promise.withResolvers<void>();
+    const empty = await broker.queue();
+    const line = await aLine(broker, {
+      ...patient(),
+      moreQueues: [empty],
+      hold: holdOf(10),
+      handle: async (body) => {
+        await released.promise;
+        return [to(line.output, body)];
+      },
     });
+    const running = await line.run();
+    await until('it is connected', () => running.broker.isWritable());
+    await broker.put(line.input, numbers(500));
+    await until('some were begun', () => line.seen.length > 0);
+    const closed = running[Symbol.asyncDispose]();
+    await until('it takes no more', async () => (await broker.consumersOf(empty)) === 0);
+    released.resolve();
+    await closed;
+    const done = await takeBodies(line.output);
+    const left = await broker.take(line.input);
     expect([...done, ...left.map(({ content }) => content.toString())].toSorted()).toEqual(numbers(500).toSorted());
     expect(done.length).toBeLessThan(20);
     // One may have been brought again by the consumer that flushes the acknowledgements.
@@ -475,44 +499,43 @@ describe('disposing of a running step', () => {
   });
 
   test('in full flow leaves each message either done or in its queue', async () => {
-    const doneAndLeft = await until('the broker answers while it closes', async () => {
-      const line = await aLine(broker, { hold: holdOf(50) });
-      await broker.put(line.input, numbers(500));
-      const running = await line.run();
-      await until('it is in full flow', () => line.seen.length > 100);
-      const isInTime = await closesInTime(running);
-      return isInTime && [...(await takeBodies(line.output)), ...(await takeBodies(line.input))];
-    });
+    const line = await aLine(broker, { ...patient(), hold: holdOf(50) });
+    const running = await line.run();
+    await until('it is connected', () => running.broker.isWritable());
+    await broker.put(line.input, numbers(500));
+    await until('it is in full flow', () => line.seen.length > 100);
+    await running[Symbol.asyncDispose]();
+    const doneAndLeft = [...(await takeBodies(line.output)), ...(await takeBodies(line.input))];
     expect(doneAndLeft.toSorted()).toEqual(numbers(500).toSorted());
   });
 
   test('while a dependency is away gives back at once, and leaves no timer behind', async () => {
-    const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+    const clock = new TurnedClock();
     const line = await aLine(broker, {
       handle: async () => {
         throw new Unavailable('postgres', () => new Promise(() => undefined));
       },
-      tools: { holdMs: 600_000 },
+      tools: { clock },
     });
-    await broker.put(line.input, ['held']);
-    const timersBefore = timers();
     const running = await line.run();
+    await until('it is connected', () => running.broker.isWritable());
+    await broker.put(line.input, ['held']);
     await until('it waits', () => running.waitingFor().includes('postgres'));
     await running[Symbol.asyncDispose]();
     await until('it is back', async () => (await broker.ready(line.input)) === 1);
-    await until('no timer is left', () => timers() <= timersBefore);
+    expect(clock.nextAt()).toBeUndefined();
   });
 
   test('does not hang while the broker is away', async () => {
-    const line = await aLine(broker, { hold: holdOf(10) });
+    const { clock, ...tools } = patient();
+    const line = await aLine(broker, { ...tools, hold: holdOf(10) });
     await broker.rememberQueues();
-    await broker.put(line.input, numbers(1_000));
     const running = await line.run();
+    await until('it is connected', () => running.broker.isWritable());
+    await broker.put(line.input, numbers(1_000));
     await until('it is in full flow', () => line.seen.length > 20);
     await broker.process.kill();
-    using taken = new RunningTime();
-    await running[Symbol.asyncDispose]();
-    expect(taken.ms()).toBeLessThan(5_000);
+    await endedWithin({ clock, limitMs: 5_000 }, running[Symbol.asyncDispose]());
     await broker.process.start();
     await until('the rest is back', async () => (await broker.ready(line.input)) > 0);
   });

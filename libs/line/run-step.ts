@@ -8,7 +8,7 @@
  * a bug or a poisonous message, which goes to the suspects lane and lets its neighbours pass. What was in hand there when
  * its process died is handled once more with nothing beside it, so that none is blamed for another.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock, type Clock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import type { Metrics } from '@waybell/runtime/metrics';
 import { Unavailable } from '@waybell/runtime/unavailable';
@@ -69,7 +69,7 @@ export type RunningStep = AsyncDisposable & {
   resume(reason: string): void;
 };
 
-export type StepTools = { broker: Broker; once?: Once; log: Log; metrics: Metrics; holdMs?: number };
+export type StepTools = { broker: Broker; once?: Once; log: Log; metrics: Metrics; holdMs?: number; clock?: Clock };
 
 const ONE_AT_A_TIME: Hold = { messages: 1, bytes: Number.MAX_SAFE_INTEGER };
 const SUSPECT_PAUSE_MS = 20;
@@ -86,6 +86,7 @@ export function runStep<M>(step: Step<M>, tools: StepTools): RunningStep {
 class StepRunner<M> implements RunningStep {
   readonly #step: Step<M>;
   readonly #broker: Broker;
+  readonly #clock: Clock;
   readonly #report: StepReport;
   readonly #outcomes: OutcomeBatcher;
   readonly #publish: PublishCaused;
@@ -95,13 +96,15 @@ class StepRunner<M> implements RunningStep {
   readonly #lanes: Lane[];
   #taken = 0;
 
-  constructor(step: Step<M>, { broker, once, log, metrics, holdMs = HOLD_MS }: StepTools) {
+  constructor(step: Step<M>, { broker, once, log, metrics, holdMs = HOLD_MS, clock = systemClock }: StepTools) {
     this.#step = step;
     this.#broker = broker;
-    this.#outcomes = new OutcomeBatcher({ broker, log });
-    this.#publish = publishCausedTo(broker, this.#outcomes, step.recordRejection);
+    this.#clock = clock;
+    this.#outcomes = new OutcomeBatcher({ broker, clock, log });
+    this.#publish = publishCausedTo({ broker, clock }, this.#outcomes, step.recordRejection);
     this.#repeats = new Repeats(step.once, once);
     this.#gate = new Gate({
+      clock,
       log,
       holdMs,
       onGiveBack: () => this.pause('outage'),
@@ -115,7 +118,7 @@ class StepRunner<M> implements RunningStep {
       hold: ONE_AT_A_TIME,
       settle: settle('suspects'),
     });
-    this.#quarantine = new Quarantine(broker, { queue: quarantineQueue(service), settle: settle('quarantine') });
+    this.#quarantine = new Quarantine(broker, { queue: quarantineQueue(service), clock, settle: settle('quarantine') });
     this.#lanes = [main, suspects, this.#quarantine.lane];
     this.#report = new StepReport({ service, log, metrics, held: () => main.held });
   }
@@ -126,7 +129,7 @@ class StepRunner<M> implements RunningStep {
 
   async [Symbol.asyncDispose](): Promise<void> {
     // First no more may come: what is given back would come again. A broker that hangs must not hold this up.
-    await within(PAUSE_LIMIT_MS, this.pause('closing'));
+    await within({ clock: this.#clock, limitMs: PAUSE_LIMIT_MS }, this.pause('closing'));
     this.#gate.close();
     await Promise.all([...this.#lanes.map((lane) => lane.untilEmpty()), this.#quarantine.close()]);
     await this.#outcomes.close();
@@ -152,7 +155,7 @@ class StepRunner<M> implements RunningStep {
       if (error instanceof NoLongerHeld) return;
       // It goes back, slowly, until somebody mends the topology.
       this.#report.stuck(held.message, error);
-      await sleep(STUCK_PAUSE_MS);
+      await this.#clock.sleep(STUCK_PAUSE_MS);
       held.giveBack();
     }
   }
@@ -179,7 +182,7 @@ class StepRunner<M> implements RunningStep {
       this.#report.failed(held.message, error);
       const failures = failuresAfter(door, held.message.failures);
       if (failures === undefined) return this.#reject(held, judgeFailure(error));
-      if (door !== 'queue') await sleep(SUSPECT_PAUSE_MS);
+      if (door !== 'queue') await this.#clock.sleep(SUSPECT_PAUSE_MS);
       await this.#putAside(held, failures);
     }
   }
@@ -189,14 +192,14 @@ class StepRunner<M> implements RunningStep {
     const message = this.#step.parse(held.message);
     if (isRejection(message)) return this.#reject(held, message);
     await this.#repeats.inTurn(message, async () => {
-      const beganAt = performance.now();
+      const beganAt = this.#clock.now();
       const repeated = await this.#repeats.recognise(message);
       const caused = repeated ?? (await this.#cause(held, message));
       if (caused === undefined) return this.#giveBack(held, door);
       await this.#publish(held, caused);
       if (repeated === undefined) await this.#repeats.remember(message, caused);
       held.ack();
-      const durationMs = performance.now() - beganAt;
+      const durationMs = this.#clock.now() - beganAt;
       const describe = () => this.#step.describe(message);
       this.#report.handled(held.message, { describe, caused, isRepeat: repeated !== undefined, durationMs });
     });
@@ -241,7 +244,7 @@ class StepRunner<M> implements RunningStep {
   }
 
   async #moveAside(held: Held, publication: Publication): Promise<void> {
-    await publishUntilConfirmed(this.#broker, publication, () => held.isHeld());
+    await publishUntilConfirmed({ broker: this.#broker, clock: this.#clock }, publication, () => held.isHeld());
     held.ack();
     this.#report.suspected(held.message);
   }

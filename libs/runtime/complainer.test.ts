@@ -1,13 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import { complainer } from './complainer.ts';
+import { TurnedClock } from './turned-clock.ts';
 
 describe('complainer', () => {
   test('complains at once, with the reason, and then at most once a minute', () => {
     const said: unknown[] = [];
-    let nowMs = 0;
-    const complain = complainer({ warn: (...words: unknown[]) => void said.push(words) }, 'redis.away', () => nowMs);
+    const clock = new TurnedClock();
+    const complain = complainer({ warn: (...words: unknown[]) => void said.push(words) }, 'redis.away', clock);
     for (const at of [0, 1, 59_999, 60_000, 60_001]) {
-      nowMs = at;
+      clock.skipTo(at);
       complain(new Error(`at ${at}`));
     }
     expect(said).toEqual([

@@ -1,3 +1,4 @@
+import { systemClock, type Clock } from './clock.ts';
 import type { Log } from './log.ts';
 
 const INTERVAL_MS = 60_000;
@@ -6,7 +7,7 @@ const INTERVAL_MS = 60_000;
 export function complainer(
   log: Pick<Log, 'warn'>,
   message: string,
-  now: () => number = performance.now.bind(performance),
+  { now }: Pick<Clock, 'now'> = systemClock,
 ): (error: unknown) => void {
   let complainedAt = -Infinity;
   return (error) => {

@@ -1,24 +1,24 @@
 import { describe, expect, test } from '@jest/globals';
 import { withLastKnown } from './last-known.ts';
+import { TurnedClock } from './turned-clock.ts';
 import { Unavailable } from './unavailable.ts';
 
 const away = new Unavailable('postgres', async () => undefined);
 
 /** A look-up with a given answer or error, and a clock. */
 function aLookUp({ maxAgeMs = 1_000, maxEntries = 10 } = {}) {
-  const world: { now: number; answer: string | undefined; error: Error | undefined; hangs: Promise<void> | undefined } =
-    {
-      now: 0,
-      answer: 'first',
-      error: undefined,
-      hangs: undefined,
-    };
+  const world = {
+    clock: new TurnedClock(),
+    answer: 'first' as string | undefined,
+    error: undefined as Error | undefined,
+    hangs: undefined as Promise<void> | undefined,
+  };
   const load = async () => {
     await world.hangs;
     if (world.error !== undefined) throw world.error;
     return world.answer;
   };
-  return { world, find: withLastKnown(load, { maxAgeMs, maxEntries, now: () => world.now }) };
+  return { world, find: withLastKnown(load, { maxAgeMs, maxEntries, clock: world.clock }) };
 }
 
 describe('withLastKnown', () => {
@@ -33,7 +33,7 @@ describe('withLastKnown', () => {
     const { world, find } = aLookUp();
     await find('a');
     world.error = away;
-    world.now = 1_000;
+    world.clock.skipTo(1_000);
     expect(await find('a')).toBe('first');
   });
 
@@ -54,7 +54,9 @@ describe('withLastKnown', () => {
     world.hangs = hanging.promise;
     world.error = undefined;
     world.answer = 'second';
-    expect(await find('a')).toBe('first');
+    const found = find('a');
+    await world.clock.runFor(250);
+    expect(await found).toBe('first');
     hanging.resolve();
     world.hangs = undefined;
     expect(await find('a')).toBe('second');
@@ -64,7 +66,7 @@ describe('withLastKnown', () => {
     const { world, find } = aLookUp();
     await find('a');
     world.error = away;
-    world.now = 1_001;
+    world.clock.skipTo(1_001);
     await expect(find('a')).rejects.toBe(away);
     await expect(find('b')).rejects.toBe(away);
   });

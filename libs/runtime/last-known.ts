@@ -1,12 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { Clock } from './clock.ts';
 import { Unavailable } from './unavailable.ts';
 
 export type LastKnownOptions = {
   maxAgeMs: number;
   /** Answers remembered at most; the least recently confirmed one makes room. */
   maxEntries: number;
-  /** Milliseconds that only ever grow. */
-  now: () => number;
+  clock: Clock;
 };
 
 /** While away, a look-up whose last answer is known is waited for this long: a server that hangs must not cost its limit each time. */
@@ -18,7 +17,7 @@ const PATIENCE_MS = 250;
  */
 export function withLastKnown<V>(
   load: (key: string) => Promise<V>,
-  { maxAgeMs, maxEntries, now }: LastKnownOptions,
+  { maxAgeMs, maxEntries, clock }: LastKnownOptions,
 ): (key: string) => Promise<V> {
   const known = new Map<string, { value: V; at: number }>();
   let isAway = false;
@@ -28,7 +27,7 @@ export function withLastKnown<V>(
       const value = await load(key);
       isAway = false;
       known.delete(key);
-      known.set(key, { value, at: now() });
+      known.set(key, { value, at: clock.now() });
       if (known.size > maxEntries) for (const oldest of known.keys()) if (known.delete(oldest)) break;
       return value;
     } catch (error) {
@@ -40,11 +39,11 @@ export function withLastKnown<V>(
   return async (key) => {
     const asked = ask(key);
     const last = known.get(key);
-    if (last === undefined || now() - last.at > maxAgeMs) return asked;
+    if (last === undefined || clock.now() - last.at > maxAgeMs) return asked;
     const lastAnswer = asked.catch((error: unknown) => {
       if (error instanceof Unavailable) return last.value;
       throw error;
     });
-    return isAway ? Promise.race([lastAnswer, sleep(PATIENCE_MS, last.value)]) : lastAnswer;
+    return isAway ? Promise.race([lastAnswer, clock.sleep(PATIENCE_MS).then(() => last.value)]) : lastAnswer;
   };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { microBatch } from './micro-batch.ts';
+import { settled } from './turned-clock.ts';
 
 /** Look-ups that end when they are told to, by their number. */
 function byHand() {
@@ -12,8 +13,6 @@ function byHand() {
   return { queries, loadMany };
 }
 
-const aTurn = () => new Promise((resolve) => setImmediate(resolve));
-
 describe('microBatch', () => {
   test('asks at once for one key', async () => {
     const find = microBatch(async (keys) => new Map(keys.map((key) => [key, `value of ${key}`])));
@@ -24,7 +23,7 @@ describe('microBatch', () => {
     const { queries, loadMany } = byHand();
     const find = microBatch(loadMany);
     const found = Promise.all(['a', 'a', 'b', 'a'].map(find));
-    await aTurn();
+    await settled();
     expect(queries.map(({ keys }) => keys)).toEqual([['a', 'b']]);
     queries[0]?.answer();
     expect(await found).toEqual(['value of a', 'value of a', 'value of b', 'value of a']);
@@ -40,11 +39,11 @@ describe('microBatch', () => {
     const found = [];
     for (const key of ['a', 'b', 'c', 'd']) {
       found.push(find(key));
-      await aTurn();
+      await settled();
     }
     expect(queries.map(({ keys }) => keys)).toEqual([['a'], ['b']]);
     queries[0]?.answer();
-    await aTurn();
+    await settled();
     expect(queries.map(({ keys }) => keys)).toEqual([['a'], ['b'], ['c', 'd']]);
     queries.forEach(({ answer }) => answer());
     expect(await Promise.all(found)).toEqual(['value of a', 'value of b', 'value of c', 'value of d']);
@@ -54,9 +53,9 @@ describe('microBatch', () => {
     const { queries, loadMany } = byHand();
     const find = microBatch(loadMany);
     const first = find('a');
-    await aTurn();
+    await settled();
     const second = find('a');
-    await aTurn();
+    await settled();
     expect(queries).toHaveLength(2);
     queries.forEach(({ answer }) => answer());
     await Promise.all([first, second]);
@@ -80,11 +79,11 @@ describe('microBatch', () => {
     const { queries, loadMany } = byHand();
     const find = microBatch(loadMany, { concurrency: 1 });
     const failed = Promise.allSettled([find('a'), find('b')]);
-    await aTurn();
+    await settled();
     const later = find('c');
     queries[0]?.fail(new Error('away'));
     expect((await failed).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-    await aTurn();
+    await settled();
     queries[1]?.answer();
     expect(await later).toBe('value of c');
   });

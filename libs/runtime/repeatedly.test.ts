@@ -1,57 +1,68 @@
 import { describe, expect, test } from '@jest/globals';
 import { createLog } from './log.ts';
 import { repeatedly, type RepeatedlyOptions } from './repeatedly.ts';
+import { settled, TurnedClock } from './turned-clock.ts';
 
+const INTERVAL_MS = 1_000;
 const log = createLog({ service: 'test', level: 'silent' });
-const often = (more: Partial<RepeatedlyOptions> = {}) => ({ intervalMs: 1, complaint: 'work.failed', log, ...more });
-const never = () => new Promise<never>(() => undefined);
+
+function working(work: (stop: AbortSignal) => Promise<void>, more: Partial<RepeatedlyOptions> = {}) {
+  const clock = new TurnedClock();
+  return {
+    clock,
+    running: repeatedly(work, { intervalMs: INTERVAL_MS, complaint: 'work.failed', log, clock, ...more }),
+  };
+}
 
 describe('repeatedly', () => {
-  test('does the work again and again, after a time that failed, too', async () => {
-    const thrice = Promise.withResolvers<void>();
+  test('does the work after each interval, after a time that failed, too', async () => {
     let times = 0;
-    await using _working = repeatedly(async () => {
+    const { clock, running } = working(async () => {
       times += 1;
-      if (times === 3) thrice.resolve();
       throw new Error('the server is away');
-    }, often());
-    await thrice.promise;
-    expect(times).toBeGreaterThanOrEqual(3);
+    });
+    await clock.runFor(INTERVAL_MS - 1);
+    expect(times).toBe(0);
+    await clock.runFor(1);
+    expect(times).toBe(1);
+    await clock.runFor(2 * INTERVAL_MS);
+    expect(times).toBe(3);
+    await running[Symbol.asyncDispose]();
+    await clock.runFor(INTERVAL_MS);
+    expect(times).toBe(3);
   });
 
-  test('begins at once where it is told to, and else not before the interval is over', async () => {
-    const begun: string[] = [];
-    const later = repeatedly(async () => void begun.push('later'), often({ intervalMs: 3_600_000 }));
-    const atOnce = repeatedly(
-      async () => void begun.push('at once'),
-      often({ intervalMs: 3_600_000, beginsAtOnce: true }),
-    );
-    await later[Symbol.asyncDispose]();
-    await atOnce[Symbol.asyncDispose]();
-    expect(begun).toEqual(['at once']);
+  test('begins at once where it is told to', () => {
+    let times = 0;
+    working(async () => void (times += 1), { beginsAtOnce: true });
+    expect(times).toBe(1);
   });
 
-  test('waits for what is under way, which is told, and begins nothing new', async () => {
-    const begun = Promise.withResolvers<void>();
+  test('ends when what is under way, which is told, has ended, and not before', async () => {
+    const released = Promise.withResolvers<void>();
     const seen: string[] = [];
-    const working = repeatedly(async (stop) => {
-      seen.push('begun');
-      begun.resolve();
-      await new Promise((resolve) => stop.addEventListener('abort', resolve));
-      seen.push('ended');
-    }, often());
-    await begun.promise;
-    await working[Symbol.asyncDispose]();
-    expect(seen).toEqual(['begun', 'ended']);
+    const { running } = working(
+      async (stop) => {
+        stop.addEventListener('abort', () => seen.push('told'));
+        await released.promise;
+      },
+      { beginsAtOnce: true },
+    );
+    const ended = running[Symbol.asyncDispose]().then(() => seen.push('ended'));
+    await settled();
+    seen.push('released');
+    released.resolve();
+    await ended;
+    expect(seen).toEqual(['told', 'released', 'ended']);
   });
 
-  test('ends although a server keeps what is under way', async () => {
-    const begun = Promise.withResolvers<void>();
-    const working = repeatedly(() => {
-      begun.resolve();
-      return never();
-    }, often());
-    await begun.promise;
-    await expect(working[Symbol.asyncDispose]()).resolves.toBeUndefined();
+  test('ends after two seconds although a server keeps what is under way', async () => {
+    const { clock, running } = working(() => new Promise(() => undefined), { beginsAtOnce: true });
+    let isEnded = false;
+    const ended = running[Symbol.asyncDispose]().then(() => (isEnded = true));
+    await clock.runFor(1_999);
+    expect(isEnded).toBe(false);
+    await clock.runFor(1);
+    await ended;
   });
 });

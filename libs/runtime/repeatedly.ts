@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock, type Clock } from './clock.ts';
 import { complainer } from './complainer.ts';
 import type { Log } from './log.ts';
 import { within } from './within.ts';
@@ -11,6 +11,7 @@ export type RepeatedlyOptions = {
   /** The log's word for a time that failed; at most once a minute. */
   complaint: string;
   log: Log;
+  clock?: Clock;
 };
 
 /** What is under way must not hold up the end of the process: a server that hangs may keep it for long. */
@@ -22,20 +23,20 @@ const STOP_LIMIT_MS = 2_000;
  */
 export function repeatedly(
   work: (stop: AbortSignal) => Promise<void>,
-  { intervalMs, beginsAtOnce = false, complaint, log }: RepeatedlyOptions,
+  { intervalMs, beginsAtOnce = false, complaint, log, clock = systemClock }: RepeatedlyOptions,
 ): AsyncDisposable {
   const stop = new AbortController();
-  const complain = complainer(log, complaint);
+  const complain = complainer(log, complaint, clock);
   const done = (async () => {
     for (let isDue = beginsAtOnce; !stop.signal.aborted; isDue = true) {
       if (isDue) await work(stop.signal).catch((error: unknown) => stop.signal.aborted || complain(error));
-      await sleep(intervalMs, undefined, { signal: stop.signal }).catch(() => undefined);
+      await clock.sleep(intervalMs, stop.signal);
     }
   })();
   return {
     async [Symbol.asyncDispose]() {
       stop.abort();
-      await within(STOP_LIMIT_MS, done);
+      await within({ clock, limitMs: STOP_LIMIT_MS }, done);
     },
   };
 }

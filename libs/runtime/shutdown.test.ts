@@ -3,10 +3,12 @@ import { describe, expect, test } from '@jest/globals';
 
 const SHUTDOWN = new URL('shutdown.ts', import.meta.url).href;
 const LOG = new URL('log.ts', import.meta.url).href;
+const TURNED_CLOCK = new URL('turned-clock.ts', import.meta.url).href;
 
 /** Runs a process of its own; once it says "ready" it gets the signals, each after the next line in its log. */
 async function run(code: string, signals: NodeJS.Signals[]): Promise<{ exitCode: number | null; messages: string[] }> {
   const head = `import { logFatalErrors, untilShutdown } from '${SHUTDOWN}'; import { createLog } from '${LOG}';
+    import { TurnedClock } from '${TURNED_CLOCK}';
     const log = createLog({ service: 'test', level: 'info' });`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', head + code], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -32,25 +34,27 @@ async function run(code: string, signals: NodeJS.Signals[]): Promise<{ exitCode:
   };
 }
 
-const untilStopped = (graceMs: number, after = '') =>
+const untilStopped = (after = '') =>
   `const open = setInterval(() => {}, 1000);
-   const stopped = untilShutdown({ graceMs: ${graceMs}, log });
+   const clock = new TurnedClock();
+   const stopped = untilShutdown({ graceMs: 60_000, log, clock });
    log.info('ready');
    await stopped;
    ${after}`;
 
 describe('untilShutdown', () => {
   test.each(['SIGTERM', 'SIGINT'] as const)('lets the process close what it opened at %s', async (signal) => {
-    const { exitCode, messages } = await run(untilStopped(60_000, "clearInterval(open); log.info('closed');"), [
-      signal,
-    ]);
+    const { exitCode, messages } = await run(untilStopped("clearInterval(open); log.info('closed');"), [signal]);
     expect(messages).toEqual(['ready', 'shutdown.begun', 'closed']);
     expect(exitCode).toBe(0);
   });
 
   test('ends a process that has not closed when its time is over', async () => {
-    const { exitCode, messages } = await run(untilStopped(50), ['SIGTERM']);
-    expect(messages).toEqual(['ready', 'shutdown.begun', 'shutdown.overdue']);
+    const { exitCode, messages } = await run(
+      untilStopped("await clock.runFor(59_999); log.info('in time'); await clock.runFor(1); log.info('late');"),
+      ['SIGTERM'],
+    );
+    expect(messages).toEqual(['ready', 'shutdown.begun', 'in time', 'shutdown.overdue']);
     expect(exitCode).toBe(1);
   });
 
@@ -58,7 +62,7 @@ describe('untilShutdown', () => {
     ['SIGINT', 'SIGINT'],
     ['SIGTERM', 'SIGINT'],
   ] as const)('ends the process at once at a second signal: %s, %s', async (...signals) => {
-    const { exitCode, messages } = await run(untilStopped(60_000), [...signals]);
+    const { exitCode, messages } = await run(untilStopped(), [...signals]);
     expect(messages).toEqual(['ready', 'shutdown.begun', 'shutdown.forced']);
     expect(exitCode).toBe(1);
   });

@@ -1,10 +1,13 @@
+import { systemClock, type Clock } from './clock.ts';
 import type { Log } from './log.ts';
+
+export type ShutdownOptions = { graceMs: number; log: Log; clock?: Clock };
 
 /**
  * Resolves when the process is told to stop (SIGTERM, SIGINT). From then on it has `graceMs` to close what it opened;
  * past that, or at a second signal, it exits with 1. An error nobody caught is logged and ends the process with 1.
  */
-export async function untilShutdown({ graceMs, log }: { graceMs: number; log: Log }): Promise<void> {
+export async function untilShutdown({ graceMs, log, clock = systemClock }: ShutdownOptions): Promise<void> {
   const signal = await new Promise<NodeJS.Signals>((resolve) => {
     let isStopping = false;
     const stop = (name: NodeJS.Signals) => {
@@ -16,7 +19,7 @@ export async function untilShutdown({ graceMs, log }: { graceMs: number; log: Lo
     for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, stop);
   });
   log.info({ signal, graceMs }, 'shutdown.begun');
-  setTimeout(() => exitAtOnce(log, 'shutdown.overdue'), graceMs).unref();
+  clock.after(graceMs, () => exitAtOnce(log, 'shutdown.overdue')).unref();
 }
 
 /** Logs what would end the process anyway, so that it ends with a line that says why. */

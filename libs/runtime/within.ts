@@ -1,8 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { Clock } from './clock.ts';
 
-/** Waits until `work` has ended, well or not, and for no longer than `limitMs`. */
-export async function within(limitMs: number, work: Promise<unknown>): Promise<void> {
+export type Limit = { clock: Clock; limitMs: number };
+
+/** Waits until `work` has ended, well or not, and for no longer than the limit. */
+export async function within({ clock, limitMs }: Limit, work: Promise<unknown>): Promise<void> {
   const ended = new AbortController();
-  await Promise.race([work, sleep(limitMs, undefined, { signal: ended.signal })]).catch(() => undefined);
+  await Promise.race([work, clock.sleep(limitMs, ended.signal)]).catch(() => undefined);
   ended.abort();
 }

@@ -3,6 +3,7 @@ import { devNull } from 'node:os';
 import { Axios } from 'axios';
 import type { Delivery } from '@waybell/line/delivery';
 import type { Answer, InterfaceName } from '@waybell/line/outcomes';
+import { systemClock, type Clock } from '@waybell/runtime/clock';
 import type { CallbackNetworks } from '@waybell/runtime/forbidden-address';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { boundingResponses } from './bounded-response.ts';
@@ -47,6 +48,7 @@ export type EndpointOptions = {
   observe?: CallbackObserver;
   /** In milliseconds since 1970; the system's clock, unless given. */
   now?: () => number;
+  clock?: Clock;
 };
 
 // Twice what is read of a body: room for headers and interim responses.
@@ -59,10 +61,12 @@ const BODY_LIMITS = { bodyMs: 1_000, bodyBytes: 64 * 1024, keptBytes: 4 * 1024 }
 
 /** Success is a 2xx status in time (both specifications, Errors); redirects are failures and never followed. */
 export function openEndpoints(options: EndpointOptions): { callEndpoint: CallEndpoint } & AsyncDisposable {
-  const { observe = UNOBSERVED, resolveHost = systemResolver(), deniedPorts = NO_PORTS, proxy } = options;
+  const { observe = UNOBSERVED, deniedPorts = NO_PORTS, proxy, clock = systemClock } = options;
+  const { resolveHost = systemResolver(clock) } = options;
   const tunnel = proxy && tunnelThrough(proxy, options.connectTimeoutMs);
   const connector = safeConnector({ ...options, resolveHost, deniedPorts, tunnel, connected: observe.connected });
   const pools = openOriginPools({
+    clock,
     maxOrigins: MAX_ORIGINS,
     connect: boundingResponses(skippingContinue(connector), RESPONSE_BYTES),
     keepAliveTimeout: options.keepAliveMs,
@@ -82,22 +86,27 @@ export function openEndpoints(options: EndpointOptions): { callEndpoint: CallEnd
     callEndpoint: async (call) => {
       const { delivery, callbackUrl, verificationToken } = call;
       observe.requested(delivery.interface);
-      const trace: Trace = { startedAt: performance.now() };
+      const trace: Trace = { startedAt: clock.now() };
       const headers = { ...requestHeaders(call, options.now ?? Date.now), 'user-agent': options.userAgent };
-      const terms = (): RequestTerms => ({ headers, limits: limitsFor[delivery.interface], trace });
+      const terms = (): RequestTerms => ({ headers, limits: limitsFor[delivery.interface], trace, clock });
       try {
         const request = { url: callbackUrl, data: delivery.body, terms };
         const { status, data } = await http.request<string>(request as object);
         return {
           ...judge(status),
           ...whereTo(callbackUrl),
-          ...readTrace(trace),
+          ...readTrace(trace, clock.now()),
           ...(data && { body: hide(verificationToken, data) }),
         };
       } catch (error) {
         if (error instanceof Unavailable) throw error;
         if (isForLackOfDescriptors(error)) throw new Unavailable('file descriptors', openOne, error);
-        return { isDelivered: false, reason: reasonOfError(error), ...whereTo(callbackUrl), ...readTrace(trace) };
+        return {
+          isDelivered: false,
+          reason: reasonOfError(error),
+          ...whereTo(callbackUrl),
+          ...readTrace(trace, clock.now()),
+        };
       }
     },
     async [Symbol.asyncDispose]() {

@@ -14,7 +14,7 @@ import { readConfig } from './config.ts';
 import { deliverStep, waitingStep } from './deliver-step.ts';
 import { DeliveryMetrics } from './delivery-metrics.ts';
 import { findTargetIn } from './find-target.ts';
-import { systemClock } from './windows/clock.ts';
+import { systemClock } from '@waybell/runtime/clock';
 import { openFlow } from './windows/flow.ts';
 import { watchWindows } from './windows/window-metrics.ts';
 
@@ -31,7 +31,7 @@ await using broker = await connectBroker({ ...config.broker, name: 'deliverer', 
 watchPublishing(broker.publishing, parts.metrics);
 
 const now = Date.now;
-const findTarget = withLastKnown(findTargetIn(postgres, config.keyRing), { ...config.lastKnown, now: systemClock.now });
+const findTarget = withLastKnown(findTargetIn(postgres, config.keyRing), { ...config.lastKnown, clock: systemClock });
 const flow = openFlow(config.flow, systemClock);
 watchWindows(flow.windows, parts.metrics);
 const deliveryMetrics = new DeliveryMetrics(parts.metrics, now);

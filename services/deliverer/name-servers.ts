@@ -1,4 +1,5 @@
 import { Resolver } from 'node:dns/promises';
+import type { Clock } from '@waybell/runtime/clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { codeOf } from './failure-reason.ts';
 
@@ -17,7 +18,7 @@ export type AssertAnswering = () => Promise<void>;
  * something that has nothing to do with it. Where they have never answered that, nothing follows from their silence: a
  * network may be closed, or have no name servers.
  */
-export function watchNameServers(servers?: readonly string[]): AssertAnswering {
+export function watchNameServers(clock: Clock, servers?: readonly string[]): AssertAnswering {
   const resolver = new Resolver(ONE_TRY);
   if (servers !== undefined) resolver.setServers(servers);
   let haveAnswered = false;
@@ -42,7 +43,7 @@ export function watchNameServers(servers?: readonly string[]): AssertAnswering {
 
   // They are to be known before they are missed.
   async function learn(): Promise<void> {
-    if (!(await isAnswering())) setTimeout(() => void learn(), LEARN_INTERVAL_MS).unref();
+    if (!(await isAnswering())) clock.after(LEARN_INTERVAL_MS, () => void learn()).unref();
   }
   void learn();
   return assertAnswering;

@@ -1,9 +1,8 @@
 import { LRUCache } from 'lru-cache';
-import { Pool, type Client, type Dispatcher } from 'undici';
-import { openClient, type Connector } from './connection.ts';
+import { Pool, type Dispatcher } from 'undici';
+import { openClient, type ClientOptions } from './connection.ts';
 
-export type OriginPoolsOptions = Omit<Client.Options, 'connect'> & {
-  connect: Connector;
+export type OriginPoolsOptions = ClientOptions & {
   /** Origins with connections at once, at most: the one that was not asked for longest makes room. */
   maxOrigins: number;
 };
@@ -12,7 +11,7 @@ export type OriginPoolsOptions = Omit<Client.Options, 'connect'> & {
 export type OriginPools = Pick<Dispatcher, 'dispatch'> & AsyncDisposable & { size: () => number };
 
 /** undici's Agent, but bounded: it would keep every origin's connections, and go through all origins as each one closes. */
-export function openOriginPools({ maxOrigins, connect, ...options }: OriginPoolsOptions): OriginPools {
+export function openOriginPools({ maxOrigins, ...options }: OriginPoolsOptions): OriginPools {
   const open = new Set<Pool>();
   const current = new LRUCache<string, Pool>({
     max: maxOrigins,
@@ -21,7 +20,7 @@ export function openOriginPools({ maxOrigins, connect, ...options }: OriginPools
   });
 
   function openPool(origin: string): Pool {
-    const pool = new Pool(origin, { factory: (url) => openClient(url, options, connect) });
+    const pool = new Pool(origin, { factory: (url) => openClient(url, options) });
     const closeUnused = () => {
       // A pool that is being destroyed says so once for each connection.
       if (pool.destroyed) return;

@@ -1,6 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
+import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { resolverOf, UnresolvedHost, type ResolveHost } from './resolve-host.ts';
 import type { SystemNames } from './system-names.ts';
@@ -15,11 +16,11 @@ afterEach(async () => {
 async function resolver(said: Record<string, Said>, names: Partial<SystemNames> = {}) {
   const server = await dnsServer((name) => said[name] ?? 'absent');
   opened.push(server);
-  const clock = { nowMs: 1_000_000 };
+  const clock = new TurnedClock(1_000_000);
   const resolveHost = resolverOf({
     names: { hosts: new Map(), search: [], ndots: 1, ...names },
     servers: [server.address],
-    nowMs: () => clock.nowMs,
+    clock,
   });
   return { resolveHost, clock, asked: server.asked };
 }
@@ -76,12 +77,12 @@ describe('resolveHost', () => {
     const { resolveHost, clock, asked } = await resolver(said);
     await resolveHost('a.example');
     const askedOnce = asked.length;
-    clock.nowMs += heldSeconds * 1_000;
+    clock.skipTo(clock.now() + heldSeconds * 1_000);
     await resolveHost('a.example');
     expect(asked).toHaveLength(askedOnce);
 
     said['a.example'] = at('192.0.2.2');
-    clock.nowMs += 1;
+    clock.skipTo(clock.now() + 1);
     expect(await resolveHost('a.example')).toEqual([{ address: '192.0.2.2', family: 4 }]);
   });
 

@@ -1,5 +1,6 @@
 import type { LookupAddress, RecordWithTtl } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
+import type { Clock } from '@waybell/runtime/clock';
 import { LRUCache } from 'lru-cache';
 import { isAnswer, watchNameServers, type AssertAnswering } from './name-servers.ts';
 import { codeOf } from './failure-reason.ts';
@@ -21,7 +22,7 @@ export type ResolveOptions = {
   names: SystemNames;
   /** Servers to ask, `address:port`; those of the machine unless given. */
   servers?: string[];
-  nowMs: () => number;
+  clock: Clock;
 };
 
 const MAX_HOSTS = 10_000;
@@ -37,19 +38,19 @@ const ABSENT = new Set(['ENOTFOUND', 'ENODATA', 'ESERVFAIL']);
  * of them in all, so that two names whose servers do not answer would keep everybody from connecting. An answer is used
  * for as long as its TTL says, within a second and five minutes; that there is none is not remembered.
  */
-export function resolverOf({ names, servers, nowMs }: ResolveOptions): ResolveHost {
+export function resolverOf({ names, servers, clock }: ResolveOptions): ResolveHost {
   const resolver = new Resolver(TRIES);
   if (servers !== undefined) resolver.setServers(servers);
-  const assertAnswering = watchNameServers(servers);
+  const assertAnswering = watchNameServers(clock, servers);
   const known = new LRUCache<string, LookupAddress[]>({
     max: MAX_HOSTS,
     ttl: MIN_TTL_MS,
     ttlResolution: 0,
-    perf: { now: nowMs },
+    perf: { now: clock.now },
     // One that made room while it was looked up is answered nonetheless.
     ignoreFetchAbort: true,
     fetchMethod: async (host, _, { options }) => {
-      const records = await unlessAway(search(resolver, host, names), assertAnswering);
+      const records = await unlessAway(search(resolver, host, names), { clock, assertAnswering });
       options.ttl = Math.min(Math.max(ttlMs(records), MIN_TTL_MS), MAX_TTL_MS);
       return records.map(({ address, family }) => ({ address, family }));
     },
@@ -57,23 +58,23 @@ export function resolverOf({ names, servers, nowMs }: ResolveOptions): ResolveHo
   return async (host) => names.hosts.get(host) ?? known.forceFetch(host);
 }
 
-export function systemResolver(): ResolveHost {
-  return resolverOf({ names: systemNames(), nowMs: () => performance.now() });
+export function systemResolver(clock: Clock): ResolveHost {
+  return resolverOf({ names: systemNames(), clock });
 }
 
 type AddressRecord = RecordWithTtl & LookupAddress;
 
+type Watching = { clock: Clock; assertAnswering: AssertAnswering };
+
 /** What is found, or why not; where the name servers are away, that. */
-async function unlessAway<T>(found: Promise<T>, assertAnswering: AssertAnswering): Promise<T> {
+async function unlessAway<T>(found: Promise<T>, { clock, assertAnswering }: Watching): Promise<T> {
   const patience = Promise.withResolvers<never>();
-  const timer = setTimeout(() => void assertAnswering().catch(patience.reject), PATIENCE_MS);
+  using _timer = clock.after(PATIENCE_MS, () => void assertAnswering().catch(patience.reject));
   try {
     return await Promise.race([found, patience.promise]);
   } catch (error) {
     if (error instanceof UnresolvedHost && !isAnswer(error.cause)) await assertAnswering();
     throw error;
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -98,15 +98,17 @@ type Tunnelling = Pick<ConnectOptions, 'connectTimeoutMs' | 'connected'> & {
 /** Tries the addresses in turn; TLS is agreed on with the receiver, through the tunnel. */
 function tunnelling({ tunnel, findAddresses, connect, ...options }: Tunnelling): Connector {
   async function open({ hostname, port, protocol, connection }: ConnectTarget): Promise<Socket> {
-    const signal = AbortSignal.timeout(options.connectTimeoutMs);
+    const { clock } = connection;
+    const overdue = new AbortController();
+    using _limit = clock.after(options.connectTimeoutMs, () => overdue.abort());
     const addresses = await findAddresses(hostname);
-    if (isIP(hostname) === 0) connection.resolvedAt = performance.now();
+    if (isIP(hostname) === 0) connection.resolvedAt = clock.now();
     let refused: unknown;
     for (const address of addresses) {
       connection.ip = address.address;
       try {
-        const socket = await tunnel.open(address, Number(port || (protocol === 'https:' ? 443 : 80)), signal);
-        connection.connectedAt = performance.now();
+        const socket = await tunnel.open(address, Number(port || (protocol === 'https:' ? 443 : 80)), overdue.signal);
+        connection.connectedAt = clock.now();
         return socket;
       } catch (error) {
         if (!(error instanceof TunnelRefused)) throw error;

@@ -1,10 +1,11 @@
 import tls from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { readNetworks } from '@waybell/runtime/forbidden-address';
+import { until } from '@waybell/runtime/testing/until';
+import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { openEndpoints, type EndpointOptions } from './call-endpoint.ts';
 import { anAuthority } from './testing/certificate.ts';
 import { aDelivery } from './testing/delivery.ts';
-import { withTimeToConnect } from './testing/time-to-connect.ts';
 import { httpServer, NOBODY_PORT, tcpServer, tlsServer, type TestServer } from './testing/server.ts';
 
 const LONG_MS = 60_000;
@@ -66,13 +67,12 @@ describe('an attempt says of its connection', () => {
 
   test('how long the name took', async () => {
     const { url } = await answering();
+    const clock = new TurnedClock();
     const resolveHost = async () => {
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      clock.skipTo(100);
       return [{ address: '127.0.0.1', family: 4 }];
     };
-    const { dnsMs, connectMs, durationMs } = await caller({ resolveHost })(url);
-    expect(dnsMs).toBeGreaterThanOrEqual(99);
-    expect(connectMs).toBeLessThan(durationMs - 50);
+    expect(await caller({ resolveHost, clock })(url)).toMatchObject({ dnsMs: 100, connectMs: 0, durationMs: 100 });
   });
 
   test('which of several addresses it was that answered', async () => {
@@ -133,12 +133,14 @@ describe('an attempt that fails says', () => {
   });
 
   test('where it was connecting to when its time was up, and how far it came', async () => {
-    const { port } = await serve(tcpServer(() => undefined));
-    const attempt = (responseMs: number) =>
-      caller({ limits: { shipper: { responseMs: LONG_MS }, carrier: { responseMs } } })(`https://localhost:${port}`);
-    const answer = await withTimeToConnect(attempt, 300);
-    expect(answer).toMatchObject({ reason: 'connect_timeout', ip: '127.0.0.1' });
-    expect(parts(answer)).toEqual(['dnsMs', 'connectMs']);
+    const greeted = Promise.withResolvers<void>();
+    const { port } = await serve(tcpServer((socket) => socket.once('data', () => greeted.resolve())));
+    const clock = new TurnedClock();
+    const answer = caller({ clock })(`https://localhost:${port}`);
+    await greeted.promise;
+    await clock.runFor(LONG_MS);
+    expect(await answer).toMatchObject({ reason: 'connect_timeout', ip: '127.0.0.1', durationMs: LONG_MS });
+    expect(parts(await answer)).toEqual(['dnsMs', 'connectMs']);
   });
 
   test('the address that it could not trust', async () => {
@@ -150,9 +152,12 @@ describe('an attempt that fails says', () => {
 describe('an attempt says of the answer', () => {
   test('when it began, however long its body takes', async () => {
     const { url } = await serve(httpServer((_, response) => response.writeHead(200).write('and so on')));
+    const clock = new TurnedClock();
+    const answer = caller({ clock })(url);
     // It is read for a second.
-    const { firstByteMs = NaN, durationMs } = await caller()(url);
-    expect(durationMs - firstByteMs).toBeGreaterThanOrEqual(990);
+    await until('it has begun', () => clock.nextAt() === 1_000);
+    await clock.runFor(1_000);
+    expect(await answer).toMatchObject({ firstByteMs: 0, durationMs: 1_000 });
   });
 
   test('how it begins, whatever the status', async () => {

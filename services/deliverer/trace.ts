@@ -1,14 +1,14 @@
 import type { Answer } from '@waybell/line/outcomes';
 import type { Connection } from './connection.ts';
 
-/** What is noted of a request while it is under way; times by `performance.now()`. */
+/** What is noted of a request while it is under way; times by the clock of the deliverer. */
 export type Trace = { readonly startedAt: number; firstByteAt?: number; connection?: Connection };
 
 type Traced = Pick<Answer, 'durationMs' | 'ip' | 'dnsMs' | 'connectMs' | 'tlsMs' | 'firstByteMs'>;
 
 /** Of a request that has just ended, in the terms of its attempt's record: whole milliseconds. */
-export function readTrace({ startedAt, firstByteAt, connection }: Trace): Traced {
-  const traced: Traced = { durationMs: wholeMs(startedAt, performance.now()) };
+export function readTrace({ startedAt, firstByteAt, connection }: Trace, endedAt: number): Traced {
+  const traced: Traced = { durationMs: wholeMs(startedAt, endedAt) };
   if (firstByteAt !== undefined) traced.firstByteMs = wholeMs(startedAt, firstByteAt);
   if (connection?.ip !== undefined) traced.ip = connection.ip;
   // One that was there before took none of this attempt's time.

@@ -1,5 +1,6 @@
 import type { AxiosAdapter, AxiosResponse } from 'axios';
 import type { Dispatcher } from 'undici';
+import type { Clock, Timer } from '@waybell/runtime/clock';
 import type { Attendant, Connection } from './connection.ts';
 import { excerpt } from './excerpt.ts';
 import type { Trace } from './trace.ts';
@@ -32,6 +33,7 @@ export type RequestTerms = {
   headers: Record<string, string>;
   limits: RequestLimits;
   trace: Trace;
+  clock: Clock;
 };
 
 /** Sends axios' requests through an undici dispatcher, each on its terms. Nothing is followed or inflated. */
@@ -78,20 +80,22 @@ class Exchange implements Attendant {
   readonly #limits: RequestLimits;
   readonly #ended: Ended;
   readonly #trace: Trace;
+  readonly #clock: Clock;
   #connection: () => Connection | undefined = () => undefined;
   #controller: Dispatcher.DispatchController | undefined;
-  #timer: NodeJS.Timeout;
+  #timer: Timer;
   #isOver = false;
   #isHandedOver = false;
   #status = 0;
   #bytesRead = 0;
   readonly #kept: Buffer[] = [];
 
-  constructor({ limits, trace }: RequestTerms, ended: Ended) {
+  constructor({ limits, trace, clock }: RequestTerms, ended: Ended) {
     this.#limits = limits;
     this.#trace = trace;
+    this.#clock = clock;
     this.#ended = ended;
-    this.#timer = setTimeout(() => this.#timeIsUp(), Math.min(limits.handoverMs ?? Infinity, limits.responseMs));
+    this.#timer = clock.after(Math.min(limits.handoverMs ?? Infinity, limits.responseMs), () => this.#timeIsUp());
   }
 
   attend(connection: () => Connection | undefined): void {
@@ -111,9 +115,9 @@ class Exchange implements Attendant {
   onResponseStart(_controller: Dispatcher.DispatchController, status: number): void {
     if (status < 200 || this.#isOver) return;
     this.#status = status;
-    this.#trace.firstByteAt = performance.now();
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#letGo(), this.#limits.bodyMs);
+    this.#trace.firstByteAt = this.#clock.now();
+    this.#timer[Symbol.dispose]();
+    this.#timer = this.#clock.after(this.#limits.bodyMs, () => this.#letGo());
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -143,9 +147,9 @@ class Exchange implements Attendant {
 
   #timeIsUp(): void {
     // The timer of the handover is left to run out: most responses come before it does.
-    const leftMs = this.#isHandedOver ? this.#limits.responseMs - (performance.now() - this.#trace.startedAt) : 0;
+    const leftMs = this.#isHandedOver ? this.#limits.responseMs - (this.#clock.now() - this.#trace.startedAt) : 0;
     if (leftMs >= 1) {
-      this.#timer = setTimeout(() => this.#timeIsUp(), leftMs);
+      this.#timer = this.#clock.after(leftMs, () => this.#timeIsUp());
       return;
     }
     const part = this.#controller === undefined ? 'CONNECT' : this.#isHandedOver ? 'RESPONSE' : 'HANDOVER';
@@ -157,7 +161,7 @@ class Exchange implements Attendant {
   #end(error: Error | undefined): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    clearTimeout(this.#timer);
+    this.#timer[Symbol.dispose]();
     const connection = this.#connection();
     if (connection !== undefined) this.#trace.connection = connection;
     this.#ended(error, { status: this.#status, headers: {}, data: excerpt(this.#kept) });

@@ -1,11 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { until } from '@waybell/runtime/testing/until';
+import { settled, TurnedClock } from '@waybell/runtime/turned-clock';
 import { inLots } from './in-lots.ts';
 
-const LONG_MS = 600_000;
+const GATHER_MS = 100;
 
 /** Keeps every lot; each is worked on until `finish` is called, and answers its items with themselves in capitals. */
-function aGatherer(options: { largest?: number; gatherMs?: number; atOnce?: number }) {
+function aGatherer(options: { largest?: number; atOnce?: number } = {}) {
+  const clock = new TurnedClock(1_000);
   const lots: (readonly string[])[] = [];
   const unfinished: (() => void)[] = [];
   const call = inLots(
@@ -15,49 +16,35 @@ function aGatherer(options: { largest?: number; gatherMs?: number; atOnce?: numb
       if (items.includes('fail')) throw new Error('failed');
       return items.map((item) => item.toUpperCase());
     },
-    { largest: 2, gatherMs: LONG_MS, atOnce: 1, ...options },
+    { largest: 2, gatherMs: GATHER_MS, atOnce: 1, clock, ...options },
   );
-  return { call, lots, finish: () => unfinished.shift()?.() };
+  return { call, lots, clock, finish: () => unfinished.shift()?.() };
 }
 
 describe('inLots', () => {
   test('works at once on a lot that is full, answers each, and leaves no timer', async () => {
-    const timers = () => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
-    const { call, lots, finish } = aGatherer({});
-    const before = timers();
+    const { call, lots, clock, finish } = aGatherer();
     const answers = ['a', 'b'].map(call);
-    expect(timers()).toBe(before);
     expect(lots).toEqual([['a', 'b']]);
+    expect(clock.nextAt()).toBeUndefined();
     finish();
     expect(await Promise.all(answers)).toEqual(['A', 'B']);
   });
 
-  test('works on what comes alone, and gathers what comes soon after', async () => {
-    const { call, lots, finish } = aGatherer({ atOnce: 2 });
+  test('works on what comes alone, and gathers what comes soon after until the last lot is long enough ago', async () => {
+    const { call, lots, clock, finish } = aGatherer({ largest: 10, atOnce: 2 });
     const answers = [call('a')];
-    await until('it is worked on', () => lots.length > 0);
-    answers.push(call('b'));
-    const other = aGatherer({});
-    void other.call('later, by itself');
-    await until('that is worked on', () => other.lots.length > 0);
+    await clock.runFor(0);
     expect(lots).toEqual([['a']]);
+    answers.push(call('b'));
+    await clock.runFor(GATHER_MS - 1);
     answers.push(call('c'));
+    expect(lots).toEqual([['a']]);
+    await clock.runFor(1);
     expect(lots).toEqual([['a'], ['b', 'c']]);
     finish();
     finish();
     expect(await Promise.all(answers)).toEqual(['A', 'B', 'C']);
-  });
-
-  test('works on a lot that is not full when the last is long enough ago', async () => {
-    const { call, lots, finish } = aGatherer({ largest: 10, gatherMs: 5 });
-    const first = Promise.all(['a', 'b', 'c'].map(call));
-    await until('they are worked on', () => lots.length === 1);
-    finish();
-    expect(await first).toEqual(['A', 'B', 'C']);
-    const second = call('d');
-    await until('it is worked on, too', () => lots.length === 2);
-    finish();
-    expect(await second).toBe('D');
   });
 
   test('gathers what comes while as many are under way as may be', async () => {
@@ -69,7 +56,7 @@ describe('inLots', () => {
     ]);
     for (let lot = 0; lot < 4; lot += 1) {
       finish();
-      await new Promise((resolve) => setImmediate(resolve));
+      await settled();
     }
     expect(lots.slice(2)).toEqual([
       ['e', 'f'],

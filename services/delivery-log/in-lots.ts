@@ -1,3 +1,5 @@
+import { systemClock, type Clock, type Timer } from '@waybell/runtime/clock';
+
 export type InLotsOptions = {
   /** Items in a lot, at most: so many do not wait for more. */
   largest: number;
@@ -5,6 +7,7 @@ export type InLotsOptions = {
   gatherMs: number;
   /** Lots that are worked on at the same time, at most; what comes meanwhile is gathered. */
   atOnce: number;
+  clock?: Clock;
 };
 
 type Waiting<I, O> = { item: I; resolve: (answer: O) => void; reject: (error: unknown) => void };
@@ -15,23 +18,23 @@ type Waiting<I, O> = { item: I; resolve: (answer: O) => void; reject: (error: un
  */
 export function inLots<I, O>(
   work: (items: readonly I[]) => Promise<readonly O[]>,
-  { largest, gatherMs, atOnce }: InLotsOptions,
+  { largest, gatherMs, atOnce, clock = systemClock }: InLotsOptions,
 ): (item: I) => Promise<O> {
   const waiting: Waiting<I, O>[] = [];
   let underWay = 0;
   let nextAt = 0;
-  let timer: NodeJS.Timeout | undefined;
+  let timer: Timer | undefined;
 
   function look(): void {
     if (underWay === atOnce || waiting.length === 0) return;
     if (waiting.length >= largest) void workOff();
-    else timer ??= setTimeout(() => void workOff(), Math.max(0, nextAt - performance.now()));
+    else timer ??= clock.after(Math.max(0, nextAt - clock.now()), () => void workOff());
   }
 
   async function workOff(): Promise<void> {
-    clearTimeout(timer);
+    timer?.[Symbol.dispose]();
     timer = undefined;
-    nextAt = performance.now() + gatherMs;
+    nextAt = clock.now() + gatherMs;
     underWay += 1;
     await workOn(waiting.splice(0, largest));
     underWay -= 1;

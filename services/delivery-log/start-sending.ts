@@ -1,5 +1,6 @@
 import type { Broker } from '@waybell/line/broker/connect-broker';
 import { publishUntilConfirmed } from '@waybell/line/publish-until-confirmed';
+import { systemClock, type Clock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import { repeatedly } from '@waybell/runtime/repeatedly';
 import { sendDue, type SendOptions } from './send-due.ts';
@@ -9,17 +10,19 @@ export type SendingOptions = Pick<SendOptions, 'sendings' | 'write'> & {
   intervalMs: number;
   claimMs: number;
   log: Log;
+  clock?: Clock;
 };
 
 /** Looks for what is due, again and again, until it is disposed of. Any number of replicas may. */
 export function startSending({ broker, intervalMs, claimMs, log, ...options }: SendingOptions): AsyncDisposable {
+  const { clock = systemClock } = options;
   async function sendSome(stop: AbortSignal): Promise<number> {
-    const claimedAt = performance.now();
+    const claimedAt = clock.now();
     // Like a message that is held: once its claim has run out, it is somebody else's.
-    const isClaimed = () => !stop.aborted && performance.now() - claimedAt < claimMs;
+    const isClaimed = () => !stop.aborted && clock.now() - claimedAt < claimMs;
     const { due, sent } = await sendDue({
       ...options,
-      publish: (publication) => publishUntilConfirmed(broker, publication, isClaimed),
+      publish: (publication) => publishUntilConfirmed({ broker, clock }, publication, isClaimed),
     });
     if (due > 0) log.info({ due, sent }, 'deliveries.sent-by-hand');
     return due;
@@ -30,5 +33,5 @@ export function startSending({ broker, intervalMs, claimMs, log, ...options }: S
     while ((await sendSome(stop)) > 0 && !stop.aborted);
   }
 
-  return repeatedly(sendAll, { intervalMs, beginsAtOnce: true, complaint: 'sending.failed', log });
+  return repeatedly(sendAll, { intervalMs, beginsAtOnce: true, complaint: 'sending.failed', log, clock });
 }

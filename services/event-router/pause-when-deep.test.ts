@@ -1,20 +1,16 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createLog } from '@waybell/runtime/log';
 import { createMetrics } from '@waybell/runtime/metrics';
+import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { pauseWhenDeep } from './pause-when-deep.ts';
 
 const LIMIT = 100;
 const log = createLog({ service: 'test', level: 'error' });
-let watch: AsyncDisposable | undefined;
-afterEach(async () => {
-  await watch?.[Symbol.asyncDispose]();
-});
-
 /** A router that routes whenever it may, beside queues of some depth. */
 function aRouter() {
   const router = { depth: 0, asked: 0, isPaused: false, isIdle: false, count: 0, answers: Promise.resolve() };
-  watch = pauseWhenDeep({
+  const clock = new TurnedClock();
+  pauseWhenDeep({
     routing: {
       taken: () => (router.isIdle || router.isPaused ? router.count : (router.count += 1)),
       pause: async () => void (router.isPaused = true),
@@ -26,53 +22,41 @@ function aRouter() {
       return router.depth;
     },
     limit: LIMIT,
-    intervalMs: 1,
     log,
     metrics: createMetrics('test'),
+    clock,
   });
-  const untilAsked = async (times = 3) => {
-    const before = router.asked;
-    while (router.asked < before + times) await sleep(1);
-  };
-  return { router, untilAsked };
+  return { router, clock };
 }
 
 describe('pauseWhenDeep', () => {
-  test('pauses above the limit and goes on at half of it, not before', async () => {
-    const { router, untilAsked } = aRouter();
-    router.depth = LIMIT;
-    await untilAsked();
-    expect(router.isPaused).toBe(false);
-    router.depth = LIMIT + 1;
-    await untilAsked();
-    expect(router.isPaused).toBe(true);
-    router.depth = LIMIT / 2 + 1;
-    await untilAsked();
-    expect(router.isPaused).toBe(true);
-    router.depth = LIMIT / 2;
-    await untilAsked();
-    expect(router.isPaused).toBe(false);
+  test('pauses above the limit and goes on at half of it, looking once a second', async () => {
+    const { router, clock } = aRouter();
+    const seen = [];
+    for (const depth of [LIMIT, LIMIT + 1, LIMIT / 2 + 1, LIMIT / 2]) {
+      router.depth = depth;
+      await clock.runFor(1_000);
+      seen.push(router.isPaused);
+    }
+    expect(seen).toEqual([false, true, true, false]);
+    expect(router.asked).toBe(4);
   });
 
   test('asks no more while a broker that hangs has not answered', async () => {
-    const { router, untilAsked } = aRouter();
+    const { router, clock } = aRouter();
     const { promise, resolve } = Promise.withResolvers<void>();
     router.answers = promise;
-    await untilAsked(1);
-    const before = router.asked;
-    await sleep(20);
-    expect(router.asked).toBe(before);
+    await clock.runFor(60_000);
+    expect(router.asked).toBe(1);
     resolve();
-    await untilAsked();
+    await clock.runFor(1_000);
+    expect(router.asked).toBe(2);
   });
 
   test('asks nothing while nothing is routed', async () => {
-    const { router, untilAsked } = aRouter();
-    await untilAsked();
+    const { router, clock } = aRouter();
     router.isIdle = true;
-    await sleep(5);
-    const before = router.asked;
-    await sleep(50);
-    expect(router.asked - before).toBeLessThanOrEqual(1);
+    await clock.runFor(60_000);
+    expect(router.asked).toBe(0);
   });
 });

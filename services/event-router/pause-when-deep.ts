@@ -1,4 +1,5 @@
 import type { RunningStep } from '@waybell/line/run-step';
+import type { Clock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import { gaugeOnDemand, type Metrics } from '@waybell/runtime/metrics';
 import { repeatedly } from '@waybell/runtime/repeatedly';
@@ -9,9 +10,9 @@ export type PauseOptions = {
   depth: () => Promise<number>;
   /** Above this many the router takes no more events; it goes on at half of it, so that it does not flutter. */
   limit: number;
-  intervalMs?: number;
   log: Log;
   metrics: Metrics;
+  clock?: Clock;
 };
 
 const REASON = 'delivery queues are deep';
@@ -22,14 +23,7 @@ const INTERVAL_MS = 1_000;
  * beyond its size: upstream hears of it, instead of the broker filling up. Depth is asked for only while events are
  * routed, or wait to be.
  */
-export function pauseWhenDeep({
-  routing,
-  depth,
-  limit,
-  log,
-  metrics,
-  intervalMs = INTERVAL_MS,
-}: PauseOptions): AsyncDisposable {
+export function pauseWhenDeep({ routing, depth, limit, log, metrics, ...options }: PauseOptions): AsyncDisposable {
   let isPaused = false;
   let takenBefore = 0;
   countPaused(() => isPaused, metrics);
@@ -45,7 +39,7 @@ export function pauseWhenDeep({
     else routing.resume(REASON);
   };
   // While the broker is away nobody can say; there is nothing to take either.
-  return repeatedly(look, { intervalMs, complaint: 'routing.depth-unknown', log });
+  return repeatedly(look, { ...options, intervalMs: INTERVAL_MS, complaint: 'routing.depth-unknown', log });
 }
 
 export function countPaused(isPaused: () => boolean, metrics: Metrics): void {

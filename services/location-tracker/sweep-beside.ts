@@ -1,3 +1,4 @@
+import { systemClock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import type { Broker } from '@waybell/line/broker/connect-broker';
 import type { Depth } from '@waybell/line/broker/depth';
@@ -35,10 +36,10 @@ export function sweepBeside(
       isCaughtUp: async () =>
         !stop.aborted && tracking.waitingFor().length === 0 && isAtMost(config.hold.messages, await depth()),
       publish: (publication) => {
-        const claimedAt = performance.now();
+        const claimedAt = systemClock.now();
         // Like a message that is held: once its claim has run out, it is somebody else's.
-        const isClaimed = () => !stop.aborted && performance.now() - claimedAt < config.claimMs;
-        return publishUntilConfirmed(broker, publication, isClaimed);
+        const isClaimed = () => !stop.aborted && systemClock.now() - claimedAt < config.claimMs;
+        return publishUntilConfirmed({ broker, clock: systemClock }, publication, isClaimed);
       },
     });
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { createAccount } from './accounts.ts';
 import { createTestDatabase, type TestDatabase } from './testing/database.ts';
 
@@ -19,7 +20,7 @@ beforeAll(async () => {
 
 // Times are seconds from the beginning of each test: those of a window would pass while earlier ones run.
 beforeEach(async () => {
-  now = Date.now();
+  now = wallClockMs();
   await store.postgres.query('delete from waybell.subscriptions');
 });
 

@@ -5,7 +5,7 @@ import type { Call } from '@waybell/deliverer/call-endpoint';
 import { readConfig as readDelivererConfig } from '@waybell/deliverer/config';
 import { deliverStep, waitingStep } from '@waybell/deliverer/deliver-step';
 import { reasonOfStatus } from '@waybell/deliverer/failure-reason';
-import { settled, SimulatedClock } from '@waybell/deliverer/simulation/simulated-clock';
+import { settled, TurnedClock } from '@waybell/runtime/turned-clock';
 import { openFlow } from '@waybell/deliverer/windows/flow';
 import { readConfig as readRouterConfig } from '@waybell/event-router/config';
 import { routeStep, strayStep } from '@waybell/event-router/router-steps';
@@ -59,7 +59,7 @@ export class MemoryLine {
   /** Services that are down: their queues fill. */
   readonly down = new Set<string>();
   readonly broker: MemoryBroker;
-  readonly #clock = new SimulatedClock(NOON);
+  readonly #clock = new TurnedClock(NOON);
   readonly #consumers: Map<string, Consumer>;
   readonly #taken = new Map<string, number>();
   /** What a handler threw: a bug, which ends the run. */

@@ -2,7 +2,7 @@ import type { CallEndpoint } from '@waybell/deliverer/call-endpoint';
 import { readConfig } from '@waybell/deliverer/config';
 import { deliverStep } from '@waybell/deliverer/deliver-step';
 import type { FindTarget } from '@waybell/deliverer/find-target';
-import { SimulatedClock } from '@waybell/deliverer/simulation/simulated-clock';
+import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { openFlow } from '@waybell/deliverer/windows/flow';
 import type { Delivery } from '@waybell/line/delivery';
 import { isRejection, type Message, type Outgoing, type Publication } from '@waybell/line/messages';
@@ -23,7 +23,7 @@ export type StepTable = (delivery: number, attempt: number) => AttemptRow;
 export type DeliverStep = Step<Delivery>;
 export type MakeStep = (world: { findTarget: FindTarget; callEndpoint: CallEndpoint; retries: number }) => DeliverStep;
 
-const clock = new SimulatedClock(0);
+const clock = new TurnedClock(0);
 
 /** The deliverer's step as it is in the product, with so many retries. */
 export const realStep: MakeStep = ({ findTarget, callEndpoint, retries }) => {

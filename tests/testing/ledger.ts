@@ -21,7 +21,6 @@ const LOOK_PAUSE_MS = 250;
 const LONGEST_STALL_MS = 200_000;
 /** For the broker to answer: one that stands still for a while has not gone. */
 const ANSWER_LIMIT_MS = 60_000;
-const MOVING_LIMIT_MS = 300_000;
 
 /**
  * Keeps count of what upstream was promised: each event that the broker confirmed, against what receivers saw, what
@@ -71,25 +70,21 @@ export class Ledger {
   async movedAgain(since: number): Promise<number> {
     const { received } = this.#receiver;
     let next = 0;
-    return until(
-      'events published after the fault are delivered',
-      () => {
-        for (; next < received.length; next += 1) {
-          const request = received[next];
-          const sentAt = this.#sentAt.get(String(request?.headers['webhook-id']));
-          if (request !== undefined && sentAt !== undefined && sentAt > since) return (request.at - since) / 1_000;
-        }
-        return false;
-      },
-      MOVING_LIMIT_MS,
-    );
+    return until('events published after the fault are delivered', () => {
+      for (; next < received.length; next += 1) {
+        const request = received[next];
+        const sentAt = this.#sentAt.get(String(request?.headers['webhook-id']));
+        if (request !== undefined && sentAt !== undefined && sentAt > since) return (request.at - since) / 1_000;
+      }
+      return false;
+    });
   }
 
   /**
    * Waits until everything has come to its end and every queue of the line is empty; or until every queue is empty, no
    * request is open and nothing has happened for `stillMs`: then what has no end by now will never have one.
    */
-  async untilQuiet({ stillMs = LONGEST_STALL_MS, limitMs = 3 * LONGEST_STALL_MS } = {}): Promise<void> {
+  async untilQuiet({ stillMs = LONGEST_STALL_MS } = {}): Promise<void> {
     let last = '';
     let since = Date.now();
     let lookedAt = 0;
@@ -112,22 +107,18 @@ export class Ledger {
         // Once more after the last end: a duplicate may still be on its way.
         return lookedAt - since >= (this.#isSettled() ? 2 * LOOK_PAUSE_MS : stillMs);
       },
-      limitMs,
+      () => lookedAt,
     );
   }
 
   /** Waits until each of these deliveries, its own or not, has come to an end; resolves with all that is recorded of them. */
   async untilEnded(deliveries: readonly string[]): Promise<Attempted[]> {
-    return until(
-      `${deliveries.length} deliveries have ended`,
-      async () => {
-        await sleep(LOOK_PAUSE_MS);
-        await this.read();
-        const ends = endsOf(this.#outcomes, this.#rejected());
-        return deliveries.every((delivery) => ends.has(delivery)) && this.#recordsOf(new Set(deliveries));
-      },
-      LONGEST_STALL_MS,
-    );
+    return until(`${deliveries.length} deliveries have ended`, async () => {
+      await sleep(LOOK_PAUSE_MS);
+      await this.read();
+      const ends = endsOf(this.#outcomes, this.#rejected());
+      return deliveries.every((delivery) => ends.has(delivery)) && this.#recordsOf(new Set(deliveries));
+    });
   }
 
   /** Takes what has been recorded and rejected since it last looked. */

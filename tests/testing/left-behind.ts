@@ -1,15 +1,12 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { until } from '@waybell/runtime/testing/until';
 
-// More than what was killed takes to go on a busy machine; what was forgotten stays for good.
-const GONE_LIMIT_MS = 30_000;
-
 /** Throws where a process still runs that has one of these words in its command line or its environment. */
 export async function nothingLeftBehind(words: readonly string[]): Promise<void> {
   // Where there is no such folder nothing can be looked up; the continuous builds have it.
   if (!existsSync('/proc/self/environ')) return;
   const dying = () => processesWith(words).length === 0;
-  await until('every process of the stack is gone', dying, GONE_LIMIT_MS).catch(() => {
+  await until('every process of the stack is gone', dying).catch(() => {
     throw new Error(`left behind:\n${processesWith(words).join('\n')}`);
   });
 }

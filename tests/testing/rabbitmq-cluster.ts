@@ -66,14 +66,10 @@ export class RabbitmqCluster implements AsyncDisposable {
 
   /** Waits until every node says that all are running. */
   async untilWhole(): Promise<void> {
-    await until(
-      'all nodes are members',
-      async () => {
-        const sizes = await Promise.all(this.nodes.map(({ spec }) => runningBeside(spec))).catch(() => []);
-        return sizes.length === NAMES.length && sizes.every((size) => size === NAMES.length);
-      },
-      120_000,
-    );
+    await until('all nodes are members', async () => {
+      const sizes = await Promise.all(this.nodes.map(({ spec }) => runningBeside(spec))).catch(() => []);
+      return sizes.length === NAMES.length && sizes.every((size) => size === NAMES.length);
+    });
   }
 
   /** The node cannot be reached by the others for so long; its clients notice nothing. Resolves when it begins. */

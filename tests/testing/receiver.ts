@@ -56,8 +56,8 @@ export class Receiver implements AsyncDisposable {
   }
 
   /** Waits until `count` requests have come to `path`. */
-  async untilReceived(path: string, count: number, limitMs?: number): Promise<Received[]> {
-    return until(`${count} requests came to ${path}`, () => this.at(path).length >= count && this.at(path), limitMs);
+  async untilReceived(path: string, count: number): Promise<Received[]> {
+    return until(`${count} requests came to ${path}`, () => this.at(path).length >= count && this.at(path));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

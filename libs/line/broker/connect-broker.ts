@@ -1,3 +1,4 @@
+import { systemClock, type Clock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import { openConsumers, type Consumers } from './consumers.ts';
@@ -26,6 +27,7 @@ export type BrokerOptions = ServerAddress & {
   confirmTimeoutMs: number;
   unconfirmedLimit: number;
   log: Log;
+  clock?: Clock;
   heartbeatSeconds?: number;
 };
 
@@ -42,7 +44,7 @@ const EXCHANGES = [
 
 /** Connects in the background and stays connected. Closing it flushes: first what was consumed, then what was published. */
 export async function connectBroker(options: BrokerOptions): Promise<Broker> {
-  const common = { heartbeatSeconds: 10, ...options };
+  const common = { heartbeatSeconds: 10, clock: systemClock, ...options };
   const publisher = await openPublisher({
     ...common,
     exchanges: EXCHANGES,

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { systemClock, type Clock } from '@waybell/runtime/clock';
 import { createLog } from '@waybell/runtime/log';
-import { holdOf } from '../testing/a-line.ts';
-import { closesInTime } from '../testing/closes-in-time.ts';
-import { RunningTime } from '../testing/running-time.ts';
-import { BreakableBroker } from '../testing/test-broker.ts';
+import { endedWithin } from '@waybell/runtime/testing/ended-within';
 import { until } from '@waybell/runtime/testing/until';
+import { TurnedClock } from '@waybell/runtime/turned-clock';
+import { holdOf } from '../testing/a-line.ts';
+import { BreakableBroker } from '../testing/test-broker.ts';
 import { openConsumers } from './consumers.ts';
 import type { Held } from './held.ts';
 
@@ -19,7 +20,8 @@ afterAll(async () => {
 });
 
 const log = createLog({ service: 'test', level: 'silent' });
-const openTheirs = () => openConsumers({ url: broker.detour.url, name: 'test', heartbeatSeconds: 10, log });
+const openTheirs = (clock: Clock = systemClock) =>
+  openConsumers({ url: broker.detour.url, name: 'test', heartbeatSeconds: 10, log, clock });
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => String(index));
 const bodyOf = ({ message }: Held) => message.body.toString();
 
@@ -176,20 +178,25 @@ describe('consume', () => {
 
   test('asks twice a second, and no faster, for a queue that refuses it', async () => {
     const queue = 'waybell.test.refused';
-    await using consumers = await openTheirs();
+    const clock = new TurnedClock();
+    await using consumers = await openTheirs(clock);
     await broker.on(async (channel) => {
       await channel.assertQueue(queue, { durable: true });
       await channel.consume(queue, () => undefined, { exclusive: true });
       consumers.consume([queue], holdOf(10), () => undefined);
       const asked = () => broker.detour.said.split(queue).length - 1;
-      await until('it was refused', () => asked() >= 2);
-      const [before, endsAt] = [asked(), Date.now() + 3_000];
-      await until('three seconds are over', () => Date.now() > endsAt);
-      // Each time it is checked, then consumed: at most six times in three seconds, and the one under way.
-      expect(asked() - before).toBeLessThanOrEqual(14);
+      for (const time of [1, 2, 3]) {
+        await until('it was refused, and is to be asked for again', () => clock.nextAt() === time * 500);
+        // Each time it is checked, then consumed.
+        expect(asked()).toBe(2 * time);
+        clock.step();
+      }
       expect(consumers.waitingFor()).toEqual([queue]);
     });
-    await until('it is consumed now that it may be', () => consumers.waitingFor().length === 0);
+    await until('it is consumed now that it may be', async () => {
+      await clock.runFor(500);
+      return consumers.waitingFor().length === 0;
+    });
   });
 });
 
@@ -253,48 +260,48 @@ describe('depth', () => {
 });
 
 describe('closing the consumers', () => {
-  test('lets every acknowledgement arrive first', async () => {
-    const left = await until('the broker answers while they close', async () => {
-      const queue = await broker.queue();
-      await broker.put(queue, numbers(500));
-      const held: Held[] = [];
-      const consumers = await openTheirs();
-      consumers.consume([queue], holdOf(512), (each) => held.push(each));
-      await until('all came', () => held.length === 500);
-      for (const each of held) each.ack();
-      return (await closesInTime(consumers)) && broker.take(queue);
+  /** Consumers that hold all 500 messages of a queue, and do not give up on a broker that stands still for a while. */
+  async function holdAll() {
+    const clock = new TurnedClock();
+    const queue = await broker.queue();
+    await broker.put(queue, numbers(500));
+    const held: Held[] = [];
+    const consumers = await openTheirs(clock);
+    const consumer = consumers.consume([queue], holdOf(512), (each) => held.push(each));
+    await until('all came', async () => {
+      await clock.runFor(10);
+      return held.length === 500;
     });
-    expect(left).toEqual([]);
+    return { queue, held, consumers, consumer };
+  }
+
+  test('lets every acknowledgement arrive first', async () => {
+    const { queue, held, consumers } = await holdAll();
+    for (const each of held) each.ack();
+    await consumers[Symbol.asyncDispose]();
+    expect(await broker.take(queue)).toEqual([]);
   });
 
   test('lets every acknowledgement arrive first, also among many messages given back', async () => {
     // The queue takes 32 at once and the channel keeps the others: three rounds, as it takes luck to catch one there.
     for (const _round of numbers(3)) {
-      const left = await until('the broker answers while they close', async () => {
-        const queue = await broker.queue();
-        await broker.put(queue, numbers(500));
-        const held: Held[] = [];
-        const consumers = await openTheirs();
-        const consumer = consumers.consume([queue], holdOf(512), (each) => held.push(each));
-        await until('all came', () => held.length === 500);
-        await consumer.pause('test');
-        for (const each of held.slice(10)) each.giveBack();
-        for (const each of held.slice(0, 10)) each.ack();
-        return (await closesInTime(consumers)) && broker.take(queue);
-      });
-      expect(left).toHaveLength(490);
+      const { queue, held, consumers, consumer } = await holdAll();
+      await consumer.pause('test');
+      for (const each of held.slice(10)) each.giveBack();
+      for (const each of held.slice(0, 10)) each.ack();
+      await consumers[Symbol.asyncDispose]();
+      expect(await broker.take(queue)).toHaveLength(490);
     }
   });
 
-  test('takes a few seconds at most while the broker does not answer', async () => {
+  test('takes four seconds at most while the broker does not answer', async () => {
+    const clock = new TurnedClock();
     const queue = await broker.queue();
-    const consumers = await openTheirs();
+    const consumers = await openTheirs(clock);
     consumers.consume([queue], holdOf(10), () => undefined);
     await until('it is consumed', () => consumers.waitingFor().length === 0);
     broker.detour.stall();
-    using taken = new RunningTime();
-    await consumers[Symbol.asyncDispose]();
-    expect(taken.ms()).toBeLessThan(6_000);
+    await endedWithin({ clock, limitMs: 4_000 }, consumers[Symbol.asyncDispose]());
     broker.detour.flow();
   });
 });

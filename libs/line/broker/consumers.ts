@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { Clock } from '@waybell/runtime/clock';
 import type { ChannelModel } from 'amqplib';
 import type { Log } from '@waybell/runtime/log';
 import type { ServerAddress } from '@waybell/runtime/server-address';
@@ -32,7 +32,7 @@ export type Consumers = AsyncDisposable & {
   waitingFor(): string[];
 };
 
-export type ConsumersOptions = ServerAddress & { name: string; heartbeatSeconds: number; log: Log };
+export type ConsumersOptions = ServerAddress & { name: string; heartbeatSeconds: number; log: Log; clock: Clock };
 
 const CLOSE_LIMIT_MS = 2_000;
 const ALONE = 'somebody is alone';
@@ -43,6 +43,7 @@ const LOOK_MS = 20;
  * late) closes its channel and no other.
  */
 export async function openConsumers(options: ConsumersOptions): Promise<Consumers> {
+  const { clock, log } = options;
   const all: QueueConsumer[] = [];
   const queuesOf = new Map<Consumer, readonly QueueConsumer[]>();
   const turns = new InTurn();
@@ -61,7 +62,7 @@ export async function openConsumers(options: ConsumersOptions): Promise<Consumer
   });
   return {
     consume(queues, hold, onMessage) {
-      const consumed = new SharedHold({ queues, hold, onMessage, log: options.log }).queues;
+      const consumed = new SharedHold({ queues, hold, onMessage, log, clock }).queues;
       all.push(...consumed);
       if (connection !== undefined) for (const queue of consumed) queue.connected(connection);
       const consumer: Consumer = {
@@ -76,8 +77,8 @@ export async function openConsumers(options: ConsumersOptions): Promise<Consumer
         const others = all.filter((queue) => queuesOf.get(consumer)?.includes(queue) !== true);
         try {
           await pauseAll(others, ALONE);
-          const givesUpAt = performance.now() + limitMs;
-          while (others.some(({ held }) => held > 0) && performance.now() < givesUpAt) await sleep(LOOK_MS);
+          const givesUpAt = clock.now() + limitMs;
+          while (others.some(({ held }) => held > 0) && clock.now() < givesUpAt) await clock.sleep(LOOK_MS);
           await work();
         } finally {
           for (const queue of others) queue.resume(ALONE);
@@ -90,7 +91,7 @@ export async function openConsumers(options: ConsumersOptions): Promise<Consumer
     isConnected: () => connection !== undefined,
     waitingFor: () => all.filter((queue) => queue.isWaiting()).map(({ queue }) => queue),
     async [Symbol.asyncDispose]() {
-      await within(CLOSE_LIMIT_MS, Promise.all(all.map((queue) => queue.close())));
+      await within({ clock, limitMs: CLOSE_LIMIT_MS }, Promise.all(all.map((queue) => queue.close())));
       await link[Symbol.asyncDispose]();
     },
   };

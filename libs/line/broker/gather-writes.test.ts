@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
+import { settled } from '@waybell/runtime/turned-clock';
 import { gatherWrites } from './gather-writes.ts';
 
 describe('gatherWrites', () => {
@@ -15,9 +15,9 @@ describe('gatherWrites', () => {
     });
     gatherWrites(socket);
     for (const frame of ['method', 'header', 'body']) socket.write(frame);
-    await nextTurn();
+    await settled();
     socket.write('next');
-    await nextTurn();
+    await settled();
     expect(sent).toEqual([['method', 'header', 'body'], ['next']]);
   });
 

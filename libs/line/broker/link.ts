@@ -1,6 +1,7 @@
 import type { EventEmitter } from 'node:events';
 import { Duplex } from 'node:stream';
 import { connect, type ChannelModel } from 'amqplib';
+import type { Clock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import { placeOf, type ServerAddress } from '@waybell/runtime/server-address';
 import { within } from '@waybell/runtime/within';
@@ -20,6 +21,7 @@ export type LinkOptions = ServerAddress & {
   name: string;
   heartbeatSeconds: number;
   log: Log;
+  clock: Clock;
   /** Runs after each connect. What it throws closes the connection, and it is tried again. */
   onOpen: (connection: ChannelModel) => Promise<void>;
   /** Runs when a connection is lost, or was never set up. */
@@ -32,7 +34,7 @@ const CLOSE_LIMIT_MS = 2_000;
 
 /** Connects in the background: the broker may be away for now, or go away at any time. */
 export async function openLink(options: LinkOptions): Promise<Link> {
-  const { url, tls, name, heartbeatSeconds, log, onOpen, onDown, onBlocked } = options;
+  const { url, tls, name, heartbeatSeconds, log, clock, onOpen, onDown, onBlocked } = options;
   let current: ChannelModel | undefined;
   let isOpen = false;
   let isBlocked = false;
@@ -92,12 +94,12 @@ export async function openLink(options: LinkOptions): Promise<Link> {
     drop(why) {
       if (!isOpen) return;
       lose(why);
-      if (current !== undefined) void abandon(current);
+      if (current !== undefined) void abandon(current, clock);
     },
     async [Symbol.asyncDispose]() {
       isOpen = false;
       // A broker that does not answer must not hold up the end of the process, nor must its socket.
-      await within(CLOSE_LIMIT_MS, model.close());
+      await within({ clock, limitMs: CLOSE_LIMIT_MS }, model.close());
       halt.abort();
     },
   };
@@ -131,8 +133,8 @@ function gatherWritesOf(connection: ChannelModel): void {
 }
 
 /** A broker with an alarm reads nothing from those who publish, not even that they leave: its answer could take hours. */
-async function abandon(connection: ChannelModel): Promise<void> {
-  await within(CLOSE_LIMIT_MS, connection.close());
+async function abandon(connection: ChannelModel, clock: Clock): Promise<void> {
+  await within({ clock, limitMs: CLOSE_LIMIT_MS }, connection.close());
   socketOf(connection)?.destroy(new Error('the broker did not answer when it was closed'));
 }
 

@@ -1,4 +1,5 @@
 import type { ChannelModel, ConfirmChannel } from 'amqplib';
+import type { Clock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import type { PublishingFigures } from '../broker-metrics.ts';
@@ -31,14 +32,15 @@ export type PublisherOptions = ServerAddress & {
   /** What must exist before anything is published: a publish to an exchange that is missing closes the channel. */
   exchanges: readonly string[];
   log: Log;
+  clock: Clock;
 };
 
 const OVERDUE_CHECK_MS = 1_000;
 const SLOW_CONFIRM_MS = 5_000;
 
 export async function openPublisher(options: PublisherOptions): Promise<Publisher> {
-  const { confirmTimeoutMs, exchanges, log } = options;
-  const unconfirmed = new UnconfirmedMessages();
+  const { confirmTimeoutMs, exchanges, log, clock } = options;
+  const unconfirmed = new UnconfirmedMessages(clock);
   const room = new Room({ messages: options.unconfirmedLimit, bytes: options.unconfirmedBytesLimit });
   let channel: ConfirmChannel | undefined;
   const blockedListeners: (() => void)[] = [];
@@ -64,11 +66,13 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
       for (const listener of blockedListeners) listener();
     },
   });
-  const watch = setInterval(() => {
+  const watch = () => {
     // While the broker blocks publishers no confirm can come.
     if (link.isBlocked()) unconfirmed.startClocksAgain();
     else if (unconfirmed.isOverdue(confirmTimeoutMs)) link.drop(`no confirm within ${confirmTimeoutMs} ms`);
-  }, OVERDUE_CHECK_MS);
+    timer = clock.after(OVERDUE_CHECK_MS, watch);
+  };
+  let timer = clock.after(OVERDUE_CHECK_MS, watch);
 
   return {
     publish: (publication) =>
@@ -83,7 +87,7 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
     untilWritable: link.untilWritable,
     publishing: () => ({ unconfirmed: unconfirmed.size, isBlocked: link.isBlocked() }),
     async [Symbol.asyncDispose]() {
-      clearInterval(watch);
+      timer[Symbol.dispose]();
       await link[Symbol.asyncDispose]();
       channel = undefined;
       unconfirmed.failAll('the connection is closed');

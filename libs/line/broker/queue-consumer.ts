@@ -1,4 +1,5 @@
 import type { Channel, ChannelModel } from 'amqplib';
+import type { Clock, Timer } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import type { Move, QueueUse } from '../prefetch-budget.ts';
 import { Acknowledger } from './acknowledger.ts';
@@ -13,6 +14,7 @@ export type QueueConsumerOptions = {
   limit: number;
   onMessage: (held: Held) => void;
   log: Log;
+  clock: Clock;
 };
 
 type Opening = { channel: Channel; acknowledger: Acknowledger; grants: Grants; grant: Grant };
@@ -36,7 +38,7 @@ export class QueueConsumer {
   readonly #pausedFor = new Set<string>();
   #isClosed = false;
   #step: Promise<void> = Promise.resolve();
-  #reopening: NodeJS.Timeout | undefined;
+  #reopening: Timer | undefined;
   #complaint: string | undefined;
 
   constructor(options: QueueConsumerOptions) {
@@ -101,7 +103,7 @@ export class QueueConsumer {
   /** Resolves when the acknowledgements have arrived, and the rest is back in the queue. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    clearTimeout(this.#reopening);
+    this.#reopening?.[Symbol.dispose]();
     await this.#step;
     const channel = this.#channel;
     this.#acknowledger?.send();
@@ -201,10 +203,12 @@ export class QueueConsumer {
   }
 
   #reopenLater(): void {
-    this.#reopening ??= setTimeout(() => {
+    if (this.#reopening !== undefined) return;
+    this.#reopening = this.#options.clock.after(REOPEN_DELAY_MS, () => {
       this.#reopening = undefined;
       void this.#converge();
-    }, REOPEN_DELAY_MS).unref();
+    });
+    this.#reopening.unref();
   }
 
   /** Once for each new reason: it is tried twice a second. */

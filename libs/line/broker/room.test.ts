@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { settled } from '@waybell/runtime/turned-clock';
 import { Room } from './room.ts';
 
 /** Work that lasts until it is told to end. */
@@ -6,13 +7,12 @@ const aRoomWith = (limits: { messages: number; bytes: number }) => {
   const room = new Room(limits);
   const ends: (() => void)[] = [];
   const enter = (bytes: number) => room.use(bytes, () => new Promise<void>((resolve) => ends.push(resolve)));
-  const settled = () => new Promise((resolve) => setImmediate(resolve));
-  return { room, enter, ends, settled };
+  return { room, enter, ends };
 };
 
 describe('Room', () => {
   test('admits so many messages, and the next when one leaves', async () => {
-    const { enter, ends, settled } = aRoomWith({ messages: 2, bytes: 1_000 });
+    const { enter, ends } = aRoomWith({ messages: 2, bytes: 1_000 });
     const all = [enter(1), enter(1), enter(1)];
     await settled();
     expect(ends).toHaveLength(2);
@@ -24,7 +24,7 @@ describe('Room', () => {
   });
 
   test('admits all that fit when a big one leaves', async () => {
-    const { enter, ends, settled } = aRoomWith({ messages: 10, bytes: 100 });
+    const { enter, ends } = aRoomWith({ messages: 10, bytes: 100 });
     const all = [enter(1_000), enter(10), enter(10), enter(10)];
     await settled();
     expect(ends).toHaveLength(1);

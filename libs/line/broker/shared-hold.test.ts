@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { systemClock } from '@waybell/runtime/clock';
 import { createLog } from '@waybell/runtime/log';
 import { holdOf, numbers } from '../testing/a-line.ts';
 import { TestBroker } from '../testing/test-broker.ts';
@@ -17,7 +18,8 @@ afterAll(async () => {
 });
 
 const log = createLog({ service: 'test', level: 'silent' });
-const openTheirs = () => openConsumers({ url: broker.url, name: 'test', heartbeatSeconds: 10, log });
+const openTheirs = () =>
+  openConsumers({ url: broker.url, name: 'test', heartbeatSeconds: 10, log, clock: systemClock });
 const aQueueWith = async (count: number, size = 1) => {
   const queue = await broker.queue();
   await broker.put(

@@ -1,3 +1,4 @@
+import type { Clock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import type { Hold } from '../hold.ts';
 import { floorOf, nextMoves } from '../prefetch-budget.ts';
@@ -9,6 +10,7 @@ export type SharedHoldOptions = {
   hold: Hold;
   onMessage: (held: Held) => void;
   log: Log;
+  clock: Clock;
 };
 
 const REVIEW_MS = 200;
@@ -19,11 +21,13 @@ const HURRY_MS = 10;
 export class SharedHold {
   readonly queues: readonly QueueConsumer[];
   readonly #hold: Hold;
+  readonly #clock: Clock;
   #isReviewing = false;
   #isHurrying = false;
 
-  constructor({ queues, hold, onMessage, log }: SharedHoldOptions) {
+  constructor({ queues, hold, onMessage, log, clock }: SharedHoldOptions) {
     this.#hold = hold;
+    this.#clock = clock;
     const floor = floorOf(hold.messages, queues.length);
     this.queues = queues.map((queue) => {
       const onTaken = (held: Held) => {
@@ -31,7 +35,7 @@ export class SharedHold {
         if (consumer.isFull && !this.#isHurrying) this.#growSoon();
         onMessage(held);
       };
-      const consumer = new QueueConsumer({ queue, floor, limit: hold.messages, onMessage: onTaken, log });
+      const consumer = new QueueConsumer({ queue, floor, limit: hold.messages, onMessage: onTaken, log, clock });
       return consumer;
     });
   }
@@ -39,24 +43,26 @@ export class SharedHold {
   /** Only grows: what a queue can spare shows over a longer while. */
   #growSoon(): void {
     this.#isHurrying = true;
-    setTimeout(() => {
+    const timer = this.#clock.after(HURRY_MS, () => {
       this.#isHurrying = false;
       const moves = nextMoves(
         this.queues.map((queue) => queue.use()),
         this.#hold,
       );
       for (const move of moves) if (move.kind === 'grow') this.queues[move.index]?.apply(move);
-    }, HURRY_MS).unref();
+    });
+    timer.unref();
   }
 
   #reviewLater(): void {
     this.#isReviewing = true;
-    setTimeout(() => {
+    const timer = this.#clock.after(REVIEW_MS, () => {
       this.#isReviewing = false;
       const uses = this.queues.map((queue) => queue.review());
       for (const move of nextMoves(uses, this.#hold)) this.queues[move.index]?.apply(move);
       const isAtRest = uses.every(({ peak, grants, owed }) => peak === 0 && grants.length <= 1 && owed === 0);
       if (!isAtRest) this.#reviewLater();
-    }, REVIEW_MS).unref();
+    });
+    timer.unref();
   }
 }

@@ -1,24 +1,24 @@
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { ConfirmChannel } from 'amqplib';
+import { TurnedClock } from '@waybell/runtime/turned-clock';
 import type { Publication } from '../messages.ts';
 import { UnconfirmedMessages } from './unconfirmed-messages.ts';
 
 const publication: Publication = { kind: 'publish', exchange: 'e', routingKey: 'k', body: Buffer.from('{}') };
 /** A broker that says nothing. */
 const silent = { publish: () => true } as unknown as ConfirmChannel;
-const HOUR_MS = 3_600_000;
-
-afterEach(() => {
-  jest.restoreAllMocks();
-});
 
 describe('UnconfirmedMessages', () => {
-  test.each([HOUR_MS, -HOUR_MS])('tells what is overdue, though the machine’s clock is set by %d ms', (stepMs) => {
-    const unconfirmed = new UnconfirmedMessages();
+  test('tells what is overdue, counted anew where its clock is started again', async () => {
+    const clock = new TurnedClock();
+    const unconfirmed = new UnconfirmedMessages(clock);
+    expect(unconfirmed.isOverdue(1_000)).toBe(false);
     void unconfirmed.send(silent, publication).catch(() => undefined);
-    const setTo = Date.now() + stepMs;
-    jest.spyOn(Date, 'now').mockReturnValue(setTo);
-    expect(unconfirmed.isOverdue(HOUR_MS / 2)).toBe(false);
-    expect(unconfirmed.isOverdue(-1)).toBe(true);
+    clock.skipTo(1_000);
+    expect(unconfirmed.isOverdue(1_000)).toBe(false);
+    clock.skipTo(1_001);
+    expect(unconfirmed.isOverdue(1_000)).toBe(true);
+    unconfirmed.startClocksAgain();
+    expect(unconfirmed.isOverdue(1_000)).toBe(false);
   });
 });

@@ -1,4 +1,5 @@
 import type { ConfirmChannel } from 'amqplib';
+import type { Clock } from '@waybell/runtime/clock';
 import type { Publication } from '../messages.ts';
 import { publishOptions } from './publish-options.ts';
 
@@ -28,7 +29,12 @@ type Sent = {
 
 /** What was published and not yet confirmed, oldest first. */
 export class UnconfirmedMessages {
+  readonly #clock: Clock;
   readonly #sent = new Set<Sent>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
 
   get size(): number {
     return this.#sent.size;
@@ -39,7 +45,7 @@ export class UnconfirmedMessages {
     return new Promise((resolve, reject) => {
       const sent: Sent = {
         publication,
-        sentAt: performance.now(),
+        sentAt: this.#clock.now(),
         isReturned: false,
         settle: (error) => {
           if (!this.#sent.delete(sent)) return;
@@ -76,11 +82,11 @@ export class UnconfirmedMessages {
 
   isOverdue(limitMs: number): boolean {
     const [oldest] = this.#sent;
-    return oldest !== undefined && performance.now() - oldest.sentAt > limitMs;
+    return oldest !== undefined && this.#clock.now() - oldest.sentAt > limitMs;
   }
 
   startClocksAgain(): void {
-    for (const sent of this.#sent) sent.sentAt = performance.now();
+    for (const sent of this.#sent) sent.sentAt = this.#clock.now();
   }
 }
 

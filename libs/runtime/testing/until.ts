@@ -1,21 +1,46 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { inspect } from 'node:util';
+
+/** There to end a test that will never pass, not to measure. */
+const LIMIT_MS = 120_000;
+const PAUSE_MS = 20;
+
+type Look<T> = () => T | undefined | false | Promise<T | undefined | false>;
 
 /**
- * Waits until `look` finds something (not undefined, not false) and resolves with it. The limit is there to end a test
- * that will never pass, not to measure: it is generous.
+ * Waits until `look` finds something (not undefined, not false) and resolves with it. Where it throws, it looks again.
+ * The wait ends with an error that says what was seen last; where there is a figure to `follow`, not while that changes.
  */
-export async function until<T>(
-  what: string,
-  look: () => T | undefined | false | Promise<T | undefined | false>,
-  limitMs = 240_000,
-): Promise<T> {
-  const deadline = Date.now() + limitMs;
-  for (;;) {
+export async function until<T>(what: string, look: Look<T>, follow = (): unknown => undefined): Promise<T> {
+  let figure = follow();
+  for (let deadline = performance.now() + LIMIT_MS; ;) {
     // Before it looks: who stood still until the limit has not looked since.
-    const isLast = Date.now() > deadline;
-    const found = await look();
-    if (found !== undefined && found !== false) return found;
-    if (isLast) throw new Error(`waited ${limitMs} ms in vain until ${what}`);
-    await sleep(20);
+    const isLast = performance.now() > deadline;
+    let seen: unknown;
+    try {
+      const found = await answerOf(look);
+      if (found !== undefined && found !== false) return found;
+      seen = found;
+    } catch (error) {
+      seen = error;
+    }
+    if (follow() !== figure) {
+      figure = follow();
+      deadline = performance.now() + LIMIT_MS;
+    } else if (isLast) {
+      const last = [seen, figure].filter((each) => each !== undefined).map((each) => inspect(each));
+      throw new Error(`waited ${LIMIT_MS / 1_000} s in vain until ${what}; seen last: ${last.join(', ') || 'nothing'}`);
+    }
+    await sleep(PAUSE_MS);
+  }
+}
+
+async function answerOf<T>(look: Look<T>): Promise<T | undefined | false> {
+  const answered = new AbortController();
+  const limit = sleep(LIMIT_MS, undefined, { signal: answered.signal, ref: false });
+  try {
+    return await Promise.race([look(), limit.then(() => Promise.reject(new Error('no answer')))]);
+  } finally {
+    answered.abort();
   }
 }

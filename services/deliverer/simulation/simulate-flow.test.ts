@@ -31,6 +31,7 @@ async function simulated(hasWindows: boolean) {
 describe('simulateFlow', () => {
   test('shows that with windows the fast are called at once, and each that hangs holds one slot', async () => {
     const { longestMs, slotsUsed, putAside } = await simulated(true);
+    // oxlint-disable-next-line waybell/no-elapsed-time -- by a clock that is turned
     expect(longestMs('fast')).toBeLessThan(500);
     expect(Math.max(...slotsUsed)).toBeLessThan(SLOTS);
     expect(putAside.hung).toBeGreaterThan(0);

@@ -5,7 +5,7 @@ import type { Call } from '../call-endpoint.ts';
 import { deliver, type DeliverOptions } from '../deliver.ts';
 import { deliverWaiting } from '../deliver-waiting.ts';
 import type { Target } from '../find-target.ts';
-import { SimulatedClock, settled } from './simulated-clock.ts';
+import { TurnedClock, settled } from '@waybell/runtime/turned-clock';
 import { openFlow, type FlowLimits } from '../windows/flow.ts';
 import type { Entry } from '../windows/origin.ts';
 import type { Receiver } from './receivers.ts';
@@ -42,7 +42,7 @@ export async function simulateFlow(options: SimulationOptions): Promise<Simulate
 
 class Simulation {
   readonly #options: SimulationOptions;
-  readonly #clock = new SimulatedClock();
+  readonly #clock = new TurnedClock();
   readonly #deliveries: Station;
   readonly #lanes: Record<WaitingLane, Station>;
   readonly #result: Simulated = { waitsMs: new Map(), slotsUsed: [], putAside: { busy: 0, hung: 0 } };

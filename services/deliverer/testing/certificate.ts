@@ -1,5 +1,6 @@
 /** X.509 certificates for tests, signed on the spot: DER written by hand, because Node reads certificates only. */
 import { generateKeyPairSync, randomBytes, sign, type KeyObject } from 'node:crypto';
+import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 
 export type Certificate = { cert: string; key: string };
 export type Authority = Certificate & { issue(what: Subject): Certificate };
@@ -37,8 +38,8 @@ const pemOf = (key: KeyObject) => key.export({ type: 'pkcs8', format: 'pem' });
 type Contents = Subject & { publicKey: KeyObject; extensions: Buffer[]; issuer: string; signer: KeyObject };
 
 function write({ name, notAfter, publicKey, extensions, issuer, signer }: Contents): string {
-  const from = new Date(Math.min(Date.now(), notAfter?.getTime() ?? Infinity) - DAY_MS);
-  const until = notAfter ?? new Date(Date.now() + DAY_MS);
+  const from = new Date(Math.min(wallClockMs(), notAfter?.getTime() ?? Infinity) - DAY_MS);
+  const until = notAfter ?? new Date(wallClockMs() + DAY_MS);
   const signed = sequence(
     der(0xa0, der(0x02, Buffer.from([2]))),
     der(0x02, Buffer.concat([Buffer.from([1]), randomBytes(8)])),

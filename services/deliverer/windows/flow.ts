@@ -1,5 +1,5 @@
 import type { WaitingLane } from '@waybell/line/topology';
-import type { Clock } from './clock.ts';
+import type { Clock } from '@waybell/runtime/clock';
 import { ScanPace, type ScanLimits } from './scan-pace.ts';
 import { Windows, type WindowsOptions } from './windows.ts';
 

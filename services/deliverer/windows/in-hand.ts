@@ -1,4 +1,4 @@
-import type { CallOff, Clock } from './clock.ts';
+import type { Clock, Timer } from '@waybell/runtime/clock';
 import type { Entry, Origin, Waiter } from './origin.ts';
 import type { Slots } from './slots.ts';
 import { TRUSTS } from './slots.ts';
@@ -20,7 +20,7 @@ export class InHand {
   readonly #ready: Record<Trust, Set<Origin>> = { hung: new Set(), new: new Set(), slow: new Set(), quick: new Set() };
   /** Everybody, by deadline. */
   readonly #byDeadline = new Set<Waiter>();
-  #callOff: CallOff | undefined;
+  #timer: Timer | undefined;
 
   constructor({ clock, slots, patienceMs }: InHandOptions) {
     this.#clock = clock;
@@ -86,20 +86,20 @@ export class InHand {
   }
 
   #arm(): void {
-    if (this.#callOff !== undefined) return;
+    if (this.#timer !== undefined) return;
     for (const { deadline } of this.#byDeadline) {
-      this.#callOff = this.#clock.after(Math.max(0, deadline - this.#clock.now()), () => this.#expire());
+      this.#timer = this.#clock.after(Math.max(0, deadline - this.#clock.now()), () => this.#expire());
       return;
     }
   }
 
   #disarm(): void {
-    this.#callOff?.();
-    this.#callOff = undefined;
+    this.#timer?.[Symbol.dispose]();
+    this.#timer = undefined;
   }
 
   #expire(): void {
-    this.#callOff = undefined;
+    this.#timer = undefined;
     const now = this.#clock.now();
     for (const waiter of this.#byDeadline) {
       if (waiter.deadline > now) break;

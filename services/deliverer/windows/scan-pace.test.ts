@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { settled, SimulatedClock } from '../simulation/simulated-clock.ts';
+import { settled, TurnedClock } from '@waybell/runtime/turned-clock';
 import { ScanPace } from './scan-pace.ts';
 
 const LIMITS = { perSecond: 100, burst: 8, slowestPerSecond: 10 };
@@ -24,7 +24,7 @@ describe('a scan pace', () => {
     const step = fc.record({ ms: fc.nat({ max: 300 }), isFruitful: fc.boolean(), isWoken: fc.boolean() });
     const law = fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 8 }), async (steps) => {
-        const clock = new SimulatedClock();
+        const clock = new TurnedClock();
         const pace = new ScanPace(clock, LIMITS);
         let isFruitful = false;
         const { taken, scans } = scanning(pace, () => isFruitful && Math.floor(clock.now()) % 3 === 0);
@@ -44,7 +44,7 @@ describe('a scan pace', () => {
   });
 
   test('gives as many turns as are wanted while they are fruitful', async () => {
-    const clock = new SimulatedClock();
+    const clock = new TurnedClock();
     const pace = new ScanPace(clock, LIMITS);
     const { taken, scans } = scanning(pace, () => true);
     await settled();
@@ -56,7 +56,7 @@ describe('a scan pace', () => {
   });
 
   test('slackens while all turns are in vain, and is restored by a word that there is room', async () => {
-    const clock = new SimulatedClock();
+    const clock = new TurnedClock();
     const pace = new ScanPace(clock, LIMITS);
     const { taken, scans } = scanning(pace, () => false);
     await clock.runFor(10_000);
@@ -72,7 +72,7 @@ describe('a scan pace', () => {
   });
 
   test('tells everybody who waits that it is over, at once', async () => {
-    const pace = new ScanPace(new SimulatedClock(), { ...LIMITS, burst: 1 });
+    const pace = new ScanPace(new TurnedClock(), { ...LIMITS, burst: 1 });
     expect(await pace.turn()).toBe(true);
     const waiting = [pace.turn(), pace.turn()];
     pace.close();

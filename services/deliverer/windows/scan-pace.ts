@@ -1,4 +1,4 @@
-import type { CallOff, Clock } from './clock.ts';
+import type { Clock, Timer } from '@waybell/runtime/clock';
 
 export type ScanLimits = {
   /** Turns in vain, at most. */
@@ -24,7 +24,7 @@ export class ScanPace {
   #turns: number;
   #countedAt: number;
   #vainInRow = 0;
-  #callOff: CallOff | undefined;
+  #timer: Timer | undefined;
   #isClosed = false;
 
   constructor(clock: Clock, limits: ScanLimits) {
@@ -63,13 +63,13 @@ export class ScanPace {
 
   close(): void {
     this.#isClosed = true;
-    this.#callOff?.();
+    this.#timer?.[Symbol.dispose]();
     for (const resolve of this.#waiting.splice(0)) resolve(false);
   }
 
   #serve(): void {
-    this.#callOff?.();
-    this.#callOff = undefined;
+    this.#timer?.[Symbol.dispose]();
+    this.#timer = undefined;
     this.#count();
     while (this.#turns >= 1 && this.#waiting.length > 0) {
       this.#turns -= 1;
@@ -77,7 +77,7 @@ export class ScanPace {
     }
     if (this.#waiting.length === 0) return;
     const delayMs = Math.ceil((1 - this.#turns) / this.#perMs);
-    this.#callOff = this.#clock.after(delayMs, () => this.#serve());
+    this.#timer = this.#clock.after(delayMs, () => this.#serve());
   }
 
   #count(): void {

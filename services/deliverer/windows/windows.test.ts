@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { settled, SimulatedClock } from '../simulation/simulated-clock.ts';
+import { settled, TurnedClock } from '@waybell/runtime/turned-clock';
 import { TRUSTS } from './slots.ts';
 import { Windows, type WindowsOptions } from './windows.ts';
 import type { Ending } from './window.ts';
@@ -10,7 +10,7 @@ const SHARES = { hung: 0.1, new: 0.2, slow: 0.5 };
 const PATIENCE_MS = 100;
 
 function someWindows(what: Partial<WindowsOptions> = {}) {
-  const clock = new SimulatedClock();
+  const clock = new TurnedClock();
   const windows = new Windows({
     clock,
     slots: SLOTS,

@@ -1,5 +1,5 @@
 import type { WaitingLane } from '@waybell/line/topology';
-import type { Clock } from './clock.ts';
+import type { Clock } from '@waybell/runtime/clock';
 import { InHand } from './in-hand.ts';
 import { Origins, type Entry, type Origin, type OriginKey, type OriginsOptions } from './origin.ts';
 import { Slots, TRUSTS, type Shares } from './slots.ts';

@@ -2,13 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { exportSPKI, importJWK, UnsecuredJWT } from 'jose';
 import { until } from '@waybell/runtime/testing/until';
+import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { createAccount, updateAccount } from '../accounts.ts';
 import { signUp, startApi, type TestApi } from '../testing/api.ts';
 import { aKey, signed, startIssuer, type IssuedKey, type Issuer } from '../testing/issuer.ts';
 import type { JwtRules } from './by-jwt.ts';
 
 const path = '/v1/public/webhooks';
-const nowS = Math.floor(Date.now() / 1_000);
+const nowS = Math.floor(wallClockMs() / 1_000);
 
 let issuer: Issuer;
 let api: TestApi;
@@ -93,7 +94,7 @@ describe('a JWT', () => {
   });
 
   test('may be as late as the leeway', async () => {
-    const justNowS = Math.floor(Date.now() / 1_000);
+    const justNowS = Math.floor(wallClockMs() / 1_000);
     expect((await ask(await signed(keys.ec, someClaims({ exp: justNowS - 1, nbf: justNowS + 1 })))).status).toBe(200);
   });
 

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { until } from '@waybell/runtime/testing/until';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { actions } from '@waybell/catalog/actions';
 import { borrowPostgres } from '@waybell/runtime/testing/borrow';
@@ -141,11 +141,10 @@ async function sendByHand(): Promise<void> {
 
 /** What is to be sent is then in the place of what the deliverer would make of it. */
 async function untilAskedForTest(): Promise<string> {
-  for (;;) {
+  return until('it is to be sent', async () => {
     const { rows } = await api.store.postgres.query("select delivery from delivery_log.sendings where why = 'test'");
-    if (rows.length > 0) return rows[0].delivery;
-    await delay(20);
-  }
+    return rows[0]?.delivery;
+  });
 }
 
 describe('openapi.json', () => {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { exportSPKI, importJWK, SignJWT, type CryptoKey } from 'jose';
+import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import type { JwtRules } from '../rest/by-jwt.ts';
 import { aKey, signed, startIssuer, type IssuedKey } from './issuer.ts';
 
@@ -13,7 +14,7 @@ export type Forgery = AsyncDisposable & {
   asked(): number;
 };
 
-const nowS = Math.floor(Date.now() / 1_000);
+const nowS = Math.floor(wallClockMs() / 1_000);
 const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
 /** An issuer with its tokens, and a forger with a server of its own and tokens that look alike. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import type { Queryable } from '../database.ts';
 
 type What = {
@@ -35,7 +36,7 @@ export async function logDelivery(
        insert into delivery_log.bodies values ($8, $3, $7)
      )
      insert into delivery_log.deliveries values ($8, $3, $2, $6, 'order.created', $4, $5, 'default')`,
-    [subject, event, delivery, subscription, account, interfaceName, mark, new Date(), byHand],
+    [subject, event, delivery, subscription, account, interfaceName, mark, new Date(wallClockMs()), byHand],
   );
   return { subject, event, delivery };
 }

@@ -22,12 +22,19 @@ const faults: Record<string, Inject> = {
     const { stack, receiver, scale } = stage;
     await stack.stack.service('deliverer').stop();
     // Routed as well: during the alarm the router adds nothing.
-    await until('there is a backlog', async () => (await toDeliver(stage)) >= BACKLOG[scale], 300_000);
+    let waiting = 0;
+    const count = async () => (waiting = await toDeliver(stage));
+    await until(
+      'there is a backlog',
+      async () => (await count()) >= BACKLOG[scale],
+      () => waiting,
+    );
     await alarmed(stage, 'memory', async () => {
-      const seen = receiver.received.length;
+      const received = () => receiver.received.length;
+      const seen = received();
       await stack.stack.service('deliverer').start();
       // What fails is held, and fills what may be held in the end.
-      await until('more has left than it may hold', () => receiver.received.length > seen + 2 * HELD, 300_000);
+      await until('more has left than it may hold', () => received() > seen + 2 * HELD, received);
     });
   },
 };

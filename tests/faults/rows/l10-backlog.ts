@@ -14,7 +14,6 @@ const STEADY_PART = 1 / 10;
 /** How fast it drains, restarts included, of how fast deliveries go end to end. */
 const LEAST_OF_STEADY = 0.9;
 const UNCONFIRMED = 500;
-const DRAINED = 3_600_000;
 
 /** A backlog that every process is restarted twice beside while it drains. */
 export const backlog: Fault[] = [
@@ -34,7 +33,8 @@ async function drainBacklog(stage: Stage): Promise<Course> {
   const size = BACKLOG[scale];
   const ledger = await Ledger.open(stack, receiver);
   const publish = await openUpstream(stage, ledger);
-  const untilReceived = (count: number) => until('more has come', () => receiver.received.length >= count, DRAINED);
+  const received = () => receiver.received.length;
+  const untilReceived = (count: number) => until('more has come', () => received() >= count, received);
 
   const steady = size * STEADY_PART;
   const steadyPerSecond = await rateOf(steady, async () => {
@@ -52,7 +52,7 @@ async function drainBacklog(stage: Stage): Promise<Course> {
     }
     await untilReceived(steady + size);
   });
-  await ledger.untilQuiet({ limitMs: DRAINED });
+  await ledger.untilQuiet();
   return {
     published: ledger.published,
     balance: ledger.balance(),

@@ -83,7 +83,7 @@ type ServerName = 'rabbitmq' | 'postgres' | 'redis';
 async function killServer({ stack }: Stage, name: ServerName): Promise<void> {
   const server = stack.stack.servers.process(name);
   await server.kill();
-  await until(`${name} is back`, () => server.state === 'ready', 300_000);
+  await until(`${name} is back`, () => server.state === 'ready');
 }
 
 async function stopServer({ stack }: Stage, name: ServerName): Promise<void> {

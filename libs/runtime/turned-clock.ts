@@ -1,13 +1,13 @@
-import type { Clock } from '../windows/clock.ts';
+import { sleepOn, type Clock, type Timer } from './clock.ts';
 
-type Timer = { at: number; turn: number; run: () => void; isOff: boolean };
+type Entry = Timer & { at: number; turn: number; run: () => void; isOff: boolean };
 
-/** A clock that stands still until it is told to go on. */
-export class SimulatedClock implements Clock {
+/** A clock that stands still until it is turned, by a test or a simulation. */
+export class TurnedClock implements Clock {
   #now: number;
   #turn = 0;
   /** A binary heap: the next timer first. */
-  readonly #timers: Timer[] = [];
+  readonly #timers: Entry[] = [];
 
   constructor(now = 0) {
     this.#now = now;
@@ -15,18 +15,22 @@ export class SimulatedClock implements Clock {
 
   now = (): number => this.#now;
 
-  after = (delayMs: number, run: () => void): (() => void) => {
-    const timer = { at: this.#now + delayMs, turn: this.#turn++, run, isOff: false };
-    this.#push(timer);
-    return () => {
-      timer.isOff = true;
+  after = (delayMs: number, run: () => void): Timer => {
+    const timer: Entry = {
+      at: this.#now + delayMs,
+      turn: this.#turn++,
+      run,
+      isOff: false,
+      unref: () => timer,
+      [Symbol.dispose]: () => {
+        timer.isOff = true;
+      },
     };
+    this.#push(timer);
+    return timer;
   };
 
-  /** Resolves after so long by this clock. */
-  sleep(delayMs: number): Promise<void> {
-    return new Promise((resolve) => this.after(delayMs, resolve));
-  }
+  sleep = (delayMs: number, signal?: AbortSignal): Promise<void> => sleepOn(this, delayMs, signal);
 
   /** When the next timer is due; undefined without one. */
   nextAt(): number | undefined {
@@ -59,7 +63,7 @@ export class SimulatedClock implements Clock {
     this.#now = Math.max(this.#now, at);
   }
 
-  #push(timer: Timer): void {
+  #push(timer: Entry): void {
     const heap = this.#timers;
     let place = heap.push(timer) - 1;
     while (place > 0) {
@@ -71,7 +75,7 @@ export class SimulatedClock implements Clock {
     heap[place] = timer;
   }
 
-  #pop(): Timer | undefined {
+  #pop(): Entry | undefined {
     const heap = this.#timers;
     const [first] = heap;
     const last = heap.pop();
@@ -90,7 +94,7 @@ export class SimulatedClock implements Clock {
   }
 }
 
-function isBefore(one: Timer | undefined, other: Timer | undefined): boolean {
+function isBefore(one: Entry | undefined, other: Entry | undefined): boolean {
   if (one === undefined || other === undefined) return one !== undefined;
   return one.at < other.at || (one.at === other.at && one.turn < other.turn);
 }
