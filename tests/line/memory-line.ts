@@ -38,7 +38,8 @@ export type LineOptions = {
   pick?: (count: number) => number;
 };
 
-const ADDRESSES = {
+const ENVIRONMENT = {
+  DELIVER_ORIGINS: '100',
   AMQP_URL: 'amqp://unused',
   DATABASE_URL: 'postgres://unused',
   REDIS_URL: 'redis://unused',
@@ -48,6 +49,23 @@ const metrics = createMetrics('test');
 const NOON = Date.UTC(2026, 10, 20, 12);
 /** Longer than anything takes that comes to an end. */
 const PATIENCE_MS = 3 * 86_400_000;
+
+type Configs = ReturnType<typeof readConfigs>;
+const known = new Map<string, Configs>();
+
+/** Read once: a thousand lines have the same settings. */
+function configsOf(settings: LineOptions['settings'] = {}): Configs {
+  const key = JSON.stringify(settings);
+  const configs = known.get(key) ?? readConfigs({ ...ENVIRONMENT, ...settings });
+  known.set(key, configs);
+  return configs;
+}
+
+function readConfigs(env: NodeJS.ProcessEnv) {
+  const deliverer = readDelivererConfig(env);
+  const topology = lineTopology({ schedule: deliverer.schedule, eventsLimitBytes: 2 ** 20, quorumSize: 1 });
+  return { router: readRouterConfig(env), deliverer, deactivator: readDeactivatorConfig(env), topology };
+}
 
 type Process = { link: MemoryLink; underWay: Set<Request> };
 
@@ -66,6 +84,7 @@ export class MemoryLine {
   readonly broker: MemoryBroker;
   readonly #clock = new TurnedClock(NOON);
   readonly #options: LineOptions;
+  readonly #configs: Configs;
   readonly #processes = new Map<string, Process>();
   readonly #remembered = new Map<string, { fingerprint: string; until: number }>();
   /** What was logged as an error: a bug, which ends the run. */
@@ -73,8 +92,9 @@ export class MemoryLine {
 
   constructor(options: LineOptions = {}) {
     this.#options = options;
-    const { schedule } = readDelivererConfig(this.#env);
-    this.broker = new MemoryBroker(lineTopology({ schedule, eventsLimitBytes: 2 ** 20, quorumSize: 1 }), this.#clock);
+    this.#configs = configsOf(options.settings);
+    this.subscriptions.offOnExhausted = this.#configs.deactivator.rules.offOnExhausted;
+    this.broker = new MemoryBroker(this.#configs.topology, this.#clock);
     for (const service of Object.keys(this.#starters)) this.#start(service);
   }
 
@@ -162,21 +182,17 @@ export class MemoryLine {
     this.#starters[service]?.(tools, started);
   }
 
-  get #env() {
-    return { ...ADDRESSES, ...this.#options.settings };
-  }
-
   readonly #starters: Record<string, (tools: StepTools, process: Process) => void> = {
     'event-router': (tools) => {
       const { now } = this.#clock;
-      const config = readRouterConfig(this.#env);
+      const config = this.#configs.router;
       const findSubscriptions = async (action: { interface: string; name: string }, account: string) =>
         this.#ask(() => this.subscriptions.find(action.interface, action.name, account));
       runStep(routeStep({ findSubscriptions, config, now }), tools);
       runStep(strayStep({ config, now }), tools);
     },
     deliverer: (tools, process) => {
-      const config = readDelivererConfig(this.#env);
+      const config = this.#configs.deliverer;
       const options = {
         findTarget: async (guid: string) => this.#ask(() => this.subscriptions.target(guid)),
         callEndpoint: (call: Call) => this.#answer(call, process),
@@ -188,8 +204,7 @@ export class MemoryLine {
       runStep(waitingStep(options), tools);
     },
     deactivator: (tools) => {
-      const config = readDeactivatorConfig(this.#env);
-      this.subscriptions.offOnExhausted = config.rules.offOnExhausted;
+      const config = this.#configs.deactivator;
       const onDeactivated = (off: Deactivation) => void this.deactivations.push(off);
       const step = deactivateStep({ settle: async (ended) => this.subscriptions.settle(ended), onDeactivated, config });
       runStep(step, tools);
