@@ -47,6 +47,12 @@ const always: Laws = {
       among(lines, certain.length > 0 ? linesOf(owed) : [...linesOf(owed), nobody]);
     }
   },
+  'an event that is rejected is on record, if it can be read': (happened) => {
+    const reused = happened.events.filter(
+      (told) => told.twist === 'guid reused' && verdictOn(told, happened).hasReached,
+    );
+    same(inOrder(happened.rejected.map(({ event }) => event)), inOrder(reused.map(({ event }) => event.guid)));
+  },
   'an event that comes again is recognised if it reached somebody': (happened) => {
     for (const told of happened.events.filter(({ twist }) => twist === 'again')) {
       const { hasReached, isRepeated } = verdictOn(told, happened);
@@ -96,7 +102,10 @@ const always: Laws = {
     for (const { delivery, subscription, generation, kind, body, attempt } of happened.attempted) {
       const expected = owed.get(delivery);
       const isKept = attempt === 1 || kind === 'exhausted' || kind === 'dropped';
-      same([subscription, generation, body], [expected?.row.guid, 1, isKept ? expected?.body : undefined]);
+      same(
+        [subscription, generation, body],
+        [expected?.row.guid, expected?.row.generation, isKept ? expected?.body : undefined],
+      );
     }
   },
   'each retry is due one delay after its failure, and no attempt comes before it is due': (happened) => {

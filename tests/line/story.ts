@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { isAttempted, readOutcomes, type Attempted, type Routed } from '@waybell/line/outcomes';
+import { isAttempted, readOutcomes, type Attempted, type Rejected, type Routed } from '@waybell/line/outcomes';
 import { outcomesExchange } from '@waybell/line/topology';
 import { anEvent, type PublishedEvent } from '../testing/event.ts';
 import type { Edge } from './memory-broker.ts';
@@ -45,6 +45,7 @@ export type Told = { event: PublishedEvent; twist: Story['events'][number]['twis
 export type Happened = {
   line: MemoryLine;
   routed: Routed[];
+  rejected: Rejected[];
   attempted: Attempted[];
   events: Told[];
   answersOf: Map<string, (attempt: number) => Response>;
@@ -64,7 +65,13 @@ export async function happen(told: Story, mortality: Mortality): Promise<Happene
   });
   const answersOf = new Map<string, (attempt: number) => Response>();
   for (const [place, { where: to, answers: given, isFeatureOn }] of subscriptions.entries()) {
-    const row = line.subscriptions.add({ ...to.action, account: to.account, isFeatureOn, client: `client ${place}` });
+    const row = line.subscriptions.add({
+      ...to.action,
+      account: to.account,
+      isFeatureOn,
+      client: `client ${place}`,
+      generation: place + 1,
+    });
     const answerTo = (attempt: number) => given[(attempt - 1) % given.length] ?? { status: 200 };
     answersOf.set(row.guid, answerTo);
     line.receivers.set(row.guid, ({ attempt }) => answerTo(attempt));
@@ -80,7 +87,8 @@ export async function happen(told: Story, mortality: Mortality): Promise<Happene
   await line.run();
   const { outcomes } = line;
   const routed = outcomes.filter((outcome) => outcome.kind === 'routed');
-  return { line, routed, attempted: outcomes.filter(isAttempted), events, answersOf, slots };
+  const rejected = outcomes.filter((outcome) => outcome.kind === 'rejected');
+  return { line, routed, rejected, attempted: outcomes.filter(isAttempted), events, answersOf, slots };
 }
 
 /** The other account is a party to it too, and gets nothing: the interface says which party it is for. */
