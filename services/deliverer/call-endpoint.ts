@@ -126,7 +126,8 @@ function termsOf(config: object): RequestTerms {
   return (config as { terms: () => RequestTerms }).terms();
 }
 
-function judge(status: number): Pick<Answer, 'status' | 'reason'> & { isDelivered: boolean } {
+/** What an answer with this status is. */
+export function judge(status: number): Pick<Answer, 'status' | 'reason'> & { isDelivered: boolean } {
   if (status >= 200 && status < 300) return { isDelivered: true, status };
   return { isDelivered: false, status, reason: reasonOfStatus(status) };
 }
@@ -141,7 +142,8 @@ function hide(token: string, text: string): string {
   return token === '' ? text : text.replaceAll(token, '***');
 }
 
-function requestHeaders({ delivery, verificationToken, signingSecrets }: Call, now: () => number) {
+/** What goes with the body; times in milliseconds since 1970. */
+export function requestHeaders({ delivery, verificationToken, signingSecrets }: Call, now: () => number) {
   const { guid: id, body, attempt, byHand, traceparent } = delivery;
   const timestampS = Math.floor(now() / 1_000);
   return {

@@ -31,7 +31,7 @@ function resend(line: MemoryLine, record: Attempted | undefined, fromAttempt: nu
 /** Runs the line with one delivery more, and gives what that caused. */
 async function run(line: MemoryLine, delivery: Delivery) {
   const [requests, outcomes] = [line.requests.length, line.outcomes.length];
-  line.broker.publish(publishDelivery(delivery), line.now);
+  line.broker.publish(publishDelivery(delivery));
   await line.run();
   return { requests: line.requests.slice(requests), outcomes: line.outcomes.slice(outcomes).filter(isAttempted) };
 }

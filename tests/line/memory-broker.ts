@@ -1,87 +1,202 @@
+import type { ConsumeMessage } from 'amqplib';
+import type { Broker } from '@waybell/line/broker/connect-broker';
+import type { Held } from '@waybell/line/broker/held';
+import { publishOptions } from '@waybell/line/broker/publish-options';
+import { readMessage } from '@waybell/line/broker/read-message';
+import type { Hold } from '@waybell/line/hold';
 import type { Message, Publication } from '@waybell/line/messages';
 import type { Queue, Topology } from '@waybell/line/topology';
+import type { TurnedClock } from '@waybell/runtime/turned-clock';
 
-/** As much of the broker as the line uses: the exchanges and queues of its topology, and expiry by a given clock. */
+type Kept = { publication: Publication; since: number; deliveryCount: number };
+type Place = { spec: Queue; kept: Kept[]; onFilled: (() => void)[] };
+
+/** As much of RabbitMQ as the line uses: the exchanges and queues of its topology, and expiry by a given clock. */
 export class MemoryBroker {
+  readonly clock: TurnedClock;
   readonly #topology: Topology;
-  readonly #queues = new Map<string, { spec: Queue; waiting: { message: Message; since: number }[] }>();
+  readonly #places: Map<string, Place>;
 
-  constructor(topology: Topology) {
+  constructor(topology: Topology, clock: TurnedClock) {
     this.#topology = topology;
-    for (const spec of topology.queues) this.#queues.set(spec.name, { spec, waiting: [] });
+    this.clock = clock;
+    this.#places = new Map(topology.queues.map((spec) => [spec.name, { spec, kept: [], onFilled: [] }]));
   }
 
   /** Puts a copy into every queue that is bound. Throws where there is none, as a mandatory publish is returned. */
-  publish(publication: Publication, now: number): void {
-    const { exchange, routingKey, headers = {}, kind: _, ...rest } = publication;
-    const traceparent = headers['traceparent'];
-    const message = {
-      ...rest,
-      exchange,
-      routingKey,
-      ...(typeof traceparent === 'string' && { traceparent }),
-      deliveryCount: 0,
-      failures: 0,
-    };
-    if (!this.#route(message, exchange, now)) throw new Error(`no queue takes ${routingKey} of ${exchange}`);
-  }
-
-  /** The oldest message of the queue. It is gone from there, as one that is held. */
-  take(queue: string): Message | undefined {
-    return this.#named(queue).waiting.shift()?.message;
-  }
-
-  /** Gives a message back, as a crash of its consumer does: it is the next to be taken. */
-  giveBack(message: Message, now: number): void {
-    const again = { ...message, deliveryCount: message.deliveryCount + 1 };
-    this.#named(message.queue).waiting.unshift({ message: again, since: now });
-  }
-
-  /** Moves what has expired to where its queue says. */
-  expire(now: number): void {
-    for (const { spec, waiting } of this.#queues.values()) {
-      const ttlMs = spec.arguments['x-message-ttl'];
-      while (typeof ttlMs === 'number' && waiting[0] !== undefined && waiting[0].since + ttlMs <= now) {
-        const { message } = waiting[0];
-        waiting.shift();
-        const exchange = String(spec.arguments['x-dead-letter-exchange']);
-        const routingKey = String(spec.arguments['x-dead-letter-routing-key'] ?? message.routingKey);
-        this.#route({ ...message, exchange, routingKey, deliveryCount: 0 }, exchange, now);
-      }
-    }
-  }
-
-  /** When the next message expires; undefined when none will. */
-  nextExpiry(): number | undefined {
-    const times = [...this.#queues.values()].flatMap(({ spec, waiting: [first] }) => {
-      const ttlMs = spec.arguments['x-message-ttl'];
-      return typeof ttlMs === 'number' && first !== undefined ? [first.since + ttlMs] : [];
-    });
-    return times.length === 0 ? undefined : Math.min(...times);
-  }
-
-  /** Names of the queues in which something waits. */
-  filled(): string[] {
-    return [...this.#queues].filter(([, { waiting }]) => waiting.length > 0).map(([name]) => name);
-  }
-
-  #route(message: Omit<Message, 'queue'>, exchange: string, now: number): boolean {
+  publish(publication: Publication): void {
+    const { exchange, routingKey } = publication;
     const spec = this.#topology.exchanges.find(({ name }) => name === exchange);
     if (spec === undefined) throw new Error(`there is no exchange ${exchange}`);
     const isBound = (queue: Queue) =>
       queue.bindings.some(
-        (binding) =>
-          binding.exchange === exchange && (spec.type === 'fanout' || binding.routingKey === message.routingKey),
+        (binding) => binding.exchange === exchange && (spec.type === 'fanout' || binding.routingKey === routingKey),
       );
-    const targets = [...this.#queues.values()].filter((queue) => isBound(queue.spec));
-    for (const target of targets) target.waiting.push({ message: { ...message, queue: target.spec.name }, since: now });
-    if (targets.length > 0) return true;
-    return spec.alternate !== undefined && this.#route(message, spec.alternate, now);
+    const targets = [...this.#places.values()].filter((place) => isBound(place.spec));
+    for (const { kept, onFilled } of targets) {
+      kept.push({ publication, since: this.clock.now(), deliveryCount: 0 });
+      for (const tell of onFilled.splice(0)) tell();
+    }
+    if (targets.length > 0) return;
+    if (spec.alternate === undefined) throw new Error(`no queue takes ${routingKey} of ${exchange}`);
+    this.publish({ ...publication, exchange: spec.alternate });
   }
 
-  #named(name: string) {
-    const queue = this.#queues.get(name);
-    if (queue === undefined) throw new Error(`there is no queue ${name}`);
-    return queue;
+  kept(queue: string): Kept[] {
+    return this.#place(queue).kept;
   }
+
+  async untilFilled(queue: string): Promise<void> {
+    const { kept, onFilled } = this.#place(queue);
+    if (kept.length === 0) await new Promise<void>((resolve) => onFilled.push(resolve));
+  }
+
+  /** Names of the queues in which something waits. */
+  filled(): string[] {
+    return [...this.#places].filter(([, { kept }]) => kept.length > 0).map(([name]) => name);
+  }
+
+  /** Moves what has expired to where its queue says. */
+  expire(): void {
+    for (const { ttlMs, spec, kept } of this.#expiring()) {
+      while (kept[0] !== undefined && kept[0].since + ttlMs <= this.clock.now()) {
+        const { publication } = kept[0];
+        kept.shift();
+        const exchange = String(spec.arguments['x-dead-letter-exchange']);
+        const routingKey = String(spec.arguments['x-dead-letter-routing-key'] ?? publication.routingKey);
+        this.publish({ ...publication, exchange, routingKey });
+      }
+    }
+  }
+
+  /** When the next message expires; Infinity when none will. */
+  nextExpiry(): number {
+    return Math.min(
+      Infinity,
+      ...this.#expiring().map(({ ttlMs, kept: [first] }) => (first?.since ?? Infinity) + ttlMs),
+    );
+  }
+
+  #place(queue: string): Place {
+    const place = this.#places.get(queue);
+    if (place === undefined) throw new Error(`there is no queue ${queue}`);
+    return place;
+  }
+
+  #expiring(): (Place & { ttlMs: number })[] {
+    return [...this.#places.values()].flatMap((place) => {
+      const ttlMs = place.spec.arguments['x-message-ttl'];
+      return typeof ttlMs === 'number' && place.kept.length > 0 ? [{ ...place, ttlMs }] : [];
+    });
+  }
+}
+
+/** What a process is about to do. */
+export type Edge =
+  | { what: 'publish'; publication: Publication }
+  | { what: 'remember'; key: string }
+  | { what: 'acknowledge'; message: Message };
+
+type Consumer = {
+  queues: readonly string[];
+  hold: Hold;
+  onMessage: (held: Held) => void;
+  pauses: Set<string>;
+  held: Set<Held>;
+};
+
+const never = () => new Promise<never>(() => undefined);
+
+/** A process's connection. When the process dies, what it holds is back in its queues, and it does nothing more. */
+export class MemoryLink {
+  readonly #broker: MemoryBroker;
+  readonly #diesAt: (edge: Edge) => boolean;
+  readonly #consumers: Consumer[] = [];
+  #isDead = false;
+
+  /** `diesAt`: whether it dies instead of doing that. */
+  constructor(broker: MemoryBroker, diesAt: (edge: Edge) => boolean) {
+    this.#broker = broker;
+    this.#diesAt = diesAt;
+  }
+
+  get held(): number {
+    return this.#consumers.reduce((sum, { held }) => sum + held.size, 0);
+  }
+
+  /** Each hands the next message of one queue to a consumer that has room for it. */
+  handOvers(): (() => void)[] {
+    const free = this.#consumers.filter(({ pauses, held, hold }) => pauses.size === 0 && held.size < hold.messages);
+    return free.flatMap((consumer) => {
+      const filled = consumer.queues.filter((queue) => this.#broker.kept(queue).length > 0);
+      return filled.map((queue) => () => this.#handOver(queue, consumer));
+    });
+  }
+
+  /** Whether the process goes on; at its end, the first that it took is the next to be taken. */
+  survives(edge: Edge): boolean {
+    if (this.#isDead || !this.#diesAt(edge)) return !this.#isDead;
+    for (const { held } of this.#consumers) for (const each of [...held].toReversed()) each.giveBack();
+    this.#isDead = true;
+    return false;
+  }
+
+  readonly asBroker: Broker = {
+    publish: async (publication) =>
+      this.survives({ what: 'publish', publication }) ? this.#broker.publish(publication) : never(),
+    consume: (queues, hold, onMessage) => {
+      const pauses = new Set<string>();
+      this.#consumers.push({ queues, hold, onMessage, pauses, held: new Set() });
+      return { pause: async (reason) => void pauses.add(reason), resume: (reason) => void pauses.delete(reason) };
+    },
+    /** Whoever asks is paused for another reason. */
+    alone: async (_consumer, _limitMs, work) => {
+      const others = this.#consumers.filter(({ pauses }) => pauses.size === 0);
+      for (const { pauses } of others) pauses.add('alone');
+      while (others.some(({ held }) => held.size > 0)) await this.#broker.clock.sleep(20);
+      await work();
+      for (const { pauses } of others) pauses.delete('alone');
+    },
+    /** Of a queue that nobody takes from, once there is something in it: to ask every few seconds would fill days. */
+    depth: async ([queue = '']) => {
+      const isTaken = this.#consumers.some(({ queues, pauses }) => queues.includes(queue) && pauses.size === 0);
+      if (!isTaken) await this.#broker.untilFilled(queue);
+      return this.#isDead ? never() : { messages: this.#broker.kept(queue).length, isExact: true };
+    },
+    isWritable: () => true,
+    untilWritable: async () => undefined,
+    isBlocked: () => false,
+    onBlocked: () => undefined,
+    publishing: () => ({ unconfirmed: 0, isBlocked: false }),
+    waitingFor: () => [],
+    [Symbol.asyncDispose]: async () => undefined,
+  };
+
+  #handOver(queue: string, { held: inHand, onMessage }: Consumer): void {
+    const kept = this.#broker.kept(queue).shift();
+    if (kept === undefined) return;
+    const isHeld = () => inHand.has(held) && !this.#isDead;
+    const message = readMessage(queue, asConsumed(kept));
+    const held: Held = {
+      message,
+      isHeld,
+      ack: () => isHeld() && this.survives({ what: 'acknowledge', message }) && inHand.delete(held),
+      giveBack: () => {
+        if (isHeld()) this.#broker.kept(queue).unshift({ ...kept, deliveryCount: kept.deliveryCount + 1 });
+        inHand.delete(held);
+      },
+    };
+    inHand.add(held);
+    onMessage(held);
+  }
+}
+
+/** As the client library brings it. */
+function asConsumed({ publication, deliveryCount }: Kept): ConsumeMessage {
+  const { headers, ...properties } = publishOptions(publication);
+  return {
+    content: publication.body,
+    fields: { exchange: publication.exchange, routingKey: publication.routingKey, redelivered: deliveryCount > 0 },
+    properties: { ...properties, headers: { ...headers, 'x-delivery-count': deliveryCount } },
+  } as unknown as ConsumeMessage;
 }

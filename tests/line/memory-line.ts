@@ -1,58 +1,81 @@
+import pino from 'pino';
+import { createMetrics } from '@waybell/runtime/metrics';
 import { deactivateStep } from '@waybell/deactivator/deactivate-step';
 import { readConfig as readDeactivatorConfig } from '@waybell/deactivator/config';
 import type { Deactivation } from '@waybell/deactivator/settle-deliveries';
-import type { Call } from '@waybell/deliverer/call-endpoint';
+import { judge, requestHeaders, type Call } from '@waybell/deliverer/call-endpoint';
 import { readConfig as readDelivererConfig } from '@waybell/deliverer/config';
 import { deliverStep, waitingStep } from '@waybell/deliverer/deliver-step';
-import { reasonOfStatus } from '@waybell/deliverer/failure-reason';
-import { settled, TurnedClock } from '@waybell/runtime/turned-clock';
 import { openFlow } from '@waybell/deliverer/windows/flow';
 import { readConfig as readRouterConfig } from '@waybell/event-router/config';
 import { routeStep, strayStep } from '@waybell/event-router/router-steps';
+import { asideHeaders } from '@waybell/line/broker/read-message';
 import { lineTopology } from '@waybell/line/line-topology';
-import type { Message, Outgoing, Rejection } from '@waybell/line/messages';
-import { writeOutcomes, type Outcome } from '@waybell/line/outcomes';
-import type { Step } from '@waybell/line/run-step';
-import { eventsExchange, logQueue, outcomesExchange } from '@waybell/line/topology';
+import type { Once } from '@waybell/line/once';
+import { readOutcomes, type Outcome } from '@waybell/line/outcomes';
+import { runStep, type StepTools } from '@waybell/line/run-step';
+import { eventsExchange, logQueue, rejectedQueue } from '@waybell/line/topology';
+import { settled, TurnedClock } from '@waybell/runtime/turned-clock';
+import { Unavailable } from '@waybell/runtime/unavailable';
 import type { PublishedEvent } from '../testing/event.ts';
-import { MemoryBroker } from './memory-broker.ts';
+import { MemoryBroker, MemoryLink, type Edge } from './memory-broker.ts';
 import { MemorySubscriptions } from './memory-subscriptions.ts';
 
 /** How a receiver answers: with a status, or not in time. */
 export type Response = { status: number | 'none'; afterMs?: number };
 export type Receiver = (request: Request) => Response;
-export type Request = { at: number; endedAt: number; url: string; token: string } & Call['delivery'];
-
-/** Where a process dies while it handles a message: what it does next, it does not do. */
-export type Crash = 'publish' | 'remember' | 'acknowledge';
+export type Request = { at: number; endedAt: number; url: string; headers: Record<string, string> } & Call['delivery'];
+export type Rejected = { reason: string; detail: string; body: Buffer };
 
 export type LineOptions = {
   /** Settings of the services that are to differ from the specification's. */
   settings?: Record<string, string>;
-  crash?: (service: string, message: Message) => Crash | undefined;
+  /** Whether a process dies instead of doing that; a new one is there at once. */
+  diesAt?: (edge: Edge, service: string) => boolean;
+  /** Whether Postgres is away when it is asked. */
+  isAway?: () => boolean;
   /** Which of so many queues with something in them is served next. */
   pick?: (count: number) => number;
 };
 
-const ADDRESSES = {
+const ENVIRONMENT = {
+  DELIVER_ORIGINS: '100',
   AMQP_URL: 'amqp://unused',
   DATABASE_URL: 'postgres://unused',
   REDIS_URL: 'redis://unused',
   SECRET_KEYS: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
 };
+const metrics = createMetrics('test');
 const NOON = Date.UTC(2026, 10, 20, 12);
+/** Longer than anything takes that comes to an end. */
+const PATIENCE_MS = 3 * 86_400_000;
 
-type Consumer = { service: string; isFree: () => boolean; handle: () => Promise<void> };
+type Configs = ReturnType<typeof readConfigs>;
+const known = new Map<string, Configs>();
+
+/** Read once: a thousand lines have the same settings. */
+function configsOf(settings: LineOptions['settings'] = {}): Configs {
+  const key = JSON.stringify(settings);
+  const configs = known.get(key) ?? readConfigs({ ...ENVIRONMENT, ...settings });
+  known.set(key, configs);
+  return configs;
+}
+
+function readConfigs(env: NodeJS.ProcessEnv) {
+  const deliverer = readDelivererConfig(env);
+  const topology = lineTopology({ schedule: deliverer.schedule, eventsLimitBytes: 2 ** 20, quorumSize: 1 });
+  return { router: readRouterConfig(env), deliverer, deactivator: readDeactivatorConfig(env), topology };
+}
+
+type Process = { link: MemoryLink; underWay: Set<Request> };
 
 /**
- * Runs the real steps of the line against each other, without any server: the broker is an array per queue, the clock
- * is a number, and an hour takes no time. Requests are under way at once, as they are in the deliverer.
+ * Runs the real steps of the line against each other, by the product's own `runStep` and without any server: the broker
+ * is an array per queue, the clock is turned, and an hour takes no time.
  */
 export class MemoryLine {
   readonly subscriptions = new MemorySubscriptions();
   readonly requests: Request[] = [];
-  readonly outcomes: Outcome[] = [];
-  readonly rejections: (Rejection & { message: Message })[] = [];
   readonly deactivations: Deactivation[] = [];
   /** Answers 200 at once unless told otherwise, by subscription. */
   readonly receivers = new Map<string, Receiver>();
@@ -60,53 +83,19 @@ export class MemoryLine {
   readonly down = new Set<string>();
   readonly broker: MemoryBroker;
   readonly #clock = new TurnedClock(NOON);
-  readonly #consumers: Map<string, Consumer>;
-  readonly #taken = new Map<string, number>();
-  /** What a handler threw: a bug, which ends the run. */
-  #failure: unknown;
+  readonly #options: LineOptions;
+  readonly #configs: Configs;
+  readonly #processes = new Map<string, Process>();
   readonly #remembered = new Map<string, { fingerprint: string; until: number }>();
-  readonly #crash: NonNullable<LineOptions['crash']>;
-  readonly #pick: NonNullable<LineOptions['pick']>;
+  /** What was logged as an error: a bug, which ends the run. */
+  readonly #errors: string[] = [];
 
-  constructor({ settings = {}, crash = () => undefined, pick = () => 0 }: LineOptions = {}) {
-    this.#crash = crash;
-    this.#pick = pick;
-    const env = { ...ADDRESSES, ...settings };
-    const delivererConfig = readDelivererConfig(env);
-    const deactivatorConfig = readDeactivatorConfig(env);
-    this.subscriptions.offOnExhausted = deactivatorConfig.rules.offOnExhausted;
-    const { schedule } = delivererConfig;
-    this.broker = new MemoryBroker(lineTopology({ schedule, eventsLimitBytes: 2 ** 20, quorumSize: 1 }));
-    const now = this.#clock.now;
-    const delivering = {
-      findTarget: async (guid: string) => this.subscriptions.target(guid),
-      callEndpoint: (call: Call) => this.#answer(call),
-      config: delivererConfig,
-      flow: openFlow(delivererConfig.flow, this.#clock),
-      now,
-    };
-    const routerConfig = readRouterConfig(env);
-    this.#consumers = new Map([
-      ...this.#consume(
-        routeStep({
-          findSubscriptions: async (action, account) => this.subscriptions.find(action.interface, action.name, account),
-          config: routerConfig,
-          now,
-        }),
-      ),
-      ...this.#consume(strayStep({ config: routerConfig, now })),
-      ...this.#consume(deliverStep(delivering)),
-      ...this.#consume(waitingStep(delivering)),
-      ...this.#consume(
-        deactivateStep({
-          settle: async (ended) => this.subscriptions.settle(ended),
-          onDeactivated: (off) => this.deactivations.push(off),
-          config: deactivatorConfig,
-        }),
-      ),
-      // What the log would write is in `outcomes`.
-      [logQueue, { service: 'delivery-log', isFree: () => true, handle: async () => void this.broker.take(logQueue) }],
-    ]);
+  constructor(options: LineOptions = {}) {
+    this.#options = options;
+    this.#configs = configsOf(options.settings);
+    this.subscriptions.offOnExhausted = this.#configs.deactivator.rules.offOnExhausted;
+    this.broker = new MemoryBroker(this.#configs.topology, this.#clock);
+    for (const service of Object.keys(this.#starters)) this.#start(service);
   }
 
   publish(event: PublishedEvent): void {
@@ -114,23 +103,37 @@ export class MemoryLine {
   }
 
   publishBytes(routingKey: string, body: Buffer): void {
-    this.broker.publish({ kind: 'publish', exchange: eventsExchange, routingKey, body }, this.now);
+    this.broker.publish({ kind: 'publish', exchange: eventsExchange, routingKey, body });
   }
 
-  /** How often something was taken from the queue. */
-  taken(queue: string): number {
-    return this.#taken.get(queue) ?? 0;
+  /** What the delivery log would write. */
+  get outcomes(): Outcome[] {
+    return this.broker.kept(logQueue).flatMap(({ publication: { body } }) => readOutcomes(body));
+  }
+
+  get rejections(): Rejected[] {
+    return this.broker.kept(rejectedQueue).map(({ publication: { body, headers = {} } }) => {
+      return { reason: String(headers[asideHeaders.reason]), detail: String(headers[asideHeaders.detail]), body };
+    });
+  }
+
+  /** Names of the queues in which something is left that is not a record. */
+  get left(): string[] {
+    return this.broker.filled().filter((queue) => queue !== logQueue && queue !== rejectedQueue);
   }
 
   /** Until nothing is left to do, however long that takes by the line's clock. */
   async run(): Promise<void> {
-    await this.#runUntil(Infinity);
+    const givesUpAt = this.now + PATIENCE_MS;
+    const isOver = () => this.left.length === 0 && [...this.#processes.values()].every(({ link }) => link.held === 0);
+    await this.#runUntil(givesUpAt, isOver);
+    if (!isOver()) throw new Error(`nothing ends any more: ${this.left.join()}`);
   }
 
   /** Lets so much time pass. */
   async runFor(durationMs: number): Promise<void> {
     const end = this.now + durationMs;
-    await this.#runUntil(end);
+    await this.#runUntil(end, () => false);
     this.#clock.skipTo(end);
   }
 
@@ -138,95 +141,107 @@ export class MemoryLine {
     return this.#clock.now();
   }
 
-  async #runUntil(end: number): Promise<void> {
-    for (;;) {
-      this.broker.expire(this.now);
-      const ready = this.broker.filled().flatMap((queue) => this.#servedBy(queue) ?? []);
-      const consumer = ready[this.#pick(ready.length) % ready.length];
-      if (consumer !== undefined) {
-        consumer.handle().catch((error: unknown) => (this.#failure ??= error));
+  async #runUntil(end: number, isOver: () => boolean): Promise<void> {
+    const { pick = () => 0 } = this.#options;
+    await settled();
+    while (!isOver()) {
+      this.broker.expire();
+      const up = [...this.#processes].filter(([service]) => !this.down.has(service));
+      const handOvers = up.flatMap(([, { link }]) => link.handOvers());
+      const handOver = handOvers[pick(handOvers.length) % handOvers.length];
+      if (handOver !== undefined) {
+        handOver();
       } else {
-        const next = Math.min(this.broker.nextExpiry() ?? Infinity, this.#clock.nextAt() ?? Infinity);
+        const next = Math.min(this.broker.nextExpiry(), this.#clock.nextAt() ?? Infinity);
         if (next === Infinity || next > end) return;
         if (next === this.#clock.nextAt()) this.#clock.step();
         else this.#clock.skipTo(next);
       }
       await settled();
-      if (this.#failure !== undefined) throw this.#failure;
+      if (this.#errors.length > 0) throw new Error(this.#errors.join('\n'));
     }
   }
 
-  #servedBy(queue: string): Consumer | undefined {
-    const consumer = this.#consumers.get(queue);
-    return consumer?.isFree() && !this.down.has(consumer.service) ? consumer : undefined;
-  }
-
-  #consume<M>(step: Step<M>): [string, Consumer][] {
-    let inHand = 0;
-    const isFree = () => inHand < step.hold.messages;
-    const handle = async (queue: string) => {
-      inHand += 1;
-      await this.#handle(step, queue);
-      inHand -= 1;
+  #start(service: string): void {
+    const diesAt = (edge: Edge) => this.#options.diesAt?.(edge, service) === true;
+    const link = new MemoryLink(this.broker, (edge) => {
+      if (!diesAt(edge)) return false;
+      for (const request of started.underWay) request.endedAt = this.now;
+      queueMicrotask(() => this.#start(service));
+      return true;
+    });
+    const started: Process = { link, underWay: new Set() };
+    this.#processes.set(service, started);
+    const tools: StepTools = {
+      broker: link.asBroker,
+      once: this.#onceOf(link),
+      log: pino({ level: 'error' }, { write: (line: string) => void this.#errors.push(line) }),
+      metrics,
+      clock: this.#clock,
     };
-    return step.queues.map((queue) => [queue, { service: step.service, isFree, handle: () => handle(queue) }]);
+    this.#starters[service]?.(tools, started);
   }
 
-  /** What the wrapper does, in its order, with a crash in between where one is planned. */
-  async #handle<M>(step: Step<M>, queue: string): Promise<void> {
-    const message = this.broker.take(queue);
-    if (message === undefined) return;
-    this.#taken.set(queue, this.taken(queue) + 1);
-    const crash = message.deliveryCount === 0 ? this.#crash(step.service, message) : undefined;
-    const parsed = step.parse(message);
-    if (isRejection(parsed)) {
-      this.#publish(message, [parsed]);
-      return;
-    }
-    const known = step.once && this.#recall(step.once.keyOf(parsed).key);
-    const caused =
-      step.once && known !== undefined
-        ? step.once.onRepeat(parsed, known === step.once.keyOf(parsed).fingerprint)
-        : await step.handle(parsed);
-    if (crash === 'publish') return this.broker.giveBack(message, this.now);
-    this.#publish(message, caused);
-    if (crash === 'remember') return this.broker.giveBack(message, this.now);
-    if (step.once && known === undefined && step.once.isWorthRemembering(caused)) {
-      const { key, fingerprint } = step.once.keyOf(parsed);
-      this.#remembered.set(key, { fingerprint, until: this.now + step.once.ttlMs });
-    }
-    if (crash === 'acknowledge') this.broker.giveBack(message, this.now);
+  readonly #starters: Record<string, (tools: StepTools, process: Process) => void> = {
+    'event-router': (tools) => {
+      const { now } = this.#clock;
+      const config = this.#configs.router;
+      const findSubscriptions = async (action: { interface: string; name: string }, account: string) =>
+        this.#ask(() => this.subscriptions.find(action.interface, action.name, account));
+      runStep(routeStep({ findSubscriptions, config, now }), tools);
+      runStep(strayStep({ config, now }), tools);
+    },
+    deliverer: (tools, process) => {
+      const config = this.#configs.deliverer;
+      const options = {
+        findTarget: async (guid: string) => this.#ask(() => this.subscriptions.target(guid)),
+        callEndpoint: (call: Call) => this.#answer(call, process),
+        config,
+        flow: openFlow(config.flow, this.#clock),
+        now: this.#clock.now,
+      };
+      runStep(deliverStep(options), tools);
+      runStep(waitingStep(options), tools);
+    },
+    deactivator: (tools) => {
+      const config = this.#configs.deactivator;
+      const onDeactivated = (off: Deactivation) => void this.deactivations.push(off);
+      const step = deactivateStep({ settle: async (ended) => this.subscriptions.settle(ended), onDeactivated, config });
+      runStep(step, tools);
+    },
+  };
+
+  #ask<T>(look: () => T): T {
+    if (this.#options.isAway?.() === true) throw new Unavailable('postgres', async () => undefined);
+    return look();
   }
 
-  #publish(message: Message, caused: Outgoing[]): void {
-    for (const outgoing of caused) {
-      if (outgoing.kind === 'reject') this.rejections.push({ ...outgoing, message });
-      else if (outgoing.kind === 'publish') this.broker.publish(outgoing, this.now);
-      else {
-        this.outcomes.push(outgoing.outcome);
-        const body = writeOutcomes([outgoing.outcome]);
-        this.broker.publish({ kind: 'publish', exchange: outcomesExchange, routingKey: '', body }, this.now);
-      }
-    }
+  #onceOf(link: MemoryLink): Once {
+    return {
+      recall: async (key) => {
+        const mark = this.#remembered.get(key);
+        return mark !== undefined && mark.until > this.now ? mark.fingerprint : undefined;
+      },
+      remember: async (key, fingerprint, ttlMs) => {
+        if (!link.survives({ what: 'remember', key })) return new Promise(() => undefined);
+        this.#remembered.set(key, { fingerprint, until: this.now + ttlMs });
+      },
+    };
   }
 
-  #recall(key: string): string | undefined {
-    const mark = this.#remembered.get(key);
-    return mark !== undefined && mark.until > this.now ? mark.fingerprint : undefined;
-  }
-
-  async #answer({ delivery, callbackUrl, verificationToken }: Call) {
-    const request = { ...delivery, at: this.now, endedAt: Infinity, url: callbackUrl, token: verificationToken };
+  async #answer(call: Call, { underWay }: Process) {
+    const { delivery, callbackUrl: url } = call;
+    const headers = requestHeaders(call, this.#clock.now);
+    const request: Request = { ...delivery, at: this.now, endedAt: Infinity, url, headers };
     this.requests.push(request);
+    underWay.add(request);
     const { status, afterMs = 0 } = this.receivers.get(delivery.subscription)?.(request) ?? { status: 200 };
     if (afterMs > 0) await this.#clock.sleep(afterMs);
-    request.endedAt = this.now;
-    if (status === 'none') return { isDelivered: false, reason: 'response_timeout', durationMs: afterMs };
-    if (status >= 200 && status < 300) return { isDelivered: true, status, durationMs: afterMs };
-    return { isDelivered: false, status, reason: reasonOfStatus(status), durationMs: afterMs };
+    request.endedAt = Math.min(request.endedAt, this.now);
+    underWay.delete(request);
+    const durationMs = afterMs;
+    return status === 'none'
+      ? { isDelivered: false, reason: 'response_timeout', durationMs }
+      : { ...judge(status), durationMs };
   }
-}
-
-function isRejection(parsed: unknown): parsed is Rejection {
-  return typeof parsed === 'object' && parsed !== null && 'kind' in parsed && parsed.kind === 'reject';
 }

@@ -16,7 +16,12 @@ export type Row = {
   isFeatureOn: boolean;
   auditFieldSet: string[] | null;
   callbackUrl: string;
+  /** When a rule switched it off, by the time of the record that said so. */
+  offAt?: number;
 };
+
+/** What its deliveries are signed with. */
+export const secretOf = (account: string): string => `whsec_${Buffer.from(account).toString('base64')}`;
 
 /** In the place of the tables: what the steps ask and say of subscriptions. */
 export class MemorySubscriptions {
@@ -48,15 +53,16 @@ export class MemorySubscriptions {
 
   target(guid: string): Target | undefined {
     const row = this.rows.find((each) => each.guid === guid);
-    return row && { ...row, verificationToken: `token of ${guid}`, signingSecrets: [] };
+    return row && { ...row, verificationToken: `token of ${guid}`, signingSecrets: [secretOf(row.account)] };
   }
 
   /** The rule of exhausted deliveries; the other one needs the real table. */
   settle(ended: readonly Ended[]): Deactivation[] {
-    return ended.flatMap(({ kind, subscription, generation }) => {
+    return ended.flatMap(({ kind, subscription, generation, at }) => {
       const row = this.rows.find((each) => each.guid === subscription && each.generation === generation);
       if (kind === 'delivered' || row?.state !== 'active' || !this.offOnExhausted.includes(row.interface)) return [];
       row.state = 'deactivated';
+      row.offAt = at;
       return [{ ...row, subscription_guid: row.guid, rule: 'exhausted' as const }];
     });
   }

@@ -1,0 +1,45 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export type SuiteRun = { checkout: string; suites: readonly string[]; env: NodeJS.ProcessEnv };
+
+/** Tests that failed, and suites that did not even load; and what jest said. */
+export type SuiteResult = { failed: { suite: string; test: string }[]; unloaded: string[]; said: string };
+
+type JestReport = {
+  testResults: { name: string; message: string; assertionResults: { status: string; fullName: string }[] }[];
+};
+
+/** Runs these test files of a checkout. */
+export async function runSuites({ checkout, suites, env }: SuiteRun): Promise<SuiteResult> {
+  const folder = await mkdtemp(join(tmpdir(), 'waybell-jest-'));
+  const outputFile = join(folder, 'result.json');
+  const args = [
+    '--experimental-vm-modules',
+    '--disable-warning=ExperimentalWarning',
+    join(checkout, 'node_modules', 'jest', 'bin', 'jest.js'),
+    '--json',
+    `--outputFile=${outputFile}`,
+    '--runInBand',
+    '--testMatch=**',
+    '--runTestsByPath',
+    ...suites.map((suite) => join(checkout, suite)),
+  ];
+  const child = spawn(process.execPath, args, { cwd: checkout, env, stdio: ['ignore', 'ignore', 'pipe'] });
+  let said = '';
+  child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  await new Promise((resolve) => child.once('close', resolve));
+  const text = await readFile(outputFile, 'utf8').catch(() => undefined);
+  await rm(folder, { recursive: true });
+  if (text === undefined) return { failed: [], unloaded: [...suites], said };
+  const { testResults } = JSON.parse(text) as JestReport;
+  const failed = testResults.flatMap(({ name, assertionResults }) =>
+    assertionResults
+      .filter(({ status }) => status === 'failed')
+      .map(({ fullName }) => ({ suite: name.slice(checkout.length + 1), test: fullName })),
+  );
+  const unloaded = testResults.filter(({ assertionResults }) => assertionResults.length === 0).map(({ name }) => name);
+  return { failed, unloaded, said };
+}
