@@ -36,13 +36,15 @@ export async function aShipper(): Promise<{ client: Client; heard: () => Record<
   return { client, heard };
 }
 
-/** What the tracker has counted by this series. */
-export async function trackerCount(series: RegExp): Promise<number> {
-  const { health } = stack.stack.service('location-tracker').spec;
+/** What a service has counted by this series. */
+export async function countOf(service: string, series: RegExp): Promise<number> {
+  const { health } = stack.stack.service(service).spec;
   const metrics = await (await fetch(`${health}/metrics`)).text();
   return Number(new RegExp(`${series.source}[^}]*\\} (\\d+)`).exec(metrics)?.[1] ?? 0);
 }
-const ABSORBED = /waybell_outcomes_total\{[^}]*reason="position_absorbed"/;
+const absorbed = () => countOf('location-tracker', /waybell_outcomes_total\{[^}]*reason="position_absorbed"/);
+const unwanted = () =>
+  countOf('event-router', /waybell_outcomes_total\{interface="shipper"[^}]*reason="no_subscription"/);
 
 // Callbacks come in no promised order; what a report caused has its time.
 const inOrder = ({ action_date: date, action }: Record<string, unknown>) => `${String(date)} ${String(action)}`;
@@ -133,14 +135,16 @@ export function positions(): void {
 
       test('of an unknown account, or of nothing that is picked up, is told nobody, and counted', async () => {
         const { client, heard } = await aShipper();
-        const before = await trackerCount(ABSORBED);
+        const before = [await absorbed(), await unwanted()];
         const place = { latitude: 1, longitude: 2 };
         const stranger = { shipper: randomUUID(), vehicles: { [randomUUID()]: true } };
         const unloaded = { shipper: client.account, vehicles: { [randomUUID()]: false } };
         for (const who of [stranger, unloaded]) {
           await stack.upstream.publish(aLocationReport({ ...who, ...place, recordedAt: Date.now() }));
         }
-        await until('both are counted', async () => (await trackerCount(ABSORBED)) >= before + 2);
+        await until('the unloaded is counted', async () => (await absorbed()) === Number(before[0]) + 1);
+        // That it is on, and where it is.
+        await until('the stranger is counted', async () => (await unwanted()) === Number(before[1]) + 2);
         expect(heard()).toEqual([]);
       });
     });

@@ -5,7 +5,7 @@ import { locationsQueue } from '@waybell/line/topology';
 import { until } from '@waybell/runtime/testing/until';
 import { rightClocks, setClocks } from '../testing/clocks.ts';
 import { aLocationReport } from '../testing/location-report.ts';
-import { AFTER_SILENCE_MS, aShipper, GPS_SETTINGS, MOVED, OFF, trackerCount } from './positions.ts';
+import { AFTER_SILENCE_MS, aShipper, GPS_SETTINGS, MOVED, OFF, countOf } from './positions.ts';
 import { settingsOf, stack } from './stand.ts';
 
 /** Of looks for silent vehicles, those that ended because reports wait, or may wait. */
@@ -23,13 +23,13 @@ describe('a drive', () => {
     const leader = (verb: 'suspend' | 'resume') =>
       rabbitmqctl(stack.stack.servers.process('rabbitmq').spec, 'eval', `sys:${verb}('%2F_${locationsQueue}').`);
     const isOff = () => heard().some(({ action }) => action === OFF);
-    const before = await trackerCount(BEHIND);
+    const before = await countOf('location-tracker', BEHIND);
     await leader('suspend');
     try {
       setClocks(AFTER_SILENCE_MS);
       await until(
         'it was looked for silent vehicles',
-        async () => isOff() || (await trackerCount(BEHIND)) >= before + 2,
+        async () => isOff() || (await countOf('location-tracker', BEHIND)) >= before + 2,
       );
       expect(isOff()).toBe(false);
     } finally {
