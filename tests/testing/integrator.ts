@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { anEvent } from './event.ts';
 import type { Behaviour, Received, Receiver } from './receiver.ts';
 import type { Client, TestStack } from './test-stack.ts';
 import { until } from '@waybell/runtime/testing/until';
@@ -18,7 +17,7 @@ export type Integrator = {
   client: Client;
   path: string;
   /** Publishes an event for it. */
-  hear(): Promise<void>;
+  hear(): Promise<unknown>;
   answer(behaviour: Behaviour): void;
   untilAsked(times: number): Promise<Received[]>;
   /** Of the subscription that is called at its first address. */
@@ -48,10 +47,7 @@ export async function integrator({ stack, receiver, interfaceName }: IntegratorO
   return {
     client,
     path,
-    hear: () =>
-      stack.upstream.publish(
-        anEvent({ interface: interfaceName, action, parties: { [interfaceName]: client.account } }),
-      ),
+    hear: () => client.hear(action),
     answer: (behaviour) => receiver.answer(path, behaviour),
     untilAsked: (times) => receiver.untilReceived(path, times),
     standing,

@@ -9,6 +9,7 @@ import { startStack, type Stack, type StackOptions } from '@waybell/stack/stack'
 import { createAccount } from '@waybell/subscription-api/accounts';
 import { createTestDatabase, type TestDatabase } from '@waybell/subscription-api/testing/database';
 import { createToken } from '@waybell/subscription-api/tokens';
+import { anEvent, type PublishedEvent } from './event.ts';
 import { nothingLeftBehind } from './left-behind.ts';
 import { plainEnvironment } from './plain-environment.ts';
 import { borrowRedis, borrowVhost, controlShared, noteOfRun } from '@waybell/runtime/testing/borrow';
@@ -23,6 +24,8 @@ export type Client = {
   call(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }>;
   /** Subscribes and resolves with the verification token. Throws where that is refused. */
   subscribe(action: string, callbackUrl: string, auditFieldSet?: string[]): Promise<string>;
+  /** Publishes an event of the action for this account, and resolves with it. */
+  hear(action: string, what?: Partial<PublishedEvent>): Promise<PublishedEvent>;
 };
 
 type Parts = Pick<TestStack, 'stack' | 'upstream' | 'home' | 'brokerUrl'> & { store: TestDatabase | undefined };
@@ -117,6 +120,11 @@ export class TestStack implements AsyncDisposable {
       account,
       token,
       call,
+      hear: async (action, what = {}) => {
+        const event = anEvent({ interface: interfaceName, action, parties: { [interfaceName]: account }, ...what });
+        await this.upstream.publish(event);
+        return event;
+      },
       async subscribe(action, callbackUrl, auditFieldSet) {
         const path =
           interfaceName === 'shipper'
@@ -140,6 +148,18 @@ export class TestStack implements AsyncDisposable {
     );
     if (rows[0] === undefined || rows.length > 1) throw new Error(`${rows.length} subscriptions at ${callbackUrl}`);
     return rows[0].guid;
+  }
+
+  /** Starts that service again with these settings beside its own; disposing of that, as it was. */
+  async withSettings(name: string, settings: Record<string, string>): Promise<AsyncDisposable> {
+    const service = this.stack.service(name);
+    const { env } = service.spec;
+    const restart = async (changed: NodeJS.ProcessEnv) => {
+      service.spec.env = changed;
+      await service.restart();
+    };
+    await restart({ ...env, ...settings });
+    return { [Symbol.asyncDispose]: () => restart(env) };
   }
 
   /** Waits until every service says that it is ready, and its supervisor knows: what is starting is stopped in a hurry. */

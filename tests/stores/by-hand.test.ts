@@ -13,6 +13,7 @@ import type { Attempted } from '@waybell/line/outcomes';
 import { createAccount } from '@waybell/subscription-api/accounts';
 import { silentLog } from '@waybell/subscription-api/testing/database';
 import { until } from '@waybell/runtime/testing/until';
+import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { aDelivered, aDropped, aFailed, anExhausted, aRouted, LogStand, START } from './log-stand.ts';
 
 const HOUR_MS = 3_600_000;
@@ -25,7 +26,7 @@ let subscription: string;
 beforeAll(async () => {
   stand = await LogStand.start();
   // The claims' clock is that of Postgres.
-  stand.now = Date.now();
+  stand.now = wallClockMs();
   sendings = sendingsIn(stand.postgres, { claimMs: 60_000 });
 });
 afterAll(() => stand[Symbol.asyncDispose]());
@@ -53,7 +54,7 @@ const end = (guid: string) =>
 async function delivered(...attempts: Attempted[]): Promise<string> {
   const [event, delivery] = [randomUUID(), randomUUID()];
   const whose = { delivery, subscription, account: client.account, client: client.client };
-  const at = Date.now() - HOUR_MS;
+  const at = wallClockMs() - HOUR_MS;
   await stand.write([
     aRouted({ event, at, receivers: [client.account], deliveries: [whose] }),
     ...attempts.map((attempt) => ({ ...attempt, event, delivery, subscription, at: attempt.at - START + at })),
@@ -122,7 +123,7 @@ describe('a resend', () => {
     expect(await again(delivery)).toEqual({ kind: 'refused', why: 'under_way' });
     await send();
     expect(await again(delivery)).toEqual({ kind: 'refused', why: 'under_way' });
-    await stand.write([anExhausted({ delivery, subscription, attempt: 5, at: Date.now(), byHand: 'resend' })]);
+    await stand.write([anExhausted({ delivery, subscription, attempt: 5, at: wallClockMs(), byHand: 'resend' })]);
     expect(await again(delivery)).toMatchObject({ kind: 'asked', fromAttempt: 6 });
     await send();
   });
@@ -156,7 +157,12 @@ describe('a resend', () => {
 });
 
 describe('a replay', () => {
-  const request = () => ({ subscription, sinceMs: Date.now() - 2 * HOUR_MS, untilMs: Date.now(), perSecond: 1_000 });
+  const request = () => ({
+    subscription,
+    sinceMs: wallClockMs() - 2 * HOUR_MS,
+    untilMs: wallClockMs(),
+    perSecond: 1_000,
+  });
   const ask = (what = {}) => askForReplay(stand.store.postgres, { ...request(), client, by: 'a test', ...what });
 
   test('sends all again that was given up or dropped, and nothing else', async () => {
@@ -249,7 +255,7 @@ describe('a replay', () => {
     );
     const [sent] = await send();
     expect(await send()).toEqual([]);
-    await stand.write([aDelivered({ delivery: sent?.guid ?? '', attempt: 5, at: Date.now(), byHand: 'resend' })]);
+    await stand.write([aDelivered({ delivery: sent?.guid ?? '', attempt: 5, at: wallClockMs(), byHand: 'resend' })]);
     expect(await replayOf(stand.store.postgres, asked.guid, client)).toMatchObject({
       total: 5,
       published: 1,
@@ -288,7 +294,7 @@ describe('a test', () => {
     if (asked.kind !== 'asked') throw new Error(asked.why);
     const { delivery } = asked;
     const [body] = (await send()).map((sent) => sent.body.toString());
-    const at = Date.now();
+    const at = wallClockMs();
     await stand.write([anExhausted({ delivery, subscription, attempt: 1, at, byHand: 'test', body: String(body) })]);
     expect(await again(delivery)).toEqual({ kind: 'refused', why: 'a_test' });
     expect(await send()).toEqual([]);

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { anEvent } from '../../testing/event.ts';
-import { PATIENT } from '../../testing/patience.ts';
-import { Receiver } from '../../testing/receiver.ts';
-import { TestStack } from '../../testing/test-stack.ts';
+import { anEvent } from '../testing/event.ts';
+import { PATIENT } from '../testing/patience.ts';
+import { Receiver } from '../testing/receiver.ts';
+import { TestStack } from '../testing/test-stack.ts';
 import { until } from '@waybell/runtime/testing/until';
 
 // Not 60 s, so that a receiver that never answers can be waited for.

@@ -29,7 +29,7 @@ const sources = globSync(
     '{bench,cli,deploy,libs,services,tests}/**/*.{ts,js,mjs,json,yml,toml,conf}',
     '{*.{js,json,yml,yaml},waybell,.npmrc,.ci/*,deploy/Dockerfile}',
   ],
-  { cwd: repository, exclude: ['**/node_modules/**', 'pnpm-lock.yaml', 'tests/tls/nothing-weakens.test.ts'] },
+  { cwd: repository, exclude: ['**/node_modules/**', 'pnpm-lock.yaml', 'tests/repository/nothing-weakens.test.ts'] },
 );
 
 describe('the code', () => {
@@ -55,7 +55,7 @@ describe('a callback, whatever Node.js is told,', () => {
   const blind = { NODE_TLS_REJECT_UNAUTHORIZED: '0', NODE_NO_WARNINGS: '1' };
 
   async function call(url: string, env: Record<string, string>): Promise<string> {
-    const program = join(repository, 'tests/tls/call-receiver.ts');
+    const program = join(repository, 'tests/repository/call-receiver.ts');
     const { stdout } = await promisify(execFile)(
       process.execPath,
       ['--tls-min-v1.0', '--tls-cipher-list=DEFAULT@SECLEVEL=0', program, url],

@@ -1,6 +1,6 @@
 import { createToken } from '@waybell/subscription-api/tokens';
-import { anEvent } from '../testing/event.ts';
-import type { TestStack } from '../testing/test-stack.ts';
+import { anEvent } from '../../testing/event.ts';
+import type { TestStack } from '../../testing/test-stack.ts';
 import type { Planted } from './planted.ts';
 import type { Saw } from './sightings.ts';
 

@@ -1,4 +1,4 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,19 +7,17 @@ import { repository } from '@waybell/stack/stack-folder';
 import { messageGuid } from '@waybell/event-router/message-guid';
 import { connectRedis } from '@waybell/runtime/redis';
 import { silentLog } from '@waybell/subscription-api/testing/database';
-import { anEvent, type PublishedEvent } from '../testing/event.ts';
-import { PATIENT } from '../testing/patience.ts';
-import { plainEnvironment } from '../testing/plain-environment.ts';
-import { Receiver } from '../testing/receiver.ts';
-import { TestStack, type Client } from '../testing/test-stack.ts';
+import { runWaybell } from '../testing/run-waybell.ts';
+import type { Client } from '../testing/test-stack.ts';
 import { until } from '@waybell/runtime/testing/until';
+import { receiver, stack } from './stand.ts';
 
 /** What docs/support.md promises that each of its commands tells, in the order of its questions. */
 const ANSWERS: RegExp[] = [
-  /order\.created .*\n.*delivery \S+: given up after 2 attempts/,
+  /order\.created .*\n.*delivery \S+: given up after 4 attempts/,
   /"status":"exhausted".*"remedy":"Look in the receiver's log/,
   /the event was rejected: envelope_invalid|the event was rejected: payload_invalid/,
-  /delivery \S+: given up after 2 attempts/,
+  /delivery \S+: given up after 4 attempts/,
   /"http_status":500.*"duration_ms":\d+.*"answer":"Out of order"/,
   /"curl":"curl .*"body":|"body":.*"curl":"curl /s,
   /"status":"retrying".*"next_attempt_at":"20/,
@@ -28,7 +26,7 @@ const ANSWERS: RegExp[] = [
   /"total":1,"published":\d,"delivered":\d/,
   /"total":1/,
   /"cancelled_at":"20/,
-  /"attempt":4/,
+  /"attempt":6/,
   /this switched the subscription off \(rule: exhausted\)/,
   /"status":"delivered".*"by_hand":"test"/,
   /attempt 1 .*\n.*attempt 1 /,
@@ -45,40 +43,24 @@ const questions: Question[] = [...page.matchAll(/^### (.*?)\n.*?```sh\n(.*?)\n``
   ([, question = '', command = ''], place) => ({ question, command, answer: ANSWERS[place] ?? /^$/ }),
 );
 
-let stack: TestStack;
-let receiver: Receiver;
 const env: Record<string, string> = {};
 
-beforeAll(async () => {
-  const settings = { ...PATIENT, CARRIER_RETRY_DELAYS: '20ms', SHIPPER_RETRY_DELAYS: '1h', LOG_SEND_INTERVAL: '50ms' };
-  [stack, receiver] = await Promise.all([TestStack.start(settings), Receiver.start()]);
-  await happen();
-});
-afterAll(async () => {
-  await receiver?.[Symbol.asyncDispose]();
-  await stack?.[Symbol.asyncDispose]();
-});
+/** Until all questions are asked, so that one delivery is still being retried. */
+const { promise: areAnswered, resolve: answered } = Promise.withResolvers<void>();
 
 /** A day of a carrier whose receiver is out of order for a while, and of a shipper who waits for a retry. */
 async function happen(): Promise<void> {
   const carrier = await stack.client('carrier');
-  const tellOf = (order: string): PublishedEvent =>
-    anEvent({
-      interface: 'carrier',
-      action: 'order.created',
-      parties: { carrier: carrier.account },
-      payload: { id: 1, status: 'new', order_guid: order },
-    });
-  const [order, unread] = [randomUUID(), randomUUID()];
+  const order = randomUUID();
+  const payloadOf = (guid: string) => ({ id: 1, status: 'new', order_guid: guid });
   Object.assign(env, { API_URL: stack.stack.addresses['API_URL'], ACCOUNT: carrier.account, ORDER: order });
-  Object.assign(env, { TOKEN: carrier.token, LAST_ORDER: order, OTHER_TOKEN: '' });
+  Object.assign(env, { TOKEN: carrier.token, LAST_ORDER: order });
   env['OTHER_TOKEN'] = (await stack.clientOf(carrier.account, 'carrier', 'other')).token;
 
   receiver.answer('/broken', (response) => response.writeHead(500).end('Out of order'));
   await carrier.subscribe('order.created', receiver.url('/broken'));
-  env['SUBSCRIPTION'] = await subscriptionOf(carrier);
-  const event = tellOf(order);
-  await stack.upstream.publish(event);
+  env['SUBSCRIPTION'] = await stack.subscriptionAt(receiver.url('/broken'));
+  const event = await carrier.hear('order.created', { payload: payloadOf(order) });
   env['DELIVERY'] = messageGuid(event.guid, env['SUBSCRIPTION']);
   await untilIs(carrier, env['DELIVERY'], 'exhausted');
   // One that is ended before that is never switched off.
@@ -86,17 +68,15 @@ async function happen(): Promise<void> {
     const { body } = await carrier.call('GET', '/v1/webhooks/order.created/subscriptions/');
     return (body as { is_active: boolean }[])[0]?.is_active === false;
   });
-  const invalid = { ...tellOf(unread), occurred_at: 'yesterday' };
-  await stack.upstream.publishRaw('carrier.order.created', Buffer.from(JSON.stringify(invalid)), invalid.guid);
-  env['REJECTED_EVENT'] = invalid.guid;
+  const invalid = { payload: payloadOf(randomUUID()), occurred_at: 'yesterday' };
+  env['REJECTED_EVENT'] = (await carrier.hear('order.created', invalid)).guid;
 
   // Mended, and subscribed anew.
   await carrier.call('DELETE', '/v1/webhooks/order.created/subscriptions/');
   await carrier.subscribe('order.created', receiver.url('/mended'));
-  env['CURRENT_SUBSCRIPTION'] = await subscriptionOf(carrier);
-  const twice = tellOf(randomUUID());
+  env['CURRENT_SUBSCRIPTION'] = await stack.subscriptionAt(receiver.url('/mended'));
+  const twice = await carrier.hear('order.created', { payload: payloadOf(randomUUID()) });
   env['DELIVERED_TWICE'] = messageGuid(twice.guid, env['CURRENT_SUBSCRIPTION']);
-  await stack.upstream.publish(twice);
   await untilIs(carrier, env['DELIVERED_TWICE'], 'delivered');
   // Redis has lost what it remembered, and upstream is not sure that it published this.
   await using redis = connectRedis({ url: stack.stack.servers.url('redis'), timeoutMs: 60_000, log: silentLog });
@@ -105,23 +85,18 @@ async function happen(): Promise<void> {
     const remembered = (await redis.keys('*').catch(() => [])).join();
     return [twice.guid, env['DELIVERED_TWICE'] ?? ''].every((guid) => remembered.includes(guid));
   });
-  await until('Redis has forgotten', () => redis.flushall().catch(() => false));
+  await until('Redis has forgotten', () => redis.flushdb().catch(() => false));
   await stack.upstream.publish(twice);
   await receiver.untilReceived('/mended', 2);
 
   const shipper = await stack.client('shipper');
-  receiver.answer('/slow', 503);
+  receiver.answer('/slow', (response, { headers }) => {
+    const isFirst = headers['x-webhook-attempt'] === '1';
+    void (isFirst ? Promise.resolve() : areAnswered).then(() => response.writeHead(isFirst ? 503 : 200).end());
+  });
   await shipper.subscribe('order.paid', receiver.url('/slow'));
-  await stack.upstream.publish(
-    anEvent({ interface: 'shipper', action: 'order.paid', parties: { shipper: shipper.account } }),
-  );
+  await shipper.hear('order.paid');
   env['SHIPPER_TOKEN'] = shipper.token;
-}
-
-/** The one that is current, as its client learns it. */
-async function subscriptionOf(client: Client): Promise<string> {
-  const { body } = await client.call('GET', '/v1/subscriptions');
-  return (body as { objects?: { guid: string }[] }).objects?.[0]?.guid ?? '';
 }
 
 async function untilIs(client: Client, delivery: string, status: string): Promise<void> {
@@ -134,7 +109,9 @@ async function untilIs(client: Client, delivery: string, status: string): Promis
 /** What the command prints: requests are made by its words, as curl would make them. */
 async function run(command: string): Promise<string> {
   const [program = '', ...words] = wordsOf(command);
-  return program === 'curl' ? request(words) : waybell(words);
+  if (program === 'curl') return request(words);
+  const { stdout, stderr } = await runWaybell(stack, words);
+  return stdout + stderr;
 }
 
 function wordsOf(command: string): string[] {
@@ -154,16 +131,6 @@ async function request(words: string[]): Promise<string> {
   return (await fetch(words.find((word) => word.startsWith('http')) ?? '', { method, headers, body })).text();
 }
 
-async function waybell(words: string[]): Promise<string> {
-  const addresses = { AMQP_URL: stack.brokerUrl, DATABASE_URL: stack.stack.servers.url('postgres') };
-  return new Promise((resolve) => {
-    const args = [join(repository, 'cli', 'main.ts'), ...words];
-    execFile(process.execPath, args, { env: { ...plainEnvironment(), ...addresses } }, (_error, stdout, stderr) =>
-      resolve(stdout + stderr),
-    );
-  });
-}
-
 /** What has to be done before a question can be asked. */
 const before: Record<number, () => Promise<unknown>> = {
   // What is stopped sooner does not get through.
@@ -175,24 +142,29 @@ const before: Record<number, () => Promise<unknown>> = {
     ),
 };
 
-describe('docs/support.md', () => {
-  test('has an answer to twenty questions', () => {
-    expect(questions).toHaveLength(20);
-    expect(ANSWERS).toHaveLength(20);
-  });
+export function support(): void {
+  describe('docs/support.md', () => {
+    beforeAll(happen);
+    afterAll(answered);
 
-  test.each(questions.map((each, place) => [place + 1, each] as const))(
-    'answers question %d',
-    async (number, { command, answer }) => {
-      await before[number]?.();
-      // What changes something is asked for once; what is asked can be asked again until it is written down.
-      const isAsking = !/-X|--yes/.test(command);
-      let told = await run(command);
-      if (isAsking) {
-        await until('it is told', async () => answer.test((told = await run(command)))).catch(() => undefined);
-      }
-      expect(told).toMatch(answer);
-      if (number === 10) env['REPLAY'] = (JSON.parse(told) as { guid: string }).guid;
-    },
-  );
-});
+    test('has an answer to twenty questions', () => {
+      expect(questions).toHaveLength(20);
+      expect(ANSWERS).toHaveLength(20);
+    });
+
+    test.each(questions.map((each, place) => [place + 1, each] as const))(
+      'answers question %d',
+      async (number, { command, answer }) => {
+        await before[number]?.();
+        // What changes something is asked for once; what is asked can be asked again until it is written down.
+        const isAsking = !/-X|--yes/.test(command);
+        let told = await run(command);
+        if (isAsking) {
+          await until('it is told', async () => answer.test((told = await run(command)))).catch(() => undefined);
+        }
+        expect(told).toMatch(answer);
+        if (number === 10) env['REPLAY'] = (JSON.parse(told) as { guid: string }).guid;
+      },
+    );
+  });
+}

@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { anAuthority } from '@waybell/deliverer/testing/certificate';
 import { tlsServer } from '@waybell/deliverer/testing/server';
 import { aKey, signed } from '@waybell/subscription-api/testing/issuer';
+import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import type { Planted } from './planted.ts';
 
 export type Issuer = AsyncDisposable & {
@@ -30,7 +31,7 @@ export async function startIssuer(planted: Planted, caFile: string): Promise<Iss
       NODE_EXTRA_CA_CERTS: caFile,
     },
     async issue(account, hours) {
-      const nowS = Math.floor(Date.now() / 1_000);
+      const nowS = Math.floor(wallClockMs() / 1_000);
       const times = { iat: nowS - 7_200, exp: nowS + hours * 3_600 };
       const who = { iss: ISSUER, aud: 'waybell', sub: 'me', jti: randomUUID(), account, client_id: 'tms' };
       const what = { interface: 'carrier', scope: 'webhooks:read webhooks:write' };

@@ -1,0 +1,192 @@
+import { describe, expect, test } from '@jest/globals';
+import { until } from '@waybell/runtime/testing/until';
+import { integrator, type Integrator, type Standing } from '../testing/integrator.ts';
+import type { Received } from '../testing/receiver.ts';
+import { logOf, replicaOf } from '../testing/replica.ts';
+import { CARRIER_ATTEMPTS, receiver, SHIPPER_ATTEMPTS, settingsOf, stack } from './stand.ts';
+
+const WINDOW_MS = 1_000;
+// Times are written down by a clock that may be set right meanwhile.
+const CLOCK_MS = 50;
+
+const aCarrier = () => integrator({ stack, receiver, interfaceName: 'carrier' });
+const aShipper = () => integrator({ stack, receiver, interfaceName: 'shipper' });
+const wallClock = ({ at }: Received) => performance.timeOrigin + at;
+const attemptOf = ({ headers }: Received) => Number(headers['x-webhook-attempt']);
+
+const rules = (exhausted: string, window: string) => ({
+  DEACTIVATE_ON_EXHAUSTED: exhausted,
+  DEACTIVATE_ON_WINDOW: window,
+  DEACTIVATION_WINDOW: `${WINDOW_MS}ms`,
+});
+
+/** Fails until it is off; resolves with the first request. */
+async function failUntilOff(us: Integrator): Promise<Received | undefined> {
+  us.answer(500);
+  const before = receiver.at(us.path).length;
+  await until('the subscription is off', async () => {
+    await us.hear();
+    return !(await us.standing()).is_active;
+  });
+  return receiver.at(us.path)[before];
+}
+
+/** Has its delivery fail, and resolves when the last attempt has come; it fails when that is called. */
+async function lastAttemptOf(us: Integrator, last: number): Promise<() => void> {
+  const { promise, resolve } = Promise.withResolvers<() => void>();
+  us.answer((response, received) => {
+    const fail = () => response.writeHead(500).end();
+    if (attemptOf(received) === last) resolve(fail);
+    else fail();
+  });
+  await us.hear();
+  return promise;
+}
+
+/** How it stands once another, which began to fail after it, is off. */
+async function standingLater(us: Integrator): Promise<Standing> {
+  await failUntilOff(await aCarrier());
+  return us.standing();
+}
+
+export function deactivation(): void {
+  describe('a carrier subscription', () => {
+    test('is on until its last attempt has failed, then off, and hears nothing more', async () => {
+      const carrier = await aCarrier();
+      const fail = await lastAttemptOf(carrier, CARRIER_ATTEMPTS);
+      expect(await carrier.standing()).toMatchObject({ is_active: true });
+      fail();
+      expect(await carrier.untilOff()).toMatchObject({ deactivation_rule: 'exhausted' });
+      await carrier.hear();
+      const other = await aCarrier();
+      await other.hear();
+      await other.untilAsked(1);
+      expect(receiver.at(carrier.path).map(attemptOf)).toEqual([1, 2, 3, 4]);
+    });
+
+    test('stays on where a retry makes it good', async () => {
+      const carrier = await aCarrier();
+      carrier.answer((response, received) =>
+        response.writeHead(attemptOf(received) === CARRIER_ATTEMPTS ? 200 : 500).end(),
+      );
+      await carrier.hear();
+      await carrier.untilAsked(CARRIER_ATTEMPTS);
+      expect(await standingLater(carrier)).toMatchObject({ is_active: true });
+    });
+
+    test('made anew stays on when the last attempt for the old one fails after that', async () => {
+      const carrier = await aCarrier();
+      const fail = await lastAttemptOf(carrier, CARRIER_ATTEMPTS);
+      const anew = await carrier.subscribeAgain();
+      fail();
+      await failUntilOff(await aCarrier());
+      await carrier.hear();
+      expect(await receiver.untilReceived(anew.path, 1)).toHaveLength(1);
+    });
+  });
+
+  describe('a shipper subscription', () => {
+    test('is never off because a delivery is exhausted', async () => {
+      const shipper = await aShipper();
+      shipper.answer(500);
+      await shipper.hear();
+      await shipper.untilAsked(SHIPPER_ATTEMPTS);
+      expect(await standingLater(shipper)).toMatchObject({ is_active: true });
+    });
+  });
+
+  describe('a subscription, while only the window switches off, and that of carriers', () => {
+    settingsOf('deactivator', () => rules('none', 'carrier'));
+
+    test('is off once all has failed for the length of the window, not before', async () => {
+      const carrier = await aCarrier();
+      const first = await failUntilOff(carrier);
+      const { deactivation_rule, deactivated_at } = await carrier.untilOff();
+      expect(deactivation_rule).toBe('window');
+      expect(first && deactivated_at.getTime() - wallClock(first)).toBeGreaterThanOrEqual(WINDOW_MS - CLOCK_MS);
+    });
+
+    test('of a shipper is never off', async () => {
+      const shipper = await aShipper();
+      shipper.answer(500);
+      await shipper.hear();
+      await shipper.untilAsked(SHIPPER_ATTEMPTS);
+      expect(await standingLater(shipper)).toMatchObject({ is_active: true });
+    });
+  });
+
+  describe('a subscription that failed while nothing switched off', () => {
+    settingsOf('deactivator', () => rules('none', 'none'));
+
+    test('is on, and counts from its last success once the window switches off', async () => {
+      const carrier = await aCarrier();
+      carrier.answer(500);
+      await carrier.hear();
+      await carrier.untilAsked(CARRIER_ATTEMPTS);
+      carrier.answer(200);
+      await carrier.hear();
+      const success = (await carrier.untilAsked(CARRIER_ATTEMPTS + 1)).at(-1);
+      await until('the success is noted', async () => (await carrier.standing()).last_success_at !== null);
+      await using _window = await stack.withSettings('deactivator', rules('none', 'carrier'));
+      await failUntilOff(carrier);
+      const { deactivated_at } = await carrier.untilOff();
+      expect(success && deactivated_at.getTime() - wallClock(success)).toBeGreaterThanOrEqual(WINDOW_MS - CLOCK_MS);
+    });
+  });
+
+  describe('a shipper subscription, while the rules are on for shippers', () => {
+    settingsOf('deactivator', () => rules('shipper,carrier', 'none'));
+
+    test('is off when a delivery has exhausted its attempts', async () => {
+      const shipper = await aShipper();
+      shipper.answer(500);
+      await shipper.hear();
+      await shipper.untilAsked(SHIPPER_ATTEMPTS);
+      expect(await shipper.untilOff()).toMatchObject({ deactivation_rule: 'exhausted' });
+    });
+
+    test('that was replaced stays on when the last attempt at its old address fails after that', async () => {
+      const shipper = await aShipper();
+      const fail = await lastAttemptOf(shipper, SHIPPER_ATTEMPTS);
+      await shipper.subscribeAgain();
+      fail();
+      expect(await standingLater(shipper)).toMatchObject({ is_active: true });
+    });
+
+    test('is off when all has failed for the length of the window', async () => {
+      await using _window = await stack.withSettings('deactivator', rules('none', 'shipper'));
+      const shipper = await aShipper();
+      await failUntilOff(shipper);
+      expect(await shipper.untilOff()).toMatchObject({ deactivation_rule: 'window' });
+    });
+  });
+
+  describe('two deactivators', () => {
+    settingsOf('deactivator', () => ({ LOG_LEVEL: 'debug' }));
+
+    test('switch each subscription off once', async () => {
+      const first = stack.stack.service('deactivator');
+      const second = await replicaOf(first);
+      try {
+        const said = (what: string) => [first, second].map(({ spec }) => logOf(spec).filter(({ msg }) => msg === what));
+        const before = said('message.handled').map(({ length }) => length);
+        const carriers = await Promise.all(Array.from({ length: 20 }, aCarrier));
+        for (const carrier of carriers) carrier.answer(500);
+        await Promise.all(carriers.flatMap((carrier) => [carrier.hear(), carrier.hear(), carrier.hear()]));
+        const off = await Promise.all(carriers.map((carrier) => carrier.untilOff()));
+        await until('both have handled something', () =>
+          said('message.handled').every(({ length }, place) => length > (before[place] ?? 0)),
+        );
+        const guids = new Set(off.map(({ guid }) => guid));
+        const announced = () =>
+          said('subscription.deactivated')
+            .flat()
+            .filter(({ subscription }) => guids.has(String(subscription)));
+        await until('each is announced', () => announced().length >= carriers.length);
+        expect(announced()).toHaveLength(carriers.length);
+      } finally {
+        await second.stop();
+      }
+    });
+  });
+}

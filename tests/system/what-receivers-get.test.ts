@@ -1,0 +1,13 @@
+import { backPressure } from './back-pressure.ts';
+import { callbacks } from './callbacks.ts';
+import { deactivation } from './deactivation.ts';
+import { everyAction } from './every-action.ts';
+import { hangingReceiver } from './hanging-receiver.ts';
+import { positions } from './positions.ts';
+
+everyAction();
+callbacks();
+positions();
+deactivation();
+hangingReceiver();
+backPressure();
