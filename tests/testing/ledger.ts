@@ -45,6 +45,8 @@ export class Ledger {
   readonly malformed: Malformed[] = [];
   published = 0;
   #row = '';
+  #signs = '';
+  #stillSince = 0;
 
   private constructor(stack: TestStack, receiver: Receiver) {
     this.#stack = stack;
@@ -168,8 +170,6 @@ export class Ledger {
 
   /** Waits until all has ended and nothing has happened for `stillMs`; what has no end by `STALL_MS` never will. */
   async #untilStill(stillMs: number): Promise<void> {
-    let last = '';
-    let since = performance.now();
     for (;;) {
       await this.read();
       const { queues } = this.#stack.stack;
@@ -177,8 +177,8 @@ export class Ledger {
       const waiting = depths.filter(({ messages }) => messages > 0).map(({ name, messages }) => `${name} ${messages}`);
       const { received, unanswered } = this.#receiver;
       const signs = [received.length, unanswered, this.#outcomes.length, this.#rejections.length, ...waiting].join();
-      if (signs !== last) [last, since] = [signs, performance.now()];
-      const stillForMs = performance.now() - since;
+      if (signs !== this.#signs) [this.#signs, this.#stillSince] = [signs, performance.now()];
+      const stillForMs = performance.now() - this.#stillSince;
       // A queue that nothing is said of may hold something.
       const isIdle = depths.length === queues.length && waiting.length === 0 && unanswered === 0;
       if (stillForMs >= STALL_MS || (isIdle && stillForMs >= stillMs && this.#hasAllEnded())) return;
