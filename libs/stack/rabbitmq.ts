@@ -9,9 +9,12 @@ import { portOf } from './stack-record.ts';
 import { STARTING_LIMIT_MS, type ProcessSpec } from './supervised-process.ts';
 import type { PrivateServer, ServerSetup } from './private-server.ts';
 
-// After a crash the broker may hand an expired retry to a queue that has no leader yet. It tries again after this many
-// milliseconds, instead of 180,000.
-const DEAD_LETTER_TIMEOUT = '-rabbit dead_letter_worker_publisher_confirm_timeout 5000';
+/**
+ * After a crash the broker may hand an expired retry to a queue that has no leader yet. It tries again after so long,
+ * instead of 180,000; until then no queue counts that retry.
+ */
+export const DEAD_LETTER_TIMEOUT_MS = 5_000;
+const DEAD_LETTER_TIMEOUT = `-rabbit dead_letter_worker_publisher_confirm_timeout ${DEAD_LETTER_TIMEOUT_MS}`;
 
 /**
  * RabbitMQ for one stack: its own node name, cookie, ports and port mapper (epmd), on loopback, without plugins.

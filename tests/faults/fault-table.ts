@@ -1,5 +1,4 @@
 import { ENDS } from '../testing/balance.ts';
-import type { Fault } from './fault.ts';
 import type { Proof } from './prove.ts';
 
 const COLUMNS = ['published', ...ENDS, 'lost', 'duplicates', 'moving again', 'at rest', 'peak MB'] as const;
@@ -8,7 +7,8 @@ const NAME_WIDTH = 52;
 let hasHead = false;
 
 /** Prints one row of the table of faults, its notes and problems below it, and the head before the first row. */
-export function reportFault({ row, name }: Pick<Fault, 'row' | 'name'>, proof: Proof): void {
+export function reportFault(proof: Proof): void {
+  const { row, name } = proof.fault;
   if (!hasHead) print('fault', [...COLUMNS]);
   hasHead = true;
   print(`${row} ${name}`, figuresOf(proof));

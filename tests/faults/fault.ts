@@ -1,4 +1,5 @@
 import type { Balance } from '../testing/balance.ts';
+import type { Ledger } from '../testing/ledger.ts';
 import type { BuildStage, Scale, Settings, Stage } from './stage.ts';
 
 /** Something that goes wrong on a bad day, how it is brought about, and what it may cost. */
@@ -6,18 +7,18 @@ export type Fault = {
   /** The row of the table in docs/guarantees.md that it belongs to. */
   row: `${'L' | 'G' | 'D'}${number}`;
   name: string;
-  /** Part of the daily suite, in its short form. */
-  isDaily: boolean;
+  /** Where its short form runs: before each landing, beside everything else, or by `./waybell test faults` alone. */
+  suite: 'gate' | 'long' | 'bench';
   /** Settings of the services, beside the short schedules that every fault has. */
   settings?: Settings | ((scale: Scale) => Settings);
   /** The stage, where the usual one will not do. */
   buildStage?: BuildStage;
   bars: Bars;
-  /** Brings it about and resolves when the line is at rest again. */
-  run: (stage: Stage) => Promise<Course>;
+  /** Brings it about and resolves when everything that the ledger knows of has come to an end. */
+  run: (stage: Stage, ledger: Ledger) => Promise<Course>;
 };
 
-/** What it may cost. That nothing is lost, skipped or recorded without having happened holds for every fault. */
+/** What it may cost. That everything comes to the end that it is owed holds for every fault. */
 export type Bars = {
   /** Requests that receivers may get again, with the same `webhook-id` and attempt, each time that it happens. */
   duplicates: number;
@@ -26,7 +27,7 @@ export type Bars = {
    * several times: two of these may hit one delivery, which looks the same.
    */
   forked?: number;
-  /** From the fault until an event published after it is received. Held by the bench, not by the daily suite. */
+  /** From the fault until an event published after it is received. Held by the release bench only. */
   movingAgainSeconds?: number;
   /** Resident memory of any service at its peak. */
   megabytes?: number;
@@ -34,10 +35,10 @@ export type Bars = {
 
 /** How it went. */
 export type Course = {
-  published: number;
   /** How often it was brought about; once where it is left out. */
   times?: number;
-  balance: Balance;
+  /** Where it kept other books than the ledger it was given. */
+  books?: { published: number; balance: Balance };
   movingAgainSeconds?: number;
   /** From the end of the load to the last end. */
   atRestSeconds?: number;

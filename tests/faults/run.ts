@@ -27,12 +27,12 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 let failures = 0;
 for (const fault of chosen) {
   try {
-    const proof = await prove(fault, { stages, scale });
-    reportFault(fault, proof);
-    if (proof.problems.length > 0) failures += 1;
+    const proofs = await prove([fault], { stages, scale });
+    proofs.forEach(reportFault);
+    if (proofs.some(({ problems }) => problems.length > 0)) failures += 1;
   } catch (error) {
     failures += 1;
-    process.stderr.write(`${fault.row} ${fault.name}\n    NOT ENDED: ${String(error)}\n`);
+    process.stderr.write(`    NOT ENDED: ${String(error)}\n`);
   }
 }
 console.log(`${chosen.length - failures} passed, ${failures} failed`);

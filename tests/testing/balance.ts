@@ -1,122 +1,135 @@
-import { isAttempted, type Outcome } from '@waybell/line/outcomes';
+import { isAttempted, type Attempted, type Outcome } from '@waybell/line/outcomes';
+import type { Ending, Owed } from './owed.ts';
+import { wrongInCourse } from './wrong-in-course.ts';
 
-/** What an event owes one subscription; without one, that somebody says why nobody got it. */
-export type Owed = {
-  event: string;
-  subscription?: string;
-  /** Guid of the message, where there is to be one. */ delivery?: string;
-};
+/** A callback request as a receiver saw it; `answered` is the status that it sent, if it came to that. */
+export type Seen = { delivery: string; attempt: number; path: string; token: string; body: string; answered?: number };
 
-/** A callback request as a receiver saw it. */
-export type Seen = { delivery: string; attempt: number };
+/** A message in the rejected queue. */
+export type Rejection = { messageId: string; reason: string; body: string };
 
-/** Everything that is known once the line has come to rest. */
+/** Everything that is known once the line has come to rest. Outcomes are in the order in which they came. */
 export type Books = {
   owed: readonly Owed[];
   seen: readonly Seen[];
   outcomes: readonly Outcome[];
-  /** Guids of events and deliveries in the rejected queue. */
-  rejected: ReadonlySet<string>;
+  rejections: readonly Rejection[];
 };
 
-/** The five ends that there are; a sixth is lost. From the strongest: a delivery that ran twice may have two. */
+/** The five ends that there are, from the strongest: what ran twice may have two. */
 export const ENDS = ['delivered', 'exhausted', 'dropped', 'suppressed', 'rejected'] as const;
-export type End = (typeof ENDS)[number];
+type End = (typeof ENDS)[number];
+
+/** What did not come to an end that it was owed, and what became of it instead. */
+export type Lost = { event: string; delivery?: string; why: string };
 
 export type Balance = Record<End, number> & {
-  /** In none of the five. */
-  lost: Owed[];
+  lost: Lost[];
   /** Requests beyond the first with the same `webhook-id` and attempt. */
   duplicates: number;
-  /** Deliveries whose attempts are not 1, 2, … n. */
-  withGap: string[];
   /** Deliveries with more than one attempt made twice: two chains of retries ran side by side. */
   forked: string[];
-  /** Recorded as delivered, and no receiver saw them. */
-  unseen: string[];
 };
 
-/** Sets what was owed against what became of it. */
-export function balance({ owed, seen, outcomes, rejected }: Books): Balance {
-  const ends = endsOf(outcomes, rejected);
-  const sum = { delivered: 0, exhausted: 0, dropped: 0, suppressed: 0, rejected: 0 };
-  const lost: Owed[] = [];
-  for (const each of owed) {
-    const end = endOf(each, ends);
-    if (end === undefined) lost.push(each);
-    else sum[end] += 1;
-  }
-  const attempts = attemptsOf(owed, seen, outcomes);
-  const perDelivery = [...attempts];
-  const which = (is: (of: Attempts, delivery: string) => boolean) =>
-    perDelivery.filter(([delivery, of]) => is(of, delivery)).map(([delivery]) => delivery);
-  return {
-    ...sum,
-    lost,
-    duplicates: perDelivery.reduce((total, [, { requests }]) => total + extra(requests), 0),
-    withGap: which(({ made }) => made.size !== Math.max(0, ...made)),
-    forked: which(({ requests }) => [...requests.values()].filter((count) => count > 1).length > 1),
-    unseen: which(({ requests }, delivery) => ends.get(delivery) === 'delivered' && requests.size === 0),
+/** An end as it was found, `place` being where among the outcomes. */
+type Found = { kind: End; reason?: string; place: number };
+
+/** Sets what was owed against what became of it. A wrong end is none. */
+export function balance(books: Books): Balance {
+  const { seen, records, ends, isOffBefore } = indexOf(books);
+  const sum: Balance = {
+    ...{ delivered: 0, exhausted: 0, dropped: 0, suppressed: 0, rejected: 0, lost: [], duplicates: 0, forked: [] },
   };
+  for (const owed of books.owed) {
+    const { to, event } = owed;
+    const lose = (why: string) => sum.lost.push({ event, ...(to && { delivery: to.delivery }), why });
+    const found = ends(owed);
+    const came = found.map((end) => ({ end, ending: endingFor(owed, end, isOffBefore) }));
+    const wrong = came.find(({ ending }) => ending === undefined);
+    const [best] = came;
+    const requests = to === undefined ? [] : (seen.get(to.delivery) ?? []);
+    if (best === undefined) lose(`${textOf(owed)}, and nothing came of it`);
+    else if (wrong !== undefined) lose(`${textOf(owed)}, but ${textOfEnd(wrong.end)}`);
+    else if (best.ending !== undefined) {
+      const known = { owed, ending: best.ending, requests, records: to ? (records.get(to.delivery) ?? []) : [] };
+      const amiss = wrongInCourse(known);
+      if (amiss === undefined) sum[best.end.kind] += 1;
+      else lose(`${best.end.kind}, but ${amiss}`);
+    }
+    const repeated = [...Map.groupBy(requests, ({ attempt }) => attempt).values()].filter(({ length }) => length > 1);
+    sum.duplicates += repeated.reduce((total, { length }) => total + length - 1, 0);
+    if (to !== undefined && repeated.length > 1) sum.forked.push(to.delivery);
+  }
+  return sum;
+}
+
+/** How many have come to no end at all, right or wrong. */
+export function withoutEnd(books: Books): Owed[] {
+  const { ends } = indexOf(books);
+  return books.owed.filter((owed) => ends(owed).length === 0);
 }
 
 /** Several balances as one. */
-export function sumOf(balances: readonly Balance[]): Balance {
-  return balances.reduce((sum, next) => ({
-    delivered: sum.delivered + next.delivered,
-    exhausted: sum.exhausted + next.exhausted,
-    dropped: sum.dropped + next.dropped,
-    suppressed: sum.suppressed + next.suppressed,
-    rejected: sum.rejected + next.rejected,
-    lost: [...sum.lost, ...next.lost],
-    duplicates: sum.duplicates + next.duplicates,
-    withGap: [...sum.withGap, ...next.withGap],
-    forked: [...sum.forked, ...next.forked],
-    unseen: [...sum.unseen, ...next.unseen],
-  }));
+export function sumOf([first, ...others]: readonly Balance[]): Balance {
+  if (first === undefined) throw new Error('nothing to sum up');
+  return others.reduce((sum, next) => {
+    const counts = [...ENDS, 'duplicates' as const].map((name) => [name, sum[name] + next[name]]);
+    const lists = { lost: [...sum.lost, ...next.lost], forked: [...sum.forked, ...next.forked] };
+    return { ...sum, ...Object.fromEntries(counts), ...lists };
+  }, first);
 }
 
-/** The end of each, undefined where it has none yet. */
-export function endOf({ event, delivery }: Owed, ends: ReadonlyMap<string, End>): End | undefined {
-  return (delivery === undefined ? undefined : ends.get(delivery)) ?? ends.get(event);
+type IsOffBefore = (subscription: string | undefined, place: number) => boolean;
+
+function endingFor({ ends, to }: Owed, end: Found, isOffBefore: IsOffBefore): Ending | undefined {
+  return ends.find(
+    (ending) =>
+      ending.kind === end.kind &&
+      (!('reason' in ending) || ending.reason === end.reason) &&
+      (ending.onceOff === undefined || isOffBefore(to?.subscription, end.place)),
+  );
 }
 
-/** By delivery, or by event where the end is the event's. */
-export function endsOf(outcomes: readonly Outcome[], rejected: ReadonlySet<string>): Map<string, End> {
-  const ends = new Map<string, End>([...rejected].map((guid) => [guid, 'rejected']));
-  const end = (key: string, how: End) => {
-    const known = ends.get(key);
-    if (known === undefined || ENDS.indexOf(how) < ENDS.indexOf(known)) ends.set(key, how);
+/** What became of each, to be asked for by what was owed. */
+function indexOf({ seen, outcomes, rejections }: Books) {
+  const placed = outcomes.map((outcome, place) => ({ outcome, place }));
+  const suppressed = new Map<string, (Found & { account?: string; subscription?: string })[]>();
+  const ended = new Map<string, Found[]>();
+  const exhausted = new Map<string, number>();
+  for (const { outcome, place } of placed) {
+    if (outcome.kind === 'routed') {
+      const reasons = outcome.suppressed.map((each) => ({ kind: 'suppressed' as const, ...each, place }));
+      // A duplicate was routed before: its end is what that routing led to.
+      put(suppressed, outcome.event, ...reasons.filter(({ reason }) => reason !== 'duplicate'));
+    }
+    if (!isAttempted(outcome) || outcome.kind === 'failed') continue;
+    const { kind, delivery, subscription } = outcome;
+    if (kind === 'exhausted' && !exhausted.has(subscription)) exhausted.set(subscription, place);
+    put(ended, delivery, { kind, place, ...(kind === 'dropped' && { reason: outcome.reason }) });
+  }
+  for (const { messageId, reason } of rejections) put(ended, messageId, { kind: 'rejected', reason, place: Infinity });
+  return {
+    seen: Map.groupBy(seen, ({ delivery }) => delivery),
+    records: Map.groupBy(outcomes.filter(isAttempted), ({ delivery }: Attempted) => delivery),
+    ends: ({ event, account, to }: Owed): Found[] =>
+      [
+        ...(to === undefined ? [] : (ended.get(to.delivery) ?? [])),
+        ...(ended.get(event) ?? []),
+        ...(suppressed.get(event) ?? []).filter((each) =>
+          each.subscription === undefined
+            ? (each.account ?? account) === account
+            : each.subscription === to?.subscription,
+        ),
+      ].toSorted((one, other) => ENDS.indexOf(one.kind) - ENDS.indexOf(other.kind)),
+    isOffBefore: (subscription = '', place = 0) => (exhausted.get(subscription) ?? Infinity) < place,
   };
-  for (const outcome of outcomes) {
-    // The rejected queue itself says what was rejected.
-    if (outcome.kind === 'failed' || outcome.kind === 'rejected') continue;
-    if (outcome.kind !== 'routed') end(outcome.delivery, outcome.kind);
-    // "duplicate" says that this event was routed before: its end is what that routing led to.
-    else if (outcome.deliveries.length === 0 && outcome.suppressed.some(({ reason }) => reason !== 'duplicate'))
-      end(outcome.event, 'suppressed');
-  }
-  return ends;
 }
 
-type Attempts = { requests: Map<number, number>; made: Set<number> };
-
-/** What was attempted, as receivers saw it and as outcomes say: not every attempt gets as far as a receiver. */
-function attemptsOf(owed: Books['owed'], seen: Books['seen'], outcomes: Books['outcomes']): Map<string, Attempts> {
-  const attempts = new Map<string, Attempts>();
-  for (const { delivery } of owed)
-    if (delivery !== undefined) attempts.set(delivery, { requests: new Map(), made: new Set() });
-  for (const { delivery, attempt } of seen) {
-    const of = attempts.get(delivery);
-    of?.requests.set(attempt, (of.requests.get(attempt) ?? 0) + 1);
-    of?.made.add(attempt);
-  }
-  for (const outcome of outcomes) {
-    if (isAttempted(outcome) && outcome.kind !== 'dropped') attempts.get(outcome.delivery)?.made.add(outcome.attempt);
-  }
-  return attempts;
+function put<T>(into: Map<string, T[]>, key: string, ...values: T[]): void {
+  const known = into.get(key);
+  if (known === undefined) into.set(key, values);
+  else known.push(...values);
 }
 
-function extra(requests: Attempts['requests']): number {
-  return [...requests.values()].reduce((total, count) => total + count - 1, 0);
-}
+const textOf = ({ ends }: Owed): string => `owed: ${ends.map(textOfEnd).join(' or ')}`;
+const textOfEnd = (end: { kind: string; reason?: string }): string => [end.kind, end.reason].filter(Boolean).join(' ');

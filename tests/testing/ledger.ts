@@ -1,45 +1,57 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connect, type Channel, type Message } from 'amqplib';
+import { connect, type Channel, type Message, type Options } from 'amqplib';
 import { queueDepths } from '@waybell/stack/queue-depths';
-import { messageGuid } from '@waybell/event-router/message-guid';
+import { DEAD_LETTER_TIMEOUT_MS } from '@waybell/stack/rabbitmq';
 import { asideHeaders } from '@waybell/line/broker/read-message';
 import { isAttempted, readOutcomes, type Attempted, type Outcome } from '@waybell/line/outcomes';
+import { readSchedule, scheduleSettings } from '@waybell/line/schedule';
 import { outcomesExchange, rejectedQueue } from '@waybell/line/topology';
-import { balance, endOf, endsOf, type Balance, type Owed, type Seen } from './balance.ts';
-import type { PublishedEvent } from './event.ts';
-import type { Receiver } from './receiver.ts';
-import type { TestStack } from './test-stack.ts';
+import { readEnvironment } from '@waybell/runtime/environment';
 import { until } from '@waybell/runtime/testing/until';
-
-/** A message in the rejected queue. */
-export type Rejected = { messageId: string; reason: string };
+import { balance, withoutEnd, type Balance, type Books, type Rejection, type Seen } from './balance.ts';
+import type { Owed } from './owed.ts';
+import type { Receiver } from './receiver.ts';
+import type { Party } from './subscribers.ts';
+import type { TestStack } from './test-stack.ts';
+import { unexpected, type Malformed } from './unexpected.ts';
 
 const OUTCOMES_COPY = 'waybell.outcomes.ledger';
 const LOOK_PAUSE_MS = 250;
-// A dead-lettered retry whose confirm got lost with the broker is published again after 180 s, where nobody set
-// `dead_letter_worker_publisher_confirm_timeout`; until then no queue counts it.
-const LONGEST_STALL_MS = 200_000;
+/** No service waits longer for anything before it tries again: what has not moved for so long never will. */
+const STALL_MS = 120_000;
+/** Of one queue: as many as it has are on their way, and nobody else takes them. */
+const TAKE_LIMIT_MS = 120_000;
+const MOST_AT_ONCE = 50_000;
 /** For the broker to answer: one that stands still for a while has not gone. */
 const ANSWER_LIMIT_MS = 60_000;
 
+type Entry = { owed: Owed; row: string };
 /**
- * Keeps count of what upstream was promised: each event that the broker confirmed, against what receivers saw, what
- * outcomes say and what was rejected. Outcomes wait in a queue of its own and are read when asked for, so that the
- * ledger needs no connection while the broker is down. Open it before the first event.
+ * Keeps count of what upstream was promised: what each event that the broker confirmed owes, against what receivers
+ * saw, what outcomes say and what was rejected. Outcomes wait in a queue of its own and are read when asked for, so
+ * that the ledger needs no connection while the broker is down. Open it before the first event.
  */
 export class Ledger {
   readonly #stack: TestStack;
   readonly #receiver: Receiver;
-  readonly #owed: Owed[] = [];
+  /** Requests that came before are not this ledger's. */
+  readonly #from: number;
+  readonly #entries: Entry[] = [];
   readonly #sentAt = new Map<string, number>();
   readonly #outcomes: Outcome[] = [];
-  /** What came to the rejected queue since it was opened, and why. */
-  readonly rejections: Rejected[] = [];
+  readonly #rejections: Rejection[] = [];
+  /** Deliveries taken away by hand: these, and no others, must be missed. */
+  readonly takenAway = new Set<string>();
+  readonly malformed: Malformed[] = [];
   published = 0;
+  #row = '';
+  #signs = '';
+  #stillSince = 0;
 
   private constructor(stack: TestStack, receiver: Receiver) {
     this.#stack = stack;
     this.#receiver = receiver;
+    this.#from = receiver.received.length;
   }
 
   static async open(stack: TestStack, receiver: Receiver): Promise<Ledger> {
@@ -55,15 +67,28 @@ export class Ledger {
     return ledger;
   }
 
-  /** The broker has confirmed this event, begun to be published at `sentAt`, and these are to receive it. */
-  confirmed(event: PublishedEvent, subscriptions: readonly string[], sentAt: number): void {
+  /** What is confirmed from now on belongs to this row. */
+  begin(row: string): void {
+    this.#row = row;
+    this.published = 0;
+  }
+
+  /** The broker has confirmed an event, begun to be published at `sentAt`, and this is what it owes. */
+  #confirmed(owes: readonly Owed[], sentAt: number): void {
     this.published += 1;
-    if (subscriptions.length === 0) this.#owed.push({ event: event.guid });
-    for (const subscription of subscriptions) {
-      const delivery = messageGuid(event.guid, subscription);
-      this.#owed.push({ event: event.guid, subscription, delivery });
-      this.#sentAt.set(delivery, sentAt);
+    for (const owed of owes) {
+      this.#entries.push({ owed, row: this.#row });
+      if (owed.to !== undefined) this.#sentAt.set(owed.to.delivery, sentAt);
     }
+  }
+
+  /** Publishes an event of theirs as an upstream with an outbox does. Resolves with what it owes. */
+  async publish(party: Party, extra?: Options.Publish): Promise<Owed[]> {
+    const [event, sentAt] = [party.anEvent(), performance.now()];
+    await this.#stack.upstream.publishUntilConfirmed(event, extra);
+    const owes = party.owes(event);
+    this.#confirmed(owes, sentAt);
+    return owes;
   }
 
   /** Resolves, with the seconds it took, when a receiver has seen an event whose publishing began after `since`. */
@@ -80,44 +105,29 @@ export class Ledger {
     });
   }
 
-  /**
-   * Waits until everything has come to its end and every queue of the line is empty; or until every queue is empty, no
-   * request is open and nothing has happened for `stillMs`: then what has no end by now will never have one.
-   */
-  async untilQuiet({ stillMs = LONGEST_STALL_MS } = {}): Promise<void> {
-    let last = '';
-    let since = Date.now();
-    let lookedAt = 0;
-    await until(
-      'the line is at rest',
-      async () => {
-        if (Date.now() - lookedAt < LOOK_PAUSE_MS) return false;
-        await this.read();
-        const { queues } = this.#stack.stack;
-        const depths = (await queueDepths({ url: this.#stack.brokerUrl }, queues, ANSWER_LIMIT_MS)) ?? [];
-        lookedAt = Date.now();
-        const waiting = depths
-          .filter(({ messages }) => messages > 0)
-          .map(({ name, messages }) => `${name} ${messages}`);
-        const signs = [this.#receiver.received.length, this.#receiver.unanswered, this.#outcomes.length, ...waiting];
-        if (signs.join() !== last) since = lookedAt;
-        last = signs.join();
-        // A queue that nothing is said of may hold something.
-        if (depths.length < queues.length || waiting.length > 0 || this.#receiver.unanswered > 0) return false;
-        // Once more after the last end: a duplicate may still be on its way.
-        return lookedAt - since >= (this.#isSettled() ? 2 * LOOK_PAUSE_MS : stillMs);
-      },
-      () => lookedAt,
+  /** Waits until everything has come to an end, every queue is empty and no request is open; or nothing moves any more. */
+  async untilSettled(): Promise<void> {
+    await this.#untilStill(0);
+  }
+
+  /** Waits, after that, longer than the longest thing that can still come: a duplicate, a retry that was held back. */
+  async untilQuiet(): Promise<void> {
+    const { shipper, carrier } = readSchedule(
+      readEnvironment(scheduleSettings, this.#stack.stack.service('deliverer').spec.env),
     );
+    await this.#untilStill(DEAD_LETTER_TIMEOUT_MS + Math.max(...shipper, ...carrier) + LOOK_PAUSE_MS);
   }
 
   /** Waits until each of these deliveries, its own or not, has come to an end; resolves with all that is recorded of them. */
   async untilEnded(deliveries: readonly string[]): Promise<Attempted[]> {
+    const wanted = new Set(deliveries);
     return until(`${deliveries.length} deliveries have ended`, async () => {
       await sleep(LOOK_PAUSE_MS);
       await this.read();
-      const ends = endsOf(this.#outcomes, this.#rejected());
-      return deliveries.every((delivery) => ends.has(delivery)) && this.#recordsOf(new Set(deliveries));
+      const records = this.#outcomes.filter(isAttempted).filter(({ delivery }) => wanted.has(delivery));
+      const ends = records.filter(({ kind }) => kind !== 'failed').map(({ delivery }) => delivery);
+      const ended = new Set([...ends, ...this.#rejections.map(({ messageId }) => messageId)]);
+      return deliveries.every((delivery) => ended.has(delivery)) && records;
     });
   }
 
@@ -125,9 +135,10 @@ export class Ledger {
   async read(): Promise<void> {
     await this.#onChannel(async (channel) => {
       for (const { content } of await take(channel, OUTCOMES_COPY)) this.#outcomes.push(...readOutcomes(content));
-      for (const { properties } of await take(channel, rejectedQueue)) {
+      for (const { properties, content } of await take(channel, rejectedQueue)) {
         const { messageId, headers = {} } = properties;
-        this.rejections.push({ messageId: String(messageId), reason: String(headers[asideHeaders.reason] ?? '') });
+        const reason = String(headers[asideHeaders.reason] ?? '');
+        this.#rejections.push({ messageId: String(messageId), reason, body: content.toString('latin1') });
       }
     });
   }
@@ -137,28 +148,47 @@ export class Ledger {
     return this.#outcomes;
   }
 
-  balance(): Balance {
-    return balance({ owed: this.#owed, seen: this.#seen(), outcomes: this.#outcomes, rejected: this.#rejected() });
+  /** Of one row, or of everything. */
+  balance(row?: string): Balance {
+    return balance(this.#books(row));
   }
 
-  #seen(): Seen[] {
-    return this.#receiver.received.map(({ headers }) => ({
-      delivery: String(headers['webhook-id']),
-      attempt: Number(headers['x-webhook-attempt']),
-    }));
+  /** What came and nobody was owed, and what was malformed and not rejected so. */
+  unexpected(): string[] {
+    return unexpected(this.#books(), this.malformed);
   }
 
-  #recordsOf(deliveries: ReadonlySet<string>): Attempted[] {
-    return this.#outcomes.filter(isAttempted).filter(({ delivery }) => deliveries.has(delivery));
+  #books(row?: string): Books {
+    const owed = this.#entries.filter((entry) => row === undefined || entry.row === row).map((entry) => entry.owed);
+    const seen = this.#receiver.received.slice(this.#from).map(({ path, headers, body, answered }): Seen => {
+      const [delivery, token] = [String(headers['webhook-id']), String(headers['x-service-verification-token'])];
+      const attempt = Number(headers['x-webhook-attempt']);
+      return { delivery, attempt, path, token, body, ...(answered !== undefined && { answered }) };
+    });
+    return { owed, seen, outcomes: this.#outcomes, rejections: this.#rejections };
   }
 
-  #rejected(): Set<string> {
-    return new Set(this.rejections.map(({ messageId }) => messageId));
+  /** Waits until all has ended and nothing has happened for `stillMs`; what has no end by `STALL_MS` never will. */
+  async #untilStill(stillMs: number): Promise<void> {
+    for (;;) {
+      await this.read();
+      const { queues } = this.#stack.stack;
+      const depths = (await queueDepths({ url: this.#stack.brokerUrl }, queues, ANSWER_LIMIT_MS)) ?? [];
+      const waiting = depths.filter(({ messages }) => messages > 0).map(({ name, messages }) => `${name} ${messages}`);
+      const { received, unanswered } = this.#receiver;
+      const signs = [received.length, unanswered, this.#outcomes.length, this.#rejections.length, ...waiting].join();
+      if (signs !== this.#signs) [this.#signs, this.#stillSince] = [signs, performance.now()];
+      const stillForMs = performance.now() - this.#stillSince;
+      // A queue that nothing is said of may hold something.
+      const isIdle = depths.length === queues.length && waiting.length === 0 && unanswered === 0;
+      if (stillForMs >= STALL_MS || (isIdle && stillForMs >= stillMs && this.#hasAllEnded())) return;
+      await sleep(LOOK_PAUSE_MS);
+    }
   }
 
-  #isSettled(): boolean {
-    const ends = endsOf(this.#outcomes, this.#rejected());
-    return this.#owed.every((each) => endOf(each, ends) !== undefined);
+  #hasAllEnded(): boolean {
+    const open = withoutEnd(this.#books()).filter(({ to }) => !this.takenAway.has(to?.delivery ?? ''));
+    return open.length === 0 && this.#rejections.length >= this.malformed.length;
   }
 
   async #onChannel(work: (channel: Channel) => Promise<void>): Promise<void> {
@@ -177,17 +207,19 @@ export class Ledger {
 
 /** Takes what is in the queue now. */
 async function take(channel: Channel, queue: string): Promise<Message[]> {
-  const { messageCount } = await channel.checkQueue(queue);
-  if (messageCount === 0) return [];
+  const count = Math.min((await channel.checkQueue(queue)).messageCount, MOST_AT_ONCE);
+  if (count === 0) return [];
   const taken: Message[] = [];
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  channel.once('close', () => reject(new Error(`${queue}: the channel closed`)));
-  await channel.prefetch(messageCount);
+  const fail = (why: string) => reject(new Error(`${queue}: ${taken.length} of ${count} messages came, ${why}`));
+  const limit = setTimeout(() => fail(`and no more in ${TAKE_LIMIT_MS / 1_000} s`), TAKE_LIMIT_MS);
+  channel.once('close', () => fail('then the channel closed'));
+  await channel.prefetch(count);
   const { consumerTag } = await channel.consume(queue, (message) => {
     if (message !== null) taken.push(message);
-    if (taken.length === messageCount) resolve();
+    if (taken.length === count) resolve();
   });
-  await promise;
+  await promise.finally(() => clearTimeout(limit));
   await channel.cancel(consumerTag);
   channel.ackAll();
   return taken;

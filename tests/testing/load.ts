@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ledger } from './ledger.ts';
 import type { Party } from './subscribers.ts';
-import type { Upstream } from './upstream.ts';
 
-export type LoadOptions = { upstream: Upstream; ledger: Ledger; parties: readonly Party[]; eventsPerSecond: number };
+export type LoadOptions = { ledger: Ledger; parties: readonly Party[]; eventsPerSecond: number };
 
 const TICK_MS = 20;
 // While the broker is away, upstream's own outbox fills no further than this.
@@ -12,7 +11,7 @@ const UNCONFIRMED_LIMIT = 500;
 /** Upstream at work: publishes at an even rate, whatever becomes of it, until it is stopped. */
 export class Load implements Disposable {
   readonly #options: LoadOptions;
-  readonly #unconfirmed = new Set<Promise<void>>();
+  readonly #unconfirmed = new Set<Promise<unknown>>();
   readonly #running: Promise<void>;
   #isStopped = false;
   #next = 0;
@@ -48,15 +47,11 @@ export class Load implements Disposable {
   }
 
   #publish(): void {
-    const { upstream, ledger, parties } = this.#options;
+    const { ledger, parties } = this.#options;
     const party = parties[this.#next % parties.length];
     this.#next += 1;
     if (party === undefined) return;
-    const event = party.anEvent();
-    const sentAt = performance.now();
-    const published = upstream
-      .publishUntilConfirmed(event)
-      .then(() => ledger.confirmed(event, party.subscriptions, sentAt));
+    const published = ledger.publish(party);
     this.#unconfirmed.add(published);
     // One that fails stays, for `stop` to report: thrown from here it would end the process and leave its stack running.
     void published.then(

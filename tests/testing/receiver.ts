@@ -9,12 +9,14 @@ export type Received = {
   body: string;
   /** `performance.now()` when its head had arrived. */
   at: number;
+  /** The status that it was answered with, once that is sent. */
+  answered?: number;
 };
 
 /** How a path answers: a status, or anything else done by hand. */
 export type Behaviour = number | ((response: ServerResponse, received: Received) => void);
 
-/** A real HTTP server in the place of an integrator's. Every path answers 200 unless told otherwise. */
+/** A real HTTP server in the place of an integrator's. A path that it gave out answers 200 unless told otherwise, any other 404. */
 export class Receiver implements AsyncDisposable {
   readonly received: Received[] = [];
   /** Requests that have no answer yet. */
@@ -28,9 +30,10 @@ export class Receiver implements AsyncDisposable {
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const path = request.url ?? '';
-      const received = { path, headers: request.headers, body: Buffer.concat(chunks).toString(), at };
+      const received: Received = { path, headers: request.headers, body: Buffer.concat(chunks).toString(), at };
       this.received.push(received);
-      const behaviour = this.#behaviours.get(path) ?? 200;
+      response.on('finish', () => (received.answered = response.statusCode));
+      const behaviour = this.#behaviours.get(path) ?? 404;
       if (typeof behaviour === 'number') response.writeHead(behaviour).end();
       else behaviour(response, received);
     });
@@ -43,7 +46,9 @@ export class Receiver implements AsyncDisposable {
     return receiver;
   }
 
+  /** The address of a path, which is known from now on. */
   url(path: string): string {
+    if (!this.#behaviours.has(path)) this.answer(path, 200);
     return `http://127.0.0.1:${this.#port}${path}`;
   }
 

@@ -30,10 +30,10 @@ export class Upstream implements AsyncDisposable {
   }
 
   /** Publishes the same event again until the broker has confirmed it, as an upstream with an outbox does. */
-  async publishUntilConfirmed(event: PublishedEvent): Promise<void> {
+  async publishUntilConfirmed(event: PublishedEvent, extra?: Options.Publish): Promise<void> {
     while (!this.#isClosed) {
       try {
-        return await this.publish(event);
+        return await this.publish(event, extra);
       } catch {
         await sleep(RECONNECT_PAUSE_MS);
       }

@@ -35,7 +35,7 @@ const faults: Record<string, Inject> = {
 export const deliveryLog: Fault[] = Object.entries(faults).map(([name, inject]) => ({
   row: 'D1' as const,
   name,
-  isDaily: true,
+  suite: 'long',
   bars: { duplicates: 0 },
   run: underLoad(inject),
 }));

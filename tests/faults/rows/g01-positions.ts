@@ -96,7 +96,7 @@ const ways: Way[] = [
 export const positions: Fault[] = ways.map((way) => ({
   row: way.row,
   name: way.name,
-  isDaily: true,
+  suite: 'long',
   settings,
   bars: { duplicates: 0, megabytes: 300 },
   run: async (stage) => {
@@ -118,18 +118,13 @@ export const positions: Fault[] = ways.map((way) => ({
 function courseOf(fleet: Fleet, { mayRepeat = false }: Way): Course {
   const tooOften = fleet.toldTooOften().filter((fact) => !mayRepeat || !fact.startsWith('moved'));
   return {
-    published: fleet.published,
-    balance: {
-      delivered: fleet.told,
-      exhausted: 0,
-      dropped: 0,
-      suppressed: 0,
-      rejected: 0,
-      lost: fleet.missing().map((event) => ({ event })),
-      duplicates: fleet.duplicates,
-      withGap: [],
-      forked: [],
-      unseen: [],
+    books: {
+      published: fleet.published,
+      balance: {
+        ...{ delivered: fleet.told, exhausted: 0, dropped: 0, suppressed: 0, rejected: 0, forked: [] },
+        lost: fleet.missing().map((event) => ({ event, why: 'never told' })),
+        duplicates: fleet.duplicates,
+      },
     },
     problems: tooOften.slice(0, 5).map((fact) => `told too often: ${fact}`),
   };

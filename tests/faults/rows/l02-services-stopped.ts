@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { serviceNames } from '@waybell/stack/services';
-import { anEvent } from '../../testing/event.ts';
 import type { Ledger } from '../../testing/ledger.ts';
+import { subscribed } from '../../testing/subscribers.ts';
 import { logOf } from '../../testing/replica.ts';
 import type { Fault } from '../fault.ts';
 import { HELD } from '../fault-settings.ts';
@@ -15,7 +14,7 @@ export const servicesStopped: Fault[] = [
   ...serviceNames.map((name): Fault => ({
     row: 'L2',
     name: `${name} restarted`,
-    isDaily: true,
+    suite: name === 'deliverer' ? 'gate' : 'long',
     bars: { duplicates: 0, movingAgainSeconds: 15 },
     run: underLoad(({ stack }) => stack.stack.service(name).restart(), {
       releaseTimes: 5,
@@ -30,7 +29,7 @@ export const servicesStopped: Fault[] = [
   {
     row: 'L2',
     name: 'a deliverer told to stop sooner than a request ends',
-    isDaily: false,
+    suite: 'long',
     settings: { SHUTDOWN_GRACE: `${CUT_AFTER_MS}ms`, SHUTDOWN_ALLOW_SHORT: 'true' },
     bars: { duplicates: HELD, movingAgainSeconds: 15 },
     run: underLoad(cutRequest),
@@ -38,20 +37,14 @@ export const servicesStopped: Fault[] = [
 ];
 
 /** The request that is cut is made again, as the same attempt. */
-async function cutRequest({ stack, receiver }: Stage, ledger: Ledger): Promise<string[]> {
-  const path = `/cut/${randomUUID()}`;
+async function cutRequest(stage: Stage, ledger: Ledger): Promise<void> {
+  const { stack, receiver } = stage;
+  const cut = { interface: 'shipper', action: 'order.paid', folder: '/cut', answers: [200] } as const;
+  const party = await subscribed(stage, cut);
+  const path = party.addresses[0]?.path ?? '';
   // The first request has no answer; the receiver sees it end.
   receiver.answer(path, (response) => void (receiver.at(path).length > 1 && response.writeHead(200).end()));
-  const { account, subscribe } = await stack.client('shipper');
-  await subscribe('order.paid', receiver.url(path));
-  const event = anEvent({ interface: 'shipper', action: 'order.paid', parties: { shipper: account } });
-  const sentAt = performance.now();
-  await stack.upstream.publish(event);
-  ledger.confirmed(event, [await stack.subscriptionAt(receiver.url(path))], sentAt);
+  await ledger.publish(party);
   await receiver.untilReceived(path, 1);
   await stack.stack.service('deliverer').restart();
-  const attempts = (await receiver.untilReceived(path, 2)).map(({ headers }) => headers['x-webhook-attempt']);
-  return attempts.every((attempt) => attempt === '1')
-    ? []
-    : [`the request that was cut came as ${attempts.join(', ')}`];
 }

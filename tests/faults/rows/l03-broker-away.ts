@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '@waybell/runtime/testing/until';
 import type { Fault } from '../fault.ts';
 import { HELD } from '../fault-settings.ts';
-import type { Stage } from '../stage.ts';
 import { underLoad, type Inject } from '../under-load.ts';
 
 const AWAY_MS = { short: 5_000, release: 20_000 };
@@ -24,14 +23,20 @@ const faults: Record<string, Inject> = {
 export const brokerAway: Fault[] = Object.entries(faults).map(([name, inject]) => ({
   row: 'L3',
   name,
-  isDaily: true,
+  suite: name === 'RabbitMQ killed' ? 'gate' : 'long',
   bars: { duplicates: HELD, movingAgainSeconds: 60 },
-  run: underLoad(inject, { releaseTimes: 3, check: noServiceEnded }),
+  run: underLoad(noServiceEnds(inject), { releaseTimes: 3 }),
 }));
 
 /** Services wait for their broker; they do not end and begin again. */
-function noServiceEnded({ stack }: Stage): string[] {
-  return stack.stack.services
-    .filter(({ restarts }) => restarts > 0)
-    .map(({ spec, restarts }) => `${spec.name} ended ${restarts} times`);
+function noServiceEnds(inject: Inject): Inject {
+  return async (stage, ledger) => {
+    const { services } = stage.stack.stack;
+    const before = services.map(({ restarts }) => restarts);
+    await inject(stage, ledger);
+    await ledger.movedAgain(performance.now());
+    return services
+      .filter(({ restarts }, place) => restarts !== before[place])
+      .map(({ spec }) => `${spec.name} ended with its broker`);
+  };
 }

@@ -60,7 +60,7 @@ export const postgresAway: Fault[] = [
   ...Object.entries(faults).map(([name, inject]) => ({
     row: 'L4' as const,
     name,
-    isDaily: false,
+    suite: 'long' as const,
     settings: shippedDatabaseTimeout,
     bars: { duplicates: 0, movingAgainSeconds: 75, megabytes: 300 },
     run: underLoad(inject),
@@ -68,7 +68,7 @@ export const postgresAway: Fault[] = [
   {
     row: 'L4',
     name: 'the disk of Postgres full',
-    isDaily: false,
+    suite: 'bench',
     // Its table lies on a disk of its own from then on.
     settings: { ...shippedDatabaseTimeout, DEACTIVATION_SWEEP_INTERVAL: '501ms' },
     bars: { duplicates: 0, movingAgainSeconds: 75 },

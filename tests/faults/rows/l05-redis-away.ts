@@ -53,7 +53,7 @@ const faults: Record<string, Inject> = {
 export const redisAway: Fault[] = Object.entries(faults).map(([name, inject]) => ({
   row: 'L5',
   name,
-  isDaily: false,
+  suite: 'long',
   settings: { REDIS_TIMEOUT: '1s' },
   bars: { duplicates: HELD, movingAgainSeconds: 5, megabytes: 300 },
   run: underLoad(inject, { releaseTimes: 3 }),

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { SupervisedProcess } from '@waybell/stack/supervised-process';
 import { readSchedule, scheduleSettings } from '@waybell/line/schedule';
 import { readEnvironment } from '@waybell/runtime/environment';
+import type { Ledger } from '../../testing/ledger.ts';
 import { RabbitmqCluster } from '../../testing/rabbitmq-cluster.ts';
 import { Receiver } from '../../testing/receiver.ts';
 import { TestStack } from '../../testing/test-stack.ts';
@@ -38,13 +39,13 @@ const faults: Record<string, Away> = {
 export const nodesAway: Fault[] = Object.entries(faults).map(([name, away]) => ({
   row: 'L7',
   name,
-  isDaily: false,
+  suite: 'bench',
   buildStage: buildClusterStage,
   bars: { duplicates: HELD, movingAgainSeconds: 60 },
-  run: (stage) => runOn(stage, away),
+  run: (stage, ledger) => runOn(stage, ledger, away),
 }));
 
-async function runOn(stage: Stage, away: Away): Promise<Course> {
+async function runOn(stage: Stage, ledger: Ledger, away: Away): Promise<Course> {
   const cluster = clusterOf(stage);
   // The ledger's own queue is on the first node.
   const [, node] = cluster.nodes;
@@ -58,7 +59,7 @@ async function runOn(stage: Stage, away: Away): Promise<Course> {
     await sleep(UNSETTLED_MS + LATE_MS);
   };
   const options = { eventsPerSecond: { short: SHORT_EVENTS_PER_SECOND }, check: () => problemsOf(stage, seen) };
-  return underLoad(inject, options)(stage);
+  return underLoad(inject, options)(stage, ledger);
 }
 
 type SeenByRow = { led: string[]; beganAt: number; goneAt: number; backAt: number };

@@ -18,7 +18,7 @@ export const hostileReceiversAmongOthers: Fault[] = [
   {
     row: 'L9',
     name: 'receivers that misbehave in every known way',
-    isDaily: false,
+    suite: 'long',
     buildStage: buildTrustingStage,
     settings: {
       // Connections to the broadcast address are tried, and fail.

@@ -1,11 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { serviceNames } from '@waybell/stack/services';
-import { anEvent } from '../../testing/event.ts';
-import { Ledger } from '../../testing/ledger.ts';
+import type { Ledger } from '../../testing/ledger.ts';
+import { subscribed } from '../../testing/subscribers.ts';
 import { until } from '@waybell/runtime/testing/until';
 import type { Course, Fault } from '../fault.ts';
 import { HELD } from '../fault-settings.ts';
-import { missingInLog } from '../missing-in-log.ts';
 import type { Scale, Stage } from '../stage.ts';
 
 const BACKLOG = { short: 20_000, release: 500_000 };
@@ -20,7 +18,7 @@ export const backlog: Fault[] = [
   {
     row: 'L10',
     name: 'a backlog, every service restarted twice while it drains',
-    isDaily: false,
+    suite: 'bench',
     // The shipped limits of what is held: memory is to stay flat with them.
     settings: { DELIVER_SLOTS: '', DELIVER_HELD: '' },
     bars: { duplicates: HELD, megabytes: 300 },
@@ -28,10 +26,9 @@ export const backlog: Fault[] = [
   },
 ];
 
-async function drainBacklog(stage: Stage): Promise<Course> {
+async function drainBacklog(stage: Stage, ledger: Ledger): Promise<Course> {
   const { stack, receiver, scale } = stage;
   const size = BACKLOG[scale];
-  const ledger = await Ledger.open(stack, receiver);
   const publish = await openUpstream(stage, ledger);
   const received = () => receiver.received.length;
   const untilReceived = (count: number) => until('more has come', () => received() >= count, received);
@@ -52,13 +49,11 @@ async function drainBacklog(stage: Stage): Promise<Course> {
     }
     await untilReceived(steady + size);
   });
-  await ledger.untilQuiet();
+  await ledger.untilSettled();
   return {
-    published: ledger.published,
-    balance: ledger.balance(),
     atRestSeconds: (performance.now() - startedAt) / 1_000,
     notes: [`drained ${drainPerSecond}/s, restarts included; end to end without a backlog ${steadyPerSecond}/s`],
-    problems: [...problemsOf({ drainPerSecond, steadyPerSecond }, scale), ...(await missingInLog(stack, ledger))],
+    problems: problemsOf({ drainPerSecond, steadyPerSecond }, scale),
   };
 }
 
@@ -76,23 +71,19 @@ async function rateOf(count: number, work: () => Promise<void>): Promise<number>
 }
 
 /** Somebody subscribes; resolves with what publishes so many events for them and waits for the confirms. */
-async function openUpstream({ stack, receiver }: Stage, ledger: Ledger): Promise<(count: number) => Promise<void>> {
-  const { account, subscribe } = await stack.client('shipper');
-  const url = receiver.url(`/backlog/${randomUUID()}`);
-  await subscribe('order.booked', url);
-  const subscriptions = [await stack.subscriptionAt(url)];
-  const publishOne = async () => {
-    const event = anEvent({ interface: 'shipper', action: 'order.booked', parties: { shipper: account } });
-    const sentAt = performance.now();
-    await stack.upstream.publishUntilConfirmed(event);
-    ledger.confirmed(event, subscriptions, sentAt);
-  };
+async function openUpstream(stage: Stage, ledger: Ledger): Promise<(count: number) => Promise<void>> {
+  const party = await subscribed(stage, {
+    interface: 'shipper',
+    action: 'order.booked',
+    folder: '/backlog',
+    answers: [200],
+  });
   return async (count) => {
     let left = count;
     const publishOn = async () => {
       while (left > 0) {
         left -= 1;
-        await publishOne();
+        await ledger.publish(party);
       }
     };
     await Promise.all(Array.from({ length: UNCONFIRMED }, publishOn));

@@ -1,14 +1,16 @@
 import type { ConfirmChannel, GetMessage } from 'amqplib';
 import { queueDepths } from '@waybell/stack/queue-depths';
 import { deliveryQueue, retryQueue } from '@waybell/line/topology';
-import { Ledger } from '../../testing/ledger.ts';
+import type { Ledger } from '../../testing/ledger.ts';
 import { Load } from '../../testing/load.ts';
+import { readSchedule, scheduleSettings } from '@waybell/line/schedule';
+import { readEnvironment } from '@waybell/runtime/environment';
+import { subscribed } from '../../testing/subscribers.ts';
 import { until } from '@waybell/runtime/testing/until';
-import { failingAtFirst } from '../failing-at-first.ts';
 import { onChannel } from '../on-channel.ts';
 import type { Course, Fault } from '../fault.ts';
 import { HELD } from '../fault-settings.ts';
-import { inAll } from '../in-all.ts';
+import { underLoad } from '../under-load.ts';
 import type { Scale, Stage } from '../stage.ts';
 
 const ACTION = 'shipper.order.paid';
@@ -29,7 +31,7 @@ export const retriesWaiting: Fault[] = [
   {
     row: 'L11',
     name: 'RabbitMQ killed while retries wait in it',
-    isDaily: true,
+    suite: 'long',
     settings,
     bars: { duplicates: HELD },
     run: killedWhileTheyWait,
@@ -37,40 +39,32 @@ export const retriesWaiting: Fault[] = [
   {
     row: 'L11',
     name: 'one retry taken away by hand, which must be missed',
-    isDaily: true,
-    settings,
+    suite: 'gate',
     bars: { duplicates: 0 },
-    run: oneTakenAway,
+    run: underLoad(takeOneAway),
   },
   {
     row: 'L11',
     name: 'RabbitMQ killed while they come due all at once',
-    isDaily: false,
+    suite: 'bench',
     settings,
     bars: { duplicates: HELD + WAITING.release },
     run: killedWhileTheyComeDue,
   },
 ];
 
-async function killedWhileTheyWait(stage: Stage): Promise<Course> {
-  const rounds: Course[] = [];
-  for (let kill = 1; kill <= KILLS[stage.scale]; kill += 1) {
-    const { ledger, movingAgainSeconds } = await killWhileTheyWait(stage, `/waits/${kill}`);
-    await ledger.untilQuiet();
-    rounds.push({ published: ledger.published, balance: ledger.balance(), movingAgainSeconds });
+async function killedWhileTheyWait(stage: Stage, ledger: Ledger): Promise<Course> {
+  const times = KILLS[stage.scale];
+  let movingAgainSeconds = 0;
+  for (let kill = 1; kill <= times; kill += 1) {
+    movingAgainSeconds = Math.max(movingAgainSeconds, await killWhileTheyWait(stage, ledger));
+    await ledger.untilSettled();
   }
-  return inAll(rounds);
+  return { times, movingAgainSeconds };
 }
 
-async function killedWhileTheyComeDue(stage: Stage): Promise<Course> {
-  const ledger = await killWhileTheyComeDue(stage, '/due');
-  await ledger.untilQuiet();
-  return { published: ledger.published, balance: ledger.balance() };
-}
-
-async function killWhileTheyComeDue(stage: Stage, path: string): Promise<Ledger> {
-  const ledger = await Ledger.open(stage.stack, stage.receiver);
-  using load = await loadOf(stage, { ledger, path });
+async function killedWhileTheyComeDue(stage: Stage, ledger: Ledger): Promise<Course> {
+  const { load } = await begin(stage, ledger);
   await untilTheyWait(stage);
   await load.stop();
   const deliverer = stage.stack.stack.service('deliverer');
@@ -81,7 +75,8 @@ async function killWhileTheyComeDue(stage: Stage, path: string): Promise<Ledger>
   });
   await killBroker(stage);
   await deliverer.start();
-  return ledger;
+  await ledger.untilSettled();
+  return {};
 }
 
 /** Takes what waits and puts it back at once: it comes due at once. */
@@ -97,30 +92,29 @@ async function waitTogether(channel: ConfirmChannel, queue: string): Promise<voi
   channel.ackAll();
 }
 
-type Killed = { ledger: Ledger; movingAgainSeconds: number };
-
-async function killWhileTheyWait(stage: Stage, path: string): Promise<Killed> {
-  const ledger = await Ledger.open(stage.stack, stage.receiver);
-  using load = await loadOf(stage, { ledger, path });
+async function killWhileTheyWait(stage: Stage, ledger: Ledger): Promise<number> {
+  const { load, isRetried } = await begin(stage, ledger);
   await untilTheyWait(stage);
   // Of mixed ages: some are just on their way from the one queue to the other.
-  await until('the first come back', () =>
-    stage.receiver.at(path).some(({ headers }) => headers['x-webhook-attempt'] === '2'),
-  );
+  await until('the first come back', isRetried);
   const since = performance.now();
   await killBroker(stage);
   const before = ledger.published;
   await until('there is load again', () => ledger.published >= before + AFTERWARDS);
   // Stopped before it is waited for: a slow machine publishes more meanwhile than it delivers.
   await load.stop();
-  const movingAgainSeconds = await ledger.movedAgain(since);
-  return { ledger, movingAgainSeconds };
+  return ledger.movedAgain(since);
 }
 
-async function loadOf(stage: Stage, { ledger, path }: { ledger: Ledger; path: string }): Promise<Load> {
-  const { upstream } = stage.stack;
-  const parties = [await failingAtFirst(stage, path)];
-  return new Load({ upstream, ledger, parties, eventsPerSecond: EVENTS_PER_SECOND[stage.scale] });
+/** Publishes for a shipper whose receiver fails the first attempt at each delivery. */
+async function begin(stage: Stage, ledger: Ledger): Promise<{ load: Load; isRetried: () => boolean }> {
+  const wanted = { interface: 'shipper', action: 'order.paid', folder: '/waits', answers: [500, 200] } as const;
+  const party = await subscribed(stage, wanted);
+  const path = party.addresses[0]?.path ?? '';
+  return {
+    load: new Load({ ledger, parties: [party], eventsPerSecond: EVENTS_PER_SECOND[stage.scale] }),
+    isRetried: () => stage.receiver.at(path).some(({ headers }) => headers['x-webhook-attempt'] === '2'),
+  };
 }
 
 async function killBroker({ stack }: Stage): Promise<void> {
@@ -129,28 +123,12 @@ async function killBroker({ stack }: Stage): Promise<void> {
   await until('RabbitMQ is back', () => broker.state === 'ready');
 }
 
-async function oneTakenAway(stage: Stage): Promise<Course> {
-  const { stack, receiver } = stage;
-  const ledger = await Ledger.open(stack, receiver);
-  const party = await failingAtFirst(stage, '/vanishes');
-  // Event by event until one waits: of those published before, all may have come back while the deliverer stood still.
-  await onChannel(stage, async (channel) =>
-    until('one is taken away', async () => {
-      const event = party.anEvent();
-      await stack.upstream.publish(event);
-      ledger.confirmed(event, party.subscriptions, performance.now());
-      return (await channel.get(retryQueueOf(stage), { noAck: true })) !== false;
-    }),
-  );
-  await ledger.untilQuiet({ stillMs: 3_000 });
-  return mustMissSome(ledger);
-}
-
-/** What is missed was meant to be: it does not count as lost. */
-function mustMissSome(ledger: Ledger): Course {
-  const { lost, ...balance } = ledger.balance();
-  const problems = lost.length > 0 ? [] : ['nothing was missed: this bench would not see a loss'];
-  return { published: ledger.published, balance: { ...balance, lost: [] }, problems };
+/** Takes one retry of the load away. */
+async function takeOneAway(stage: Stage, ledger: Ledger): Promise<void> {
+  const { shipper } = readSchedule(readEnvironment(scheduleSettings, stage.stack.stack.service('deliverer').spec.env));
+  const queue = retryQueue(ACTION, shipper[0] ?? 0);
+  const taken = await onChannel(stage, (channel) => until('a retry waits', () => channel.get(queue, { noAck: true })));
+  ledger.takenAway.add(String(taken.properties.messageId));
 }
 
 async function untilTheyWait(stage: Stage): Promise<void> {

@@ -1,10 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { prepareBroker } from '@waybell/stack/prepare';
 import { deliveryQueue, returnsExchange, routerQueue } from '@waybell/line/topology';
-import { anEvent } from '../../testing/event.ts';
 import type { Ledger } from '../../testing/ledger.ts';
-import { ACTIONS } from '../../testing/subscribers.ts';
+import { ACTIONS, subscribed } from '../../testing/subscribers.ts';
 import { until } from '@waybell/runtime/testing/until';
 import type { Fault } from '../fault.ts';
 import { faultSettings } from '../fault-settings.ts';
@@ -62,22 +60,15 @@ const faults: Record<string, Inject> = {
 export const topologyBroken: Fault[] = Object.entries(faults).map(([name, inject]) => ({
   row: 'L14',
   name,
-  isDaily: false,
+  suite: 'long',
   bars: { duplicates: 0, movingAgainSeconds: 5 },
   run: underLoad(inject),
 }));
 
 /** Subscribes somebody to the quiet action; the function publishes events for them. */
-async function quietSubscriber({ stack, receiver }: Stage, ledger: Ledger): Promise<() => Promise<void>> {
-  const { account, subscribe } = await stack.client('shipper');
-  const url = receiver.url(`/quiet/${randomUUID()}`);
-  await subscribe(QUIET, url);
-  const subscriptions = [await stack.subscriptionAt(url)];
+async function quietSubscriber(stage: Stage, ledger: Ledger): Promise<() => Promise<void>> {
+  const party = await subscribed(stage, { interface: 'shipper', action: QUIET, folder: '/quiet', answers: [200] });
   return async () => {
-    for (let published = 0; published < QUIET_EVENTS; published += 1) {
-      const event = anEvent({ interface: 'shipper', action: QUIET, parties: { shipper: account } });
-      await stack.upstream.publish(event);
-      ledger.confirmed(event, subscriptions, performance.now());
-    }
+    for (let published = 0; published < QUIET_EVENTS; published += 1) await ledger.publish(party);
   };
 }

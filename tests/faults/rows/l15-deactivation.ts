@@ -23,10 +23,10 @@ const faults: Record<string, Inject> = {
     await deactivator.start();
     await besideAnother(stage, () => sleep(AS_RECORDS_COME));
   },
-  async 'successes and new subscriptions beside last failures, two deactivators'(stage) {
+  async 'successes and new subscriptions beside last failures, two deactivators'(stage, ledger) {
     const each = Array.from({ length: AT_ONCE }, () => [
-      raceTheLastFailure(stage),
-      subscribeBeforeTheLastFailure(stage),
+      raceTheLastFailure(stage, ledger),
+      subscribeBeforeTheLastFailure(stage, ledger),
     ]);
     await besideAnother(stage, () => Promise.all(each.flat()));
   },
@@ -36,7 +36,7 @@ const faults: Record<string, Inject> = {
 export const deactivation: Fault[] = Object.entries(faults).map(([name, inject]) => ({
   row: 'L15',
   name,
-  isDaily: false,
+  suite: 'long',
   // A shipper's subscription that is made anew stays the same row, where records of the old one might do harm.
   settings: { DEACTIVATE_ON_EXHAUSTED: 'shipper,carrier' },
   bars: { duplicates: 0 },

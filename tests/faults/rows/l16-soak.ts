@@ -2,10 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { serviceNames } from '@waybell/stack/services';
 import { Dice } from '../../actions/generate/dice.ts';
 import { until } from '@waybell/runtime/testing/until';
+import { sumOf, type Balance } from '../../testing/balance.ts';
+import { Ledger } from '../../testing/ledger.ts';
 import { alarmed } from '../alarmed.ts';
+import { closeBooks } from '../close-books.ts';
 import type { Course, Fault } from '../fault.ts';
 import { shippedDatabaseTimeout } from '../fault-settings.ts';
-import { inAll } from '../in-all.ts';
 import type { Stage } from '../stage.ts';
 import { underLoad } from '../under-load.ts';
 
@@ -41,7 +43,7 @@ export const soak: Fault[] = [
   {
     row: 'L16',
     name: `anything, every ${PAUSE_MS.least / 1_000} to ${PAUSE_MS.most / 1_000} s (seed ${seed})`,
-    isDaily: false,
+    suite: 'bench',
     settings: shippedDatabaseTimeout,
     bars: { duplicates: Infinity },
     run: soakIn,
@@ -49,23 +51,27 @@ export const soak: Fault[] = [
 ];
 
 async function soakIn(stage: Stage): Promise<Course> {
-  const endsAt = Date.now() + (minutes || MINUTES[stage.scale]) * 60_000;
+  const endsAt = performance.now() + (minutes || MINUTES[stage.scale]) * 60_000;
   const dice = new Dice(seed);
-  const rounds: Course[] = [];
+  const balances: Balance[] = [];
+  const problems: string[] = [];
+  let published = 0;
+  const load = underLoad(() => oneRound(stage, { dice, endsAt }), { eventsPerSecond: { release: 200 } });
   do {
     await stage.stack.untilReady();
     stage.receiver.received.length = 0;
-    const round = await underLoad(() => oneRound(stage, { dice, endsAt }), { eventsPerSecond: { release: 200 } })(
-      stage,
-    );
-    rounds.push(round);
-    say(`round ${rounds.length}: ${round.published} events, ${round.balance.lost.length} lost`);
-  } while (Date.now() < endsAt);
-  return inAll(rounds);
+    const ledger = await Ledger.open(stage.stack, stage.receiver);
+    const round = await load(stage, ledger);
+    problems.push(...(round.problems ?? []), ...(await closeBooks(stage, ledger)));
+    balances.push(ledger.balance());
+    published += ledger.published;
+    say(`round ${balances.length}: ${ledger.published} events, ${balances.at(-1)?.lost.length} lost`);
+  } while (performance.now() < endsAt);
+  return { books: { published, balance: sumOf(balances) }, times: balances.length, problems };
 }
 
 async function oneRound(stage: Stage, { dice, endsAt }: { dice: Dice; endsAt: number }): Promise<void> {
-  for (let count = 0; count < MISHAPS_A_ROUND && Date.now() < endsAt; count += 1) {
+  for (let count = 0; count < MISHAPS_A_ROUND && performance.now() < endsAt; count += 1) {
     const [name, mishap] = dice.pick(Object.entries(mishaps));
     say(name);
     await mishap(stage);

@@ -1,4 +1,0 @@
-import { proveDaily } from './prove-daily.ts';
-import { retriesWaiting } from './rows/l11-retries-waiting.ts';
-
-proveDaily(retriesWaiting);

@@ -1,0 +1,40 @@
+import type { DropReason, SuppressionReason } from '@waybell/line/outcomes';
+
+/** The status that each attempt is answered with, the first one first; undefined where the receiver never answers. */
+export type Answers = readonly (number | undefined)[];
+
+/** An end that something may come to. For `delivered` and `exhausted`, after exactly these attempts. */
+export type Ending = (
+  | { kind: 'delivered' | 'exhausted'; answers: Answers }
+  | { kind: 'dropped'; reason: DropReason; answers: Answers }
+  | { kind: 'suppressed'; reason: SuppressionReason }
+  | { kind: 'rejected'; reason: string; answers?: Answers }
+) & {
+  /** Only after another delivery of the subscription was exhausted, which switched it off. */
+  onceOff?: true;
+};
+
+/** A subscription as its receiver knows it, and what it is to get. */
+export type Addressee = { subscription: string; delivery: string; path: string; token: string; body: string };
+
+/** What an event owes an account, or one of its subscriptions. */
+export type Owed = {
+  event: string;
+  account: string;
+  to?: Addressee;
+  /** More than one only where what happens first is nobody's promise. */
+  ends: readonly Ending[];
+};
+
+/** What somebody is owed whose receiver answers so. `goesOff`: the last failure switches the subscription off. */
+export function endsAfter(answers: Answers, goesOff = false): Ending[] {
+  const last = answers.at(-1) ?? 0;
+  if (last >= 200 && last < 300) return [{ kind: 'delivered', answers }];
+  if (!goesOff) return [{ kind: 'exhausted', answers }];
+  return [
+    { kind: 'exhausted', answers },
+    // Which of those under way is exhausted first, and how far the others get by then, is a race.
+    { kind: 'dropped', reason: 'deactivated', answers, onceOff: true },
+    { kind: 'suppressed', reason: 'no_subscription', onceOff: true },
+  ];
+}

@@ -1,0 +1,19 @@
+import type { Books } from './balance.ts';
+
+/** What is no event at all, and the reason that it is to be rejected with. Its bytes are read as Latin-1. */
+export type Malformed = { body: string; reason: string };
+
+/** What came and nobody was owed, and what was malformed and not rejected so, once each. */
+export function unexpected({ owed, seen, rejections }: Books, malformed: readonly Malformed[]): string[] {
+  const known = new Set(owed.flatMap(({ event, to }) => [event, to?.delivery]));
+  const strangers = seen.filter(({ delivery }) => !known.has(delivery));
+  const left = Map.groupBy(rejections.filter(({ messageId }) => !known.has(messageId)).map(keyOf), (key) => key);
+  const missing = malformed.map(keyOf).filter((key) => left.get(key)?.pop() === undefined);
+  return [
+    ...strangers.map(({ delivery, attempt, path }) => `attempt ${attempt} at unknown ${delivery} came to ${path}`),
+    ...missing.map((key) => `malformed and not rejected so: ${key}`),
+    ...[...left.values()].flat().map((key) => `rejected, which nobody was owed: ${key}`),
+  ];
+}
+
+const keyOf = ({ reason, body }: Malformed): string => `${reason}: ${body}`;

@@ -1,0 +1,64 @@
+import type { Attempted } from '@waybell/line/outcomes';
+import type { Seen } from './balance.ts';
+import type { Ending, Owed } from './owed.ts';
+
+export type Course = { owed: Owed; ending: Ending; requests: readonly Seen[]; records: readonly Attempted[] };
+
+/**
+ * What is wrong with the way to an end that is right: each attempt is a request with the bytes that are owed, answered
+ * by the receiver as it answers, and a record that says so, and there is no other. Undefined where nothing is.
+ */
+export function wrongInCourse({ owed, ending, requests, records }: Course): string | undefined {
+  const { kind, answers = [] } = { answers: undefined, ...ending };
+  const isWhole = kind === 'delivered' || kind === 'exhausted';
+  const made = isWhole ? answers.length : Math.max(0, ...requests.map(({ attempt }) => attempt));
+  // A deliverer that died with a request in hand finds the subscription off when it comes back to it.
+  const cut = records.flatMap((record) => (record.kind === 'dropped' ? [record.attempt] : []));
+  const attempts = Array.from({ length: made }, (_, index) => index + 1).filter(
+    (each) => isWhole || !cut.includes(each),
+  );
+  const last = isWhole ? answers.length : undefined;
+  return firstOf([
+    ...requests.map((request) => wrongInRequest(request, owed, answers.length)),
+    ...attempts.map((attempt) => {
+      const status = answers[attempt - 1];
+      const asked = requests.filter((request) => request.attempt === attempt);
+      const told = records.filter((record) => record.attempt === attempt && record.kind !== 'dropped');
+      return wrongInAttempt({ attempt, status, kind: attempt === last ? kind : 'failed', asked, told });
+    }),
+    // One that was published again is the same.
+    ...[...Map.groupBy(distinct(records), ({ attempt }) => attempt)].map(([attempt, told]) => {
+      const asked = requests.filter((request) => request.attempt === attempt).length;
+      return told.length > asked
+        ? `attempt ${attempt} is recorded ${told.length} times, made ${asked} times`
+        : undefined;
+    }),
+  ]);
+}
+
+function wrongInRequest({ attempt, path, body, token }: Seen, { to }: Owed, most: number): string | undefined {
+  if (attempt > most || attempt < 1) return `attempt ${attempt} was made, of ${most}`;
+  if (path !== to?.path) return `attempt ${attempt} went to ${path} instead of ${to?.path}`;
+  if (token !== to.token) return `attempt ${attempt} carries another verification token`;
+  return body === to.body ? undefined : `attempt ${attempt} carries ${body} instead of ${to.body}`;
+}
+
+type AnAttempt = { attempt: number; status: number | undefined; kind: string; asked: Seen[]; told: Attempted[] };
+
+function wrongInAttempt({ attempt, status, kind, asked, told }: AnAttempt): string | undefined {
+  if (asked.length === 0) return `attempt ${attempt} never came`;
+  // One that was cut by a fault has no answer, and is made again.
+  if (!asked.some(({ answered }) => answered === status)) return `attempt ${attempt} was not answered with ${status}`;
+  const other = asked.find(({ answered }) => answered !== undefined && answered !== status);
+  if (other !== undefined) return `attempt ${attempt} was answered with ${other.answered}`;
+  if (told.length === 0) return `attempt ${attempt} has no record`;
+  const wrong = told.find((record) => record.kind !== kind || !('answer' in record) || record.answer.status !== status);
+  return wrong && `attempt ${attempt} is recorded as ${wrong.kind} instead of ${kind} with ${status}`;
+}
+
+function distinct(records: readonly Attempted[]): Attempted[] {
+  const made = records.filter(({ kind }) => kind !== 'dropped');
+  return [...new Map(made.map((record) => [`${record.attempt} ${record.kind} ${record.at}`, record])).values()];
+}
+
+const firstOf = (wrongs: readonly (string | undefined)[]) => wrongs.find((wrong) => wrong !== undefined);
