@@ -46,7 +46,7 @@ const guidsAt = (path: string) => new Set(receiver.at(path).map(({ headers }) =>
 describe('a receiver that never answers', () => {
   test('holds up nobody but itself, and each of its deliveries comes to an end', async () => {
     const place = { stack, receiver };
-    const never = new Array<undefined>(ATTEMPTS.carrier).fill(undefined);
+    const never = Array.from({ length: ATTEMPTS.carrier }, () => undefined);
     const hangs = { interface: 'carrier', action: 'order.created', folder: '/hangs', answers: never } as const;
     const healthy = { interface: 'shipper', action: 'order.paid', folder: '/healthy', answers: [200] } as const;
     const hanging = await subscribed(place, hangs);

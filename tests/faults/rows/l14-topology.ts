@@ -6,7 +6,7 @@ import { ACTIONS, subscribed } from '../../testing/subscribers.ts';
 import { until } from '@waybell/runtime/testing/until';
 import type { Fault } from '../fault.ts';
 import { faultSettings } from '../fault-settings.ts';
-import { onChannel } from '../on-channel.ts';
+import { onChannel } from '../../testing/on-channel.ts';
 import type { Stage } from '../stage.ts';
 import { underLoad, type Inject } from '../under-load.ts';
 
@@ -19,13 +19,17 @@ const quietQueue = deliveryQueue(`shipper.${QUIET}`);
 
 const faults: Record<string, Inject> = {
   async 'a binding deleted while retries wait'(stage) {
-    await onChannel(stage, (channel) => channel.unbindQueue(deliveryQueue(RETRIED), returnsExchange, RETRIED));
+    await onChannel(stage.stack.brokerUrl, (channel) =>
+      channel.unbindQueue(deliveryQueue(RETRIED), returnsExchange, RETRIED),
+    );
     await sleep(BROKEN_MS[stage.scale]);
-    await onChannel(stage, (channel) => channel.bindQueue(deliveryQueue(RETRIED), returnsExchange, RETRIED));
+    await onChannel(stage.stack.brokerUrl, (channel) =>
+      channel.bindQueue(deliveryQueue(RETRIED), returnsExchange, RETRIED),
+    );
   },
   async 'a queue deleted'(stage, ledger) {
     const publish = await quietSubscriber(stage, ledger);
-    await onChannel(stage, (channel) => channel.deleteQueue(quietQueue));
+    await onChannel(stage.stack.brokerUrl, (channel) => channel.deleteQueue(quietQueue));
     await publish();
     await sleep(BROKEN_MS[stage.scale]);
     await prepareBroker({ url: stage.stack.brokerUrl }, faultSettings);
@@ -43,7 +47,7 @@ const faults: Record<string, Inject> = {
     await deliverer.restart();
     await publish();
     await sleep(BROKEN_MS[stage.scale]);
-    const look = () => onChannel(stage, (channel) => channel.checkQueue(quietQueue));
+    const look = () => onChannel(stage.stack.brokerUrl, (channel) => channel.checkQueue(quietQueue));
     await until('its messages wait', async () => (await look()).messageCount === QUIET_EVENTS);
     const { consumerCount } = await look();
     delete deliverer.spec.env['DELIVER_ACTIONS'];
