@@ -22,6 +22,7 @@ const LOOK_PAUSE_MS = 250;
 const STALL_MS = 120_000;
 
 type Entry = { owed: Owed; row: string };
+
 /**
  * Keeps count of what upstream was promised: what each event that the broker confirmed owes, against what receivers
  * saw, what outcomes say and what was rejected. Outcomes wait in a queue of its own and are read when asked for, so
@@ -69,22 +70,15 @@ export class Ledger {
     this.published = 0;
   }
 
-  /** The broker has confirmed an event, begun to be published at `sentAt`, and this is what it owes. */
-  #confirmed(owes: readonly Owed[], sentAt: number): void {
+  /** Publishes an event of theirs as an upstream with an outbox does. What the broker has confirmed is owed. */
+  async publish(party: Party, extra?: Options.Publish): Promise<void> {
+    const [event, sentAt] = [party.anEvent(), performance.now()];
+    await this.#stack.upstream.publishUntilConfirmed(event, extra);
     this.published += 1;
-    for (const owed of owes) {
+    for (const owed of party.owes(event)) {
       this.#entries.push({ owed, row: this.#row });
       if (owed.to !== undefined) this.#sentAt.set(owed.to.delivery, sentAt);
     }
-  }
-
-  /** Publishes an event of theirs as an upstream with an outbox does. Resolves with what it owes. */
-  async publish(party: Party, extra?: Options.Publish): Promise<Owed[]> {
-    const [event, sentAt] = [party.anEvent(), performance.now()];
-    await this.#stack.upstream.publishUntilConfirmed(event, extra);
-    const owes = party.owes(event);
-    this.#confirmed(owes, sentAt);
-    return owes;
   }
 
   /** Resolves, with the seconds it took, when a receiver has seen an event whose publishing began after `since`. */
