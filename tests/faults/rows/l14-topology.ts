@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { prepareBroker } from '@waybell/stack/prepare';
 import { deliveryQueue, returnsExchange, routerQueue } from '@waybell/line/topology';
 import type { Ledger } from '../../testing/ledger.ts';
+import type { Ending, Owed } from '../../testing/owed.ts';
 import { ACTIONS, subscribed } from '../../testing/subscribers.ts';
 import { until } from '@waybell/runtime/testing/until';
 import type { Fault } from '../fault.ts';
@@ -17,8 +18,10 @@ const RETRIED = 'shipper.order.paid';
 const QUIET = 'order.archived';
 const quietQueue = deliveryQueue(`shipper.${QUIET}`);
 
+const UNBOUND = 'a binding deleted while retries wait';
+
 const faults: Record<string, Inject> = {
-  async 'a binding deleted while retries wait'(stage) {
+  async [UNBOUND](stage) {
     await onChannel(stage.stack.brokerUrl, (channel) =>
       channel.unbindQueue(deliveryQueue(RETRIED), returnsExchange, RETRIED),
     );
@@ -66,8 +69,16 @@ export const topologyBroken: Fault[] = Object.entries(faults).map(([name, inject
   name,
   suite: 'long',
   bars: { duplicates: 0, movingAgainSeconds: 5 },
-  run: underLoad(inject),
+  run: underLoad(inject, name === UNBOUND ? { permits: strayed } : {}),
 }));
+
+/** A retry that comes due meanwhile is rejected, after the attempts that it has had. */
+function strayed({ to, ends }: Owed): Ending[] {
+  const [first] = ends;
+  const isRetried = to?.path.startsWith('/shipper/') && to.path.endsWith('/order.paid');
+  if (!isRetried || first === undefined || !('answers' in first) || first.answers === undefined) return [];
+  return [{ kind: 'rejected', reason: 'unroutable', answers: first.answers }];
+}
 
 /** Subscribes somebody to the quiet action; the function publishes events for them. */
 async function quietSubscriber(stage: Stage, ledger: Ledger): Promise<() => Promise<void>> {
