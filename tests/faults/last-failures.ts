@@ -42,7 +42,7 @@ type AboutToFail = { party: Subscribed; path: string; lastFailure: Promise<() =>
 type Wanted = { side: 'shipper' | 'carrier'; folder: string };
 
 async function aboutToFail(stage: Stage, ledger: Ledger, { side, folder }: Wanted): Promise<AboutToFail> {
-  const answers = new Array<number>(ATTEMPTS[side]).fill(500);
+  const answers = Array.from({ length: ATTEMPTS[side] }, () => 500);
   const party = await subscribed(stage, { interface: side, action: ACTION[side], folder, answers });
   const path = party.addresses[0]?.path ?? '';
   const lastFailure = Promise.withResolvers<() => void>();

@@ -6,16 +6,15 @@ import type { TestStack } from '../testing/test-stack.ts';
 const MOST_NAMED = 3;
 
 type Row = Pick<Attempted, 'delivery' | 'attempt' | 'kind' | 'at'>;
-type Counted = { recorded: Set<string>; written: Map<string, number> };
 
 /**
  * What the delivery log does not tell as the records do: each attempt and each end is to be in it, and once. It may be
  * writing yet when the queues are empty, so it gets some time.
  */
 export async function missingInLog(stack: TestStack, ledger: Ledger): Promise<string[]> {
-  let amiss = await notAsRecorded(stack, ledger);
+  let amiss: string[] = [];
   const told = until('the log tells what the records do', async () => {
-    if (amiss.length > 0) amiss = await notAsRecorded(stack, ledger);
+    amiss = await notAsRecorded(stack, ledger);
     return amiss.length === 0;
   });
   await told.catch(() => undefined);
@@ -30,33 +29,24 @@ async function notAsRecorded({ postgres }: TestStack, ledger: Ledger): Promise<s
     // Not Math.min(...): a long run has more records than a call takes arguments.
     [recorded.reduce((earliest, { at }) => Math.min(earliest, at), Infinity)],
   );
-  const written = new Map<string, number>();
-  for (const row of rows) written.set(keyOf(row), (written.get(keyOf(row)) ?? 0) + 1);
-  const verdicts = new Set(await eventsIn(postgres));
-  const events = recorded.filter((outcome) => !isAttempted(outcome)).map(({ event }) => event);
+  const { rows: events } = await postgres.query<{ event: string }>('select event from delivery_log.events');
+  const known = new Set([...rows.map(keyOf), ...events.map(({ event }) => event)]);
+  const keys = recorded.map((outcome) => (isAttempted(outcome) ? keyOf(outcome) : outcome.event));
+  const twice = [...Map.groupBy(rows.map(keyOf), (key) => key).values()].filter(({ length }) => length > 1);
   return [
-    ...attemptsAmiss({ recorded: new Set(recorded.filter(isAttempted).map(keyOf)), written }),
-    ...named('events are not in the log', new Set(events.filter((event) => !verdicts.has(event)))),
-  ];
-}
-
-async function eventsIn(postgres: TestStack['postgres']): Promise<string[]> {
-  const { rows } = await postgres.query<{ event: string }>('select distinct event from delivery_log.events');
-  return rows.map(({ event }) => event);
-}
-
-function attemptsAmiss({ recorded, written }: Counted): string[] {
-  return [
-    ...named('attempts are not in the log', new Set([...recorded].filter((key) => !written.has(key)))),
+    ...named(
+      'records are not in the log',
+      [...new Set(keys)].filter((key) => !known.has(key)),
+    ),
     ...named(
       'attempts are in the log more than once',
-      new Set([...written].flatMap(([key, count]) => (count > 1 ? [key] : []))),
+      twice.map(([key = '']) => key),
     ),
   ];
 }
 
-function named(what: string, which: ReadonlySet<string>): string[] {
-  return which.size === 0 ? [] : [`${which.size} ${what}: ${[...which].slice(0, MOST_NAMED).join(', ')} …`];
+function named(what: string, which: readonly string[]): string[] {
+  return which.length === 0 ? [] : [`${which.length} ${what}: ${which.slice(0, MOST_NAMED).join(', ')} …`];
 }
 
 const keyOf = ({ delivery, attempt, kind, at }: Row): string => `${delivery} ${attempt} ${kind} ${at}`;

@@ -2,7 +2,7 @@ import type { Balance } from '../testing/balance.ts';
 import { Ledger } from '../testing/ledger.ts';
 import { closeBooks } from './close-books.ts';
 import type { Course, Fault } from './fault.ts';
-import { PeakMemory } from './peak-memory.ts';
+import { watchMemory } from './peak-memory.ts';
 import type { Scale, Stage, Stages } from './stage.ts';
 
 export type Proof = Course & {
@@ -44,7 +44,7 @@ export async function prove(
 type Cost = Course & { fault: Fault; published: number; peakMegabytes: number };
 
 async function run(fault: Fault, { stage, ledger }: { stage: Stage; ledger: Ledger }): Promise<Cost> {
-  using memory = new PeakMemory(() => stage.stack.stack.services);
+  using memory = watchMemory(stage.stack.stack.services);
   const course = await fault.run(stage, ledger);
   // A service that was broken may still be starting; the next fault on this stage begins with asking the API.
   await stage.stack.untilReady();

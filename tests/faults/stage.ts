@@ -16,19 +16,17 @@ export type Stage = { stack: TestStack; receiver: Receiver; scale: Scale };
 export type BuiltStage = Stage & AsyncDisposable;
 export type BuildStage = (settings: Settings, scale: Scale) => Promise<BuiltStage>;
 
+/** `brokerUrl` as a test stack takes it; `beneath` is what the stack needs, which ends after it. */
+type Ground = { brokerUrl?: string; beneath?: AsyncDisposable };
+
 /** The stage of most faults: everything as it comes. */
-export async function buildPlainStage(settings: Settings, scale: Scale): Promise<BuiltStage> {
-  const stack = await TestStack.startAlone(settings);
-  const receiver = await Receiver.start();
-  return {
-    stack,
-    receiver,
-    scale,
-    async [Symbol.asyncDispose]() {
-      await receiver[Symbol.asyncDispose]();
-      await stack[Symbol.asyncDispose]();
-    },
-  };
+export async function buildPlainStage(settings: Settings, scale: Scale, ground: Ground = {}): Promise<BuiltStage> {
+  await using started = new AsyncDisposableStack();
+  started.use(ground.beneath);
+  const stack = started.use(await TestStack.startAlone(settings, ground.brokerUrl));
+  const receiver = started.use(await Receiver.start());
+  const all = started.move();
+  return { stack, receiver, scale, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }
 
 /** Builds the stage that a fault needs, and keeps it for the next one that needs the same. */

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ledger } from '../testing/ledger.ts';
 import { Load } from '../testing/load.ts';
-import { subscribers } from '../testing/subscribers.ts';
+import type { Ending, Owed } from '../testing/owed.ts';
+import { subscribers, type Party } from '../testing/subscribers.ts';
 import { until } from '@waybell/runtime/testing/until';
 import type { Course } from './fault.ts';
 import type { Scale, Stage } from './stage.ts';
@@ -26,20 +27,28 @@ export type UnderLoadOptions = {
   eventsPerSecond?: Partial<Record<Scale, number>>;
   /** How often it is broken in the release bench, each time at a random moment. */
   releaseTimes?: number;
+  /** Ends that are no worse than what the fault has earned, beside those that are owed. */
+  permits?: (owed: Owed) => readonly Ending[];
   /** What else must hold once the line is at rest. */
   check?: (stage: Stage, ledger: Ledger) => Promise<string[]> | string[];
 };
 
 /** Breaks something under load of both interfaces and waits until all of it has come to an end. */
 export function underLoad(inject: Inject, options: UnderLoadOptions = {}) {
-  const { releaseTimes = 1, eventsPerSecond = {}, check = () => [] } = options;
+  const { releaseTimes = 1, eventsPerSecond = {}, permits = () => [], check = () => [] } = options;
   const plans: Record<Scale, Plan> = { ...PLANS, release: { ...PLANS.release, times: releaseTimes } };
   return async (stage: Stage, ledger: Ledger): Promise<Course> => {
     const { stack, receiver, scale } = stage;
     const { times, eventsBefore, eventsAfter, ...plan } = plans[scale];
     const rate = Math.min(eventsPerSecond[scale] ?? plan.eventsPerSecond, MOST_PER_SECOND);
     const [parties, seen] = [await subscribers(stage), receiver.received.length];
-    using load = new Load({ ledger, parties, eventsPerSecond: rate });
+    const permitting = parties.map(({ anEvent, owes }): Party => {
+      return {
+        anEvent,
+        owes: (event) => owes(event).map((owed) => ({ ...owed, ends: [...owed.ends, ...permits(owed)] })),
+      };
+    });
+    using load = new Load({ ledger, parties: permitting, eventsPerSecond: rate });
     await until('there is load', () => ledger.published >= eventsBefore && receiver.received.length > seen);
     const problems: string[] = [];
     const movingAgainSeconds = await repeatedly(times, async () => {

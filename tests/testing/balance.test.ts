@@ -19,9 +19,12 @@ const record = (kind: 'delivered' | 'exhausted' | 'failed', attempt: number, sta
 const dropped = (attempt: number): Attempted => {
   return { ...facts, delivery: 'd', attempt, at: 9, kind: 'dropped', reason: 'deactivated' };
 };
+const { event, interface: side, action } = facts;
+const routed = { kind: 'routed', event, interface: side, action, at: 0, subjects: [], unknownMembers: 0 } as const;
 const suppressed = (reason: Suppression['reason'], other: Partial<Suppression> = { account: 'a' }): Outcome => ({
-  ...{ kind: 'routed', event: 'e', interface: 'carrier', action: 'order.created', at: 0 },
-  ...{ subjects: [], receivers: ['a'], deliveries: [], unknownMembers: 0 },
+  ...routed,
+  receivers: ['a'],
+  deliveries: [],
   suppressed: [{ reason, ...other }],
 });
 
@@ -121,11 +124,11 @@ describe('balance', () => {
     const other = (outcome: Attempted) => ({ ...outcome, delivery: 'd2' });
     const seen = [...wholly.seen, request(1, 500, { delivery: 'd2' })];
     const outcomes = [...wholly.outcomes, other(record('failed', 1, 500)), other(dropped(2))];
-    const routed: Outcome = { ...suppressed('no_subscription'), event: 'e3' };
+    const later: Outcome = { ...suppressed('no_subscription'), event: 'e3' };
     const owed = [owing(offAtLast), owing(offAtLast, 'd2'), { ...owing(offAtLast, 'd3'), event: 'e3' }];
-    const books = { owed, seen, outcomes: [...outcomes, routed], rejections: [] };
+    const books = { owed, seen, outcomes: [...outcomes, later], rejections: [] };
     expect(balance(books)).toMatchObject({ exhausted: 1, dropped: 1, suppressed: 1, lost: [] });
-    expect(balance({ ...books, outcomes: [routed, ...outcomes] }).lost).toHaveLength(1);
+    expect(balance({ ...books, outcomes: [later, ...outcomes] }).lost).toHaveLength(1);
   });
 
   test('what one subscription of an account is owed, another does not get for it', () => {

@@ -31,15 +31,15 @@ export type Balance = Record<End, number> & {
   forked: string[];
 };
 
+export const NOTHING = { delivered: 0, exhausted: 0, dropped: 0, suppressed: 0, rejected: 0, duplicates: 0 };
+
 /** An end as it was found, `place` being where among the outcomes. */
 type Found = { kind: End; reason?: string; place: number };
 
 /** Sets what was owed against what became of it. A wrong end is none. */
 export function balance(books: Books): Balance {
   const { seen, records, ends, isOffBefore } = indexOf(books);
-  const sum: Balance = {
-    ...{ delivered: 0, exhausted: 0, dropped: 0, suppressed: 0, rejected: 0, lost: [], duplicates: 0, forked: [] },
-  };
+  const sum: Balance = { ...NOTHING, lost: [], forked: [] };
   for (const owed of books.owed) {
     const { to, event } = owed;
     const lose = (why: string) => sum.lost.push({ event, ...(to && { delivery: to.delivery }), why });

@@ -1,17 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connect, type Channel, type Message, type Options } from 'amqplib';
+import type { Options } from 'amqplib';
 import { queueDepths } from '@waybell/stack/queue-depths';
 import { DEAD_LETTER_TIMEOUT_MS } from '@waybell/stack/rabbitmq';
 import { asideHeaders } from '@waybell/line/broker/read-message';
 import { isAttempted, readOutcomes, type Attempted, type Outcome } from '@waybell/line/outcomes';
-import { readSchedule, scheduleSettings } from '@waybell/line/schedule';
 import { outcomesExchange, rejectedQueue } from '@waybell/line/topology';
-import { readEnvironment } from '@waybell/runtime/environment';
 import { until } from '@waybell/runtime/testing/until';
 import { balance, withoutEnd, type Balance, type Books, type Rejection, type Seen } from './balance.ts';
+import { ANSWER_LIMIT_MS, onChannel } from './on-channel.ts';
 import type { Owed } from './owed.ts';
 import type { Receiver } from './receiver.ts';
 import type { Party } from './subscribers.ts';
+import { scheduleOf } from './schedule-of.ts';
+import { takeAll } from './take-all.ts';
 import type { TestStack } from './test-stack.ts';
 import { unexpected, type Malformed } from './unexpected.ts';
 
@@ -19,13 +20,9 @@ const OUTCOMES_COPY = 'waybell.outcomes.ledger';
 const LOOK_PAUSE_MS = 250;
 /** No service waits longer for anything before it tries again: what has not moved for so long never will. */
 const STALL_MS = 120_000;
-/** Of one queue: as many as it has are on their way, and nobody else takes them. */
-const TAKE_LIMIT_MS = 120_000;
-const MOST_AT_ONCE = 50_000;
-/** For the broker to answer: one that stands still for a while has not gone. */
-const ANSWER_LIMIT_MS = 60_000;
 
 type Entry = { owed: Owed; row: string };
+
 /**
  * Keeps count of what upstream was promised: what each event that the broker confirmed owes, against what receivers
  * saw, what outcomes say and what was rejected. Outcomes wait in a queue of its own and are read when asked for, so
@@ -56,7 +53,7 @@ export class Ledger {
 
   static async open(stack: TestStack, receiver: Receiver): Promise<Ledger> {
     const ledger = new Ledger(stack, receiver);
-    await ledger.#onChannel(async (channel) => {
+    await onChannel(stack.brokerUrl, async (channel) => {
       // Not a quorum queue: RabbitMQ 3.10, killed within seconds of the declaration of one, never brings it back.
       await channel.assertQueue(OUTCOMES_COPY, { durable: true, arguments: { 'x-queue-type': 'classic' } });
       await channel.bindQueue(OUTCOMES_COPY, outcomesExchange, '');
@@ -73,22 +70,15 @@ export class Ledger {
     this.published = 0;
   }
 
-  /** The broker has confirmed an event, begun to be published at `sentAt`, and this is what it owes. */
-  #confirmed(owes: readonly Owed[], sentAt: number): void {
+  /** Publishes an event of theirs as an upstream with an outbox does. What the broker has confirmed is owed. */
+  async publish(party: Party, extra?: Options.Publish): Promise<void> {
+    const [event, sentAt] = [party.anEvent(), performance.now()];
+    await this.#stack.upstream.publishUntilConfirmed(event, extra);
     this.published += 1;
-    for (const owed of owes) {
+    for (const owed of party.owes(event)) {
       this.#entries.push({ owed, row: this.#row });
       if (owed.to !== undefined) this.#sentAt.set(owed.to.delivery, sentAt);
     }
-  }
-
-  /** Publishes an event of theirs as an upstream with an outbox does. Resolves with what it owes. */
-  async publish(party: Party, extra?: Options.Publish): Promise<Owed[]> {
-    const [event, sentAt] = [party.anEvent(), performance.now()];
-    await this.#stack.upstream.publishUntilConfirmed(event, extra);
-    const owes = party.owes(event);
-    this.#confirmed(owes, sentAt);
-    return owes;
   }
 
   /** Resolves, with the seconds it took, when a receiver has seen an event whose publishing began after `since`. */
@@ -112,9 +102,7 @@ export class Ledger {
 
   /** Waits, after that, longer than the longest thing that can still come: a duplicate, a retry that was held back. */
   async untilQuiet(): Promise<void> {
-    const { shipper, carrier } = readSchedule(
-      readEnvironment(scheduleSettings, this.#stack.stack.service('deliverer').spec.env),
-    );
+    const { shipper, carrier } = scheduleOf(this.#stack);
     await this.#untilStill(DEAD_LETTER_TIMEOUT_MS + Math.max(...shipper, ...carrier) + LOOK_PAUSE_MS);
   }
 
@@ -133,9 +121,9 @@ export class Ledger {
 
   /** Takes what has been recorded and rejected since it last looked. */
   async read(): Promise<void> {
-    await this.#onChannel(async (channel) => {
-      for (const { content } of await take(channel, OUTCOMES_COPY)) this.#outcomes.push(...readOutcomes(content));
-      for (const { properties, content } of await take(channel, rejectedQueue)) {
+    await onChannel(this.#stack.brokerUrl, async (channel) => {
+      for (const { content } of await takeAll(channel, OUTCOMES_COPY)) this.#outcomes.push(...readOutcomes(content));
+      for (const { properties, content } of await takeAll(channel, rejectedQueue)) {
         const { messageId, headers = {} } = properties;
         const reason = String(headers[asideHeaders.reason] ?? '');
         this.#rejections.push({ messageId: String(messageId), reason, body: content.toString('latin1') });
@@ -190,37 +178,4 @@ export class Ledger {
     const open = withoutEnd(this.#books()).filter(({ to }) => !this.takenAway.has(to?.delivery ?? ''));
     return open.length === 0 && this.#rejections.length >= this.malformed.length;
   }
-
-  async #onChannel(work: (channel: Channel) => Promise<void>): Promise<void> {
-    const connection = await connect(this.#stack.brokerUrl, { timeout: ANSWER_LIMIT_MS });
-    connection.on('error', () => undefined);
-    try {
-      const channel = await connection.createChannel();
-      channel.on('error', () => undefined);
-      await work(channel);
-      await channel.close();
-    } finally {
-      await connection.close();
-    }
-  }
-}
-
-/** Takes what is in the queue now. */
-async function take(channel: Channel, queue: string): Promise<Message[]> {
-  const count = Math.min((await channel.checkQueue(queue)).messageCount, MOST_AT_ONCE);
-  if (count === 0) return [];
-  const taken: Message[] = [];
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const fail = (why: string) => reject(new Error(`${queue}: ${taken.length} of ${count} messages came, ${why}`));
-  const limit = setTimeout(() => fail(`and no more in ${TAKE_LIMIT_MS / 1_000} s`), TAKE_LIMIT_MS);
-  channel.once('close', () => fail('then the channel closed'));
-  await channel.prefetch(count);
-  const { consumerTag } = await channel.consume(queue, (message) => {
-    if (message !== null) taken.push(message);
-    if (taken.length === count) resolve();
-  });
-  await promise.finally(() => clearTimeout(limit));
-  await channel.cancel(consumerTag);
-  channel.ackAll();
-  return taken;
 }

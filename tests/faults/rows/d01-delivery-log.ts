@@ -2,7 +2,7 @@ import type { ConsumeMessage } from 'amqplib';
 import { logQueue, outcomesExchange } from '@waybell/line/topology';
 import { until } from '@waybell/runtime/testing/until';
 import type { Fault } from '../fault.ts';
-import { onChannel } from '../on-channel.ts';
+import { onChannel } from '../../testing/on-channel.ts';
 import type { Stage } from '../stage.ts';
 import { underLoad, type Inject } from '../under-load.ts';
 
@@ -41,7 +41,7 @@ export const deliveryLog: Fault[] = Object.entries(faults).map(([name, inject]) 
 }));
 
 async function recordsAgain(stage: Stage): Promise<void> {
-  await onChannel(stage, async (channel) => {
+  await onChannel(stage.stack.brokerUrl, async (channel) => {
     const taken: ConsumeMessage[] = [];
     const { queue } = await channel.assertQueue('', { exclusive: true });
     await channel.bindQueue(queue, outcomesExchange, '');

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import { NOTHING } from '../../testing/balance.ts';
 import { Fleet } from '../../testing/fleet.ts';
 import { replicaOf } from '../../testing/replica.ts';
 import { until } from '@waybell/runtime/testing/until';
@@ -121,7 +122,9 @@ function courseOf(fleet: Fleet, { mayRepeat = false }: Way): Course {
     books: {
       published: fleet.published,
       balance: {
-        ...{ delivered: fleet.told, exhausted: 0, dropped: 0, suppressed: 0, rejected: 0, forked: [] },
+        ...NOTHING,
+        forked: [],
+        delivered: fleet.told,
         lost: fleet.missing().map((event) => ({ event, why: 'never told' })),
         duplicates: fleet.duplicates,
       },

@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { until } from '@waybell/runtime/testing/until';
+import { killServer, stopServer } from '../break-server.ts';
 import type { Fault } from '../fault.ts';
 import { HELD } from '../fault-settings.ts';
 import { underLoad, type Inject } from '../under-load.ts';
@@ -7,17 +6,8 @@ import { underLoad, type Inject } from '../under-load.ts';
 const AWAY_MS = { short: 5_000, release: 20_000 };
 
 const faults: Record<string, Inject> = {
-  async 'RabbitMQ stopped for a while'({ stack, scale }) {
-    const broker = stack.stack.servers.process('rabbitmq');
-    await broker.stop();
-    await sleep(AWAY_MS[scale]);
-    await broker.start();
-  },
-  async 'RabbitMQ killed'({ stack }) {
-    const broker = stack.stack.servers.process('rabbitmq');
-    await broker.kill();
-    await until('RabbitMQ is back', () => broker.state === 'ready');
-  },
+  'RabbitMQ stopped for a while': (stage) => stopServer(stage, 'rabbitmq', AWAY_MS[stage.scale]),
+  'RabbitMQ killed': (stage) => killServer(stage, 'rabbitmq'),
 };
 
 export const brokerAway: Fault[] = Object.entries(faults).map(([name, inject]) => ({

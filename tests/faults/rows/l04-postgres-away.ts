@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { until } from '@waybell/runtime/testing/until';
+import { killServer } from '../break-server.ts';
 import type { Fault } from '../fault.ts';
 import { shippedDatabaseTimeout } from '../fault-settings.ts';
 import type { Stage } from '../stage.ts';
@@ -22,11 +22,7 @@ const faults: Record<string, Inject> = {
     await postgres.start();
     return problems;
   },
-  async 'Postgres killed'({ stack }) {
-    const postgres = stack.stack.servers.process('postgres');
-    await postgres.kill();
-    await until('Postgres is back', () => postgres.state === 'ready');
-  },
+  'Postgres killed': (stage) => killServer(stage, 'postgres'),
   async 'Postgres read-only, as after a failover'({ stack, scale }) {
     const readOnly = async (is: 'on' | 'off') => {
       await stack.postgres.query(`alter system set default_transaction_read_only = ${is}`);

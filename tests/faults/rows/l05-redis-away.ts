@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import { stopServer } from '../break-server.ts';
 import type { Fault } from '../fault.ts';
 import { HELD } from '../fault-settings.ts';
 import type { Stage } from '../stage.ts';
@@ -8,12 +9,7 @@ import { underLoad, type Inject } from '../under-load.ts';
 const AWAY_MS = { short: 4_000, release: 20_000 };
 
 const faults: Record<string, Inject> = {
-  async 'Redis stopped for a while'({ stack, scale }) {
-    const redis = stack.stack.servers.process('redis');
-    await redis.stop();
-    await sleep(AWAY_MS[scale]);
-    await redis.start();
-  },
+  'Redis stopped for a while': (stage) => stopServer(stage, 'redis', AWAY_MS[stage.scale]),
   async 'Redis flushed again and again'(stage) {
     await asOperator(stage, async (redis) => {
       for (const endsAt = Date.now() + AWAY_MS[stage.scale]; Date.now() < endsAt; await sleep(100)) {

@@ -4,12 +4,10 @@ import { readSchedule, scheduleSettings } from '@waybell/line/schedule';
 import { readEnvironment } from '@waybell/runtime/environment';
 import type { Ledger } from '../../testing/ledger.ts';
 import { RabbitmqCluster } from '../../testing/rabbitmq-cluster.ts';
-import { Receiver } from '../../testing/receiver.ts';
-import { TestStack } from '../../testing/test-stack.ts';
+import type { Received } from '../../testing/receiver.ts';
 import type { Course, Fault } from '../fault.ts';
 import { faultSettings, HELD } from '../fault-settings.ts';
-import { retriesAmong, unsettledMs } from '../late-retries.ts';
-import type { BuiltStage, Scale, Stage } from '../stage.ts';
+import { buildPlainStage, type BuiltStage, type Scale, type Settings, type Stage } from '../stage.ts';
 import { underLoad } from '../under-load.ts';
 
 const AWAY_MS = { short: 20_000, release: 60_000 };
@@ -67,18 +65,23 @@ type SeenByRow = { led: string[]; beganAt: number; goneAt: number; backAt: numbe
 function problemsOf({ receiver }: Stage, { led, beganAt, goneAt, backAt }: SeenByRow): string[] {
   if (led.length === 0) return ['the node led no queue'];
   const isOther = ({ path }: { path: string }) => !led.some((queue) => `${queue}.`.includes(`.${actionKeyOf(path)}.`));
-  const retries = retriesAmong(receiver.received.filter(isOther), delaysMsAt);
+  const dueAt = lateAmong(receiver.received.filter(isOther));
   // Not since ever: the same cluster may have been through another fault.
-  if (unsettledMs(retries, { since: beganAt, until: goneAt, toleratedMs: LATE_MS }) > 0)
+  if (dueAt.some((at) => at >= beganAt && at < goneAt))
     return ['retries were late before the fault: this machine is too busy to tell'];
-  const spans = [
-    { what: 'it went', since: goneAt, until: backAt, toleratedMs: LATE_MS },
-    { what: 'it came back', since: backAt, toleratedMs: LATE_MS },
-  ];
-  return spans
-    .map(({ what, ...span }) => ({ what, ms: unsettledMs(retries, span) }))
-    .filter(({ ms }) => ms > UNSETTLED_MS)
-    .map(({ what, ms }) => `retries of other actions late until ${(ms / 1_000).toFixed(1)} s after ${what}`);
+  const unsettled = dueAt.filter((at) => (at > goneAt + UNSETTLED_MS && at < backAt) || at > backAt + UNSETTLED_MS);
+  return unsettled.length === 0 ? [] : [`${unsettled.length} retries of other actions late for longer than that`];
+}
+
+/** When those retries were due that came late: their delay after the last request with the attempt before. */
+function lateAmong(received: readonly Received[]): number[] {
+  const lastAt = new Map<string, number>();
+  return received.flatMap(({ path, headers, at }) => {
+    const [delivery, attempt] = [String(headers['webhook-id']), Number(headers['x-webhook-attempt'])];
+    lastAt.set(`${delivery} ${attempt}`, at);
+    const dueAt = (lastAt.get(`${delivery} ${attempt - 1}`) ?? NaN) + (delaysMsAt(path)[attempt - 2] ?? NaN);
+    return at - dueAt > LATE_MS ? [dueAt] : [];
+  });
 }
 
 /** Receivers' paths begin with the interface and end with the action. */
@@ -90,21 +93,10 @@ const delaysMsAt = (path: string): readonly number[] =>
 
 type ClusterStage = BuiltStage & { cluster: RabbitmqCluster };
 
-async function buildClusterStage(settings: Record<string, string>, scale: Scale): Promise<ClusterStage> {
+async function buildClusterStage(settings: Settings, scale: Scale): Promise<ClusterStage> {
   const cluster = await RabbitmqCluster.start();
-  const stack = await TestStack.startAlone({ ...settings, AMQP_URL: cluster.url }, cluster.nodes[0]?.spec.address);
-  const receiver = await Receiver.start();
-  return {
-    stack,
-    receiver,
-    scale,
-    cluster,
-    async [Symbol.asyncDispose]() {
-      await receiver[Symbol.asyncDispose]();
-      await stack[Symbol.asyncDispose]();
-      await cluster[Symbol.asyncDispose]();
-    },
-  };
+  const ground = { brokerUrl: cluster.nodes[0]?.spec.address ?? '', beneath: cluster };
+  return { ...(await buildPlainStage({ ...settings, AMQP_URL: cluster.url }, scale, ground)), cluster };
 }
 
 function clusterOf(stage: Stage): RabbitmqCluster {

@@ -2,13 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { messageGuid } from '@waybell/event-router/message-guid';
+import { messageGuidOf } from '../../actions/oracle/message-guid.ts';
 import type { Attempted } from '@waybell/line/outcomes';
 import type { End, HostileReceiver } from '../../receivers/hostile-receiver.ts';
 import { hostileReceivers } from '../../receivers/hostile-receivers.ts';
 import { trustedCertificate } from '../../receivers/secure-receivers.ts';
 import { anEvent, type PublishedEvent } from '../../testing/event.ts';
 import type { Ledger } from '../../testing/ledger.ts';
+import { subscribed } from '../../testing/subscribers.ts';
 import type { Fault } from '../fault.ts';
 import { buildPlainStage, type BuiltStage, type Scale, type Stage } from '../stage.ts';
 import { underLoad } from '../under-load.ts';
@@ -39,7 +40,7 @@ async function amongHostile(stage: Stage, ledger: Ledger): Promise<string[]> {
   await using servers = new AsyncDisposableStack();
   const hostile = await Promise.all(
     Object.entries(hostileReceivers).map(async ([name, receiver]) =>
-      subscribed(stage, { name, receiver, url: servers.use(await receiver.start()).url }),
+      subscribedAt(stage, { name, receiver, url: servers.use(await receiver.start()).url }),
     ),
   );
   const first = await published(
@@ -61,13 +62,12 @@ type Subscribed = Hostile & { account: string; subscription: string };
 type Expected = { name: string; end: End };
 
 /** Subscribes with an address that the API takes, and moves it: a name may lead anywhere later. */
-async function subscribed({ stack, receiver }: Stage, hostile: Hostile): Promise<Subscribed> {
-  const interfaceName = interfaceOf(hostile);
-  const { account, subscribe } = await stack.client(interfaceName);
-  const firstUrl = receiver.url(`/hostile/${randomUUID()}`);
-  await subscribe(ACTIONS[interfaceName], firstUrl);
-  const subscription = await stack.subscriptionAt(firstUrl);
-  await stack.postgres.query('update waybell.subscriptions set callback_url = $1 where guid = $2', [
+async function subscribedAt(stage: Stage, hostile: Hostile): Promise<Subscribed> {
+  const side = interfaceOf(hostile);
+  const wanted = { interface: side, action: ACTIONS[side], folder: '/hostile', answers: [] };
+  const { account, addresses } = await subscribed(stage, wanted);
+  const subscription = addresses[0]?.subscription ?? '';
+  await stage.stack.postgres.query('update waybell.subscriptions set callback_url = $1 where guid = $2', [
     hostile.url,
     subscription,
   ]);
@@ -88,7 +88,7 @@ async function published(
   for (const each of all) {
     const event = eventFor(each);
     await stack.upstream.publishUntilConfirmed(event);
-    expected.set(messageGuid(event.guid, each.subscription), each);
+    expected.set(messageGuidOf(event.guid, each.subscription), each);
   }
   return expected;
 }
@@ -127,15 +127,10 @@ function howItWent(records: readonly Attempted[]): string {
 
 /** Its services trust the authority whose certificates are at fault in one point only. */
 async function buildTrustingStage(settings: Record<string, string>, scale: Scale): Promise<BuiltStage> {
+  const beneath = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), 'waybell-trust-'));
+  beneath.defer(() => rm(folder, { recursive: true }));
   const file = join(folder, 'authority.pem');
   await writeFile(file, trustedCertificate);
-  const stage = await buildPlainStage({ ...settings, NODE_EXTRA_CA_CERTS: file }, scale);
-  return {
-    ...stage,
-    async [Symbol.asyncDispose]() {
-      await stage[Symbol.asyncDispose]();
-      await rm(folder, { recursive: true });
-    },
-  };
+  return buildPlainStage({ ...settings, NODE_EXTRA_CA_CERTS: file }, scale, { beneath });
 }

@@ -3,12 +3,12 @@ import { queueDepths } from '@waybell/stack/queue-depths';
 import { deliveryQueue, retryQueue } from '@waybell/line/topology';
 import type { Ledger } from '../../testing/ledger.ts';
 import { Load } from '../../testing/load.ts';
-import { readSchedule, scheduleSettings } from '@waybell/line/schedule';
-import { readEnvironment } from '@waybell/runtime/environment';
+import { scheduleOf } from '../../testing/schedule-of.ts';
 import { subscribed } from '../../testing/subscribers.ts';
 import { until } from '@waybell/runtime/testing/until';
-import { onChannel } from '../on-channel.ts';
-import type { Course, Fault } from '../fault.ts';
+import { onChannel } from '../../testing/on-channel.ts';
+import { killServer } from '../break-server.ts';
+import type { Fault } from '../fault.ts';
 import { HELD } from '../fault-settings.ts';
 import { underLoad } from '../under-load.ts';
 import type { Scale, Stage } from '../stage.ts';
@@ -21,9 +21,6 @@ const retryQueueOf = ({ scale }: Pick<Stage, 'scale'>) => retryQueue(ACTION, DEL
 const settings = (scale: Scale) => ({ SHIPPER_RETRY_DELAYS: `${DELAY_MS[scale]}ms` });
 /** So few in short that a machine of a tenth of the usual speed gets there: what arrives within one delay waits at once. */
 const WAITING = { short: 200, release: 10_000 };
-const KILLS = { short: 1, release: 10 };
-/** More than can have been under way at the kill, so that some were begun after it. */
-const AFTERWARDS = 1_000;
 const EVENTS_PER_SECOND = { short: 200, release: 1_000 };
 
 /** The broker is killed while retries of mixed ages wait in it. */
@@ -34,7 +31,7 @@ export const retriesWaiting: Fault[] = [
     suite: 'long',
     settings,
     bars: { duplicates: HELD },
-    run: killedWhileTheyWait,
+    run: underLoad(killWhileTheyWait, { releaseTimes: 10 }),
   },
   {
     row: 'L11',
@@ -49,34 +46,34 @@ export const retriesWaiting: Fault[] = [
     suite: 'bench',
     settings,
     bars: { duplicates: HELD + WAITING.release },
-    run: killedWhileTheyComeDue,
+    run: underLoad(killWhileTheyComeDue),
   },
 ];
 
-async function killedWhileTheyWait(stage: Stage, ledger: Ledger): Promise<Course> {
-  const times = KILLS[stage.scale];
-  let movingAgainSeconds = 0;
-  for (let kill = 1; kill <= times; kill += 1) {
-    movingAgainSeconds = Math.max(movingAgainSeconds, await killWhileTheyWait(stage, ledger));
-    await ledger.untilSettled();
-  }
-  return { times, movingAgainSeconds };
+/** With retries of mixed ages: some are just on their way from the one queue to the other. */
+async function killWhileTheyWait(stage: Stage, ledger: Ledger): Promise<void> {
+  const { path, ...retries } = await retriesOf(stage, ledger);
+  using load = retries.load;
+  await untilTheyWait(stage);
+  await until('the first come back', () =>
+    stage.receiver.at(path).some(({ headers }) => headers['x-webhook-attempt'] === '2'),
+  );
+  await killServer(stage, 'rabbitmq');
+  await load.stop();
 }
 
-async function killedWhileTheyComeDue(stage: Stage, ledger: Ledger): Promise<Course> {
-  const { load } = await begin(stage, ledger);
+async function killWhileTheyComeDue(stage: Stage, ledger: Ledger): Promise<void> {
+  using load = (await retriesOf(stage, ledger)).load;
   await untilTheyWait(stage);
   await load.stop();
   const deliverer = stage.stack.stack.service('deliverer');
   await deliverer.stop();
-  await onChannel(stage, async (channel) => {
+  await onChannel(stage.stack.brokerUrl, async (channel) => {
     await waitTogether(channel, retryQueueOf(stage));
     await until('they come due', async () => (await channel.checkQueue(DELIVERY_QUEUE)).messageCount > 0);
   });
-  await killBroker(stage);
+  await killServer(stage, 'rabbitmq');
   await deliverer.start();
-  await ledger.untilSettled();
-  return {};
 }
 
 /** Takes what waits and puts it back at once: it comes due at once. */
@@ -92,43 +89,19 @@ async function waitTogether(channel: ConfirmChannel, queue: string): Promise<voi
   channel.ackAll();
 }
 
-async function killWhileTheyWait(stage: Stage, ledger: Ledger): Promise<number> {
-  const { load, isRetried } = await begin(stage, ledger);
-  await untilTheyWait(stage);
-  // Of mixed ages: some are just on their way from the one queue to the other.
-  await until('the first come back', isRetried);
-  const since = performance.now();
-  await killBroker(stage);
-  const before = ledger.published;
-  await until('there is load again', () => ledger.published >= before + AFTERWARDS);
-  // Stopped before it is waited for: a slow machine publishes more meanwhile than it delivers.
-  await load.stop();
-  return ledger.movedAgain(since);
-}
-
 /** Publishes for a shipper whose receiver fails the first attempt at each delivery. */
-async function begin(stage: Stage, ledger: Ledger): Promise<{ load: Load; isRetried: () => boolean }> {
+async function retriesOf(stage: Stage, ledger: Ledger): Promise<{ load: Load; path: string }> {
   const wanted = { interface: 'shipper', action: 'order.paid', folder: '/waits', answers: [500, 200] } as const;
   const party = await subscribed(stage, wanted);
-  const path = party.addresses[0]?.path ?? '';
-  return {
-    load: new Load({ ledger, parties: [party], eventsPerSecond: EVENTS_PER_SECOND[stage.scale] }),
-    isRetried: () => stage.receiver.at(path).some(({ headers }) => headers['x-webhook-attempt'] === '2'),
-  };
-}
-
-async function killBroker({ stack }: Stage): Promise<void> {
-  const broker = stack.stack.servers.process('rabbitmq');
-  await broker.kill();
-  await until('RabbitMQ is back', () => broker.state === 'ready');
+  const load = new Load({ ledger, parties: [party], eventsPerSecond: EVENTS_PER_SECOND[stage.scale] });
+  return { load, path: party.addresses[0]?.path ?? '' };
 }
 
 /** Takes one retry of the load away. */
-async function takeOneAway(stage: Stage, ledger: Ledger): Promise<void> {
-  const { shipper } = readSchedule(readEnvironment(scheduleSettings, stage.stack.stack.service('deliverer').spec.env));
-  const queue = retryQueue(ACTION, shipper[0] ?? 0);
-  const taken = await onChannel(stage, (channel) => until('a retry waits', () => channel.get(queue, { noAck: true })));
-  ledger.takenAway.add(String(taken.properties.messageId));
+async function takeOneAway({ stack }: Stage, ledger: Ledger): Promise<void> {
+  const queue = retryQueue(ACTION, scheduleOf(stack).shipper[0] ?? 0);
+  const get = (channel: ConfirmChannel) => until('a retry waits', () => channel.get(queue, { noAck: true }));
+  ledger.takenAway.add(String((await onChannel(stack.brokerUrl, get)).properties.messageId));
 }
 
 async function untilTheyWait(stage: Stage): Promise<void> {

@@ -4,11 +4,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startServers } from '@waybell/stack/servers';
 import { Detour } from '@waybell/line/testing/detour';
-import { Receiver } from '../../testing/receiver.ts';
-import { TestStack } from '../../testing/test-stack.ts';
 import type { Fault } from '../fault.ts';
 import { HELD } from '../fault-settings.ts';
-import type { BuiltStage, Scale, Stage } from '../stage.ts';
+import { buildPlainStage, type BuiltStage, type Scale, type Settings, type Stage } from '../stage.ts';
 import { underLoad } from '../under-load.ts';
 
 const HEARTBEAT_MS = 10_000;
@@ -44,26 +42,16 @@ export const brokerLink: Fault[] = Object.entries(faults).map(([name, inject]) =
   run: underLoad((stage) => inject(detourOf(stage), stage.scale)),
 }));
 
-async function buildLinkStage(settings: Record<string, string>, scale: Scale): Promise<LinkStage> {
+async function buildLinkStage(settings: Settings, scale: Scale): Promise<LinkStage> {
+  const beneath = new AsyncDisposableStack();
   const home = await mkdtemp(join(tmpdir(), 'waybell-link-'));
+  beneath.defer(() => rm(home, { recursive: true, force: true }));
   const servers = await startServers({ home, only: ['rabbitmq'] });
+  beneath.defer(() => servers.stop());
   const brokerUrl = servers.url('rabbitmq');
-  const detour = await Detour.to(brokerUrl);
-  const stack = await TestStack.startAlone({ ...settings, AMQP_URL: detour.url }, brokerUrl);
-  const receiver = await Receiver.start();
-  return {
-    stack,
-    receiver,
-    scale,
-    detour,
-    async [Symbol.asyncDispose]() {
-      await receiver[Symbol.asyncDispose]();
-      await stack[Symbol.asyncDispose]();
-      await detour[Symbol.asyncDispose]();
-      await servers.stop();
-      await rm(home, { recursive: true, force: true });
-    },
-  };
+  const detour = beneath.use(await Detour.to(brokerUrl));
+  const stage = await buildPlainStage({ ...settings, AMQP_URL: detour.url }, scale, { brokerUrl, beneath });
+  return { ...stage, detour };
 }
 
 function detourOf(stage: Stage): Detour {

@@ -2,11 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { prepareBroker } from '@waybell/stack/prepare';
 import { deliveryQueue, returnsExchange, routerQueue } from '@waybell/line/topology';
 import type { Ledger } from '../../testing/ledger.ts';
+import type { Ending, Owed } from '../../testing/owed.ts';
 import { ACTIONS, subscribed } from '../../testing/subscribers.ts';
 import { until } from '@waybell/runtime/testing/until';
 import type { Fault } from '../fault.ts';
 import { faultSettings } from '../fault-settings.ts';
-import { onChannel } from '../on-channel.ts';
+import { onChannel } from '../../testing/on-channel.ts';
 import type { Stage } from '../stage.ts';
 import { underLoad, type Inject } from '../under-load.ts';
 
@@ -17,15 +18,21 @@ const RETRIED = 'shipper.order.paid';
 const QUIET = 'order.archived';
 const quietQueue = deliveryQueue(`shipper.${QUIET}`);
 
+const UNBOUND = 'a binding deleted while retries wait';
+
 const faults: Record<string, Inject> = {
-  async 'a binding deleted while retries wait'(stage) {
-    await onChannel(stage, (channel) => channel.unbindQueue(deliveryQueue(RETRIED), returnsExchange, RETRIED));
+  async [UNBOUND](stage) {
+    await onChannel(stage.stack.brokerUrl, (channel) =>
+      channel.unbindQueue(deliveryQueue(RETRIED), returnsExchange, RETRIED),
+    );
     await sleep(BROKEN_MS[stage.scale]);
-    await onChannel(stage, (channel) => channel.bindQueue(deliveryQueue(RETRIED), returnsExchange, RETRIED));
+    await onChannel(stage.stack.brokerUrl, (channel) =>
+      channel.bindQueue(deliveryQueue(RETRIED), returnsExchange, RETRIED),
+    );
   },
   async 'a queue deleted'(stage, ledger) {
     const publish = await quietSubscriber(stage, ledger);
-    await onChannel(stage, (channel) => channel.deleteQueue(quietQueue));
+    await onChannel(stage.stack.brokerUrl, (channel) => channel.deleteQueue(quietQueue));
     await publish();
     await sleep(BROKEN_MS[stage.scale]);
     await prepareBroker({ url: stage.stack.brokerUrl }, faultSettings);
@@ -43,7 +50,7 @@ const faults: Record<string, Inject> = {
     await deliverer.restart();
     await publish();
     await sleep(BROKEN_MS[stage.scale]);
-    const look = () => onChannel(stage, (channel) => channel.checkQueue(quietQueue));
+    const look = () => onChannel(stage.stack.brokerUrl, (channel) => channel.checkQueue(quietQueue));
     await until('its messages wait', async () => (await look()).messageCount === QUIET_EVENTS);
     const { consumerCount } = await look();
     delete deliverer.spec.env['DELIVER_ACTIONS'];
@@ -62,8 +69,16 @@ export const topologyBroken: Fault[] = Object.entries(faults).map(([name, inject
   name,
   suite: 'long',
   bars: { duplicates: 0, movingAgainSeconds: 5 },
-  run: underLoad(inject),
+  run: underLoad(inject, name === UNBOUND ? { permits: strayed } : {}),
 }));
+
+/** A retry that comes due meanwhile is rejected, after the attempts that it has had. */
+function strayed({ to, ends }: Owed): Ending[] {
+  const [first] = ends;
+  const isRetried = to?.path.startsWith('/shipper/') && to.path.endsWith('/order.paid');
+  if (!isRetried || first === undefined || !('answers' in first) || first.answers === undefined) return [];
+  return [{ kind: 'rejected', reason: 'unroutable', answers: first.answers }];
+}
 
 /** Subscribes somebody to the quiet action; the function publishes events for them. */
 async function quietSubscriber(stage: Stage, ledger: Ledger): Promise<() => Promise<void>> {

@@ -7,7 +7,7 @@ import { logOf, replicaOf } from '../../testing/replica.ts';
 import { until } from '@waybell/runtime/testing/until';
 import type { Fault } from '../fault.ts';
 import { raceTheLastFailure, subscribeBeforeTheLastFailure } from '../last-failures.ts';
-import { onChannel } from '../on-channel.ts';
+import { onChannel } from '../../testing/on-channel.ts';
 import type { Stage } from '../stage.ts';
 import { underLoad, type Inject } from '../under-load.ts';
 
@@ -19,7 +19,7 @@ const faults: Record<string, Inject> = {
     const deactivator = stage.stack.stack.service('deactivator');
     await deactivator.stop();
     await sleep(AS_RECORDS_COME);
-    await onChannel(stage, doubleAndShuffle);
+    await onChannel(stage.stack.brokerUrl, doubleAndShuffle);
     await deactivator.start();
     await besideAnother(stage, () => sleep(AS_RECORDS_COME));
   },

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { serviceNames } from '@waybell/stack/services';
 import { Dice } from '../../actions/generate/dice.ts';
-import { until } from '@waybell/runtime/testing/until';
 import { sumOf, type Balance } from '../../testing/balance.ts';
 import { Ledger } from '../../testing/ledger.ts';
 import { alarmed } from '../alarmed.ts';
+import { killServer, stopServer } from '../break-server.ts';
 import { closeBooks } from '../close-books.ts';
 import type { Course, Fault } from '../fault.ts';
 import { shippedDatabaseTimeout } from '../fault-settings.ts';
@@ -32,7 +32,7 @@ const mishaps: Record<string, Mishap> = {
   ...Object.fromEntries(
     (['rabbitmq', 'postgres', 'redis'] as const).flatMap((name): [string, Mishap][] => [
       [`${name} killed`, (stage) => killServer(stage, name)],
-      [`${name} stopped`, (stage) => stopServer(stage, name)],
+      [`${name} stopped`, (stage) => stopServer(stage, name, AWAY_MS)],
     ]),
   ),
   'memory alarm': (stage) => alarmed(stage, 'memory', () => sleep(AWAY_MS)),
@@ -82,19 +82,4 @@ async function oneRound(stage: Stage, { dice, endsAt }: { dice: Dice; endsAt: nu
 /** So long a bench shows how far it is. */
 function say(what: string): void {
   process.stderr.write(`    ${new Date().toISOString()} ${what}\n`);
-}
-
-type ServerName = 'rabbitmq' | 'postgres' | 'redis';
-
-async function killServer({ stack }: Stage, name: ServerName): Promise<void> {
-  const server = stack.stack.servers.process(name);
-  await server.kill();
-  await until(`${name} is back`, () => server.state === 'ready');
-}
-
-async function stopServer({ stack }: Stage, name: ServerName): Promise<void> {
-  const server = stack.stack.servers.process(name);
-  await server.stop();
-  await sleep(AWAY_MS);
-  await server.start();
 }
