@@ -1,8 +1,9 @@
-import type { ConsumeMessage } from 'amqplib';
+import type { ConfirmChannel, ConsumeMessage } from 'amqplib';
 import type { Broker } from '@waybell/line/broker/connect-broker';
 import type { Held } from '@waybell/line/broker/held';
 import { publishOptions } from '@waybell/line/broker/publish-options';
 import { readMessage } from '@waybell/line/broker/read-message';
+import { UnconfirmedMessages } from '@waybell/line/broker/unconfirmed-messages';
 import type { Hold } from '@waybell/line/hold';
 import type { Message, Publication } from '@waybell/line/messages';
 import type { Queue, Topology } from '@waybell/line/topology';
@@ -23,8 +24,8 @@ export class MemoryBroker {
     this.#places = new Map(topology.queues.map((spec) => [spec.name, { spec, kept: [], onFilled: [] }]));
   }
 
-  /** Puts a copy into every queue that is bound. Throws where there is none, as a mandatory publish is returned. */
-  publish(publication: Publication): void {
+  /** Puts a copy into every queue that is bound. False where none is. */
+  publish(publication: Publication): boolean {
     const { exchange, routingKey } = publication;
     const spec = this.#topology.exchanges.find(({ name }) => name === exchange);
     if (spec === undefined) throw new Error(`there is no exchange ${exchange}`);
@@ -37,9 +38,8 @@ export class MemoryBroker {
       kept.push({ publication, since: this.clock.now(), deliveryCount: 0 });
       for (const tell of onFilled.splice(0)) tell();
     }
-    if (targets.length > 0) return;
-    if (spec.alternate === undefined) throw new Error(`no queue takes ${routingKey} of ${exchange}`);
-    this.publish({ ...publication, exchange: spec.alternate });
+    if (targets.length > 0) return true;
+    return spec.alternate !== undefined && this.publish({ ...publication, exchange: spec.alternate });
   }
 
   kept(queue: string): Kept[] {
@@ -97,6 +97,12 @@ export type Edge =
   | { what: 'remember'; key: string }
   | { what: 'acknowledge'; message: Message };
 
+/** Whether the process dies instead of doing that; and whether the broker refuses a message, or sends it back. */
+export type Fate = {
+  diesAt: (edge: Edge) => boolean;
+  refuses: (publication: Publication) => 'refused' | 'returned' | undefined;
+};
+
 type Consumer = {
   queues: readonly string[];
   hold: Hold;
@@ -110,14 +116,15 @@ const never = () => new Promise<never>(() => undefined);
 /** A process's connection. When the process dies, what it holds is back in its queues, and it does nothing more. */
 export class MemoryLink {
   readonly #broker: MemoryBroker;
-  readonly #diesAt: (edge: Edge) => boolean;
+  readonly #fate: Fate;
+  readonly #unconfirmed: UnconfirmedMessages;
   readonly #consumers: Consumer[] = [];
   #isDead = false;
 
-  /** `diesAt`: whether it dies instead of doing that. */
-  constructor(broker: MemoryBroker, diesAt: (edge: Edge) => boolean) {
+  constructor(broker: MemoryBroker, fate: Fate) {
     this.#broker = broker;
-    this.#diesAt = diesAt;
+    this.#fate = fate;
+    this.#unconfirmed = new UnconfirmedMessages(broker.clock);
   }
 
   get held(): number {
@@ -135,7 +142,7 @@ export class MemoryLink {
 
   /** Whether the process goes on; at its end, the first that it took is the next to be taken. */
   survives(edge: Edge): boolean {
-    if (this.#isDead || !this.#diesAt(edge)) return !this.#isDead;
+    if (this.#isDead || !this.#fate.diesAt(edge)) return !this.#isDead;
     for (const { held } of this.#consumers) for (const each of [...held].toReversed()) each.giveBack();
     this.#isDead = true;
     return false;
@@ -143,7 +150,9 @@ export class MemoryLink {
 
   readonly asBroker: Broker = {
     publish: async (publication) =>
-      this.survives({ what: 'publish', publication }) ? this.#broker.publish(publication) : never(),
+      this.survives({ what: 'publish', publication })
+        ? this.#unconfirmed.send(this.#channelFor(publication), publication)
+        : never(),
     consume: (queues, hold, onMessage) => {
       const pauses = new Set<string>();
       this.#consumers.push({ queues, hold, onMessage, pauses, held: new Set() });
@@ -171,6 +180,19 @@ export class MemoryLink {
     waitingFor: () => [],
     [Symbol.asyncDispose]: async () => undefined,
   };
+
+  /** As much of a channel as publishing takes: a return comes before its confirm. */
+  #channelFor(publication: Publication): ConfirmChannel {
+    const publish: ConfirmChannel['publish'] = (exchange, routingKey, _content, options, confirm) => {
+      const refusal = this.#fate.refuses(publication);
+      if (refusal === undefined ? !this.#broker.publish(publication) : refusal === 'returned') {
+        this.#unconfirmed.returned({ exchange, routingKey, messageId: options?.messageId });
+      }
+      confirm?.(refusal === 'refused' ? new Error('refused') : null, {});
+      return true;
+    };
+    return { publish } as ConfirmChannel;
+  }
 
   #handOver(queue: string, { held: inHand, onMessage }: Consumer): void {
     const kept = this.#broker.kept(queue).shift();

@@ -24,7 +24,11 @@ const faults: Record<string, Inject> = {
     // Routed as well: during the alarm the router adds nothing.
     let waiting = 0;
     const count = async () => (waiting = await toDeliver(stage));
-    await until('there is a backlog', async () => (await count()) >= BACKLOG[scale], () => waiting);
+    await until(
+      'there is a backlog',
+      async () => (await count()) >= BACKLOG[scale],
+      () => waiting,
+    );
     await alarmed(stage, 'memory', async () => {
       const received = () => receiver.received.length;
       const seen = received();
