@@ -18,7 +18,7 @@ import { eventsExchange, logQueue, rejectedQueue } from '@waybell/line/topology'
 import { settled, TurnedClock } from '@waybell/runtime/turned-clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import type { PublishedEvent } from '../testing/event.ts';
-import { MemoryBroker, MemoryLink, type Edge, type Fate } from './memory-broker.ts';
+import { MemoryBroker, MemoryLink, type Edge, type Fate } from '@waybell/line/testing/memory-broker';
 import { MemorySubscriptions } from './memory-subscriptions.ts';
 
 /** How a receiver answers: with a status, or not in time. */

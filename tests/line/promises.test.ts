@@ -76,16 +76,6 @@ describe('a notification whose retry is pending', () => {
     expect(first).not.toBe('https://moved.example/');
     expect(others).toEqual(Array.from({ length: 3 }, () => 'https://moved.example/'));
   });
-
-  test('does not wait for the retries of another subscription', async () => {
-    const { line, event, subscription } = aLine({ receiver: failing });
-    const other = line.subscriptions.add({ ...subscription, guid: randomUUID() });
-    line.publish(event());
-    await line.run();
-    const failed = line.requests.filter(({ subscription: guid }) => guid === subscription.guid);
-    expect(failed).toHaveLength(4);
-    expect(line.requests.filter(({ subscription: guid }) => guid === other.guid)).toHaveLength(1);
-  });
 });
 
 describe('a notification that waits', () => {
@@ -155,18 +145,13 @@ describe('an event', () => {
     expect(line.requests).toHaveLength(1);
   });
 
-  test.each([
-    ['feature_off', { action: 'insurance.issued', isFeatureOn: false }, {}],
-    ['links_missing', { action: 'order.picked_up_bol' }, { pdf_bol_url: null }],
-    ['no_audited_change', { action: 'order.modified', auditFieldSet: [] }, {}],
-  ])('is suppressed with the reason: %s', async (reason, row, more) => {
-    const { line, event, subscription } = aLine({ row: { ...shipper, ...row } });
-    line.publish(event({ payload: { ...findAction('shipper', row.action)?.example, ...more } }));
+  test('of a revision that changes nothing of what a subscription wants is suppressed, saying so', async () => {
+    const row = { ...shipper, action: 'order.modified', auditFieldSet: [] };
+    const { line, event, subscription } = aLine({ row });
+    line.publish(event({ payload: { ...findAction('shipper', row.action)?.example } }));
     await line.run();
-    expect(line.rejections).toEqual([]);
-    expect(line.outcomes).toMatchObject([
-      { deliveries: [], suppressed: [{ reason, subscription: subscription.guid }] },
-    ]);
+    const suppressed = [{ reason: 'no_audited_change', subscription: subscription.guid }];
+    expect(line.outcomes).toMatchObject([{ deliveries: [], suppressed }]);
   });
 
   test('of an action that does not exist is rejected as unroutable', async () => {
@@ -192,32 +177,6 @@ describe('a delivery whose retry no queue takes', () => {
 });
 
 describe('a crash of the deliverer', () => {
-  /** Each message that it handles to the end, it handles again. */
-  const beforeAcknowledging: LineOptions['diesAt'] = (edge, service) =>
-    service === 'deliverer' && edge.what === 'acknowledge' && edge.message.deliveryCount === 0;
-
-  test('after the retry was handed over does not fork the delivery', async () => {
-    const { line, event } = aLine({ receiver: failing, diesAt: beforeAcknowledging });
-    line.publish(event());
-    await line.run();
-    expect(line.requests.map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4]);
-  });
-
-  test('after a delivery was put aside does not make two of it', async () => {
-    // Slow, so that the second finds its window full; then both would be under way at once.
-    const slowlyFailing: Receiver = () => ({ status: 500, afterMs: 500 });
-    const settings = { DELIVER_WINDOW: '1', DEACTIVATE_ON_EXHAUSTED: 'none' };
-    const { line, event } = aLine({ receiver: slowlyFailing, diesAt: beforeAcknowledging, settings });
-    line.publish(event());
-    line.publish(event());
-    await line.run();
-    expect(line.requests.some(({ timesAside = 0 }) => timesAside > 0)).toBe(true);
-    for (const requests of Map.groupBy(line.requests, ({ guid }) => guid).values()) {
-      const answered = requests.filter(({ at, endedAt }) => endedAt - at === 500);
-      expect(answered.map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4]);
-    }
-  });
-
   test('before the retry was remembered costs one request more, and joins the delivery again', async () => {
     let deaths = 0;
     const diesAt: LineOptions['diesAt'] = ({ what }, service) =>
@@ -264,18 +223,6 @@ describe('a receiver that never answers', () => {
     expect(healthy.map(({ lane }) => lane)).toEqual(healthy.map(() => undefined));
     expect(hung[0]?.lane).toBeUndefined();
     expect(new Set(hung.map(({ lane }) => lane))).toContain('hung');
-  });
-
-  test('is asked as often as the schedule says, one request at a time, and every delivery is exhausted', async () => {
-    const { line, hung } = aDividedLine({ DELIVER_SLOTS: '20' });
-    await line.run();
-    const inTurn = hung();
-    expect(inTurn).toHaveLength(6 * EVENTS);
-    expect(inTurn.every(({ at }, place) => place === 0 || at >= (inTurn[place - 1]?.endedAt ?? 0))).toBe(true);
-    for (const requests of Map.groupBy(inTurn, ({ guid }) => guid).values()) {
-      expect(requests.map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4, 5, 6]);
-    }
-    expect(kinds(line).filter((kind) => kind === 'exhausted')).toHaveLength(EVENTS);
   });
 
   test('has deliveries that waited for longer than DELIVERY_MAX_AGE exhausted as expired, without a request', async () => {

@@ -1,12 +1,12 @@
 import type { ConfirmChannel, ConsumeMessage } from 'amqplib';
-import type { Broker } from '@waybell/line/broker/connect-broker';
-import type { Held } from '@waybell/line/broker/held';
-import { publishOptions } from '@waybell/line/broker/publish-options';
-import { readMessage } from '@waybell/line/broker/read-message';
-import { UnconfirmedMessages } from '@waybell/line/broker/unconfirmed-messages';
-import type { Hold } from '@waybell/line/hold';
-import type { Message, Publication } from '@waybell/line/messages';
-import type { Queue, Topology } from '@waybell/line/topology';
+import type { Broker } from '../broker/connect-broker.ts';
+import type { Held } from '../broker/held.ts';
+import { publishOptions } from '../broker/publish-options.ts';
+import { readMessage } from '../broker/read-message.ts';
+import { UnconfirmedMessages } from '../broker/unconfirmed-messages.ts';
+import type { Hold } from '../hold.ts';
+import type { Message, Publication } from '../messages.ts';
+import type { Queue, Topology } from '../topology.ts';
 import type { TurnedClock } from '@waybell/runtime/turned-clock';
 
 type Kept = { publication: Publication; since: number; deliveryCount: number };
