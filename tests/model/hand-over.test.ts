@@ -23,16 +23,7 @@ const EVERY_FAULT: readonly FaultKind[] = [
   ...(['expired twice', 'redis away', 'redis forgets', 'throws', 'outage'] as const),
 ];
 
-const killerBesideSuspect = {
-  deliveries: 2,
-  isBesideSuspects: true,
-  isRejectable: true,
-  faults: 7,
-  kinds: ['kills'],
-  answers: ['delivered'],
-  requests: 2,
-  copies: 7,
-} as const satisfies Row;
+const KILLER = { faults: 7, answers: ['delivered'], isRejectable: true } as const;
 
 async function exploreRow(row: Row): Promise<Exploration> {
   const { deliveries = 1, retries = 1, replicas = 1, answers = ['delivered', 'failed'], isRejectable = false } = row;
@@ -52,15 +43,12 @@ describe('whatever the interleaving, nothing is lost, retried beyond its schedul
       'with two deliveries in a replica that dies twice',
       { deliveries: 2, faults: 2, kinds: ['crash'], answers: ['delivered'], requests: 3, copies: 1 },
     ],
+    ['with a message that kills its process each time', { ...KILLER, kinds: ['crash'], requests: 8, copies: 10 }],
     [
-      'with a message that kills its process each time',
-      { faults: 7, kinds: ['crash'], answers: ['delivered'], isRejectable: true, requests: 8, copies: 10 },
+      'with such a message beside a suspect, which is not blamed for it',
+      { ...KILLER, deliveries: 2, isBesideSuspects: true, kinds: ['kills'], requests: 2, copies: 7 },
     ],
-    ['with such a message beside a suspect, which is not blamed for it', killerBesideSuspect],
-    [
-      'with a handler that throws each time',
-      { faults: 7, kinds: ['throws'], answers: ['delivered'], isRejectable: true, requests: 6, copies: 3 },
-    ],
+    ['with a handler that throws each time', { ...KILLER, kinds: ['throws'], requests: 6, copies: 3 }],
     [
       'with outages, which get no delivery rejected',
       { faults: 5, kinds: ['throws', 'outage'], answers: ['delivered'], requests: 6, copies: 3 },
