@@ -1,16 +1,12 @@
 import pino from 'pino';
 import { createMetrics } from '@waybell/runtime/metrics';
 import { deactivateStep } from '@waybell/deactivator/deactivate-step';
-import { readConfig as readDeactivatorConfig } from '@waybell/deactivator/config';
 import type { Deactivation } from '@waybell/deactivator/settle-deliveries';
 import { judge, requestHeaders, type Call } from '@waybell/deliverer/call-endpoint';
-import { readConfig as readDelivererConfig } from '@waybell/deliverer/config';
 import { deliverStep, waitingStep } from '@waybell/deliverer/deliver-step';
 import { openFlow } from '@waybell/deliverer/windows/flow';
-import { readConfig as readRouterConfig } from '@waybell/event-router/config';
 import { routeStep, strayStep } from '@waybell/event-router/router-steps';
 import { asideHeaders } from '@waybell/line/broker/read-message';
-import { lineTopology } from '@waybell/line/line-topology';
 import type { Once } from '@waybell/line/once';
 import { readOutcomes, type Outcome } from '@waybell/line/outcomes';
 import { runStep, type StepTools } from '@waybell/line/run-step';
@@ -18,7 +14,9 @@ import { eventsExchange, logQueue, rejectedQueue } from '@waybell/line/topology'
 import { settled, TurnedClock } from '@waybell/runtime/turned-clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import type { PublishedEvent } from '../testing/event.ts';
-import { MemoryBroker, MemoryLink, type Edge, type Fate } from '@waybell/line/testing/memory-broker';
+import { MemoryBroker } from '@waybell/line/testing/memory-broker';
+import { MemoryLink, type Edge, type Fate } from '@waybell/line/testing/memory-link';
+import { configsOf, type Configs } from './memory-configs.ts';
 import { MemorySubscriptions } from './memory-subscriptions.ts';
 
 /** How a receiver answers: with a status, or not in time. */
@@ -41,34 +39,10 @@ export type LineOptions = {
   pick?: (count: number) => number;
 };
 
-const ENVIRONMENT = {
-  DELIVER_ORIGINS: '100',
-  AMQP_URL: 'amqp://unused',
-  DATABASE_URL: 'postgres://unused',
-  REDIS_URL: 'redis://unused',
-  SECRET_KEYS: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
-};
 const metrics = createMetrics('test');
 const NOON = Date.UTC(2026, 10, 20, 12);
 /** More than anything takes that comes to an end. */
 const PATIENCE = { ms: 3 * 86_400_000, turns: 50_000 };
-
-type Configs = ReturnType<typeof readConfigs>;
-const known = new Map<string, Configs>();
-
-/** Read once: a thousand lines have the same settings. */
-function configsOf(settings: LineOptions['settings'] = {}): Configs {
-  const key = JSON.stringify(settings);
-  const configs = known.get(key) ?? readConfigs({ ...ENVIRONMENT, ...settings });
-  known.set(key, configs);
-  return configs;
-}
-
-function readConfigs(env: NodeJS.ProcessEnv) {
-  const deliverer = readDelivererConfig(env);
-  const topology = lineTopology({ schedule: deliverer.schedule, eventsLimitBytes: 2 ** 20, quorumSize: 1 });
-  return { router: readRouterConfig(env), deliverer, deactivator: readDeactivatorConfig(env), topology };
-}
 
 type Process = { link: MemoryLink; underWay: Set<Request> };
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { isAttempted, readOutcomes, type Attempted, type Rejected, type Routed } from '@waybell/line/outcomes';
 import { outcomesExchange } from '@waybell/line/topology';
 import { anEvent, type PublishedEvent } from '../testing/event.ts';
-import type { Edge } from '@waybell/line/testing/memory-broker';
+import type { Edge } from '@waybell/line/testing/memory-link';
 import { MemoryLine, type LineOptions, type Response } from './memory-line.ts';
 
 const ACTIONS = [
