@@ -27,6 +27,13 @@ describe('topology', () => {
     expect(names.filter((name) => name.startsWith('waybell.retry.'))).toHaveLength(3);
   });
 
+  test('has what waited for its retry come back to the queue of its action, and of no other', () => {
+    const keys = wide.queues
+      .filter(({ name }) => name.startsWith('waybell.retry.'))
+      .map((queue) => queue.arguments['x-dead-letter-routing-key']);
+    expect(keys).toEqual([ACTION, ACTION, 'shipper.order.paid']);
+  });
+
   test('has location reports tracked, and everything else routed', () => {
     const keysOf = (name: string) =>
       wide.queues.find((queue) => queue.name === name)?.bindings.map(({ routingKey }) => routingKey);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { findAction } from '@waybell/catalog/actions';
 import { isAttempted } from '@waybell/line/outcomes';
+import { retryExchange } from '@waybell/line/topology';
 import { aLine } from './a-line.ts';
 import type { LineOptions, MemoryLine, Receiver } from './memory-line.ts';
 import type { Row } from './memory-subscriptions.ts';
@@ -11,30 +12,8 @@ const HOUR_MS = 3_600_000;
 const shipper = { interface: 'shipper', action: 'order.paid' } as const;
 const failing: Receiver = () => ({ status: 500 });
 const kinds = (line: MemoryLine) => line.outcomes.map(({ kind }) => kind);
-const secondsBetween = (line: MemoryLine) =>
-  line.requests.slice(1).map(({ at }, index) => (at - (line.requests[index]?.endedAt ?? 0)) / 1_000);
 
 describe('a carrier notification', () => {
-  test('is sent once where the receiver answers 200', async () => {
-    const { line, event } = aLine();
-    line.publish(event());
-    await line.run();
-    expect(line.requests).toHaveLength(1);
-    expect(kinds(line)).toEqual(['routed', 'delivered']);
-    expect(line.deactivations).toEqual([]);
-  });
-
-  test('that fails is sent again after 1, 2 and 4 s, is then exhausted, and its subscription goes off', async () => {
-    const { line, event, subscription } = aLine({ receiver: failing });
-    line.publish(event());
-    await line.run();
-    expect(secondsBetween(line)).toEqual([1, 2, 4]);
-    expect(line.requests.map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4]);
-    expect(kinds(line)).toEqual(['routed', 'failed', 'failed', 'failed', 'exhausted']);
-    expect(line.deactivations).toMatchObject([{ subscription_guid: subscription.guid, rule: 'exhausted' }]);
-    expect(subscription.state).toBe('deactivated');
-  });
-
   test('is exhausted with its exact body and its last answer', async () => {
     const { line, event } = aLine({ receiver: () => ({ status: 'none', afterMs: 3_000 }) });
     line.publish(event());
@@ -47,57 +26,9 @@ describe('a carrier notification', () => {
       body: line.requests[0]?.body.toString(),
     });
   });
-
-  test('says of every retry when it was due', async () => {
-    const { line, event } = aLine({ receiver: failing });
-    line.publish(event());
-    await line.run();
-    const [first, ...retries] = line.requests;
-    expect(first).not.toHaveProperty('dueAt');
-    expect(retries.map(({ dueAt }) => dueAt)).toEqual(retries.map(({ at }) => at));
-  });
-
-  test('is sent again after a delay that counts from the failure, not from the request', async () => {
-    const { line, event } = aLine({ receiver: () => ({ status: 'none', afterMs: 3_000 }) });
-    line.publish(event());
-    await line.run();
-    expect(line.requests.map(({ at }) => (at - (line.requests[0]?.at ?? 0)) / 1_000)).toEqual([0, 4, 9, 16]);
-  });
-
-  test.each([2, 3, 4])('that succeeds at attempt %d is delivered, and its subscription stays on', async (attempt) => {
-    const { line, event, subscription } = aLine({
-      receiver: (request) => ({ status: request.attempt < attempt ? 503 : 200 }),
-    });
-    line.publish(event());
-    await line.run();
-    expect(line.requests).toHaveLength(attempt);
-    expect(line.outcomes.at(-1)).toMatchObject({ kind: 'delivered', attempt });
-    expect(subscription.state).toBe('active');
-  });
-
-  test('is the same message in every attempt: guid, body and token', async () => {
-    const { line, event, subscription } = aLine({ receiver: failing });
-    line.publish(event());
-    await line.run();
-    const tokens = line.requests.map(({ headers }) => headers['x-service-verification-token']);
-    const same = line.requests.map(({ guid, body }, index) => `${guid} ${body.toString()} ${tokens[index]}`);
-    expect(new Set(same).size).toBe(1);
-    expect(tokens[0]).toBe(`token of ${subscription.guid}`);
-    expect(JSON.parse(line.requests[0]?.body.toString() ?? '')).toMatchObject({ guid: line.requests[0]?.guid });
-  });
 });
 
 describe('a shipper notification', () => {
-  test('that fails is sent six times, 60 s apart, and its subscription stays on', async () => {
-    const { line, event, subscription } = aLine({ row: shipper, receiver: failing });
-    line.publish(event());
-    await line.run();
-    expect(secondsBetween(line)).toEqual([60, 60, 60, 60, 60]);
-    expect(line.outcomes.at(-1)).toMatchObject({ kind: 'exhausted', attempt: 6 });
-    expect(line.deactivations).toEqual([]);
-    expect(subscription.state).toBe('active');
-  });
-
   test('that exhausts its attempts switches its subscription off where a setting says so', async () => {
     const settings = { DEACTIVATE_ON_EXHAUSTED: 'shipper' };
     const { line, event, subscription } = aLine({ row: shipper, receiver: failing, settings });
@@ -145,16 +76,6 @@ describe('a notification whose retry is pending', () => {
     expect(first).not.toBe('https://moved.example/');
     expect(others).toEqual(Array.from({ length: 3 }, () => 'https://moved.example/'));
   });
-
-  test('does not wait for the retries of another subscription', async () => {
-    const { line, event, subscription } = aLine({ receiver: failing });
-    const other = line.subscriptions.add({ ...subscription, guid: randomUUID() });
-    line.publish(event());
-    await line.run();
-    const failed = line.requests.filter(({ subscription: guid }) => guid === subscription.guid);
-    expect(failed).toHaveLength(4);
-    expect(line.requests.filter(({ subscription: guid }) => guid === other.guid)).toHaveLength(1);
-  });
 });
 
 describe('a notification that waits', () => {
@@ -195,41 +116,20 @@ describe('a notification that waits', () => {
 });
 
 describe('an event', () => {
-  test('that comes twice is sent once, and the second time suppressed as a duplicate', async () => {
+  test('that comes again after 24 h, and not before, is the same message again', async () => {
     const { line, event } = aLine();
     const published = event();
     line.publish(published);
     await line.run();
+    await line.runFor(23.9 * HOUR_MS);
     line.publish(published);
     await line.run();
     expect(line.requests).toHaveLength(1);
-    expect(line.outcomes.at(-1)).toMatchObject({
-      kind: 'routed',
-      deliveries: [],
-      suppressed: [{ reason: 'duplicate' }],
-    });
-  });
-
-  test('that comes again after 24 h is the same message again', async () => {
-    const { line, event } = aLine();
-    const published = event();
-    line.publish(published);
-    await line.run();
-    await line.runFor(24 * HOUR_MS);
+    await line.runFor(0.1 * HOUR_MS);
     line.publish(published);
     await line.run();
     expect(new Set(line.requests.map(({ guid }) => guid)).size).toBe(1);
     expect(line.requests).toHaveLength(2);
-  });
-
-  test('with the guid of another is rejected', async () => {
-    const { line, event } = aLine();
-    const published = event();
-    line.publish(published);
-    line.publish({ ...published, payload: { id: 1, status: 'changed' } });
-    await line.run();
-    expect(line.requests).toHaveLength(1);
-    expect(line.rejections).toMatchObject([{ reason: 'guid_reused' }]);
   });
 
   test('that reached nobody is not remembered: it may come again', async () => {
@@ -245,26 +145,13 @@ describe('an event', () => {
     expect(line.requests).toHaveLength(1);
   });
 
-  test('reaches every client of its account, each with a message of its own', async () => {
-    const { line, event, subscription } = aLine();
-    line.subscriptions.add({ ...subscription, guid: randomUUID() });
-    line.publish(event());
+  test('of a revision that changes nothing of what a subscription wants is suppressed, saying so', async () => {
+    const row = { ...shipper, action: 'order.modified', auditFieldSet: [] };
+    const { line, event, subscription } = aLine({ row });
+    line.publish(event({ payload: { ...findAction('shipper', row.action)?.example } }));
     await line.run();
-    expect(new Set(line.requests.map(({ guid }) => guid)).size).toBe(2);
-  });
-
-  test.each([
-    ['feature_off', { action: 'insurance.issued', isFeatureOn: false }, {}],
-    ['links_missing', { action: 'order.picked_up_bol' }, { pdf_bol_url: null }],
-    ['no_audited_change', { action: 'order.modified', auditFieldSet: [] }, {}],
-  ])('is suppressed with the reason: %s', async (reason, row, more) => {
-    const { line, event, subscription } = aLine({ row: { ...shipper, ...row } });
-    line.publish(event({ payload: { ...findAction('shipper', row.action)?.example, ...more } }));
-    await line.run();
-    expect(line.rejections).toEqual([]);
-    expect(line.outcomes).toMatchObject([
-      { deliveries: [], suppressed: [{ reason, subscription: subscription.guid }] },
-    ]);
+    const suppressed = [{ reason: 'no_audited_change', subscription: subscription.guid }];
+    expect(line.outcomes).toMatchObject([{ deliveries: [], suppressed }]);
   });
 
   test('of an action that does not exist is rejected as unroutable', async () => {
@@ -274,43 +161,22 @@ describe('an event', () => {
     expect(line.rejections).toMatchObject([{ reason: 'unroutable' }]);
     expect(line.rejections[0]?.detail).toContain('carrier.order.creatd');
   });
+});
 
-  test('that is not one is rejected with its bytes', async () => {
-    const { line } = aLine();
-    line.publishBytes('carrier.order.created', Buffer.from('{"guid":'));
+describe('a delivery whose retry no queue takes', () => {
+  test('is tried again alone, and in the end rejected with its bytes: it is not lost', async () => {
+    const refuses: LineOptions['refuses'] = (publication) =>
+      publication.exchange === retryExchange ? 'returned' : undefined;
+    const { line, event } = aLine({ receiver: failing, refuses, isLoggingErrors: true });
+    line.publish(event());
     await line.run();
-    expect(line.outcomes).toEqual([]);
-    expect(line.rejections.map(({ body }) => body.toString())).toEqual(['{"guid":']);
+    expect(new Set(line.requests.map(({ attempt }) => attempt))).toEqual(new Set([1]));
+    expect(line.rejections).toMatchObject([{ reason: 'unbound', body: line.requests[0]?.body }]);
+    expect(line.outcomes.at(-1)).toMatchObject({ kind: 'rejected', delivery: line.requests[0]?.guid });
   });
 });
 
 describe('a crash of the deliverer', () => {
-  /** Each message that it handles to the end, it handles again. */
-  const beforeAcknowledging: LineOptions['diesAt'] = (edge, service) =>
-    service === 'deliverer' && edge.what === 'acknowledge' && edge.message.deliveryCount === 0;
-
-  test('after the retry was handed over does not fork the delivery', async () => {
-    const { line, event } = aLine({ receiver: failing, diesAt: beforeAcknowledging });
-    line.publish(event());
-    await line.run();
-    expect(line.requests.map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4]);
-  });
-
-  test('after a delivery was put aside does not make two of it', async () => {
-    // Slow, so that the second finds its window full; then both would be under way at once.
-    const slowlyFailing: Receiver = () => ({ status: 500, afterMs: 500 });
-    const settings = { DELIVER_WINDOW: '1', DEACTIVATE_ON_EXHAUSTED: 'none' };
-    const { line, event } = aLine({ receiver: slowlyFailing, diesAt: beforeAcknowledging, settings });
-    line.publish(event());
-    line.publish(event());
-    await line.run();
-    expect(line.requests.some(({ timesAside = 0 }) => timesAside > 0)).toBe(true);
-    for (const requests of Map.groupBy(line.requests, ({ guid }) => guid).values()) {
-      const answered = requests.filter(({ at, endedAt }) => endedAt - at === 500);
-      expect(answered.map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4]);
-    }
-  });
-
   test('before the retry was remembered costs one request more, and joins the delivery again', async () => {
     let deaths = 0;
     const diesAt: LineOptions['diesAt'] = ({ what }, service) =>
@@ -357,18 +223,6 @@ describe('a receiver that never answers', () => {
     expect(healthy.map(({ lane }) => lane)).toEqual(healthy.map(() => undefined));
     expect(hung[0]?.lane).toBeUndefined();
     expect(new Set(hung.map(({ lane }) => lane))).toContain('hung');
-  });
-
-  test('is asked as often as the schedule says, one request at a time, and every delivery is exhausted', async () => {
-    const { line, hung } = aDividedLine({ DELIVER_SLOTS: '20' });
-    await line.run();
-    const inTurn = hung();
-    expect(inTurn).toHaveLength(6 * EVENTS);
-    expect(inTurn.every(({ at }, place) => place === 0 || at >= (inTurn[place - 1]?.endedAt ?? 0))).toBe(true);
-    for (const requests of Map.groupBy(inTurn, ({ guid }) => guid).values()) {
-      expect(requests.map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4, 5, 6]);
-    }
-    expect(kinds(line).filter((kind) => kind === 'exhausted')).toHaveLength(EVENTS);
   });
 
   test('has deliveries that waited for longer than DELIVERY_MAX_AGE exhausted as expired, without a request', async () => {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { isAttempted, readOutcomes, type Attempted, type Rejected, type Routed } from '@waybell/line/outcomes';
 import { outcomesExchange } from '@waybell/line/topology';
 import { anEvent, type PublishedEvent } from '../testing/event.ts';
-import type { Edge } from './memory-broker.ts';
+import type { Edge } from '@waybell/line/testing/memory-link';
 import { MemoryLine, type LineOptions, type Response } from './memory-line.ts';
 
 const ACTIONS = [
@@ -23,7 +23,8 @@ const answers = fc.array(
 );
 const twist = fc.constantFrom('none', 'none', 'again', 'guid reused', 'links missing', 'not an event');
 
-/** `deathsAfter`: how often processes hand over, remember or acknowledge before one of them dies at that, each time. */
+/** `deathsAfter`: how often processes hand over, remember or acknowledge before one of them dies at that, each time; `refusals`:
+ * whether the broker refuses a publish. */
 export const story = fc.record({
   subscriptions: fc.array(fc.record({ where, answers, isFeatureOn: fc.boolean() }), { maxLength: 5 }),
   events: fc.array(fc.record({ where, twist, pauseMs: fc.constantFrom(0, 0, 700, 90_000) }), {
@@ -31,6 +32,7 @@ export const story = fc.record({
     maxLength: 6,
   }),
   deathsAfter: fc.array(fc.nat({ max: 30 }), { maxLength: 5 }),
+  refusals: fc.array(fc.boolean(), { maxLength: 10 }),
   outages: fc.array(fc.boolean(), { maxLength: 10 }),
   order: fc.array(fc.nat({ max: 50 }), { minLength: 1, maxLength: 20 }),
   slots: fc.constantFrom(1, 3, 1_024),
@@ -55,11 +57,12 @@ export type Happened = {
 /** Lets a story happen. Resolves with the line at its end and with what it was made of. */
 export async function happen(told: Story, mortality: Mortality): Promise<Happened> {
   const { subscriptions, order, slots, window } = told;
-  const outages = [...told.outages];
+  const [outages, refusals] = [[...told.outages], [...told.refusals]];
   let turn = 0;
   const line = new MemoryLine({
     settings: { DELIVER_SLOTS: String(slots), DELIVER_WINDOW: String(window) },
     diesAt: mortality === 'none' ? () => false : dying(told.deathsAfter, mortality),
+    refuses: () => (refusals.shift() === true ? 'refused' : undefined),
     isAway: () => outages.shift() === true,
     pick: () => order[turn++ % order.length] ?? 0,
   });

@@ -246,13 +246,6 @@ describe('settleDeliveries', () => {
       { failing_since: new Date(at - 456), last_failure_at: new Date(at + 1) },
     ]);
   });
-
-  test('with nothing to note applies the rule of the window', async () => {
-    const guid = await aSubscription();
-    const settle = settleDeliveriesIn(deactivator, { ...RULES, offOnExhausted: [], windowMs: 60_000 });
-    await change(guid, `failing_since = now() - interval '61 s', last_failure_at = now()`);
-    expect(await settle([])).toMatchObject([{ subscription_guid: guid, rule: 'window' }]);
-  });
 });
 
 describe('startSweep', () => {

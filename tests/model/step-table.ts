@@ -20,28 +20,26 @@ export type AttemptRow = { key: string; handled: Record<AnswerKind, Caused>; rep
 /** By delivery and attempt, as the step itself says. */
 export type StepTable = (delivery: number, attempt: number) => AttemptRow;
 
-export type DeliverStep = Step<Delivery>;
-export type MakeStep = (world: { findTarget: FindTarget; callEndpoint: CallEndpoint; retries: number }) => DeliverStep;
+type DeliverStep = Step<Delivery>;
+type Size = { deliveries: number; retries: number };
+type Around = { findTarget: FindTarget; callEndpoint: CallEndpoint; retries: number };
 
 const clock = new TurnedClock(0);
 
 /** The deliverer's step as it is in the product, with so many retries. */
-export const realStep: MakeStep = ({ findTarget, callEndpoint, retries }) => {
+function realStep({ findTarget, callEndpoint, retries }: Around): DeliverStep {
   const delays = Array.from({ length: retries }, (_, index) => `${index + 1}s`).join();
   const config = readConfig({ ...ADDRESSES, CARRIER_RETRY_DELAYS: delays, DELIVER_ACTIONS: 'carrier.order.created' });
   // A window of its own each time: a receiver that failed once must not turn the next attempt away.
   return deliverStep({ findTarget, callEndpoint, config, flow: openFlow(config.flow, clock), now: clock.now });
-};
+}
 
 /** Asks the step what it does with attempts up to one beyond the last. */
-export async function readStepTable(
-  make: MakeStep,
-  { deliveries, retries }: { deliveries: number; retries: number },
-): Promise<StepTable> {
+export async function readStepTable({ deliveries, retries }: Size): Promise<StepTable> {
   const rows = new Map<string, AttemptRow>();
   for (let delivery = 0; delivery < deliveries; delivery += 1) {
     for (let attempt = 1; attempt <= retries + 2; attempt += 1) {
-      rows.set(`${delivery} ${attempt}`, await readRow(make, retries, aDelivery(delivery, attempt)));
+      rows.set(`${delivery} ${attempt}`, await readRow(retries, aDelivery(delivery, attempt)));
     }
   }
   return (delivery, attempt) => {
@@ -51,10 +49,10 @@ export async function readStepTable(
   };
 }
 
-async function readRow(make: MakeStep, retries: number, delivery: Delivery): Promise<AttemptRow> {
+async function readRow(retries: number, delivery: Delivery): Promise<AttemptRow> {
   const handled = async (answer: AnswerKind) => {
     let requests = 0;
-    const step = make({
+    const step = realStep({
       retries,
       findTarget: async () => (answer === 'dropped' ? undefined : TARGET),
       callEndpoint: async () => {
@@ -64,7 +62,7 @@ async function readRow(make: MakeStep, retries: number, delivery: Delivery): Pro
     });
     return summary(step, await step.handle(delivery), requests);
   };
-  const step = make({ retries, findTarget: async () => undefined, callEndpoint: never });
+  const step = realStep({ retries, findTarget: async () => undefined, callEndpoint: never });
   if (step.once === undefined) throw new Error('the step remembers nothing');
   return {
     key: step.once.keyOf(delivery).key,

@@ -8,9 +8,13 @@ export type SuiteRun = { checkout: string; suites: readonly string[]; env: NodeJ
 /** Tests that failed, and suites that did not even load; and what jest said. */
 export type SuiteResult = { failed: { suite: string; test: string }[]; unloaded: string[]; said: string };
 
+type Assertion = { status: string; fullName: string; failureMessages: string[] };
 type JestReport = {
-  testResults: { name: string; message: string; assertionResults: { status: string; fullName: string }[] }[];
+  testResults: { name: string; message: string; assertionResults: Assertion[] }[];
 };
+
+/** A suite that goes on for ever sees nothing. */
+const LIMIT_MS = 600_000;
 
 /** Runs these test files of a checkout. */
 export async function runSuites({ checkout, suites, env }: SuiteRun): Promise<SuiteResult> {
@@ -27,7 +31,13 @@ export async function runSuites({ checkout, suites, env }: SuiteRun): Promise<Su
     '--runTestsByPath',
     ...suites.map((suite) => join(checkout, suite)),
   ];
-  const child = spawn(process.execPath, args, { cwd: checkout, env, stdio: ['ignore', 'ignore', 'pipe'] });
+  const child = spawn(process.execPath, args, {
+    cwd: checkout,
+    env,
+    stdio: ['ignore', 'ignore', 'pipe'],
+    timeout: LIMIT_MS,
+    killSignal: 'SIGKILL',
+  });
   let said = '';
   child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
   await new Promise((resolve) => child.once('close', resolve));
@@ -38,8 +48,14 @@ export async function runSuites({ checkout, suites, env }: SuiteRun): Promise<Su
   const failed = testResults.flatMap(({ name, assertionResults }) =>
     assertionResults
       .filter(({ status }) => status === 'failed')
-      .map(({ fullName }) => ({ suite: name.slice(checkout.length + 1), test: fullName })),
+      .map((test) => ({ suite: name.slice(checkout.length + 1), test: nameOf(test) })),
   );
   const unloaded = testResults.filter(({ assertionResults }) => assertionResults.length === 0).map(({ name }) => name);
   return { failed, unloaded, said };
+}
+
+/** With the law that is broken, where the test holds many. */
+function nameOf({ fullName, failureMessages }: Assertion): string {
+  const [, law] = /broken: (.+)/.exec(failureMessages.join('\n')) ?? [];
+  return law === undefined ? fullName : `${fullName}: ${law}`;
 }

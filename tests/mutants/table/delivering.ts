@@ -220,7 +220,7 @@ export const delivering: readonly Mutant[] = [
     file: 'services/deliverer/deliver-step.ts',
     find: "outgoing.kind !== 'outcome' || outgoing.outcome.kind !== 'dropped'",
     replace: "outgoing.kind === 'reject'",
-    seenBy: [PROMISES],
+    seenBy: [LAWS],
   },
   {
     name: 'retries taken for repeats',

@@ -131,7 +131,7 @@ export const routing: readonly Mutant[] = [
     file: 'libs/events/json.ts',
     find: 'return value.text;',
     replace: 'return String(Number(value.text));',
-    seenBy: ['services/event-router/revision.test.ts', 'services/event-router/notification.test.ts'],
+    seenBy: ['libs/events/read-json.test.ts'],
   },
   {
     name: 'absent and null differ',
