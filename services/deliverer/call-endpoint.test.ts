@@ -356,7 +356,7 @@ describe('callEndpoint, once there is a 2xx status, answers success', () => {
       tcpServer((socket) =>
         socket.once('data', () => {
           socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf');
-          void untilAnswered(clock).then(() => socket.resetAndDestroy());
+          void untilAnswered(clock).finally(() => socket.resetAndDestroy());
         }),
       ),
     );
