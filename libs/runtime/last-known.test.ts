@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { withLastKnown } from './last-known.ts';
+import { endedWithin } from './testing/ended-within.ts';
 import { TurnedClock } from './turned-clock.ts';
 import { Unavailable } from './unavailable.ts';
 
@@ -54,9 +55,7 @@ describe('withLastKnown', () => {
     world.hangs = hanging.promise;
     world.error = undefined;
     world.answer = 'second';
-    const found = find('a');
-    await world.clock.runFor(250);
-    expect(await found).toBe('first');
+    expect(await endedWithin({ clock: world.clock, limitMs: 250 }, find('a'))).toBe('first');
     hanging.resolve();
     world.hangs = undefined;
     expect(await find('a')).toBe('second');

@@ -59,10 +59,10 @@ describe('repeatedly', () => {
   test('ends after two seconds although a server keeps what is under way', async () => {
     const { clock, running } = working(() => new Promise(() => undefined), { beginsAtOnce: true });
     let isEnded = false;
-    const ended = running[Symbol.asyncDispose]().then(() => (isEnded = true));
+    void running[Symbol.asyncDispose]().then(() => (isEnded = true));
     await clock.runFor(1_999);
     expect(isEnded).toBe(false);
     await clock.runFor(1);
-    await ended;
+    expect(isEnded).toBe(true);
   });
 });

@@ -51,7 +51,9 @@ describe('untilShutdown', () => {
 
   test('ends a process that has not closed when its time is over', async () => {
     const { exitCode, messages } = await run(
-      untilStopped("await clock.runFor(59_999); log.info('in time'); await clock.runFor(1); log.info('late');"),
+      untilStopped(
+        "await clock.runFor(59_999); log.info('in time'); await clock.runFor(1); log.info('late'); process.exit();",
+      ),
       ['SIGTERM'],
     );
     expect(messages).toEqual(['ready', 'shutdown.begun', 'in time', 'shutdown.overdue']);

@@ -7,6 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { readNetworks } from '@waybell/runtime/forbidden-address';
+import { endedWithin } from '@waybell/runtime/testing/ended-within';
 import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
@@ -75,8 +76,7 @@ async function callFor(passedMs: number, what: Parameters<typeof call>[1] & { sc
   const clock = new TurnedClock();
   const answer = call(`${scheme}://localhost:${server.port}`, { clock, ...options });
   const socket = await begun.promise;
-  await clock.runFor(passedMs);
-  return { answer: await answer, socket };
+  return { answer: await endedWithin({ clock, limitMs: passedMs }, answer), socket };
 }
 
 /** How long a body is read once there is a status. */
@@ -324,8 +324,8 @@ describe('callEndpoint, once there is a 2xx status, answers success', () => {
     const clock = new TurnedClock();
     const answer = call(server.url, { clock });
     await untilAnswered(clock);
-    await clock.runFor(BODY_MS);
-    expect(await answer).toMatchObject({ isDelivered: true, durationMs: BODY_MS });
+    const ended = endedWithin({ clock, limitMs: BODY_MS }, answer);
+    expect(await ended).toMatchObject({ isDelivered: true, durationMs: BODY_MS });
     await closed.promise;
   });
 
@@ -356,7 +356,7 @@ describe('callEndpoint, once there is a 2xx status, answers success', () => {
       tcpServer((socket) =>
         socket.once('data', () => {
           socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf');
-          void untilAnswered(clock).then(() => socket.resetAndDestroy());
+          void untilAnswered(clock).finally(() => socket.resetAndDestroy());
         }),
       ),
     );
