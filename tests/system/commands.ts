@@ -219,10 +219,11 @@ export function commands(): void {
     /** Does something that no command is needed for, each of which takes its time to start. */
     async function onBroker<T>(work: (channel: ConfirmChannel) => Promise<T>): Promise<T> {
       const connection = await connect(stack.brokerUrl);
-      return connection
-        .createConfirmChannel()
-        .then(work)
-        .finally(async () => connection.close());
+      try {
+        return await work(await connection.createConfirmChannel());
+      } finally {
+        await connection.close();
+      }
     }
     const untilWaiting = (count: number) =>
       until(`${count} messages are rejected`, () =>
