@@ -61,11 +61,12 @@ async function run(words: string[], { release, disturbed, signal }: Run): Promis
   return suite === 'everything' ? withTheRest(counts, signal) : counts;
 }
 
-/** Where random tests begin. */
+/** Where random tests begin, and how many times as much as in the gate they try. */
 function environment(suite: string): NodeJS.ProcessEnv {
-  const { TEST_SEED = suite === 'everything' ? String(randomInt(2 ** 31)) : '1' } = process.env;
-  if (TEST_SEED !== '1') report(`TEST_SEED=${TEST_SEED}`);
-  return { ...process.env, TEST_SEED };
+  const usual = suite === 'everything' ? { seed: String(randomInt(2 ** 31)), runs: '10' } : { seed: '1', runs: '1' };
+  const { TEST_SEED = usual.seed, TEST_RUNS = usual.runs } = process.env;
+  if (TEST_SEED !== '1') report(`random tests begin at TEST_SEED=${TEST_SEED}`);
+  return { ...process.env, TEST_SEED, TEST_RUNS };
 }
 
 /** What runs with everything beside tests that jest runs. Timing is told and gates nothing. */

@@ -3,11 +3,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { connect } from 'amqplib';
+import { connect, type ConfirmChannel } from 'amqplib';
 import { RejectedQueue } from '@waybell/cli/rejected/rejected-queue';
 import { publishRejected } from '@waybell/line/aside';
 import { publishDelivery } from '@waybell/line/delivery';
 import type { Publication } from '@waybell/line/messages';
+import { rejectedQueue } from '@waybell/line/topology';
 import { cuttableProxy } from '@waybell/subscription-api/testing/cuttable-proxy';
 import { anEvent, type PublishedEvent } from '../testing/event.ts';
 import { aLocationReport } from '../testing/location-report.ts';
@@ -216,8 +217,23 @@ export function commands(): void {
         return ended.code === 0 && ended;
       });
 
+    /** Does something that no command is needed for, each of which takes its time to start. */
+    async function onBroker<T>(work: (channel: ConfirmChannel) => Promise<T>): Promise<T> {
+      const connection = await connect(stack.brokerUrl);
+      try {
+        return await work(await connection.createConfirmChannel());
+      } finally {
+        await connection.close();
+      }
+    }
+    const untilWaiting = (count: number) =>
+      until(`${count} messages are rejected`, () =>
+        onBroker(async (channel) => (await channel.checkQueue(rejectedQueue)).messageCount === count),
+      );
+
     beforeEach(async () => {
-      await succeeded('rejected purge --all --yes');
+      await onBroker((channel) => channel.purgeQueue(rejectedQueue));
+      await untilWaiting(0);
     });
 
     const list = async (): Promise<Record<string, string>[]> =>
@@ -225,29 +241,26 @@ export function commands(): void {
         .split('\n')
         .filter((line) => line !== '')
         .map((line): Record<string, string> => JSON.parse(line));
-    const untilListed = (count: number) =>
-      until(`${count} messages are rejected`, async () => {
-        const listed = await list();
-        return listed.length === count && listed;
-      });
+    const untilListed = async (count: number) => {
+      await untilWaiting(count);
+      const listed = await list();
+      expect(listed).toHaveLength(count);
+      return listed;
+    };
 
     /** Puts a message where the line would put one whose handler failed five times. */
     async function failed(from: { queue: string; exchange: string }, { body, routingKey, ...properties }: Publication) {
       const message = { ...properties, ...from, body, routingKey, deliveryCount: 0, failures: 5 };
       const rejection = { kind: 'reject', reason: 'handler_failed', detail: 'TypeError: x' } as const;
       const { messageId, type, note, contentType, headers } = publishRejected(message, rejection, wallClockMs());
-      const connection = await connect(stack.brokerUrl);
-      const channel = await connection.createConfirmChannel();
-      channel.publish('waybell.rejected', '', body, {
-        persistent: true,
-        ...(messageId !== undefined && { messageId }),
-        ...(type !== undefined && { type }),
-        ...(note !== undefined && { correlationId: note }),
-        ...(contentType !== undefined && { contentType }),
-        ...(headers !== undefined && { headers }),
+      // Without what it has none of: the shapes are those of amqplib, where none is no member.
+      const described = JSON.parse(
+        JSON.stringify({ messageId, type, correlationId: note, contentType, headers }),
+      ) as object;
+      await onBroker(async (channel) => {
+        channel.publish('waybell.rejected', '', body, { persistent: true, ...described });
+        await channel.waitForConfirms();
       });
-      await channel.waitForConfirms();
-      await connection.close();
     }
 
     test('lists and shows what was refused, byte for byte, and looking changes nothing', async () => {

@@ -14,7 +14,9 @@ const namesIn = (text: string) => [...text.matchAll(/^# TYPE (waybell_\w+) /gm)]
 /** What is counted for carriers, by its series. */
 async function countsOf(service: string): Promise<Map<string, number>> {
   const lines = (await metricsOf(service)).split('\n');
-  const counts = lines.filter((line) => line.includes('interface="carrier"') && /_(count|total)\{/.test(line));
+  const counts = lines.filter(
+    (line) => line.includes('interface="carrier"') && /_(count|outcomes_total|routed_total)\{/.test(line),
+  );
   return new Map(
     counts.map((line) => {
       const [, series = '', count] =

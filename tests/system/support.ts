@@ -145,7 +145,7 @@ const before: Record<number, () => Promise<unknown>> = {
 export function support(): void {
   describe('docs/support.md', () => {
     beforeAll(happen);
-    afterAll(answered);
+    afterAll(() => answered());
 
     test('has an answer to twenty questions', () => {
       expect(questions).toHaveLength(20);
