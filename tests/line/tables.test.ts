@@ -12,6 +12,7 @@ import { createAccount } from '@waybell/subscription-api/accounts';
 import { rotateSecrets } from '@waybell/subscription-api/rotate-secrets';
 import { createTestDatabase, silentLog, type TestDatabase } from '@waybell/subscription-api/testing/database';
 import { until } from '@waybell/runtime/testing/until';
+import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 
 const keyRing = readKeyRing(`k1:${Buffer.alloc(32, 1).toString('base64')}`);
 const DAY_MS = 86_400_000;
@@ -77,7 +78,7 @@ const change = (guid: string, what: string) =>
   store.postgres.query(`update waybell.subscriptions set ${what} where guid = $1`, [guid]);
 
 function anEnd(subscription: string, what: Partial<Ended> = {}): Ended {
-  const at = Date.now();
+  const at = wallClockMs();
   return {
     kind: 'exhausted',
     subscription,
@@ -232,7 +233,7 @@ describe('settleDeliveries', () => {
 
   test('keeps times to the millisecond, each with its own message', async () => {
     const [first, second] = [await aSubscription(), await aSubscription()];
-    const at = Date.now() - 5_000;
+    const at = wallClockMs() - 5_000;
     await settleDeliveriesIn(deactivator, { ...RULES, offOnExhausted: [], offOnWindow: [] })([
       anEnd(first, { beganAt: at - 123, at }),
       anEnd(second, { beganAt: at - 456, at: at + 1 }),
