@@ -124,8 +124,7 @@ describe('publish', () => {
     const unsure = publisher.publish(aPublication(queue, 'unsure')).catch(String);
     await clock.runFor(CONFIRM_LIMIT_MS);
     expect(publisher.publishing().unconfirmed).toBe(1);
-    await clock.runFor(1_000);
-    expect(await unsure).toContain('the connection is gone');
+    expect(await endedWithin({ clock, limitMs: 1_000 }, unsure)).toContain('the connection is gone');
     expect(publisher.isWritable()).toBe(false);
     // The way back may stay closed: then the connection is not closed, but given up.
     await clock.runFor(2_000);
@@ -269,8 +268,8 @@ describe('a blocked connection', () => {
     broker.detour.stall();
     try {
       const published = publisher.publish(aPublication(queue)).catch(String);
-      await clock.runFor(CONFIRM_LIMIT_MS + 1_000);
-      expect(await published).toContain('the connection is gone');
+      const ended = endedWithin({ clock, limitMs: CONFIRM_LIMIT_MS + 1_000 }, published);
+      expect(await ended).toContain('the connection is gone');
       broker.detour.flow();
       await clock.runFor(2_000);
       await publisher.untilWritable();
