@@ -38,7 +38,7 @@ export function underLoad(inject: Inject, options: UnderLoadOptions = {}) {
   const { releaseTimes = 1, eventsPerSecond = {}, permits = () => [], check = () => [] } = options;
   const plans: Record<Scale, Plan> = { ...PLANS, release: { ...PLANS.release, times: releaseTimes } };
   return async (stage: Stage, ledger: Ledger): Promise<Course> => {
-    const { stack, receiver, scale } = stage;
+    const { receiver, scale } = stage;
     const { times, eventsBefore, eventsAfter, ...plan } = plans[scale];
     const rate = Math.min(eventsPerSecond[scale] ?? plan.eventsPerSecond, MOST_PER_SECOND);
     const [parties, seen] = [await subscribers(stage), receiver.received.length];
