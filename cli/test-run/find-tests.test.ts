@@ -1,38 +1,53 @@
 import { describe, expect, test } from '@jest/globals';
 import { repository } from '@waybell/stack/stack-folder';
 import { findTests, selectTests, type TestFile } from './find-tests.ts';
+import { inOrder } from './in-order.ts';
 
 const aTest = (path: string, about: Partial<TestFile> = {}): TestFile => ({
   path,
   suite: 'gate',
-  needsServers: false,
+  needs: 'nothing',
   ...about,
 });
 const pure = aTest('libs/line/topology.test.ts');
-const served = aTest('tests/system/callbacks.test.ts', { needsServers: true });
-const long = aTest('tests/system/schedules.long.test.ts', { suite: 'long', needsServers: true });
-const timing = aTest('tests/system/latency.timing.test.ts', { suite: 'timing', needsServers: true });
+const served = aTest('tests/stores/partitions.test.ts', { needs: 'servers' });
+const breaking = aTest('libs/line/run-step.test.ts', { needs: 'a turn' });
+const system = aTest('tests/system/why.test.ts', { needs: 'a stack' });
+const long = aTest('tests/system/schedules.long.test.ts', { suite: 'long', needs: 'a stack' });
+const timing = aTest('tests/system/latency.timing.test.ts', { suite: 'timing', needs: 'a stack' });
+const all = [served, breaking, pure, system, long, timing];
 
 describe('selectTests', () => {
   test.each([
-    [[], [pure, served]],
-    [['everything'], [pure, served, long]],
+    [[], [served, breaking, pure, system]],
+    [['everything'], [served, breaking, pure, system, long]],
     [['timing'], [timing]],
     [['line'], [pure]],
     [
       ['./libs/line/', 'schedules'],
-      [pure, long],
+      [breaking, pure, long],
     ],
   ])('%j', (words, expected) => {
-    expect(selectTests([pure, served, long, timing], words)).toEqual(expected);
+    expect(selectTests(all, words)).toEqual(expected);
+  });
+});
+
+describe('inOrder', () => {
+  test('those that take turns begin behind one system alone: two workers at once would wait for each other', () => {
+    expect(inOrder([served, breaking, pure, long, system])).toEqual(
+      [pure, system, breaking, long, served].map(({ path }) => path),
+    );
   });
 });
 
 describe('findTests', () => {
-  test('knows the suite of each test of this repository, and whether it needs servers', () => {
+  test('knows the suite of each test of this repository, and what it needs', () => {
     const found = new Map(findTests(repository).map((file) => [file.path, file]));
+    const needs = (path: string) => found.get(path)?.needs;
     expect(found.get('cli/test-run/find-tests.test.ts')).toEqual(aTest('cli/test-run/find-tests.test.ts'));
-    expect(found.get('libs/stack/servers.test.ts')).toMatchObject({ needsServers: true });
-    expect(found.get('libs/line/run-step.test.ts')).toMatchObject({ needsServers: true });
+    expect(needs('libs/stack/servers.test.ts')).toBe('servers');
+    expect(needs('libs/line/declare.test.ts')).toBe('servers');
+    expect(needs('libs/line/run-step.test.ts')).toBe('a turn');
+    expect(needs('tests/system/what-people-ask.test.ts')).toBe('a stack');
   });
 });

@@ -4,8 +4,11 @@ import { dirname, join, resolve } from 'node:path';
 /** What gates a landing, what runs with everything, and what measures real time. */
 export type Suite = 'gate' | 'long' | 'timing';
 
+/** What a test runs on: nothing, servers that many share, its turn with those to break, or a whole system. */
+export type Needs = 'nothing' | 'servers' | 'a turn' | 'a stack';
+
 /** One test file, by its path from the root of the repository. */
-export type TestFile = { path: string; suite: Suite; needsServers: boolean };
+export type TestFile = { path: string; suite: Suite; needs: Needs };
 
 /** Every test of the repository. A file's name says its suite: `.long.test.ts`, `.timing.test.ts`, else the gate. */
 export function findTests(root: string): TestFile[] {
@@ -13,7 +16,7 @@ export function findTests(root: string): TestFile[] {
     cwd: root,
     exclude: (path) => path.includes('node_modules') || path.includes('.waybell'),
   });
-  return paths.toSorted().map((path) => ({ path, suite: suiteOf(path), needsServers: needsServers(root, path) }));
+  return paths.toSorted().map((path) => ({ path, suite: suiteOf(path), needs: needsOf(root, path) }));
 }
 
 /** What `./waybell test` is asked to run: suites by name, parts of paths, or nothing for the gate. */
@@ -23,8 +26,7 @@ export function selectTests(all: TestFile[], words: string[]): TestFile[] {
   if (words.length === 1) {
     if (word === 'everything') return all.filter(({ suite }) => suite !== 'timing');
     if (word === 'timing') return all.filter(({ suite }) => suite === 'timing');
-    if (word === 'line')
-      return all.filter(({ suite, needsServers: isWithServers }) => suite === 'gate' && !isWithServers);
+    if (word === 'line') return all.filter(({ suite, needs }) => suite === 'gate' && needs === 'nothing');
   }
   const parts = words.map((part) => part.replace(/^\.\//, ''));
   return all.filter(({ path }) => parts.some((part) => path.includes(part)));
@@ -35,22 +37,26 @@ function suiteOf(path: string): Suite {
   return suite === 'long' || suite === 'timing' ? suite : 'gate';
 }
 
-// The marks of a test on real servers: those of the run, or the start of servers of its own.
-const SERVERS_MARK = /TEST_(SERVERS)|\bstart(Servers|Stack)\b/;
+const MARKS: [Needs, RegExp][] = [
+  ['a stack', /\bTestStack\.(start)|\bstart(Stack)\(/],
+  ['a turn', /\bBreakableBroker\.(start)/],
+  ['servers', /TEST_(SERVERS)|\bstart(Servers)\b/],
+];
 const IMPORT = /from\s+'((?:\.{1,2}\/|@waybell\/)[^']+)'/g;
 
-/** Whether the file, or anything of this repository that it imports, uses real servers. */
-function needsServers(root: string, path: string): boolean {
+/** The most that the file, or anything of this repository that it imports, needs. */
+function needsOf(root: string, path: string): Needs {
   const seen = new Set<string>();
   const queue = [join(root, path)];
+  let all = '';
   for (let file = queue.pop(); file !== undefined; file = queue.pop()) {
     if (seen.has(file) || !existsSync(file)) continue;
     seen.add(file);
     const source = readFileSync(file, 'utf8');
-    if (SERVERS_MARK.test(source)) return true;
+    all += source;
     for (const [, target = ''] of source.matchAll(IMPORT)) queue.push(fileOf(root, file, target));
   }
-  return false;
+  return MARKS.find(([, mark]) => mark.test(all))?.[0] ?? 'nothing';
 }
 
 function fileOf(root: string, importer: string, target: string): string {

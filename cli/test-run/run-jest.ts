@@ -5,6 +5,7 @@ import { join, relative } from 'node:path';
 import { THROWAWAY } from '@waybell/stack/engine-servers';
 import { repository } from '@waybell/stack/stack-folder';
 import type { TestFile } from './find-tests.ts';
+import { inOrder } from './in-order.ts';
 
 export type TestCounts = { passed: number; failed: number };
 
@@ -38,12 +39,11 @@ export async function runJest({ tests, env, onOutput, signal }: JestRun): Promis
     `--testSequencer=${join(repository, 'cli', 'test-run', 'gate-order.js')}`,
     ...tests.map(({ path }) => `--testMatch=${join(repository, path)}`),
   ];
-  const withServers = tests.filter(({ needsServers }) => needsServers).map(({ path }) => path);
   // Its report is not the command's answer: it goes to stderr.
   const output = onOutput === undefined ? 2 : 'pipe';
   const child = spawn(process.execPath, args, {
     cwd: repository,
-    env: { ...env, [THROWAWAY]: '1', TEST_FILES_WITH_SERVERS: withServers.join() },
+    env: { ...env, [THROWAWAY]: '1', TEST_ORDER: inOrder(tests).join() },
     stdio: ['ignore', output, output],
   });
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => onOutput?.(chunk));

@@ -29,7 +29,7 @@ export async function runTests({ tests, env, signal, isDisturbed = false }: Test
     notes.push(line);
     report(line);
   };
-  const lender = tests.some(({ needsServers }) => needsServers)
+  const lender = tests.some(({ needs }) => needs !== 'nothing')
     ? stack.use(await lendServers({ home, note, report }))
     : undefined;
   if (isDisturbed) stack.use(disturb(report));

@@ -23,7 +23,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 }
 const withServers = new Set(
   findTests(repository)
-    .filter(({ needsServers }) => needsServers)
+    .filter(({ needs }) => needs !== 'nothing')
     .map(({ path }) => path),
 );
 const needsPostgres = chosen.some(({ seenBy }) => seenBy.some((suite) => withServers.has(suite)));
