@@ -9,7 +9,7 @@ type Laws = Record<string, (happened: Happened) => void>;
 
 const inOrder = (lines: Iterable<string>) => [...new Set(lines)].toSorted();
 
-/** As `expect` would say it: thousands of expectations in each of a thousand stories are too slow. */
+/** As `expect` would say it, which is too slow for so many. */
 function same(told: unknown, expected: unknown): void {
   if (JSON.stringify(told) !== JSON.stringify(expected)) expect(told).toEqual(expected);
 }

@@ -8,7 +8,6 @@ import type { LineOptions, MemoryLine, Receiver } from './memory-line.ts';
 import type { Row } from './memory-subscriptions.ts';
 
 const HOUR_MS = 3_600_000;
-
 const shipper = { interface: 'shipper', action: 'order.paid' } as const;
 const failing: Receiver = () => ({ status: 500 });
 const kinds = (line: MemoryLine) => line.outcomes.map(({ kind }) => kind);

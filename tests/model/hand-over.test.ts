@@ -22,7 +22,6 @@ const EVERY_FAULT: readonly FaultKind[] = [
   ...(['crash', 'cut', 'refused', 'unconfirmed', 'returned'] as const),
   ...(['expired twice', 'redis away', 'redis forgets', 'throws', 'outage'] as const),
 ];
-
 const KILLER = { faults: 7, answers: ['delivered'], isRejectable: true } as const;
 
 async function exploreRow(row: Row): Promise<Exploration> {

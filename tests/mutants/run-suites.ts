@@ -18,7 +18,7 @@ const LIMIT_MS = 600_000;
 
 /** Runs these test files of a checkout. */
 export async function runSuites({ checkout, suites, env }: SuiteRun): Promise<SuiteResult> {
-  const folder = await mkdtemp(join(tmpdir(), 'waybell-jest-'));
+  const folder = await mkdtemp(join(tmpdir(), 'waybell-mutants-jest-'));
   const outputFile = join(folder, 'result.json');
   const args = [
     '--experimental-vm-modules',
@@ -42,7 +42,7 @@ export async function runSuites({ checkout, suites, env }: SuiteRun): Promise<Su
   child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
   await new Promise((resolve) => child.once('close', resolve));
   const text = await readFile(outputFile, 'utf8').catch(() => undefined);
-  await rm(folder, { recursive: true });
+  await rm(folder, { recursive: true, force: true });
   if (text === undefined) return { failed: [], unloaded: [...suites], said };
   const { testResults } = JSON.parse(text) as JestReport;
   const failed = testResults.flatMap(({ name, assertionResults }) =>
