@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
+import { appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { explainFailure } from '@waybell/stack/explain-failure';
@@ -21,7 +22,7 @@ export function testCommand(): Command {
       '\nWithout a suite it runs what gates a change. "everything" adds what takes long: *.long.test.ts, all faults, mutants' +
         '\nand timing. A running stack is not touched, and no server that the environment names.' +
         '\nRABBITMQ_VERSION=4.0 runs them on that version (see "./waybell up --help").' +
-        '\nTEST_SEED=<number> is where random tests begin: fixed, but with "everything" random, and printed.' +
+        '\nTEST_SEED=<number> is where random tests begin: fixed, but with "everything" random, printed, and kept in .waybell/seeds.log.' +
         '\n"mutants" breaks the product in small ways, and says which test sees each.' +
         '\n"timing" measures what depends on the machine; nothing is gated by it.' +
         '\n"faults" breaks things under load and prints what each fault cost: lost, duplicates, seconds, memory.' +
@@ -67,6 +68,14 @@ function environment(suite: string): NodeJS.ProcessEnv {
   const { TEST_SEED = usual.seed, TEST_RUNS = usual.runs } = process.env;
   if (TEST_SEED !== '1') report(`random tests begin at TEST_SEED=${TEST_SEED}`);
   return { ...process.env, TEST_SEED, TEST_RUNS };
+}
+
+/** So that what a random run found can be found again. */
+function keepSeed({ TEST_SEED, TEST_RUNS }: NodeJS.ProcessEnv, { failed }: TestCounts): void {
+  const home = join(repository, '.waybell');
+  mkdirSync(home, { recursive: true });
+  const line = `${new Date().toISOString()} TEST_SEED=${TEST_SEED} TEST_RUNS=${TEST_RUNS} ${failed} failed\n`;
+  appendFileSync(join(home, 'seeds.log'), line);
 }
 
 /** What runs with everything beside tests that jest runs. Timing is told and gates nothing. */
