@@ -66,16 +66,14 @@ async function run(words: string[], { release, disturbed, signal }: Run): Promis
 function environment(suite: string): NodeJS.ProcessEnv {
   const usual = suite === 'everything' ? { seed: String(randomInt(2 ** 31)), runs: '10' } : { seed: '1', runs: '1' };
   const { TEST_SEED = usual.seed, TEST_RUNS = usual.runs } = process.env;
-  if (TEST_SEED !== '1') report(`random tests begin at TEST_SEED=${TEST_SEED}`);
+  if (TEST_SEED !== '1') {
+    const line = `TEST_SEED=${TEST_SEED} TEST_RUNS=${TEST_RUNS}`;
+    report(`random tests begin at ${line}`);
+    // What a random run finds can be found again.
+    mkdirSync(join(repository, '.waybell'), { recursive: true });
+    appendFileSync(join(repository, '.waybell', 'seeds.log'), `${new Date().toISOString()} ${line}\n`);
+  }
   return { ...process.env, TEST_SEED, TEST_RUNS };
-}
-
-/** So that what a random run found can be found again. */
-function keepSeed({ TEST_SEED, TEST_RUNS }: NodeJS.ProcessEnv, { failed }: TestCounts): void {
-  const home = join(repository, '.waybell');
-  mkdirSync(home, { recursive: true });
-  const line = `${new Date().toISOString()} TEST_SEED=${TEST_SEED} TEST_RUNS=${TEST_RUNS} ${failed} failed\n`;
-  appendFileSync(join(home, 'seeds.log'), line);
 }
 
 /** What runs with everything beside tests that jest runs. Timing is told and gates nothing. */
