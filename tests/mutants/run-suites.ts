@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-export type SuiteRun = { checkout: string; suites: readonly string[]; env: NodeJS.ProcessEnv };
+export type SuiteRun = { checkout: string; suites: readonly string[]; env?: NodeJS.ProcessEnv | undefined };
 
 /** Tests that failed, and suites that did not even load; and what jest said. */
 export type SuiteResult = { failed: { suite: string; test: string }[]; unloaded: string[]; said: string };
@@ -33,7 +33,7 @@ export async function runSuites({ checkout, suites, env }: SuiteRun): Promise<Su
   ];
   const child = spawn(process.execPath, args, {
     cwd: checkout,
-    env,
+    env: { ...process.env, ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
     timeout: LIMIT_MS,
     killSignal: 'SIGKILL',
