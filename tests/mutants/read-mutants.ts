@@ -21,7 +21,7 @@ const BESIDE = 'the test beside it';
 export function readMutants(checkout: string): Mutant[] {
   const mutants: Mutant[] = [];
   for (const table of globSync('tests/mutants/*.txt', { cwd: checkout }).toSorted()) {
-    let [file, seenBy] = ['nothing', 'nobody'];
+    let [file, seenBy] = ['"## file" above', '"# seen by" above'];
     for (const [index, line] of readFileSync(join(checkout, table), 'utf8').split('\n').entries()) {
       if (line === '') continue;
       const expect = (isSo: boolean, what: string) => {
@@ -36,11 +36,12 @@ export function readMutants(checkout: string): Mutant[] {
         expect(!mutants.some((other) => other.name === name), 'there is one of this name');
         const suites = seenBy === BESIDE ? [file.replace(/ts$/, 'test.ts')] : seenBy.split(', ');
         const missing = [file, ...suites].filter((each) => !existsSync(join(checkout, each)));
-        expect(missing.length === 0, `${missing.join()} is not there`);
+        expect(missing.length === 0, `${missing.join(', ')} is not there`);
         mutants.push({ name, promise, file, seenBy: suites, find: [], replace: [] });
       } else {
-        expect(find !== undefined || (replace !== undefined && row?.find.length !== 0), 'is no line of a table');
-        (find === undefined ? row?.replace : row?.find)?.push(find ?? replace ?? '');
+        const lines = find === undefined ? row?.replace : row?.find;
+        expect((find ?? replace) !== undefined && lines !== undefined, 'is no line of a table');
+        lines?.push(find ?? replace ?? '');
       }
     }
   }
