@@ -113,6 +113,8 @@ function dying(deathsAfter: readonly number[], mortality: Mortality): NonNullabl
   const deaths = new Map<string, number>();
   const handedOver = new Set<string>();
   return (edge, service) => {
+    // What is acknowledged ought to be remembered by then.
+    if (edge.what === 'acknowledge') handedOver.delete(edge.message.messageId ?? '');
     const [next = Infinity] = plan;
     const died = deaths.get(service) ?? 0;
     const mayDie = died < MOST_DEATHS && (mortality === 'any' || handedOver.size === 0);
@@ -129,19 +131,11 @@ function dying(deathsAfter: readonly number[], mortality: Mortality): NonNullabl
 
 /** Keeps the guids of deliveries of which something is handed over, and that are not remembered yet. */
 function note(edge: Edge, handedOver: Set<string>): void {
-  switch (edge.what) {
-    case 'publish': {
-      const { exchange, body, messageId = '' } = edge.publication;
-      const outcomes = exchange === outcomesExchange ? readOutcomes(body).filter(isAttempted) : [];
-      for (const guid of exchange === outcomesExchange ? outcomes.map(({ delivery }) => delivery) : [messageId]) {
-        handedOver.add(guid);
-      }
-      return;
-    }
-    case 'remember':
-      for (const guid of handedOver) if (edge.key.includes(guid)) handedOver.delete(guid);
-      return;
-    case 'acknowledge':
-      handedOver.delete(edge.message.messageId ?? '');
+  if (edge.what === 'remember') for (const guid of handedOver) if (edge.key.includes(guid)) handedOver.delete(guid);
+  if (edge.what !== 'publish') return;
+  const { exchange, body, messageId = '' } = edge.publication;
+  const outcomes = exchange === outcomesExchange ? readOutcomes(body).filter(isAttempted) : [];
+  for (const guid of exchange === outcomesExchange ? outcomes.map(({ delivery }) => delivery) : [messageId]) {
+    handedOver.add(guid);
   }
 }

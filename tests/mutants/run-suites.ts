@@ -1,9 +1,12 @@
-import { spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 
-export type SuiteRun = { checkout: string; suites: readonly string[]; env: NodeJS.ProcessEnv };
+const run = promisify(execFile);
+
+export type SuiteRun = { checkout: string; suites: readonly string[]; env?: NodeJS.ProcessEnv | undefined };
 
 /** Tests that failed, and suites that did not even load; and what jest said. */
 export type SuiteResult = { failed: { suite: string; test: string }[]; unloaded: string[]; said: string };
@@ -31,16 +34,10 @@ export async function runSuites({ checkout, suites, env }: SuiteRun): Promise<Su
     '--runTestsByPath',
     ...suites.map((suite) => join(checkout, suite)),
   ];
-  const child = spawn(process.execPath, args, {
-    cwd: checkout,
-    env,
-    stdio: ['ignore', 'ignore', 'pipe'],
-    timeout: LIMIT_MS,
-    killSignal: 'SIGKILL',
-  });
-  let said = '';
-  child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
-  await new Promise((resolve) => child.once('close', resolve));
+  const limits = { timeout: LIMIT_MS, killSignal: 'SIGKILL', maxBuffer: 2 ** 28 } as const;
+  const whole = { cwd: checkout, env: { ...process.env, ...env }, ...limits };
+  // It fails where a test does, and its report says which.
+  const { stderr: said } = await run(process.execPath, args, whole).catch((error: { stderr: string }) => error);
   const text = await readFile(outputFile, 'utf8').catch(() => undefined);
   await rm(folder, { recursive: true, force: true });
   if (text === undefined) return { failed: [], unloaded: [...suites], said };
