@@ -7,6 +7,8 @@ export type ServerSetup = { folder: StackFolder; record: StackRecord; binary: st
 export type ServerKind = {
   /** Virtual hosts of RabbitMQ beside `/`, with the same users and rights. */
   vhosts?: readonly string[] | undefined;
+  /** Lines for rabbitmq.conf beside those that every node has. */
+  configuration?: readonly string[] | undefined;
   /** For tests: nothing of it is to survive the machine, and many share it. */
   isThrowaway?: boolean | undefined;
 };

@@ -29,14 +29,12 @@ export type NodeOptions = {
   /** Of the process, its log, its folder, and its ports: `<name>` for clients, `<name>-node` for other nodes. */
   name: string;
   nodeName: string;
-  /** Lines for rabbitmq.conf beside those that every node has. */
-  configuration?: readonly string[];
 };
 
 /** One node. It needs the port mapper, which the nodes of a cluster share. */
 export function rabbitmqNode(setup: ServerSetup, options: NodeOptions): PrivateServer {
-  const { folder, record, binary, vhosts } = setup;
-  const { name, nodeName, configuration = [] } = options;
+  const { folder, record, binary, vhosts, configuration } = setup;
+  const { name, nodeName } = options;
   const home = join(folder.home, name);
   const port = portOf(record, name);
   const url = `amqp://waybell:${record.password}@127.0.0.1:${port}`;
@@ -94,13 +92,9 @@ export function portMapper({ folder, record, binary }: ServerSetup): ProcessSpec
   };
 }
 
-type Settings = Pick<ServerSetup, 'record' | 'vhosts'> & {
-  home: string;
-  port: number;
-  configuration: readonly string[];
-};
+type Settings = Pick<ServerSetup, 'record' | 'vhosts' | 'configuration'> & { home: string; port: number };
 
-async function writeSettings({ home, port, record, vhosts, configuration }: Settings): Promise<void> {
+async function writeSettings({ home, port, record, vhosts, configuration = [] }: Settings): Promise<void> {
   mkdirSync(home, { recursive: true, mode: 0o700 });
   writePrivately(join(home, '.erlang.cookie'), record.erlangCookie);
   writeFileSync(join(home, 'rabbitmq-env.conf'), '');

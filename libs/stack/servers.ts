@@ -141,7 +141,7 @@ export async function startServers(options: ServersOptions): Promise<Servers> {
 
 /** Starts servers without waiting for them: see `ready`. The caller stops them whatever happens. */
 export async function beginServers(options: ServersOptions): Promise<Servers> {
-  const { env = {}, only = SERVER_NAMES, restart = 'never', lent = {}, vhosts, isThrowaway } = options;
+  const { env = {}, only = SERVER_NAMES, restart = 'never', lent = {}, vhosts, configuration, isThrowaway } = options;
   const { onEvent = () => undefined, report = () => undefined } = options;
   const folder = stackFolder(options.home);
   makeFolders(folder);
@@ -157,10 +157,10 @@ export async function beginServers(options: ServersOptions): Promise<Servers> {
   for (const name of only) {
     const source = sources[name];
     if (source?.from === 'binary')
-      privately.set(name, MAKERS[name]({ folder, record, binary: source.path, vhosts, isThrowaway }));
+      privately.set(name, MAKERS[name]({ folder, record, binary: source.path, vhosts, configuration, isThrowaway }));
   }
   const contained = only.filter((name) => sources[name]?.from === 'engine');
-  if (vhosts !== undefined && contained.includes('rabbitmq'))
+  if ((vhosts ?? configuration) !== undefined && contained.includes('rabbitmq'))
     throw new Error('this needs RabbitMQ as a program, not as a container: install rabbitmq-server');
   const engine = contained.length > 0 ? engineServers({ folder, record, names: contained }) : undefined;
   return new Servers({ sources, privately, engine, restart, onEvent });

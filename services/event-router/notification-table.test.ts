@@ -24,18 +24,32 @@ function readRows(text: string): Row[] {
     .split('\n\n')
     .map((block) => block.split('\n').filter((line) => line !== '' && !line.startsWith('#')));
   return blocks
-    .map((lines) => lines.map((line): [string, string] => [line.slice(0, 10).trim(), line.slice(10)]))
     .filter((lines) => lines.length > 0)
+    .flatMap(spelledOut)
+    .map((lines) => lines.map((line): [string, string] => [line.slice(0, 10).trim(), line.slice(10)]))
     .map((lines) => ({ title: lines.find(([key]) => key === 'row')?.[1] ?? '', lines }));
+}
+
+/** A row for each word of its lines `each`; the row itself where it has none. */
+function spelledOut(lines: string[]): string[][] {
+  const [each, others] = [true, false].map((isEach) => lines.filter((line) => line.startsWith('each ') === isEach));
+  const words = (each ?? []).flatMap((line) => line.slice(10).split(' '));
+  return words.length === 0
+    ? [lines]
+    : words.map((word) => (others ?? []).map((line) => line.replaceAll('<each>', word)));
 }
 
 function lineOf(row: Row, key: string): string | undefined {
   return row.lines.find(([each]) => each === key)?.[1];
 }
 
+const receivedBy = (row: Row): string => lineOf(row, 'receives') ?? lineOf(row, 'action')?.split(' ')[0] ?? '';
+
 function read(row: Row): EventReading {
   const [interfaceName, name] = (lineOf(row, 'action') ?? '').split(' ');
-  const parties = (lineOf(row, 'receives') ?? '').split(' ').map((party) => `"${party}":"${accounts[party]}"`);
+  const parties = receivedBy(row)
+    .split(' ')
+    .map((party) => `"${party}":"${accounts[party]}"`);
   const members = [
     '"guid":"f0f0f0f0-f0f0-4f0f-8f0f-f0f0f0f0f0f0"',
     `"interface":"${interfaceName}","action":"${name}"`,
@@ -66,7 +80,7 @@ function expected(row: Row): string[] {
   if (rejected !== undefined) return [`rejected ${rejected}`];
   const sent = row.lines.filter(([key]) => key === 'sent' || key === 'nothing').map((line) => line.join(' '));
   const [gate, unknown] = [lineOf(row, 'gate') ?? 'none', lineOf(row, 'unknown') ?? '0'];
-  return [`receives ${lineOf(row, 'receives')}`, `gate ${gate}`, `unknown ${unknown}`, ...sent];
+  return [`receives ${receivedBy(row)}`, `gate ${gate}`, `unknown ${unknown}`, ...sent];
 }
 
 function targetsOf(row: Row): Target[] {

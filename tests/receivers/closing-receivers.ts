@@ -1,6 +1,5 @@
-import type { Socket } from 'node:net';
 import { tcpServer } from '@waybell/deliverer/testing/server';
-import type { HostileReceivers, Started } from './hostile-receiver.ts';
+import { asked, type HostileReceivers } from './hostile-receiver.ts';
 
 const HALF_A_BODY = 'HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf';
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n';
@@ -49,8 +48,3 @@ export const closingReceivers: HostileReceivers = {
     start: () => asked((socket) => void socket.end('HTTP/1.1 200 OK\r\nconnection: keep-alive\r\n\r\n')),
   },
 };
-
-/** Does this to a connection when a request comes. */
-function asked(act: (socket: Socket) => void): Promise<Started> {
-  return tcpServer((socket) => socket.once('data', () => act(socket)));
-}

@@ -8,10 +8,12 @@ import { DENIED_PORTS, readPorts } from '@waybell/runtime/callback-ports';
 import { readNetworks } from '@waybell/runtime/forbidden-address';
 import { findCallbackUrlFault } from '@waybell/subscription-api/callback-url';
 import { countConnections } from './count-connections.ts';
-import groups from './hostile-callbacks.json' with { type: 'json' };
+import { hostileCallbacks } from './hostile-callbacks.ts';
 
 /** Each address with what a subscribe answers; null is that it is taken. `names` is what its name means, if anything. */
-const table = groups.flatMap(({ form, answer, names = [], urls }) => urls.map((url) => ({ form, answer, names, url })));
+const table = hostileCallbacks.flatMap(({ form, answer, names = [], urls }) =>
+  urls.map((url) => ({ form, answer, names, url })),
+);
 
 const taken = table.filter(({ answer }) => answer === null);
 const refused = table.filter(({ answer }) => answer !== null);

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { sayingServer, tcpServer } from '@waybell/deliverer/testing/server';
 import type { FailureReason } from '@waybell/line/reasons';
 import type { Delivery } from '@waybell/line/delivery';
 
@@ -24,6 +25,18 @@ export type HostileReceivers = Record<string, HostileReceiver>;
 export const LARGE_BODY = Buffer.alloc(8 * 2 ** 20);
 
 const DRIP_MS = 20;
+
+/** Does this to a connection when a request comes. */
+export function asked(act: (socket: Socket) => void): Promise<Started> {
+  return tcpServer((socket) => socket.once('data', () => act(socket)));
+}
+
+/** Receivers that say this and no more, all with the same end. */
+export function saying(end: End, texts: Record<string, string>): HostileReceivers {
+  return Object.fromEntries(
+    Object.entries(texts).map(([name, text]) => [name, { end, start: () => sayingServer(text) }]),
+  );
+}
 
 /** Writes the same bytes again and again, as fast as they are taken. */
 export function flood(socket: Socket, bytes: string | Buffer): void {

@@ -1,8 +1,8 @@
 import type { ServerOptions } from 'node:https';
 import type { Socket } from 'node:net';
 import { anAuthority, aSelfSignedCertificate } from '@waybell/deliverer/testing/certificate';
-import { tcpServer, tlsServer } from '@waybell/deliverer/testing/server';
-import { drip, type HostileReceivers, type Started } from './hostile-receiver.ts';
+import { tlsServer } from '@waybell/deliverer/testing/server';
+import { asked, drip, type HostileReceivers, type Started } from './hostile-receiver.ts';
 
 const DAY_MS = 86_400_000;
 const trusted = anAuthority('An authority that callers trust');
@@ -73,6 +73,6 @@ const speakingTls = (options: ServerOptions): Promise<Started> => tlsServer(opti
 
 /** Does this when the first bytes of a handshake come. */
 async function insteadOfTls(act: (socket: Socket) => void): Promise<Started> {
-  const server = await tcpServer((socket) => socket.once('data', () => act(socket)));
+  const server = await asked(act);
   return { ...server, url: server.url.replace('http:', 'https:') };
 }

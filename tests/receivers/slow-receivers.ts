@@ -1,5 +1,5 @@
 import { tcpServer } from '@waybell/deliverer/testing/server';
-import { drip, LARGE_BODY, type HostileReceivers } from './hostile-receiver.ts';
+import { asked, drip, LARGE_BODY, type HostileReceivers } from './hostile-receiver.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
 
@@ -20,33 +20,15 @@ export const slowReceivers: HostileReceivers = {
   },
   'sends its status line byte by byte, without end': {
     end: 'response_timeout',
-    start: () =>
-      tcpServer((socket) =>
-        socket.once('data', () => {
-          socket.write('HTTP/1.1 200 ');
-          drip(socket, 'OK');
-        }),
-      ),
+    start: () => dripping('HTTP/1.1 200 ', 'OK'),
   },
   'sends its headers byte by byte, without end': {
     end: 'response_timeout',
-    start: () =>
-      tcpServer((socket) =>
-        socket.once('data', () => {
-          socket.write('HTTP/1.1 200 OK\r\n');
-          drip(socket, 'x: y\r\n');
-        }),
-      ),
+    start: () => dripping('HTTP/1.1 200 OK\r\n', 'x: y\r\n'),
   },
   'sends its body byte by byte': {
     end: 'delivered',
-    start: () =>
-      tcpServer((socket) =>
-        socket.once('data', () => {
-          socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n');
-          drip(socket, 'ok');
-        }),
-      ),
+    start: () => dripping('HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n', 'ok'),
   },
   'begins to answer before the request has come, and never goes on': {
     end: 'response_timeout',
@@ -54,7 +36,7 @@ export const slowReceivers: HostileReceivers = {
   },
   'says 100 Continue now and then': {
     end: 'response_timeout',
-    start: () => tcpServer((socket) => socket.once('data', () => drip(socket, 'HTTP/1.1 100 Continue\r\n\r\n'))),
+    start: () => dripping('', 'HTTP/1.1 100 Continue\r\n\r\n'),
   },
   'answers 200 when the limit is over': {
     end: 'response_timeout',
@@ -65,3 +47,9 @@ export const slowReceivers: HostileReceivers = {
       }),
   },
 };
+
+const dripping = (head: string, text: string) =>
+  asked((socket) => {
+    socket.write(head);
+    drip(socket, text);
+  });

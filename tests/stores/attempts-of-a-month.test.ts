@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { deliveryHistory, timelineOf } from '@waybell/history/history';
 import type { Attempted, DeliveryFacts } from '@waybell/line/outcomes';
-import { aDelivered, aFailed, anExhausted, aRouted, DAY_MS, LogStand, START } from './log-stand.ts';
+import { aDelivered, aFailed, anExhausted, DAY_MS, LogStand, START } from './log-stand.ts';
 import { watchPlans } from './watch-plans.ts';
 
 const DAYS = 20;
@@ -15,20 +14,14 @@ beforeAll(async () => {
 });
 afterAll(() => stand?.[Symbol.asyncDispose]());
 
-type MakeAttempt = (what: Pick<DeliveryFacts, 'event' | 'delivery' | 'subscription' | 'attempt' | 'at'>) => Attempted;
+type MakeAttempt = (what: Pick<DeliveryFacts, 'attempt' | 'at'>) => Attempted;
 
 /** A delivery of the first day that came to this, `after` so many milliseconds. */
-async function made(...attempts: { after: number; of: MakeAttempt }[]) {
-  const [event, subject, delivery, subscription] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
-  const whose = { delivery, subscription, account: randomUUID(), client: 'default' };
-  await stand.write([
-    aRouted({ event, at: LONG_AGO, subjects: [subject], receivers: [whose.account], deliveries: [whose] }),
-    ...attempts.map(({ after, of }, index) =>
-      of({ event, delivery, subscription, attempt: index + 1, at: LONG_AGO + after }),
-    ),
-  ]);
-  return { ...whose, event, subject };
-}
+const made = (...attempts: { after: number; of: MakeAttempt }[]) =>
+  stand.log(
+    attempts.map(({ after, of }, index) => of({ attempt: index + 1, at: LONG_AGO + after })),
+    { at: LONG_AGO },
+  );
 
 const toldOf = async (subject: string) => {
   const { entries } = await timelineOf(stand.store.postgres, { subject, reader: 'operator', limit: 10 });
@@ -68,14 +61,9 @@ describe('of a delivery that is weeks old, timelineOf', () => {
   });
 
   test('tells that its event was routed again', async () => {
-    const { event, delivery, subject, ...whose } = await made(
-      { after: 20, of: aDelivered },
-      { after: 5 * DAY_MS, of: aDelivered },
-    );
-    const deliveries = [{ ...whose, delivery }];
-    await stand.write([
-      aRouted({ event, at: LONG_AGO + 5 * DAY_MS, subjects: [subject], receivers: [whose.account], deliveries }),
-    ]);
+    const again = await made({ after: 20, of: aDelivered }, { after: 5 * DAY_MS, of: aDelivered });
+    await stand.log([], { ...again, at: LONG_AGO + 5 * DAY_MS });
+    const { delivery, subject } = again;
     const both = { delivery, attempts: [{ attempt: 1 }, { attempt: 2 }] };
     expect(await toldOf(subject)).toMatchObject([both, both]);
     expect(await deliveryHistory(stand.store.postgres, delivery, 'operator')).toMatchObject({ ...both, at: LONG_AGO });

@@ -14,7 +14,7 @@ import { createAccount } from '@waybell/subscription-api/accounts';
 import { silentLog } from '@waybell/subscription-api/testing/database';
 import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
-import { aDelivered, aDropped, aFailed, anExhausted, aRouted, LogStand, START } from './log-stand.ts';
+import { aDelivered, aDropped, aFailed, anExhausted, LogStand, START } from './log-stand.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -37,29 +37,16 @@ beforeEach(async () => {
   subscription = await subscribe();
 });
 
-async function subscribe(): Promise<string> {
-  const guid = randomUUID();
-  await stand.rows(
-    `insert into waybell.subscriptions (guid, interface, account_guid, action, callback_url, verification_token_sealed,
-       verification_token_key_id) values ($1, 'carrier', $2, 'order.created', 'https://receiver.example/', '', 'k')`,
-    [guid, client.account],
-  );
-  return guid;
-}
+const subscribe = () => stand.subscribe(client.account, 'order.created');
 
 const end = (guid: string) =>
   stand.rows('update waybell.subscriptions set ended_at = now(), is_active = false where guid = $1', [guid]);
 
 /** A delivery to the subscription that came to this. */
 async function delivered(...attempts: Attempted[]): Promise<string> {
-  const [event, delivery] = [randomUUID(), randomUUID()];
-  const whose = { delivery, subscription, account: client.account, client: client.client };
   const at = wallClockMs() - HOUR_MS;
-  await stand.write([
-    aRouted({ event, at, receivers: [client.account], deliveries: [whose] }),
-    ...attempts.map((attempt) => ({ ...attempt, event, delivery, subscription, at: attempt.at - START + at })),
-  ]);
-  return delivery;
+  const shifted = attempts.map((attempt) => ({ ...attempt, at: attempt.at - START + at }));
+  return (await stand.log(shifted, { ...client, subscription, at })).delivery;
 }
 
 /** Publishes what is due, and reads it as a deliverer would. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { signUp, startApi, type TestApi } from '@waybell/subscription-api/testing/api';
 import { createToken } from '@waybell/subscription-api/tokens';
+import type { Attempted } from '@waybell/line/outcomes';
 import { until } from '@waybell/runtime/testing/until';
 import { aDelivered, aDropped, aFailed, anExhausted, aRouted, LogStand, START } from './log-stand.ts';
 
@@ -24,21 +25,12 @@ async function someone(interfaceName: 'shipper' | 'carrier' = 'carrier'): Promis
   return { token, account: guid, client: 'default' };
 }
 
-/** An event about a subject and the one delivery that it caused. */
-function anEventFor({ account, client }: Pick<Whose, 'account' | 'client'>, subject: string, at = START) {
-  const [event, delivery, subscription] = [randomUUID(), randomUUID(), randomUUID()];
-  const deliveries = [{ delivery, subscription, account, client }];
-  const routed = aRouted({ event, at, subjects: [subject], receivers: [account], deliveries });
-  return { event, delivery, subscription, routed };
-}
-
 const timeline = async (subject: string, token: string, query = '') =>
   api.ask('GET', `/v1/timeline/${subject}${query}`, { token });
 
 describe('GET /v1/timeline/{subject_guid}', () => {
   test('tells what was sent, and what the receiver said', async () => {
     const [us, subject] = [await someone(), randomUUID()];
-    const { event, delivery, subscription, routed } = anEventFor(us, subject);
     const answer = {
       durationMs: 31,
       status: 503,
@@ -51,11 +43,11 @@ describe('GET /v1/timeline/{subject_guid}', () => {
       firstByteMs: 30,
       body: 'Not now',
     };
-    await stand.write([
-      routed,
-      aFailed({ event, delivery, subscription, at: START + 40, retryAt: START + 1_040, lane: 'busy', answer }),
-      aDelivered({ event, delivery, subscription, attempt: 2, at: START + 1_060 }),
-    ]);
+    const attempts = [
+      aFailed({ at: START + 40, retryAt: START + 1_040, lane: 'busy', answer }),
+      aDelivered({ attempt: 2, at: START + 1_060 }),
+    ];
+    const { event, delivery, subscription } = await stand.log(attempts, { ...us, subject });
     const { status, body } = await timeline(subject.toUpperCase(), us.token);
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -149,26 +141,27 @@ describe('GET /v1/timeline/{subject_guid}', () => {
     expect(body).toEqual({ status: 'success', data: { objects: [], next: null } });
   });
 
-  test('goes page by page, and events that come meanwhile move nothing', async () => {
+  test('goes page by page, newest first, none twice and none left out, and events that come meanwhile move nothing', async () => {
     const [us, subject] = [await someone(), randomUUID()];
-    const events = [0, 5, 5, 5, 9, 12].map((after) => anEventFor(us, subject, START + after));
-    await stand.write(events.map(({ routed }) => routed));
+    const logAfter = (ms: number) => stand.log([], { ...us, subject, at: START + ms });
+    // Three at the same millisecond: a page ends among them.
+    const events = await Promise.all([0, 5, 5, 5, 9, 12].map(logAfter));
     const seen: string[] = [];
     for (let cursor = ''; ;) {
       const { body } = await timeline(subject, us.token, `?limit=2${cursor}`);
       seen.push(...body.objects.map(({ event_guid }: { event_guid: string }) => event_guid));
       if (body.next === null) break;
       cursor = `&cursor=${body.next}`;
-      await stand.write([anEventFor(us, subject, START + 100 + seen.length).routed]);
+      await logAfter(100 + seen.length);
     }
     expect(seen).toHaveLength(6);
     expect(new Set(seen)).toEqual(new Set(events.map(({ event }) => event)));
+    expect([seen[0], seen[5]]).toEqual([events[5]?.event, events[0]?.event]);
   });
 
   test('tells no other account of it, on either interface, and no other client', async () => {
     const [us, subject] = [await someone(), randomUUID()];
-    const { event, delivery, subscription, routed } = anEventFor(us, subject);
-    await stand.write([routed, anExhausted({ event, delivery, subscription })]);
+    const { delivery } = await stand.log([anExhausted()], { ...us, subject });
     const client = await createToken(api.store.postgres, { accountGuid: us.account, clientId: 'other' });
     expect((await timeline(subject, (await someone()).token)).body.objects).toEqual([]);
     expect((await timeline(subject, (await someone('shipper')).token)).body.data.objects).toEqual([]);
@@ -179,10 +172,9 @@ describe('GET /v1/timeline/{subject_guid}', () => {
   });
 
   test('does not tell where a forbidden name leads to', async () => {
-    const [us, subject] = [await someone(), randomUUID()];
-    const { event, delivery, subscription, routed } = anEventFor(us, subject);
+    const us = await someone();
     const answer = { durationMs: 1, reason: 'blocked_address', ip: '10.1.2.3' };
-    await stand.write([routed, anExhausted({ event, delivery, subscription, answer })]);
+    const { subject } = await stand.log([anExhausted({ answer })], us);
     const { text } = await timeline(subject, us.token);
     expect(text).toContain('blocked_address');
     expect(text).not.toContain('10.1.2.3');
@@ -230,7 +222,6 @@ const show = (delivery: string, token: string) => api.ask('GET', `/v1/deliveries
 describe('GET /v1/deliveries/{guid}', () => {
   test('tells what was sent, without secrets, and what the receiver answered', async () => {
     const us = await someone();
-    const { event, delivery, subscription, routed } = anEventFor(us, randomUUID());
     const sent = '{"action":"order.created","note":"it\'s ü"}';
     const answer = {
       durationMs: 9,
@@ -239,7 +230,7 @@ describe('GET /v1/deliveries/{guid}', () => {
       url: 'https://a.test/hook?key=***',
       body: 'Oh <no>',
     };
-    await stand.write([routed, aFailed({ event, delivery, subscription, at: START + 40, answer, body: sent })]);
+    const { delivery } = await stand.log([aFailed({ at: START + 40, answer, body: sent })], us);
     const { status, body } = await show(delivery.toUpperCase(), us.token);
     expect([status, body]).toMatchObject([
       200,
@@ -262,8 +253,7 @@ describe('GET /v1/deliveries/{guid}', () => {
 
   test('says of a body that is gone that it is no longer kept', async () => {
     const us = await someone('shipper');
-    const { event, delivery, subscription, routed } = anEventFor(us, randomUUID());
-    await stand.write([{ ...routed, interface: 'shipper' }, anExhausted({ event, delivery, subscription })]);
+    const { delivery } = await stand.log([anExhausted()], { ...us, interface: 'shipper' });
     await stand.rows('delete from delivery_log.bodies where delivery = $1', [delivery]);
     const { body } = await show(delivery, us.token);
     expect(body).toMatchObject({
@@ -276,8 +266,7 @@ describe('GET /v1/deliveries/{guid}', () => {
 
   test('says that its end switched the subscription off', async () => {
     const us = await someone();
-    const { event, delivery, subscription, routed } = anEventFor(us, randomUUID());
-    await stand.write([routed, anExhausted({ event, delivery, subscription, at: START + 8_000 })]);
+    const { delivery, subscription } = await stand.log([anExhausted({ at: START + 8_000 })], us);
     await stand.rows(
       `insert into waybell.audit_log (at, who, what, account_guid, subject_guid, details)
        values (to_timestamp($1::float8 / 1000), 'deactivator', 'subscription.changed', $2, $3, '{"deactivation_rule":"exhausted"}')`,
@@ -289,8 +278,7 @@ describe('GET /v1/deliveries/{guid}', () => {
 
   test("answers of another's delivery as of one that is not there", async () => {
     const us = await someone();
-    const { delivery, routed } = anEventFor(us, randomUUID());
-    await stand.write([routed]);
+    const { delivery } = await stand.log([], us);
     const client = await createToken(api.store.postgres, { accountGuid: us.account, clientId: 'other' });
     const asked = [
       await show(delivery, client),
@@ -311,42 +299,24 @@ const guidsIn = (objects: { guid: string }[]) => objects.map(({ guid }) => guid)
 /** A client with a delivery in each way that it can stand, the oldest first, a second apart. */
 async function everyStatus() {
   const us = await someone();
-  const subject = randomUUID();
   const subscription = await stand.subscribe(us.account, 'order.created');
-  const made = Array.from({ length: 6 }, (_, index) => {
-    const [event, delivery, at] = [randomUUID(), randomUUID(), START + index * 1_000];
-    const deliveries = [{ delivery, subscription, account: us.account, client: 'default' }];
-    return { event, delivery, at, subscription, deliveries };
-  });
-  const [waiting, retrying, delivered, exhausted, dropped, rejected] = made;
-  if (!waiting || !retrying || !delivered || !exhausted || !dropped || !rejected) throw new Error('six');
-  const attempt = ({ event, delivery, at }: (typeof made)[number]) => ({ event, delivery, subscription, at: at + 20 });
-  await stand.write([
-    ...made.map(({ event, at, deliveries }) =>
-      aRouted({
-        event,
-        at,
-        deliveries,
-        receivers: [us.account],
-        ...(event === exhausted.event && { subjects: [subject] }),
-      }),
-    ),
-    aFailed(attempt(retrying)),
-    aDelivered(attempt(delivered)),
-    anExhausted({ ...attempt(exhausted), at: START + 90_000 }),
-    aDropped(attempt(dropped)),
-    {
-      ...attempt(rejected),
-      interface: 'carrier',
-      action: 'order.created',
-      kind: 'rejected',
-      subjects: [],
-      receivers: [],
-      reason: 'process_killed',
-      detail: '',
-    },
-  ]);
-  return { us, subject, guids: made.map(({ delivery }) => delivery) };
+  const logged = (index: number, ...attempts: Attempted[]) =>
+    stand.log(attempts, { ...us, subscription, at: START + index * 1_000 });
+  const exhausted = await logged(3, anExhausted({ at: START + 90_000 }));
+  const rejected = await logged(5);
+  const made = [
+    await logged(0),
+    await logged(1, aFailed({ at: START + 1_020 })),
+    await logged(2, aDelivered({ at: START + 2_020 })),
+    exhausted,
+    await logged(4, aDropped({ at: START + 4_020 })),
+    rejected,
+  ];
+  const { event, delivery } = rejected;
+  const of = { event, delivery, interface: 'carrier', action: 'order.created', at: START + 5_020 } as const;
+  const nobody = { subjects: [], receivers: [], reason: 'process_killed', detail: '' };
+  await stand.write([{ kind: 'rejected', ...of, ...nobody }]);
+  return { us, subject: exhausted.subject, guids: made.map((each) => each.delivery) };
 }
 
 describe('GET /v1/deliveries', () => {
@@ -391,15 +361,13 @@ describe('GET /v1/deliveries', () => {
 
   test('tells each where it ended last, though it was sent again by hand', async () => {
     const us = await someone();
-    const { event, delivery, routed } = anEventFor(us, randomUUID());
     const subscription = await stand.subscribe(us.account, 'order.created');
-    const whose = { delivery, subscription, account: us.account, client: 'default' };
+    const attempts = [
+      anExhausted({ attempt: 4, at: START + 7_000 }),
+      anExhausted({ attempt: 8, at: START + 99_000, byHand: 'resend' }),
+    ];
+    const { event, delivery } = await stand.log(attempts, { ...us, subscription });
     const of = { event, delivery, subscription };
-    await stand.write([
-      { ...routed, deliveries: [whose] },
-      anExhausted({ ...of, attempt: 4, at: START + 7_000 }),
-      anExhausted({ ...of, attempt: 8, at: START + 99_000, byHand: 'resend' }),
-    ]);
     const { body } = await list(us.token, '?status=exhausted');
     expect(guidsIn(body.objects)).toEqual([delivery]);
     expect(body.objects[0].attempts).toMatchObject([{ attempt: 4 }, { attempt: 8, by_hand: 'resend' }]);

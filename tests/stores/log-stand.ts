@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { LogMetrics } from '@waybell/delivery-log/log-metrics';
 import { DAY_MS, partitionsIn, type Partitions } from '@waybell/delivery-log/partitions';
 import { writeOutcomesTo, type WriteOutcomes } from '@waybell/delivery-log/write-outcomes';
-import type { Delivered, Dropped, Exhausted, Failed, Routed } from '@waybell/line/outcomes';
+import type { Attempted, Delivered, Dropped, Exhausted, Failed, Routed } from '@waybell/line/outcomes';
 import { createMetrics } from '@waybell/runtime/metrics';
 import { connectPostgres, type Postgres } from '@waybell/runtime/postgres';
 import { createTestDatabase, silentLog, type TestDatabase } from '@waybell/subscription-api/testing/database';
@@ -46,6 +46,18 @@ export class LogStand implements AsyncDisposable {
     return (await this.store.postgres.query<R>(text, values)).rows;
   }
 
+  /** Writes an event about a subject, the one delivery that it caused, and these attempts at that. */
+  async log(attempts: readonly Attempted[], given: Partial<Logged> = {}): Promise<Logged> {
+    const logged = { ...aLogged(), ...given };
+    const { at, interface: interfaceName, event, subject, delivery, subscription, account, client } = logged;
+    const deliveries = [{ delivery, subscription, account, client }];
+    await this.write([
+      aRouted({ event, at, interface: interfaceName, subjects: [subject], receivers: [account], deliveries }),
+      ...attempts.map((attempt) => ({ ...attempt, event, delivery, subscription })),
+    ]);
+    return logged;
+  }
+
   /** A subscription of the account's default client, which nobody calls; resolves with its guid. */
   async subscribe(account: string, action: string): Promise<string> {
     const guid = randomUUID();
@@ -63,6 +75,20 @@ export class LogStand implements AsyncDisposable {
     await this.store[Symbol.asyncDispose]();
   }
 }
+
+type Logged = Pick<Routed, 'at' | 'interface'> &
+  Record<'event' | 'subject' | 'delivery' | 'subscription' | 'account' | 'client', string>;
+
+const aLogged = (): Logged => ({
+  at: START,
+  interface: 'carrier',
+  event: randomUUID(),
+  subject: randomUUID(),
+  delivery: randomUUID(),
+  subscription: randomUUID(),
+  account: randomUUID(),
+  client: 'default',
+});
 
 const facts = () => ({
   event: randomUUID(),

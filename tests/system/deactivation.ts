@@ -3,7 +3,7 @@ import { until } from '@waybell/runtime/testing/until';
 import { integrator, type Integrator, type Standing } from '../testing/integrator.ts';
 import type { Received } from '../testing/receiver.ts';
 import { logOf, replicaOf } from '../testing/replica.ts';
-import { CARRIER_ATTEMPTS, receiver, SHIPPER_ATTEMPTS, settingsOf, stack } from './stand.ts';
+import { CARRIER_ATTEMPTS, CARRIER_DELAYS_MS, receiver, SHIPPER_ATTEMPTS, settingsOf, stack } from './stand.ts';
 
 const WINDOW_MS = 1_000;
 // Times are written down by a clock that may be set right meanwhile.
@@ -51,7 +51,7 @@ async function standingLater(us: Integrator): Promise<Standing> {
 
 export function deactivation(): void {
   describe('a carrier subscription', () => {
-    test('is on until its last attempt has failed, then off, and hears nothing more', async () => {
+    test('is on until its last attempt has failed, none of them too early, then off, and hears nothing more', async () => {
       const carrier = await aCarrier();
       const fail = await lastAttemptOf(carrier, CARRIER_ATTEMPTS);
       expect(await carrier.standing()).toMatchObject({ is_active: true });
@@ -61,7 +61,11 @@ export function deactivation(): void {
       const other = await aCarrier();
       await other.hear();
       await other.untilAsked(1);
-      expect(receiver.at(carrier.path).map(attemptOf)).toEqual([1, 2, 3, 4]);
+      const requests = receiver.at(carrier.path);
+      expect(requests.map(attemptOf)).toEqual([1, 2, 3, 4]);
+      expect(new Set(requests.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
+      const gapsMs = requests.slice(1).map(({ at }, index) => at - (requests[index]?.at ?? 0));
+      expect(gapsMs.filter((gapMs, index) => gapMs < (CARRIER_DELAYS_MS[index] ?? 0))).toEqual([]);
     });
 
     test('stays on where a retry makes it good', async () => {
@@ -92,6 +96,7 @@ export function deactivation(): void {
       await shipper.hear();
       await shipper.untilAsked(SHIPPER_ATTEMPTS);
       expect(await standingLater(shipper)).toMatchObject({ is_active: true });
+      expect(receiver.at(shipper.path).map(attemptOf)).toEqual([1, 2, 3, 4, 5, 6]);
     });
   });
 

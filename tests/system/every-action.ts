@@ -140,22 +140,5 @@ export function everyAction(): void {
     test('is in the catalog exactly if it is in the specifications', () => {
       expect(actions.map(actionKey).toSorted()).toEqual(actionTable.map(keyOf).toSorted());
     });
-
-    test('that needs a feature is neither listed nor subscribed to without it', async () => {
-      const client = await stack.client('shipper');
-      const { body } = await client.call('GET', '/v1/public/webhooks/action_types');
-      const listed = (body as { data: { objects: { action: string }[] } }).data.objects.map(({ action }) => action);
-      const [gated, free] = [true, false].map((isGated) =>
-        actionTable
-          .filter((row) => row.interface === 'shipper' && (row.gate !== undefined) === isGated)
-          .map(({ name }) => name),
-      );
-      expect(listed.toSorted()).toEqual(free?.toSorted());
-      const answers = (gated ?? []).map(async (name) => {
-        const url = receiver.url('/gated');
-        return client.call('POST', `/v1/public/webhooks/${name}/subscribe`, { callback_url: url });
-      });
-      expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([409, 409, 409, 409]);
-    });
   });
 }

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,6 +6,7 @@ import { repository } from '@waybell/stack/stack-folder';
 import { messageGuid } from '@waybell/event-router/message-guid';
 import { connectRedis } from '@waybell/runtime/redis';
 import { silentLog } from '@waybell/subscription-api/testing/database';
+import { curl, wordsFor } from '../testing/curl.ts';
 import { runWaybell } from '../testing/run-waybell.ts';
 import type { Client } from '../testing/test-stack.ts';
 import { until } from '@waybell/runtime/testing/until';
@@ -108,27 +108,11 @@ async function untilIs(client: Client, delivery: string, status: string): Promis
 
 /** What the command prints: requests are made by its words, as curl would make them. */
 async function run(command: string): Promise<string> {
-  const [program = '', ...words] = wordsOf(command);
-  if (program === 'curl') return request(words);
+  const [, program = ''] = /^(?:\.\/)?(\w+)/.exec(command) ?? [];
+  const [words = []] = wordsFor(program, command.replace(/^\.\//, ''), env);
+  if (program === 'curl') return (await curl(words)).text();
   const { stdout, stderr } = await runWaybell(stack, words);
   return stdout + stderr;
-}
-
-function wordsOf(command: string): string[] {
-  const printing = (name: string) => `${name}() { printf '%s\\0' ${name} "$@"; }`;
-  const script = `${printing('curl')}\n${printing('waybell')}\n${command.replace(/^\.\/waybell/, 'waybell')}`;
-  return execFileSync('sh', ['-c', script], { env, encoding: 'utf8' }).split('\0').slice(0, -1);
-}
-
-async function request(words: string[]): Promise<string> {
-  const after = (option: string) => words.flatMap((word, at) => (word === option ? [words[at + 1] ?? ''] : []));
-  const headers = after('-H').map((header): [string, string] => [
-    header.split(': ')[0] ?? '',
-    header.split(': ')[1] ?? '',
-  ]);
-  const [method = 'GET'] = after('-X');
-  const [body = null] = after('-d');
-  return (await fetch(words.find((word) => word.startsWith('http')) ?? '', { method, headers, body })).text();
 }
 
 /** What has to be done before a question can be asked. */

@@ -9,7 +9,7 @@ import { anEvent } from '../testing/event.ts';
 import { aLocationReport } from '../testing/location-report.ts';
 import { type Behaviour } from '../testing/receiver.ts';
 import { ask, told, untilTold, type Timeline } from '../testing/told.ts';
-import { curlWords } from '../testing/shell-words.ts';
+import { curl, wordsFor } from '../testing/curl.ts';
 import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { receiver, stack } from './stand.ts';
@@ -215,7 +215,7 @@ export function why(): void {
       expect(Math.abs(Number(timestamp) - Number(sent['webhook-timestamp']))).toBeLessThanOrEqual(1);
 
       const secrets = { VERIFICATION_TOKEN: us.token, WEBHOOK_SIGNATURE: String(signature) };
-      await send(curlWords(shown.curl, secrets)[0] ?? []);
+      await curl(wordsFor('curl', shown.curl, secrets)[0] ?? []);
       const [, again] = await receiver.untilReceived(us.path, 2);
       expect(again?.headers).toMatchObject({ ...sent, 'webhook-timestamp': timestamp });
       expect(again?.body).toBe(first.body);
@@ -229,29 +229,17 @@ export function why(): void {
       const page = readFileSync(join(repository, 'docs', 'receiving.md'), 'utf8');
       const section = page.slice(page.indexOf('## Why did it not arrive?'), page.indexOf('## What you can rely on'));
       const commands = [...section.matchAll(/```sh\n(.*?)```/gs)].map(([, command = '']) => command).join('');
-      const calls = curlWords(commands, {
+      const calls = wordsFor('curl', commands, {
         TOKEN: us.client.token,
         API_URL: stack.stack.addresses['API_URL'] ?? '',
         ORDER_GUID: us.order,
         WEBHOOK_ID: String(first?.headers['webhook-id']),
       });
       expect(calls).toHaveLength(3);
-      for (const [option, header = '', url = ''] of calls) {
-        expect(option).toBe('-H');
-        const response = await fetch(url, { headers: { authorization: header.replace('Authorization: ', '') } });
-        expect([url, response.status, await response.json()]).toEqual([url, 200, expect.any(Object)]);
+      for (const call of calls) {
+        const response = await curl(call);
+        expect([response.url, response.status, await response.json()]).toEqual([response.url, 200, expect.any(Object)]);
       }
     });
   });
-}
-
-/** As curl would, by the words of a command that the API shows. */
-async function send(words: string[]): Promise<void> {
-  const url = words.find((word) => word.startsWith('http')) ?? '';
-  const headers = words.flatMap((word, at): [string, string][] => {
-    const [name = '', value = ''] = (words[at + 1] ?? '').split(/: (.*)/s);
-    return word === '--header' ? [[name, value]] : [];
-  });
-  const response = await fetch(url, { method: 'POST', headers, body: words.at(-1) ?? '' });
-  await response.text();
 }

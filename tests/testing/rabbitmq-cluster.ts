@@ -36,7 +36,7 @@ export class RabbitmqCluster implements AsyncDisposable {
     const home = await mkdtemp(join(tmpdir(), 'waybell-cluster-'));
     const setup = await setUp(home);
     const servers = NAMES.map((name) =>
-      rabbitmqNode(setup, { name, nodeName: `${name}-${setup.folder.id}@localhost`, configuration: CONFIGURATION }),
+      rabbitmqNode(setup, { name, nodeName: `${name}-${setup.folder.id}@localhost` }),
     );
     for (const server of servers) await server.prepare();
     const nodes = servers.flatMap(({ processes }) => processes);
@@ -120,5 +120,5 @@ async function setUp(home: string): Promise<ServerSetup> {
   makeFolders(folder);
   const record = readRecord(folder);
   await claimPorts(folder, record, ['epmd', ...NAMES.flatMap((name) => [name, `${name}-node`])]);
-  return { folder, record, binary: rabbitmq.path };
+  return { folder, record, binary: rabbitmq.path, configuration: CONFIGURATION };
 }

@@ -1,18 +1,12 @@
-import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { chooseSources } from '@waybell/stack/choose-sources';
-import { portMapper, rabbitmqNode } from '@waybell/stack/rabbitmq';
 import { rabbitmqctl } from '@waybell/stack/rabbitmqctl';
 import { startServers } from '@waybell/stack/servers';
 import { freePort } from '@waybell/stack/free-port';
-import { makeFolders, stackFolder } from '@waybell/stack/stack-folder';
-import { claimPorts, portOf, readRecord } from '@waybell/stack/stack-record';
-import { SupervisedProcess } from '@waybell/stack/supervised-process';
-import { thisMachine } from '@waybell/stack/this-machine';
 import { unprivilegedUser } from '@waybell/stack/unprivileged-user';
 import { anAuthority, type Certificate } from '@waybell/deliverer/testing/certificate';
 import { nothingLeftBehind } from './left-behind.ts';
@@ -46,40 +40,38 @@ export async function startTlsServers(): Promise<TlsServers> {
   const client = write('client', authority.issue({ name: 'waybell' }));
   const ca = write('ca', authority).certificate;
 
-  const [others, broker] = await Promise.all([
-    startServers({ home: join(home, 'others'), only: ['postgres', 'redis'] }),
-    startBroker(join(home, 'broker'), [
-      `ssl_options.cacertfile = ${ca}`,
-      `ssl_options.certfile = ${server.certificate}`,
-      `ssl_options.keyfile = ${server.key}`,
-      'ssl_options.verify = verify_peer',
-      'ssl_options.fail_if_no_peer_cert = true',
-    ]),
-  ]);
-  stack.use(others);
-  stack.use(broker);
-  await encryptPostgres(others.url('postgres'), server);
-  await encryptRedis(others.url('redis'), { ...server, ca });
-  const redisPort = await freePort({ taken: new Set() });
-  await askRedis(others.url('redis'), ['tls-port', redisPort]);
+  const [brokerPort, redisPort] = [await freePort({ taken: new Set() }), await freePort({ taken: new Set() })];
+  const configuration = [
+    `listeners.ssl.1 = 127.0.0.1:${brokerPort}`,
+    `ssl_options.cacertfile = ${ca}`,
+    `ssl_options.certfile = ${server.certificate}`,
+    `ssl_options.keyfile = ${server.key}`,
+    'ssl_options.verify = verify_peer',
+    'ssl_options.fail_if_no_peer_cert = true',
+  ];
+  const servers = stack.use(await startServers({ home: join(home, 'servers'), configuration }));
+  const [postgres, redis] = [servers.url('postgres'), servers.url('redis')];
+  await encryptPostgres(postgres, server);
+  await encryptRedis(redis, { ...server, ca });
+  await askRedis(redis, ['tls-port', redisPort]);
 
   const begun = stack.move();
   return {
     home,
     urls: {
-      AMQP_URL: broker.url,
-      DATABASE_URL: `${others.url('postgres').replace('127.0.0.1', HOST)}?sslmode=verify-full`,
-      REDIS_URL: encrypted(others.url('redis'), redisPort),
+      AMQP_URL: encrypted(servers.url('rabbitmq'), brokerPort),
+      DATABASE_URL: `${postgres.replace('127.0.0.1', HOST)}?sslmode=verify-full`,
+      REDIS_URL: encrypted(redis, redisPort),
     },
-    plainDatabaseUrl: others.url('postgres'),
+    plainDatabaseUrl: postgres,
     files: { ca, ...client },
     async expire() {
       const expired = authority.issue({ name: HOST, notAfter: new Date(Date.now() - DAY_MS) });
       // In their places: a broker looks there again.
       const files = write('server', expired);
-      await rabbitmqctl(broker.node, 'eval', 'ssl:clear_pem_cache().');
-      await encryptPostgres(others.url('postgres'), files);
-      await encryptRedis(others.url('redis'), { ...write('expired', expired), ca });
+      await rabbitmqctl(servers.process('rabbitmq').spec, 'eval', 'ssl:clear_pem_cache().');
+      await encryptPostgres(postgres, files);
+      await encryptRedis(redis, { ...write('expired', expired), ca });
     },
     [Symbol.asyncDispose]: () => begun.disposeAsync(),
   };
@@ -94,47 +86,7 @@ function writeCertificate(path: string, { cert, key }: Certificate): Files {
   return files;
 }
 
-const encrypted = (url: string, port: number): string =>
-  url.replace(/^redis:(.*@).*(\/\d+)$/, `rediss:$1${HOST}:${port}$2`);
-
-async function startBroker(home: string, configuration: string[]) {
-  const { rabbitmq } = await chooseSources(
-    ['rabbitmq'],
-    {},
-    thisMachine((line) => process.stderr.write(`${line}\n`)),
-  );
-  if (rabbitmq?.from !== 'binary') throw new Error('this needs RabbitMQ as a program, not as a container');
-  mkdirSync(home);
-  const folder = stackFolder(home);
-  makeFolders(folder);
-  const record = readRecord(folder);
-  await claimPorts(folder, record, ['rabbitmq', 'rabbitmq-node', 'epmd', 'tls']);
-  const setup = { folder, record, binary: rabbitmq.path };
-  const listener = `listeners.ssl.1 = 127.0.0.1:${portOf(record, 'tls')}`;
-  const node = rabbitmqNode(setup, {
-    name: 'rabbitmq',
-    nodeName: `rabbitmq-${folder.id}@localhost`,
-    configuration: [listener, ...configuration],
-  });
-  await node.prepare();
-  const processes = [portMapper(setup), ...node.processes].map(
-    (spec) => new SupervisedProcess(spec, { restart: 'never', onEvent: () => undefined }),
-  );
-  const [mapper, broker] = processes;
-  if (mapper === undefined || broker === undefined) throw new Error('a broker is two processes');
-  const stop = async () => {
-    await broker.stop();
-    await mapper.stop();
-  };
-  try {
-    for (const process of processes) await process.start();
-  } catch (error) {
-    await stop();
-    throw error;
-  }
-  const url = `amqps://waybell:${record.password}@${HOST}:${portOf(record, 'tls')}`;
-  return { url, node: broker.spec, [Symbol.asyncDispose]: stop };
-}
+const encrypted = (url: string, port: number): string => url.replace(/^(\w+):(.*@)[^/]*/, `$1s:$2${HOST}:${port}`);
 
 async function encryptPostgres(url: string, { certificate, key }: Files): Promise<void> {
   const user = unprivilegedUser();
