@@ -7,8 +7,8 @@ export type Fault = {
   /** The row of the table in docs/guarantees.md that it belongs to. */
   row: `${'L' | 'G' | 'D'}${number}`;
   name: string;
-  /** Where its short form runs: before each landing, beside everything else, or by `./waybell test faults` alone. */
-  suite: 'gate' | 'long' | 'bench';
+  /** Its short form is part of `./waybell test`. */
+  gates?: boolean;
   /** Settings of the services, beside the short schedules that every fault has. */
   settings?: Settings | ((scale: Scale) => Settings);
   /** The stage, where the usual one will not do. */

@@ -5,7 +5,7 @@ import { prove, type Proof } from './prove.ts';
 import { Stages } from './stage.ts';
 
 const stages = new Stages('short');
-const faults = allFaults.filter(({ suite }) => suite === 'gate');
+const faults = allFaults.filter(({ gates }) => gates);
 let proofs: Proof[];
 
 beforeAll(async () => {

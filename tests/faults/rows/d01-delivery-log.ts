@@ -35,7 +35,6 @@ const faults: Record<string, Inject> = {
 export const deliveryLog: Fault[] = Object.entries(faults).map(([name, inject]) => ({
   row: 'D1' as const,
   name,
-  suite: 'long',
   bars: { duplicates: 0 },
   run: underLoad(inject),
 }));

@@ -97,7 +97,6 @@ const ways: Way[] = [
 export const positions: Fault[] = ways.map((way) => ({
   row: way.row,
   name: way.name,
-  suite: 'long',
   settings,
   bars: { duplicates: 0, megabytes: 300 },
   run: async (stage) => {

@@ -7,7 +7,7 @@ import { underLoad } from '../under-load.ts';
 export const servicesKilled: Fault[] = serviceNames.map((name) => ({
   row: 'L1',
   name: `${name} killed`,
-  suite: ['event-router', 'deliverer'].includes(name) ? 'gate' : 'long',
+  gates: ['event-router', 'deliverer'].includes(name),
   // Requests that were made and not yet acknowledged are made again, and no others.
   bars: { duplicates: name === 'deliverer' ? HELD : 0, movingAgainSeconds: 10 },
   run: underLoad(({ stack }) => stack.stack.service(name).kill(), { releaseTimes: 20 }),

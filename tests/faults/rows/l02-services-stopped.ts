@@ -14,7 +14,7 @@ export const servicesStopped: Fault[] = [
   ...serviceNames.map((name): Fault => ({
     row: 'L2',
     name: `${name} restarted`,
-    suite: name === 'deliverer' ? 'gate' : 'long',
+    gates: name === 'deliverer',
     bars: { duplicates: 0, movingAgainSeconds: 15 },
     run: underLoad(({ stack }) => stack.stack.service(name).restart(), {
       releaseTimes: 5,
@@ -29,7 +29,6 @@ export const servicesStopped: Fault[] = [
   {
     row: 'L2',
     name: 'a deliverer told to stop sooner than a request ends',
-    suite: 'long',
     settings: { SHUTDOWN_GRACE: `${CUT_AFTER_MS}ms`, SHUTDOWN_ALLOW_SHORT: 'true' },
     bars: { duplicates: HELD, movingAgainSeconds: 15 },
     run: underLoad(cutRequest),

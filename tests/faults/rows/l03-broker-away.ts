@@ -13,7 +13,7 @@ const faults: Record<string, Inject> = {
 export const brokerAway: Fault[] = Object.entries(faults).map(([name, inject]) => ({
   row: 'L3',
   name,
-  suite: name === 'RabbitMQ killed' ? 'gate' : 'long',
+  gates: name === 'RabbitMQ killed',
   bars: { duplicates: HELD, movingAgainSeconds: 60 },
   run: underLoad(noServiceEnds(inject), { releaseTimes: 3 }),
 }));

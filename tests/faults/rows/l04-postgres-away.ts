@@ -56,7 +56,6 @@ export const postgresAway: Fault[] = [
   ...Object.entries(faults).map(([name, inject]) => ({
     row: 'L4' as const,
     name,
-    suite: 'long' as const,
     settings: shippedDatabaseTimeout,
     bars: { duplicates: 0, movingAgainSeconds: 75, megabytes: 300 },
     run: underLoad(inject),
@@ -64,7 +63,6 @@ export const postgresAway: Fault[] = [
   {
     row: 'L4',
     name: 'the disk of Postgres full',
-    suite: 'bench',
     // Its table lies on a disk of its own from then on.
     settings: { ...shippedDatabaseTimeout, DEACTIVATION_SWEEP_INTERVAL: '501ms' },
     bars: { duplicates: 0, movingAgainSeconds: 75 },

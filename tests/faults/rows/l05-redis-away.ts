@@ -49,7 +49,6 @@ const faults: Record<string, Inject> = {
 export const redisAway: Fault[] = Object.entries(faults).map(([name, inject]) => ({
   row: 'L5',
   name,
-  suite: 'long',
   settings: { REDIS_TIMEOUT: '1s' },
   bars: { duplicates: HELD, movingAgainSeconds: 5, megabytes: 300 },
   run: underLoad(inject, { releaseTimes: 3 }),

@@ -50,7 +50,6 @@ async function toDeliver({ stack }: Stage): Promise<number> {
 export const alarms: Fault[] = Object.entries(faults).map(([name, inject]) => ({
   row: 'L6',
   name,
-  suite: 'long',
   bars: { duplicates: HELD, movingAgainSeconds: 60, megabytes: 300 },
   run: underLoad(inject),
 }));

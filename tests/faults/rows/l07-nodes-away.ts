@@ -37,7 +37,6 @@ const faults: Record<string, Away> = {
 export const nodesAway: Fault[] = Object.entries(faults).map(([name, away]) => ({
   row: 'L7',
   name,
-  suite: 'bench',
   buildStage: buildClusterStage,
   bars: { duplicates: HELD, movingAgainSeconds: 60 },
   run: (stage, ledger) => runOn(stage, ledger, away),

@@ -35,7 +35,7 @@ export const malformed: Fault[] = [
   {
     row: 'L8',
     name: 'malformed and forged messages among good ones',
-    suite: 'gate',
+    gates: true,
     bars: { duplicates: 0, movingAgainSeconds: 5, megabytes: 400 },
     run: underLoad(async (stage, ledger) => {
       const { stack, scale } = stage;

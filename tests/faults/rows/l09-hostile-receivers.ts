@@ -19,7 +19,6 @@ export const hostileReceiversAmongOthers: Fault[] = [
   {
     row: 'L9',
     name: 'receivers that misbehave in every known way',
-    suite: 'long',
     buildStage: buildTrustingStage,
     settings: {
       // Connections to the broadcast address are tried, and fail.

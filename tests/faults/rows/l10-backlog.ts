@@ -18,7 +18,6 @@ export const backlog: Fault[] = [
   {
     row: 'L10',
     name: 'a backlog, every service restarted twice while it drains',
-    suite: 'bench',
     // The shipped limits of what is held: memory is to stay flat with them.
     settings: { DELIVER_SLOTS: '', DELIVER_HELD: '' },
     bars: { duplicates: HELD, megabytes: 300 },

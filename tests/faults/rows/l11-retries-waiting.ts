@@ -28,7 +28,6 @@ export const retriesWaiting: Fault[] = [
   {
     row: 'L11',
     name: 'RabbitMQ killed while retries wait in it',
-    suite: 'long',
     settings,
     bars: { duplicates: HELD },
     run: underLoad(killWhileTheyWait, { releaseTimes: 10 }),
@@ -36,14 +35,13 @@ export const retriesWaiting: Fault[] = [
   {
     row: 'L11',
     name: 'one retry taken away by hand, which must be missed',
-    suite: 'gate',
+    gates: true,
     bars: { duplicates: 0 },
     run: underLoad(takeOneAway),
   },
   {
     row: 'L11',
     name: 'RabbitMQ killed while they come due all at once',
-    suite: 'bench',
     settings,
     bars: { duplicates: HELD + WAITING.release },
     run: underLoad(killWhileTheyComeDue),

@@ -36,7 +36,6 @@ const faults: Record<string, (detour: Detour, scale: Scale) => Promise<void>> = 
 export const brokerLink: Fault[] = Object.entries(faults).map(([name, inject]) => ({
   row: 'L12',
   name,
-  suite: 'long',
   buildStage: buildLinkStage,
   bars: { duplicates: HELD, movingAgainSeconds: 60 },
   run: underLoad((stage) => inject(detourOf(stage), stage.scale)),

@@ -23,7 +23,6 @@ export const culpritsAmongOthers: Fault[] = [
   {
     row: 'L13',
     name: 'a handler that throws for one message in a thousand',
-    suite: 'long',
     bars: { duplicates: 0, movingAgainSeconds: 5 },
     run: underLoad(async (stage, ledger) => {
       const culprit = await aCulprit(stage, '/culprit', 'handler_failed');
@@ -38,7 +37,6 @@ export const culpritsAmongOthers: Fault[] = [
   {
     row: 'L13',
     name: 'a message that kills its process each time',
-    suite: 'long',
     settings: DEADLY,
     bars: { duplicates: HELD },
     run: async (stage, ledger) => ({ ...(await amongKillers(stage, ledger)), times: KILLS * KILLERS[stage.scale] }),

@@ -67,7 +67,6 @@ const faults: Record<string, Inject> = {
 export const topologyBroken: Fault[] = Object.entries(faults).map(([name, inject]) => ({
   row: 'L14',
   name,
-  suite: 'long',
   bars: { duplicates: 0, movingAgainSeconds: 5 },
   run: underLoad(inject, name === UNBOUND ? { permits: strayed } : {}),
 }));

@@ -36,7 +36,6 @@ const faults: Record<string, Inject> = {
 export const deactivation: Fault[] = Object.entries(faults).map(([name, inject]) => ({
   row: 'L15',
   name,
-  suite: 'long',
   // A shipper's subscription that is made anew stays the same row, where records of the old one might do harm.
   settings: { DEACTIVATE_ON_EXHAUSTED: 'shipper,carrier' },
   bars: { duplicates: 0 },

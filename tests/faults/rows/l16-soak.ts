@@ -43,7 +43,6 @@ export const soak: Fault[] = [
   {
     row: 'L16',
     name: `anything, every ${PAUSE_MS.least / 1_000} to ${PAUSE_MS.most / 1_000} s (seed ${seed})`,
-    suite: 'bench',
     settings: shippedDatabaseTimeout,
     bars: { duplicates: Infinity },
     run: soakIn,

@@ -12,7 +12,6 @@ export const clocks: Fault[] = [
   {
     row: 'L17',
     name: 'clocks an hour ahead, then an hour behind',
-    suite: 'long',
     settings: clockSettings,
     bars: { duplicates: 0, movingAgainSeconds: 5 },
     run: underLoad(
