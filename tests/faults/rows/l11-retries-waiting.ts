@@ -1,10 +1,11 @@
-import type { ConfirmChannel, GetMessage } from 'amqplib';
+import type { ConfirmChannel } from 'amqplib';
 import { queueDepths } from '@waybell/stack/queue-depths';
 import { deliveryQueue, retryQueue } from '@waybell/line/topology';
 import type { Ledger } from '../../testing/ledger.ts';
 import { Load } from '../../testing/load.ts';
 import { scheduleOf } from '../../testing/schedule-of.ts';
 import { subscribed } from '../../testing/subscribers.ts';
+import { takeAll } from '../../testing/take-all.ts';
 import { until } from '@waybell/runtime/testing/until';
 import { onChannel } from '../../testing/on-channel.ts';
 import { killServer } from '../break-server.ts';
@@ -76,15 +77,12 @@ async function killWhileTheyComeDue(stage: Stage, ledger: Ledger): Promise<void>
 
 /** Takes what waits and puts it back at once: it comes due at once. */
 async function waitTogether(channel: ConfirmChannel, queue: string): Promise<void> {
-  const taken: GetMessage[] = [];
-  for (let next = await channel.get(queue); next !== false; next = await channel.get(queue)) taken.push(next);
-  for (const { fields, properties, content } of taken) {
+  for (const { fields, properties, content } of await takeAll(channel, queue)) {
     const { messageId, type, correlationId, contentType } = properties;
     const same = { messageId, type, correlationId, contentType, persistent: true };
     channel.publish(fields.exchange, fields.routingKey, content, same);
   }
   await channel.waitForConfirms();
-  channel.ackAll();
 }
 
 /** Publishes for a shipper whose receiver fails the first attempt at each delivery. */

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Channel, GetMessage } from 'amqplib';
+import type { Channel } from 'amqplib';
 import { readOutcomes, writeOutcomes } from '@waybell/line/outcomes';
 import { deactivatorQueue } from '@waybell/line/topology';
 import { Dice } from '../../actions/generate/dice.ts';
 import { logOf, replicaOf } from '../../testing/replica.ts';
+import { takeAll } from '../../testing/take-all.ts';
 import { until } from '@waybell/runtime/testing/until';
 import type { Fault } from '../fault.ts';
 import { raceTheLastFailure, subscribeBeforeTheLastFailure } from '../last-failures.ts';
@@ -53,17 +54,11 @@ async function besideAnother({ stack }: Stage, work: () => Promise<unknown>): Pr
 
 /** Takes every batch that waits, and puts its records back one by one, twice each, in another order. */
 async function doubleAndShuffle(channel: Channel): Promise<void> {
-  const taken: GetMessage[] = [];
-  for (;;) {
-    const message = await channel.get(deactivatorQueue);
-    if (message === false) break;
-    taken.push(message);
-  }
+  const taken = await takeAll(channel, deactivatorQueue);
   const outcomes = taken.flatMap(({ content }) => readOutcomes(content));
   for (const outcome of new Dice(outcomes.length).shuffled([...outcomes, ...outcomes])) {
     channel.sendToQueue(deactivatorQueue, writeOutcomes([outcome]), { persistent: true });
   }
-  channel.ackAll();
 }
 
 /** Those that only failed are off and were announced once; nobody else is off. */
