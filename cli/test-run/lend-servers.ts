@@ -8,7 +8,7 @@ import { prepareDatabase } from '@waybell/stack/prepare';
 import { rabbitmqctl } from '@waybell/stack/rabbitmqctl';
 import { startServers, type Servers } from '@waybell/stack/servers';
 import { allowLogins } from '@waybell/stack/service-logins';
-import { signalQuietly } from '@waybell/stack/process-identity';
+import { identify, signalQuietly, untilGone } from '@waybell/stack/process-identity';
 import { closeServer, listen } from '@waybell/runtime/health';
 
 const TEMPLATE = 'waybell_template';
@@ -94,6 +94,10 @@ class BreakableServers implements AsyncDisposable {
   readonly #databases = counter();
   #servers: Promise<Servers> | undefined;
   #turn = Promise.resolve();
+  /** Tests that give them back have undone what they did. */
+  #isGiven = true;
+  /** Pid of who has them, or is to have them next. */
+  #holder: number | undefined;
   #done: () => void = () => undefined;
 
   constructor(start: () => Promise<Servers>) {
@@ -110,8 +114,9 @@ class BreakableServers implements AsyncDisposable {
       (['rabbitmq', 'redis'] as const).map((name) => [`breakable/${name}/${verb}`, tell(name, verb)] as const),
     );
     return {
-      'breakable/take': () => this.#take(),
-      'breakable/give': () => this.#give(),
+      // The pid of the process that the test runs in.
+      'breakable/take': (pid) => this.#take(pid as number),
+      'breakable/give': async () => this.#give(),
       // Strings: borrow.ts sends nothing else.
       'breakable/control': async (args) =>
         rabbitmqctl((await this.#running()).process('rabbitmq').spec, ...(args as string[])),
@@ -123,31 +128,45 @@ class BreakableServers implements AsyncDisposable {
     await (await this.#servers?.catch(() => undefined))?.stop();
   }
 
-  async #take() {
-    const before = this.#turn;
+  async #take(pid: number) {
+    const [before, holder] = [this.#turn, this.#holder];
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#turn = promise;
-    await before;
+    this.#holder = pid;
+    // One that ended without giving them back has crashed, or has another test file in its hands now.
+    if (holder !== pid) await Promise.race([before, untilDead(holder)]);
+    await this.#right();
     this.#done = resolve;
-    const servers = await (this.#servers ??= this.#start());
+    const servers = await this.#running();
     const pids = Object.fromEntries(servers.processes.map(({ spec, identity }) => [spec.name, identity?.pid]));
     return { rabbitmqUrl: onVhost(servers, this.#vhosts), redisUrl: onDatabase(servers, this.#databases), pids };
   }
 
-  /** Whatever was done to them, the next finds them running. */
-  async #give(): Promise<void> {
-    const servers = await this.#servers;
-    for (const process of servers?.processes ?? []) {
+  #give(): void {
+    this.#isGiven = true;
+    this.#done();
+  }
+
+  /** Whatever was done to them, the next finds them running, and without an alarm. */
+  async #right(): Promise<void> {
+    const servers = await (this.#servers ??= this.#start());
+    for (const process of servers.processes) {
       if (process.identity !== undefined) signalQuietly(process.identity.pid, 'SIGCONT');
       if (process.state === 'stopped') await process.start();
     }
-    this.#done();
+    if (!this.#isGiven) await rabbitmqctl(servers.process('rabbitmq').spec, 'set_vm_memory_high_watermark', '0.4');
+    this.#isGiven = false;
   }
 
   async #running(): Promise<Servers> {
     if (this.#servers === undefined) throw new Error('nobody has taken the servers to break');
     return this.#servers;
   }
+}
+
+async function untilDead(pid: number | undefined): Promise<void> {
+  const identity = pid === undefined ? undefined : identify(pid);
+  if (identity !== undefined) await untilGone(identity, Infinity);
 }
 
 /** Resolves with the address of a migrated database to clone, on a server that lets every service's user log in. */

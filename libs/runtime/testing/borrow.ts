@@ -38,7 +38,7 @@ export type BreakableServer = {
   kill(): Promise<void>;
 };
 
-/** A RabbitMQ and a Redis to break; one test at a time has them, others wait. Giving them back rights them. */
+/** A RabbitMQ and a Redis to break; one test at a time has them, others wait. The next finds them running, whatever was done to them. */
 export type Breakable = AsyncDisposable & {
   /** Of a virtual host that is empty. */
   rabbitmqUrl: string;
@@ -50,8 +50,10 @@ export type Breakable = AsyncDisposable & {
   control(...args: string[]): Promise<string>;
 };
 
+type Taken = { rabbitmqUrl: string; redisUrl: string; pids: Record<string, number> };
+
 export async function borrowBreakable(): Promise<Breakable> {
-  const taken = await ask<{ rabbitmqUrl: string; redisUrl: string; pids: Record<string, number> }>('breakable/take');
+  const taken = await ask<Taken>('breakable/take', process.pid);
   const server = (name: string): BreakableServer => {
     let { [name]: pid } = taken.pids;
     const go = (verb: string) => async () => {
