@@ -1,6 +1,4 @@
-import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
-import { json } from 'node:stream/consumers';
 import pg from 'pg';
 import type { ServerName } from '@waybell/stack/choose-sources';
 import { onceMore } from '@waybell/stack/once-more';
@@ -9,16 +7,10 @@ import { rabbitmqctl } from '@waybell/stack/rabbitmqctl';
 import { startServers, type Servers } from '@waybell/stack/servers';
 import { allowLogins } from '@waybell/stack/service-logins';
 import { identify, signalQuietly, untilGone } from '@waybell/stack/process-identity';
-import { closeServer, listen } from '@waybell/runtime/health';
+import { serveAnswers, type Answers, type Lender } from './serve-answers.ts';
 
 const TEMPLATE = 'waybell_template';
 const VHOSTS = { shared: 40, breakable: 12 };
-
-/** Servers of one test run, and the way for tests to borrow from them. */
-export type Lender = AsyncDisposable & {
-  /** For tests: libs/runtime/testing/borrow.ts. */
-  environment: { TEST_SERVERS: string };
-};
 
 export type Lend = {
   /** Folder for data and logs. */
@@ -46,12 +38,12 @@ export async function lendServers({ home, report, note }: Lend): Promise<Lender>
     );
   const shared = start('shared');
   const template = shared.then(makeTemplate);
-  // Whoever borrows hears of it.
+  // A test that borrows from it is told.
   template.catch(() => undefined);
   const vhosts = vhostsOf('shared').values();
   const databases = counter();
   const breakable = new BreakableServers(() => start('breakable', ['rabbitmq', 'redis']));
-  const server = serveJson({
+  const lender = await serveAnswers({
     vhost: async () => ({ url: onVhost(await shared, vhosts) }),
     // Strings: borrow.ts sends nothing else.
     control: async (args) => rabbitmqctl((await shared).process('rabbitmq').spec, ...(args as string[])),
@@ -61,30 +53,14 @@ export async function lendServers({ home, report, note }: Lend): Promise<Lender>
     note: async (line) => note(line as string),
     ...breakable.answers(),
   });
-  const { port } = await listen(server, { host: '127.0.0.1', port: 0 });
   return {
-    environment: { TEST_SERVERS: `http://127.0.0.1:${port}` },
+    environment: lender.environment,
     async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await closeServer(server);
+      await lender[Symbol.asyncDispose]();
       await breakable[Symbol.asyncDispose]();
       await (await shared.catch(() => undefined))?.stop();
     },
   };
-}
-
-type Answers = Record<string, (body: unknown) => Promise<unknown>>;
-
-/** Answers each path by its function; what that throws is the answer's text, with status 500. */
-function serveJson(answers: Answers): Server {
-  return createServer((request, response) => {
-    // Tests look for sockets that were left open.
-    response.setHeader('connection', 'close');
-    json(request)
-      .then((body) => answers[request.url?.slice(1) ?? '']?.(body))
-      .then((answer) => response.end(JSON.stringify(answer ?? null)))
-      .catch((error: unknown) => response.writeHead(500).end(String(error)));
-  });
 }
 
 /** A RabbitMQ and a Redis that one test at a time may stop, kill and fill. */

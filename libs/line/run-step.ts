@@ -153,7 +153,7 @@ class StepRunner<M> implements RunningStep {
       if (held.isHeld()) await this.#take(held, door);
     } catch (error) {
       if (error instanceof NoLongerHeld) return;
-      // It goes back, slowly, until somebody mends the topology.
+      // It goes back, slowly, until an operator fixes the topology.
       this.#report.stuck(held.message, error);
       await this.#clock.sleep(STUCK_PAUSE_MS);
       held.giveBack();

@@ -1,13 +1,10 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { closeServer, listen } from '@waybell/runtime/health';
+import { serveAnswers, type Lender } from '@waybell/cli/test-run/serve-answers';
 import { borrowPostgres } from '@waybell/runtime/testing/borrow';
-
-export type Lender = AsyncDisposable & { environment: { TEST_SERVERS: string } };
 
 /** For tests that borrow nothing but a database: lends one with the tables that the migrations of a checkout make now. */
 export async function lendMigrated(checkout: string): Promise<Lender> {
@@ -21,13 +18,5 @@ export async function lendMigrated(checkout: string): Promise<Lender> {
   const migrated = Object.assign(new URL(url), { pathname: `/${name}` }).href;
   const env = { ...process.env, DATABASE_URL: migrated };
   await promisify(execFile)(process.execPath, [join(checkout, 'cli', 'main.ts'), 'migrate'], { cwd: checkout, env });
-  const server = createServer((_, response) => response.end(JSON.stringify({ url: migrated })));
-  const { port } = await listen(server, { host: '127.0.0.1', port: 0 });
-  return {
-    environment: { TEST_SERVERS: `http://127.0.0.1:${port}` },
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await closeServer(server);
-    },
-  };
+  return serveAnswers({ postgres: async () => ({ url: migrated }) });
 }

@@ -6,7 +6,7 @@ import { runSuites } from './run-suites.ts';
 
 export type Verdict = { isSeen: boolean; how: string };
 
-/** Breaks the copy, runs the suites that should see it, and mends the copy. */
+/** Breaks the copy, runs the suites that should see it, and restores the copy. */
 export async function tryOut({ file, find, replace, seenBy }: Mutant, checkout: string): Promise<Verdict> {
   const path = join(checkout, file);
   const source = await readFile(path, 'utf8');
