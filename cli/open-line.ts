@@ -1,5 +1,5 @@
 import { connect, type Channel, type ChannelModel, type ConfirmChannel } from 'amqplib';
-import { publishOptions } from '@waybell/line/broker/publish-options';
+import { publishOptions } from '@waybell/line/broker/amqp-message';
 import type { Publication } from '@waybell/line/messages';
 import { readEnvironment } from '@waybell/runtime/environment';
 import { placeOf, type ServerAddress } from '@waybell/runtime/server-address';

@@ -1,5 +1,5 @@
-import { reject, type Message, type Publication, type Rejection } from './messages.ts';
-import type { ByHand, InterfaceName } from './outcomes.ts';
+import { isRejection, reject, type Message, type Publication, type Rejection } from './messages.ts';
+import type { ByHand, InterfaceName, Rejected } from './outcomes.ts';
 import { deliveriesExchange, retryExchange, retryKey, waitingExchange, type WaitingLane } from './topology.ts';
 
 /** One notification on its way to one subscription. `guid` is the message guid that receivers see. */
@@ -118,3 +118,14 @@ function readByHand(why: string | undefined, fromAttempt: string | undefined): D
 
 const notADelivery = (): Rejection =>
   reject('not_a_delivery', 'message_id, type or correlation_id is not what is written here');
+
+/** What the delivery log is told of a delivery that goes to the rejected queue; undefined where it is none. */
+export function recordRejectedDelivery(now: () => number) {
+  return (message: Message, { reason, detail }: Rejection): Rejected | undefined => {
+    const delivery = readDelivery(message);
+    if (isRejection(delivery)) return undefined;
+    const { guid, event, interface: interfaceName, action } = delivery;
+    const of = { event, interface: interfaceName, action, delivery: guid, subjects: [], receivers: [] };
+    return { kind: 'rejected', ...of, at: now(), reason, detail };
+  };
+}

@@ -1,4 +1,4 @@
-import type { Clock } from '@waybell/runtime/clock';
+import type { Clock, Timer } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import type { Unavailable } from '@waybell/runtime/unavailable';
 
@@ -12,14 +12,15 @@ export type GateOptions = {
   log: Log;
   /** A short outage is waited out with the messages in hand; after this long they are given back. */
   holdMs: number;
-  /** Runs before anything is given back, to its end: what still comes meanwhile would go round and round. */
-  onGiveBack: () => Promise<void>;
-  onReopen: () => void;
+  /** Runs to its end before anything is given back: what still came meanwhile would go round and round. */
+  beforeGivingBack: () => Promise<void>;
+  onOutlasted: () => void;
+  onBack: () => void;
 };
 
-type Outage = { dependency: string; over: Promise<boolean>; end: (goOn: boolean) => void };
+type Outage = { dependency: string; giveBack: Timer };
 
-/** Stands before the handler. Shut while a dependency is away: who arrives waits, or is told to give back. */
+/** Shut while a dependency is away: it asks until that is back, or has been away for too long to be waited for. */
 export class Gate {
   readonly #options: GateOptions;
   readonly #closing = new AbortController();
@@ -31,48 +32,40 @@ export class Gate {
     this.#options = options;
   }
 
-  /** True: go on. False: give the message back. */
-  async pass(): Promise<boolean> {
-    while (this.#outage !== undefined && !this.#isClosed()) {
-      if (!(await this.#outage.over)) return false;
-    }
-    return !this.#isClosed();
-  }
-
   waitingFor(): string[] {
     return this.#outage === undefined ? [] : [this.#outage.dependency];
   }
 
   shut({ dependency, probe, cause }: Unavailable): void {
     if (this.#outage !== undefined || this.#isClosed()) return;
-    const { clock, log, holdMs, onGiveBack } = this.#options;
+    const { clock, log, holdMs } = this.#options;
     log.warn({ dependency, reason: cause instanceof Error ? cause.message : undefined }, 'dependency.away');
-    const { promise: over, resolve } = Promise.withResolvers<boolean>();
-    const giveBack = clock.after(holdMs, () => void onGiveBack().then(() => resolve(false)));
-    const end = (goOn: boolean) => {
-      giveBack[Symbol.dispose]();
-      resolve(goOn);
-    };
-    this.#outage = { dependency, over, end };
-    void this.#waitOut(this.#outage, probe);
+    const outage = { dependency, giveBack: clock.after(holdMs, () => void this.#outlast(outage)) };
+    this.#outage = outage;
+    void this.#waitOut(outage, probe);
   }
 
-  /** For good: whoever has not passed gives back. */
+  /** For good: nothing is waited for any more. */
   close(): void {
     this.#closing.abort();
-    this.#outage?.end(false);
+    this.#outage?.giveBack[Symbol.dispose]();
   }
 
-  async #waitOut(outage: Outage, probe: () => Promise<unknown>): Promise<void> {
-    const beganAt = this.#options.clock.now();
+  async #outlast(outage: Outage): Promise<void> {
+    await this.#options.beforeGivingBack();
+    if (outage === this.#outage) this.#options.onOutlasted();
+  }
+
+  async #waitOut({ dependency, giveBack }: Outage, probe: () => Promise<unknown>): Promise<void> {
+    const { clock, log, onBack } = this.#options;
+    const beganAt = clock.now();
     if (beganAt - this.#reopenedAt > SAME_OUTAGE_MS) this.#delayMs = FIRST_PROBE_MS;
     while (!(await this.#isBack(probe))) if (this.#isClosed()) return;
     this.#outage = undefined;
-    this.#reopenedAt = this.#options.clock.now();
-    const awayMs = Math.round(this.#reopenedAt - beganAt);
-    this.#options.log.info({ dependency: outage.dependency, awayMs }, 'dependency.back');
-    this.#options.onReopen();
-    outage.end(true);
+    giveBack[Symbol.dispose]();
+    this.#reopenedAt = clock.now();
+    log.info({ dependency, awayMs: Math.round(this.#reopenedAt - beganAt) }, 'dependency.back');
+    onBack();
   }
 
   async #isBack(probe: () => Promise<unknown>): Promise<boolean> {

@@ -1,6 +1,6 @@
 /**
  * What travels on the line. A step is a `Handler`: it takes one message and returns the messages it causes. It does
- * not publish and does not acknowledge; `run-step.ts` does both, in that order.
+ * not publish and does not acknowledge; `hand-over/` says when both are done.
  */
 import type { Outcome } from './outcomes.ts';
 
@@ -25,6 +25,17 @@ export type Message = {
   deadLetterReason?: string;
 };
 
+/** What a step has taken, such as one AMQP message, and the only two things that may be done with it. */
+export type Source = {
+  /** Unlike that of any other source of this process. */
+  id: number;
+  messages: readonly Message[];
+  /** Removes it from where it was. Without effect once it was taken back. */
+  acknowledge(): void;
+  /** Puts it back where it was. */
+  giveBack(): void;
+};
+
 /** A message to publish. Persistent and mandatory, always; no header of a consumed message is ever copied. */
 export type Publication = {
   kind: 'publish';
@@ -45,7 +56,10 @@ export type Rejection = { kind: 'reject'; reason: string; detail: string };
 /** A record of what became of an event or of an attempt, for the deactivator and the delivery log. */
 export type Recorded = { kind: 'outcome'; outcome: Outcome };
 
-export type Outgoing = Publication | Rejection | Recorded;
+/** What is to wait outside of the broker until its endpoint has room; alone in what a message causes. */
+export type Parked = { kind: 'park'; publication: Publication };
+
+export type Outgoing = Publication | Parked | Rejection | Recorded;
 
 export type Handler<M> = (message: M) => Promise<Outgoing[]>;
 

@@ -5,13 +5,16 @@ import type { Metrics } from '@waybell/runtime/metrics';
 import type { Redis } from '@waybell/runtime/redis';
 import type { Outgoing } from './messages.ts';
 
+/** By what a message is recognised, and by what it is told from another that has the same key. */
+export type Mark = { key: string; fingerprint: string };
+
 /** How a message is recognised that was handled before, where handling it twice costs a duplicate. */
 export type OncePolicy<M> = {
-  keyOf: (message: M) => { key: string; fingerprint: string };
+  keyOf: (message: M) => Mark;
   ttlMs: number;
   /** What a message causes whose key is remembered, with the same or with another fingerprint. */
   onRepeat: (message: M, isSame: boolean) => Outgoing[];
-  isWorthRemembering: (caused: Outgoing[]) => boolean;
+  isWorthRemembering: (caused: readonly Outgoing[]) => boolean;
 };
 
 /**
@@ -19,34 +22,42 @@ export type OncePolicy<M> = {
  * remembers nothing and says so in the log, at most once a minute.
  */
 export type Once = {
-  /** The fingerprint remembered under `key`, or undefined. */
-  recall(key: string): Promise<string | undefined>;
-  remember(key: string, fingerprint: string, ttlMs: number): Promise<void>;
+  /** What is remembered under each of these keys: a fingerprint, or undefined. Never rejects. */
+  recall(keys: readonly string[]): Promise<(string | undefined)[]>;
+  /** Resolves when that is remembered, or cannot be. Never rejects. */
+  remember(marks: readonly Mark[], ttlMs: number): Promise<void>;
 };
 
 const PREFIX = 'waybell:once:';
+/** One command for all of them, where a pipeline would cost one each. */
+const SET_ALL = `for i = 1, #KEYS do redis.call('set', KEYS[i], ARGV[i + 1], 'px', ARGV[1]) end`;
 
 export function onceInRedis(redis: Redis, { log, metrics }: { log: Log; metrics: Metrics }): Once {
   const failures = countOnceFailures(metrics);
   const complain = complainer(log, 'redis.away: duplicates are possible');
-  const withoutRedis = (operation: 'recall' | 'remember', error: unknown) => {
-    failures.inc({ operation });
+  const withoutRedis = (operation: 'recall' | 'remember', messages: number, error: unknown) => {
+    failures.inc({ operation }, messages);
     complain(error);
   };
   return {
-    async recall(key) {
+    async recall(keys) {
       try {
-        return (await redis.get(PREFIX + key)) ?? undefined;
+        const known = await redis.mget(keys.map((key) => PREFIX + key));
+        return known.map((fingerprint) => fingerprint ?? undefined);
       } catch (error) {
-        withoutRedis('recall', error);
-        return undefined;
+        withoutRedis('recall', keys.length, error);
+        return keys.map(() => undefined);
       }
     },
-    async remember(key, fingerprint, ttlMs) {
+    async remember(marks, ttlMs) {
       try {
-        await redis.set(PREFIX + key, fingerprint, 'PX', ttlMs);
+        const [keys, fingerprints] = [
+          marks.map(({ key }) => PREFIX + key),
+          marks.map(({ fingerprint }) => fingerprint),
+        ];
+        await redis.eval(SET_ALL, keys.length, ...keys, ttlMs, ...fingerprints);
       } catch (error) {
-        withoutRedis('remember', error);
+        withoutRedis('remember', marks.length, error);
       }
     },
   };
@@ -56,7 +67,7 @@ export function onceInRedis(redis: Redis, { log, metrics }: { log: Log; metrics:
 export function countOnceFailures(metrics: Metrics): Counter<'operation'> {
   return new Counter({
     name: 'waybell_once_failures_total',
-    help: 'Times Redis did not say (recall) or keep (remember) what was done before: each may let a duplicate through',
+    help: 'Messages of which Redis did not say (recall) or keep (remember) that they were handled: each may let a duplicate through',
     labelNames: ['operation'],
     registers: [metrics],
   });

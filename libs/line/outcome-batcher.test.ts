@@ -6,7 +6,7 @@ import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { OutcomeBatcher } from './outcome-batcher.ts';
 import { deactivatorQueue } from './topology.ts';
 import { readOutcomes, type Outcome } from './outcomes.ts';
-import { aLine, holdOf, numbers, to } from './testing/a-line.ts';
+import { aLine, limitOf, numbers, to } from './testing/a-line.ts';
 import { BreakableBroker } from './testing/test-broker.ts';
 
 let broker: BreakableBroker;
@@ -55,7 +55,7 @@ describe('outcomes', () => {
     const clock = new TurnedClock();
     const line = await aLine(broker, {
       tools: { clock },
-      hold: holdOf(1_000),
+      heldLimit: limitOf(1_000),
       handle: async (body) => [{ kind: 'outcome', outcome: anOutcome(body) }],
     });
     await using running = await line.run();
@@ -111,7 +111,7 @@ describe('while the broker blocks publishers', () => {
   test('a step that drains empties its queue of what succeeds, holds what needs a retry, and records all in the end', async () => {
     const line = await aLine(broker, {
       drainsWhileBlocked: true,
-      hold: holdOf(100),
+      heldLimit: limitOf(100),
       handle: async (body) => {
         if (body === 'retried') return [to(line.output, body), { kind: 'outcome', outcome: aRecord('failed', body) }];
         return [{ kind: 'outcome', outcome: aRecord(body === '7' ? 'dropped' : 'delivered', body) }];

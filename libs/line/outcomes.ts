@@ -1,3 +1,5 @@
+import { reject, type Message, type Rejection } from './messages.ts';
+
 /**
  * What became of an event, and of each attempt. Published in batches to `waybell.outcomes`; times are milliseconds
  * since the epoch, guids lower-case.
@@ -144,4 +146,13 @@ export function readOutcomes(body: Buffer): Outcome[] {
   }
   // Only the router and the deliverer may publish here; the version says that they mean this shape.
   return batch.outcomes as Outcome[];
+}
+
+/** Reads a batch of outcomes. A message that nobody here wrote is rejected. */
+export function readBatch({ body }: Message): Outcome[] | Rejection {
+  try {
+    return readOutcomes(body);
+  } catch (error) {
+    return reject('not_outcomes', error instanceof Error ? error.message : String(error));
+  }
 }

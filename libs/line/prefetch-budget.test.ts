@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Hold } from './hold.ts';
+import type { HeldLimit } from './prefetch-budget.ts';
 import { floorOf, maxMinShares, nextMoves, type QueueUse } from './prefetch-budget.ts';
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
@@ -10,11 +10,11 @@ type Traffic = { backlog: number; bytes: number };
 
 /** Queues under a budget: what is granted is filled by what traffic there is, and a part of what is held is settled. */
 class Queues {
-  readonly hold: Hold;
+  readonly hold: HeldLimit;
   readonly states: { grants: number[]; owed: number; peak: number; meanBytes: number }[];
   moveCount = 0;
 
-  constructor(count: number, hold: Hold) {
+  constructor(count: number, hold: HeldLimit) {
     this.hold = hold;
     const floor = floorOf(hold.messages, count);
     this.states = Array.from({ length: count }, () => ({ grants: [floor], owed: 0, peak: 0, meanBytes: 0 }));

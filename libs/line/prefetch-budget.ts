@@ -3,7 +3,9 @@
  * moves to where the traffic is. A queue that uses up its share gets twice as much, while there is room; where there
  * is none, a queue with less than half its fair share gets room from those that have more than theirs.
  */
-import type { Hold } from './hold.ts';
+
+/** What a step holds at most, over all its queues: taken, and neither acknowledged nor given back. */
+export type HeldLimit = { messages: number; bytes: number };
 
 /** What a queue was granted, and what it did with that since the last review. */
 export type QueueUse = {
@@ -40,13 +42,13 @@ export function floorOf(messages: number, queueCount: number): number {
 
 /**
  * The moves that follow from a review. However they are applied, what is granted and owed stays within
- * `hold.messages`; and, once sizes are known, within `hold.bytes` but for floors and grants not yet given back.
+ * `limit.messages`; and, once sizes are known, within `limit.bytes` but for floors and grants not yet given back.
  */
-export function nextMoves(uses: readonly QueueUse[], hold: Hold): Move[] {
-  const queues = withShares(uses, hold);
-  const shrinks = [...idle(queues), ...tooHeavy(queues, hold), ...takenForTheStarved(queues)];
+export function nextMoves(uses: readonly QueueUse[], limit: HeldLimit): Move[] {
+  const queues = withShares(uses, limit);
+  const shrinks = [...idle(queues), ...tooHeavy(queues, limit), ...takenForTheStarved(queues)];
   const shrunk = new Set(shrinks.map(({ index }) => index));
-  return [...[...shrunk].map((index): Move => ({ kind: 'shrink', index })), ...growths(queues, shrunk, hold)];
+  return [...[...shrunk].map((index): Move => ({ kind: 'shrink', index })), ...growths(queues, shrunk, limit)];
 }
 
 /** Splits `total` so that nobody gets more than it wants, and nobody less than another but by wanting less. */
@@ -64,18 +66,18 @@ export function maxMinShares(wants: readonly number[], total: number): number[] 
 
 type Queue = QueueUse & { index: number; granted: number; demand: number; share: number; bytesShare: number };
 
-function withShares(uses: readonly QueueUse[], hold: Hold): Queue[] {
+function withShares(uses: readonly QueueUse[], limit: HeldLimit): Queue[] {
   const queues = uses.map((use, index) => {
     const [granted, [floor = 0]] = [sum(use.grants), use.grants];
     return { ...use, index, granted, demand: use.wasFull ? Infinity : Math.max(floor, 2 * use.peak) };
   });
   const inMessages = maxMinShares(
     queues.map(({ demand }) => demand),
-    hold.messages,
+    limit.messages,
   );
   const inBytes = maxMinShares(
     queues.map(({ demand, meanBytes }) => (meanBytes === 0 ? 0 : demand * meanBytes)),
-    hold.bytes,
+    limit.bytes,
   );
   return queues.map((queue, index) => {
     const bytesShare = queue.meanBytes === 0 ? Infinity : (inBytes[index] ?? 0) / queue.meanBytes;
@@ -87,8 +89,8 @@ function idle(queues: readonly Queue[]): Queue[] {
   return queues.filter((queue) => canShrink(queue) && queue.granted > IDLE_RATIO * queue.peak);
 }
 
-function tooHeavy(queues: readonly Queue[], hold: Hold): Queue[] {
-  const excess = sum(queues.map(bytesGranted)) - hold.bytes;
+function tooHeavy(queues: readonly Queue[], limit: HeldLimit): Queue[] {
+  const excess = sum(queues.map(bytesGranted)) - limit.bytes;
   const over = queues.filter((queue) => canShrink(queue) && queue.granted > queue.bytesShare);
   return enoughOf(over, excess, (queue) => newest(queue) * queue.meanBytes);
 }
@@ -101,9 +103,9 @@ function takenForTheStarved(queues: readonly Queue[]): Queue[] {
 }
 
 /** Smallest first. What is being given back is not there to be granted yet: that is the next review's. */
-function growths(queues: readonly Queue[], shrunk: ReadonlySet<number>, hold: Hold): Move[] {
-  let room = hold.messages - sum(queues.map(({ granted, owed }) => granted + owed));
-  let roomBytes = hold.bytes * GROWTH_BYTES_PART - sum(queues.map(bytesGranted));
+function growths(queues: readonly Queue[], shrunk: ReadonlySet<number>, limit: HeldLimit): Move[] {
+  let room = limit.messages - sum(queues.map(({ granted, owed }) => granted + owed));
+  let roomBytes = limit.bytes * GROWTH_BYTES_PART - sum(queues.map(bytesGranted));
   const moves: Move[] = [];
   for (const queue of queues.toSorted((a, b) => a.granted - b.granted)) {
     const { index, granted, share, meanBytes } = queue;

@@ -1,14 +1,9 @@
 import type { Clock } from '@waybell/runtime/clock';
 import type { Broker } from './broker/connect-broker.ts';
-import type { Held } from './broker/held.ts';
-import { Lane } from './lane.ts';
+import type { Consumer } from './broker/consumers.ts';
+import type { Consuming } from './broker/queue-consumer.ts';
 
-export type QuarantineOptions = {
-  queue: string;
-  clock: Clock;
-  /** Acknowledges the message or gives it back, in the end. Never rejects. */
-  settle: (held: Held) => Promise<void>;
-};
+export type QuarantineOptions = Consuming & { queue: string; clock: Clock };
 
 /** How often a process looks for what another left that died for good. */
 const LOOK_MS = 10_000;
@@ -27,23 +22,19 @@ export class Quarantine {
   readonly #broker: Broker;
   readonly #queue: string;
   readonly #clock: Clock;
-  readonly #lane: Lane;
+  readonly consumer: Consumer;
   readonly #closing = Promise.withResolvers<void>();
   #isClosed = false;
   readonly #watching: Promise<void>;
   #told = Promise.withResolvers<void>();
 
-  constructor(broker: Broker, { queue, clock, settle }: QuarantineOptions) {
+  constructor(broker: Broker, { queue, clock, ...consuming }: QuarantineOptions) {
     this.#broker = broker;
     this.#clock = clock;
     this.#queue = queue;
-    this.#lane = new Lane(broker, { queues: [queue], hold: { messages: 1, bytes: Number.MAX_SAFE_INTEGER }, settle });
-    void this.#lane.pause(NOTHING_WANTED);
+    this.consumer = broker.consume([queue], { messages: 1, bytes: Number.MAX_SAFE_INTEGER }, consuming);
+    void this.consumer.pause(NOTHING_WANTED);
     this.#watching = this.#watch();
-  }
-
-  get lane(): Lane {
-    return this.#lane;
   }
 
   /** There is something in it. */
@@ -64,19 +55,19 @@ export class Quarantine {
       const found = await this.#count();
       if (found === undefined) await this.#wait(RETRY_MS);
       else if (found === 0) await this.#wait(LOOK_MS);
-      else await this.#lane.alone(ALONE_LIMIT_MS, () => this.#empty());
+      else await this.#broker.alone(this.consumer, ALONE_LIMIT_MS, () => this.#empty());
     }
   }
 
   async #empty(): Promise<void> {
-    this.#lane.resume(NOTHING_WANTED);
+    this.consumer.resume(NOTHING_WANTED);
     // Twice: what is no longer ready may still be on its way to here.
     for (let empty = 0; empty < 2 && !this.#isClosed;) {
       await this.#clock.sleep(STEP_MS);
-      const isEmpty = this.#lane.held === 0 && !((await this.#count()) ?? 0);
+      const isEmpty = this.consumer.held() === 0 && !((await this.#count()) ?? 0);
       empty = isEmpty ? empty + 1 : 0;
     }
-    await this.#lane.pause(NOTHING_WANTED);
+    await this.consumer.pause(NOTHING_WANTED);
   }
 
   /** What is in it; undefined where the broker cannot be asked, or does not know. */

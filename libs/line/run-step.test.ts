@@ -3,7 +3,7 @@ import { endedWithin } from '@waybell/runtime/testing/ended-within';
 import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
-import { aLine, holdOf, numbers, to } from './testing/a-line.ts';
+import { aLine, limitOf, numbers, to } from './testing/a-line.ts';
 import { BreakableBroker } from './testing/test-broker.ts';
 import { quarantineKey, quarantineQueue, rejectedQueue, suspectsExchange, suspectsQueue } from './topology.ts';
 
@@ -164,7 +164,7 @@ describe('a message', () => {
 
 describe('nothing is lost', () => {
   test('when connections are cut in the middle', async () => {
-    const line = await aLine(broker, { broker: { url: broker.detour.url }, hold: holdOf(20) });
+    const line = await aLine(broker, { broker: { url: broker.detour.url }, heldLimit: limitOf(20) });
     await broker.put(line.input, numbers(1_000));
     await using _running = await line.run();
     await until('some are through', () => line.seen.length > 200);
@@ -175,7 +175,7 @@ describe('nothing is lost', () => {
   });
 
   test('when the broker is killed and comes back: the line goes on by itself', async () => {
-    const line = await aLine(broker, { hold: holdOf(20) });
+    const line = await aLine(broker, { heldLimit: limitOf(20) });
     await broker.rememberQueues();
     await broker.put(line.input, numbers(500));
     await using _running = await line.run();
@@ -187,7 +187,7 @@ describe('nothing is lost', () => {
 
   test('when the broker stops answering: what was not confirmed is published again', async () => {
     const clock = new TurnedClock();
-    const line = await aLine(broker, { broker: { clock, confirmTimeoutMs: 3_000 }, hold: holdOf(5) });
+    const line = await aLine(broker, { broker: { clock, confirmTimeoutMs: 3_000 }, heldLimit: limitOf(5) });
     await broker.put(line.input, numbers(200));
     await using running = await line.run();
     await until('some are through', () => line.seen.length > 20);
@@ -252,7 +252,7 @@ describe('a handler that throws', () => {
     await using _running = await line.run();
     expect((await broker.takeBodies(line.output, 20)).toSorted()).toEqual(numbers(20).toSorted());
     const aside = line.seen.filter(({ queue }) => queue !== line.input);
-    expect(aside).toMatchObject([{ queue: suspectsQueue(line.service), routingKey: line.input, failures: 0 }]);
+    expect(aside).toMatchObject([{ queue: suspectsQueue(line.name), routingKey: line.input, failures: 0 }]);
     expect(await broker.ready(rejectedQueue)).toBe(0);
   });
 
@@ -279,7 +279,7 @@ describe('a handler that throws', () => {
     const sevens = line.seen.filter(({ body }) => body.toString() === '7');
     expect(sevens.map(({ failures }) => failures)).toEqual([0, 0, 1, 2, 3, 4]);
     await running[Symbol.asyncDispose]();
-    expect(await broker.ready(suspectsQueue(line.service))).toBe(0);
+    expect(await broker.ready(suspectsQueue(line.name))).toBe(0);
   });
 
   test('has its suspects handled one at a time', async () => {
@@ -298,7 +298,7 @@ describe('a handler that throws', () => {
     await broker.put(line.input, numbers(5));
     await using _running = await line.run();
     await until('all but one wait', async () => {
-      return together > 0 && (await broker.ready(suspectsQueue(line.service))) === 4;
+      return together > 0 && (await broker.ready(suspectsQueue(line.name))) === 4;
     });
     released.resolve();
     expect(await broker.takeBodies(line.output, 5)).toHaveLength(5);
@@ -331,7 +331,7 @@ describe('a message that was delivered three times', () => {
     await deliverInVain(line.input, 3);
     await using _running = await line.run();
     expect(await broker.takeBodies(line.output, 1)).toEqual(['suspicious']);
-    expect(line.seen).toMatchObject([{ queue: suspectsQueue(line.service), deliveryCount: 0 }]);
+    expect(line.seen).toMatchObject([{ queue: suspectsQueue(line.name), deliveryCount: 0 }]);
   });
 
   test('once on the suspects lane is not blamed: it is handled with nothing else in hand', async () => {
@@ -340,17 +340,17 @@ describe('a message that was delivered three times', () => {
     const beside: string[][] = [];
     const line = await aLine(broker, {
       broker: { clock },
-      hold: holdOf(5),
+      heldLimit: limitOf(5),
       handle: async (body, { queue }) => {
-        if (queue === quarantineQueue(line.service)) beside.push([...inHand]);
+        if (queue === quarantineQueue(line.name)) beside.push([...inHand]);
         inHand.add(body);
         await clock.sleep(1);
         inHand.delete(body);
         return [to(line.output, body)];
       },
     });
-    await putAside(line.service, 'innocent');
-    await deliverInVain(suspectsQueue(line.service), 3);
+    await putAside(line.name, 'innocent');
+    await deliverInVain(suspectsQueue(line.name), 3);
     await broker.put(line.input, numbers(200));
     await using _running = await line.run();
     // So slowly that the time is never up which others have to end what they hold.
@@ -366,8 +366,8 @@ describe('a message that was delivered three times', () => {
 
   test('with nothing else in hand is rejected, unhandled, as one that kills its process', async () => {
     const line = await aLine(broker);
-    await putAside(quarantineKey(line.service), 'killer');
-    await deliverInVain(quarantineQueue(line.service), 3);
+    await putAside(quarantineKey(line.name), 'killer');
+    await deliverInVain(quarantineQueue(line.name), 3);
     await using _running = await line.run();
     const [rejected] = await until('it is rejected', async () => {
       const taken = await broker.take(rejectedQueue);
@@ -415,7 +415,7 @@ describe('a dependency that is away', () => {
   test('for long has everything given back, once, and taken again when it is there', async () => {
     const postgres = aDependency();
     const line = await aLine(broker, {
-      hold: holdOf(10),
+      heldLimit: limitOf(10),
       handle: async (body) => {
         postgres.need();
         return [to(line.output, body)];
@@ -453,7 +453,7 @@ describe('a dependency that is away', () => {
     for (let outage = 1; outage <= 4; outage += 1) {
       await until(
         'it is given back',
-        async () => outages === outage && (await broker.ready(suspectsQueue(line.service))) === 1,
+        async () => outages === outage && (await broker.ready(suspectsQueue(line.name))) === 1,
       );
       isAway = false;
     }
@@ -475,7 +475,7 @@ describe('disposing of a running step', () => {
     const line = await aLine(broker, {
       ...patient(),
       moreQueues: [empty],
-      hold: holdOf(10),
+      heldLimit: limitOf(10),
       handle: async (body) => {
         await released.promise;
         return [to(line.output, body)];
@@ -499,7 +499,7 @@ describe('disposing of a running step', () => {
   });
 
   test('in full flow leaves each message either done or in its queue', async () => {
-    const line = await aLine(broker, { ...patient(), hold: holdOf(50) });
+    const line = await aLine(broker, { ...patient(), heldLimit: limitOf(50) });
     const running = await line.run();
     await until('it is connected', () => running.broker.isWritable());
     await broker.put(line.input, numbers(500));
@@ -528,7 +528,7 @@ describe('disposing of a running step', () => {
 
   test('does not hang while the broker is away', async () => {
     const { clock, ...tools } = patient();
-    const line = await aLine(broker, { ...tools, hold: holdOf(10) });
+    const line = await aLine(broker, { ...tools, heldLimit: limitOf(10) });
     await broker.rememberQueues();
     const running = await line.run();
     await until('it is connected', () => running.broker.isWritable());

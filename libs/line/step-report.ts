@@ -1,77 +1,113 @@
 import type { Log } from '@waybell/runtime/log';
-import { describeOutgoing } from './describe-outgoing.ts';
 import type { Metrics } from '@waybell/runtime/metrics';
+import type { Member, News } from './hand-over/state.ts';
 import { lineMetrics, type LineMetrics } from './line-metrics.ts';
 import type { Message, Outgoing, Rejection } from './messages.ts';
-import { isAttempted } from './outcomes.ts';
+import { isAttempted, type Outcome } from './outcomes.ts';
 
-export type Ending = {
+type Told<M> = {
+  name: string;
   /** What identifies the message: ids, never a body. */
-  describe: () => Record<string, unknown>;
-  caused: Outgoing[];
-  isRepeat: boolean;
-  durationMs: number;
+  describe: (message: M) => Record<string, unknown>;
 };
-
-type StepReportOptions = { service: string; log: Log; metrics: Metrics; held: () => number };
+type StepReportOptions = { log: Log; metrics: Metrics; held: () => number };
 
 /**
  * What a step tells of its messages: the figures, and lines of the log. What went as it should is logged at debug: it is
  * in the delivery log, and two lines a delivery would be most of what the services write.
  */
-export class StepReport {
-  readonly #service: string;
+export class StepReport<M> {
+  readonly #step: Told<M>;
   readonly #log: Log;
   readonly #metrics: LineMetrics;
 
-  constructor({ service, log, metrics, held }: StepReportOptions) {
-    this.#service = service;
+  constructor(step: Told<M>, { log, metrics, held }: StepReportOptions) {
+    this.#step = step;
     this.#log = log;
     this.#metrics = lineMetrics(metrics);
-    this.#metrics.watchHeld(service, held);
+    this.#metrics.watchHeld(step.name, held);
   }
 
-  handled(message: Message, { describe, caused, isRepeat, durationMs }: Ending): void {
+  /** `durationMs`: since the message was taken. */
+  tell(news: News<M>, durationMs: number): void {
+    const { name } = this.#step;
+    switch (news.kind) {
+      case 'handled':
+        return this.#handled(news.member, durationMs);
+      case 'rejected':
+        return this.#rejected(news.message, news.rejection);
+      case 'failed':
+        // What the handler threw; the message lives on, on the suspects lane or as a rejected one.
+        return this.#log.error({ err: news.error, ...facts(news.message) }, 'message.failed');
+      case 'put aside': {
+        const { deliveryCount } = news.message;
+        this.#metrics.left(name, 'suspected');
+        return this.#log.warn({ ...facts(news.message), deliveryCount }, 'message.suspected');
+      }
+      case 'given back':
+        return this.#metrics.left(name, 'given_back');
+      case 'stuck':
+        this.#metrics.left(name, 'given_back');
+        return this.#log.error({ err: news.error, ...facts(news.message) }, 'message.given-back');
+      case 'lost':
+        return this.#log.error({ records: news.records }, 'outcomes.lost');
+    }
+  }
+
+  #handled({ message, parsed, caused, isRepeat }: Member<M>, durationMs: number): void {
     for (const outgoing of caused) if (outgoing.kind === 'outcome') this.#metrics.ended(outgoing.outcome);
     const rejection = caused.find((outgoing) => outgoing.kind === 'reject');
-    if (rejection !== undefined) return this.rejected(message, rejection);
-    this.#metrics.left(this.#service, isRepeat ? 'repeated' : 'handled', durationMs);
+    if (rejection !== undefined) return this.#rejected(message, rejection);
+    const { name, describe } = this.#step;
+    this.#metrics.left(name, isRepeat ? 'repeated' : 'handled', durationMs);
     const level = caused.some(isMissed) ? 'info' : 'debug';
     if (!this.#log.isLevelEnabled(level)) return;
-    const ms = Math.round(durationMs);
-    this.#log[level](
-      { queue: message.queue, ...describe(), caused: caused.map(describeOutgoing), ms },
-      'message.handled',
-    );
+    const [ms, what] = [Math.round(durationMs), caused.map(describeOutgoing)];
+    // What was handled was parsed.
+    this.#log[level]({ queue: message.queue, ...describe(parsed as M), caused: what, ms }, 'message.handled');
   }
 
-  rejected({ queue, messageId }: Message, { reason, detail }: Rejection): void {
-    this.#metrics.left(this.#service, 'rejected');
+  #rejected({ queue, messageId }: Message, { reason, detail }: Rejection): void {
+    this.#metrics.left(this.#step.name, 'rejected');
     this.#log.warn({ queue, messageId, reason, detail }, 'message.rejected');
   }
+}
 
-  /** What the handler threw; the message lives on, on the suspects lane or as a rejected one. */
-  failed({ queue, messageId, failures }: Message, error: unknown): void {
-    this.#log.error({ err: error, queue, messageId, failures }, 'message.failed');
-  }
-
-  suspected({ queue, messageId, failures, deliveryCount }: Message): void {
-    this.#metrics.left(this.#service, 'suspected');
-    this.#log.warn({ queue, messageId, failures, deliveryCount }, 'message.suspected');
-  }
-
-  givenBack(): void {
-    this.#metrics.left(this.#service, 'given_back');
-  }
-
-  /** Not even the suspects lane takes it: the topology is broken. */
-  stuck({ queue, messageId }: Message, error: unknown): void {
-    this.#metrics.left(this.#service, 'given_back');
-    this.#log.error({ err: error, queue, messageId }, 'message.given-back');
-  }
+function facts({ queue, messageId, failures }: Message): Record<string, unknown> {
+  return { queue, messageId, failures };
 }
 
 /** Whether it says that a receiver did not get, or not take, what was for it. */
 function isMissed(outgoing: Outgoing): boolean {
   return outgoing.kind === 'outcome' && isAttempted(outgoing.outcome) && outgoing.outcome.kind !== 'delivered';
+}
+
+/** What a message caused, in a word or two, for its line in the log. */
+export function describeOutgoing(outgoing: Outgoing): string {
+  switch (outgoing.kind) {
+    case 'publish':
+      return outgoing.routingKey;
+    case 'outcome':
+      return describeOutcome(outgoing.outcome);
+    case 'park':
+      return 'parked';
+    case 'reject':
+      return `rejected: ${outgoing.reason}`;
+  }
+}
+
+function describeOutcome(outcome: Outcome): string {
+  switch (outcome.kind) {
+    case 'routed':
+      return ['routed', ...outcome.suppressed.map(({ reason }) => reason)].join(' ');
+    case 'dropped':
+    case 'rejected':
+      return `${outcome.kind} ${outcome.reason}`;
+    case 'delivered':
+    case 'failed':
+    case 'exhausted':
+      return [outcome.kind, outcome.answer.status, outcome.answer.reason]
+        .filter((part) => part !== undefined)
+        .join(' ');
+  }
 }

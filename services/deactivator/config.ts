@@ -32,7 +32,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     ...processConfig(settings),
     ...brokerConfig(settings),
     ...postgresConfig(settings),
-    hold: { messages: settings.DEACTIVATE_HELD, bytes: settings.DEACTIVATE_HELD_BYTES },
+    heldLimit: { messages: settings.DEACTIVATE_HELD, bytes: settings.DEACTIVATE_HELD_BYTES },
     sweepIntervalMs: settings.DEACTIVATION_SWEEP_INTERVAL,
     rules: {
       offOnExhausted: readInterfaces('DEACTIVATE_ON_EXHAUSTED', settings.DEACTIVATE_ON_EXHAUSTED),

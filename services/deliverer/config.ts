@@ -96,7 +96,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     ...redisConfig(settings),
     actionKeys: selectActions(settings.DELIVER_ACTIONS),
     flow: readFlow(settings),
-    hold: { messages: settings.DELIVER_HELD, bytes: settings.DELIVER_HELD_BYTES },
+    heldLimit: { messages: settings.DELIVER_HELD, bytes: settings.DELIVER_HELD_BYTES },
     maxAgeMs: settings.DELIVERY_MAX_AGE,
     rememberMs: settings.REMEMBER_ATTEMPTS,
     lastKnown: { maxAgeMs: settings.LAST_KNOWN_MAX_AGE, maxEntries: settings.LAST_KNOWN_ENTRIES },

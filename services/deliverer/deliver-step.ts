@@ -1,7 +1,7 @@
 import { deliveryQueue, WAITING_LANES, waitingQueue } from '@waybell/line/topology';
 import { readDelivery, type Delivery } from '@waybell/line/delivery';
 import type { OncePolicy } from '@waybell/line/once';
-import { recordRejectedDelivery } from '@waybell/line/rejected-delivery';
+import { recordRejectedDelivery } from '@waybell/line/delivery';
 import type { Step } from '@waybell/line/run-step';
 import type { Config } from './config.ts';
 import { deliver, type DeliverOptions } from './deliver.ts';
@@ -9,17 +9,17 @@ import { deliverWaiting, readWaiting, type Waiting } from './deliver-waiting.ts'
 import type { Flow } from './windows/flow.ts';
 
 export type DeliverStepOptions = Pick<DeliverOptions, 'findTarget' | 'callEndpoint' | 'now'> & {
-  config: Pick<Config, 'actionKeys' | 'hold' | 'flow' | 'schedule' | 'maxAgeMs' | 'rememberMs'>;
+  config: Pick<Config, 'actionKeys' | 'heldLimit' | 'flow' | 'schedule' | 'maxAgeMs' | 'rememberMs'>;
   flow: Flow;
 };
 
 /** The deliverer's place on the line: what it takes, how much at once, and how it knows an attempt it has made. */
 export function deliverStep(options: DeliverStepOptions): Step<Delivery> {
-  const { actionKeys, hold } = options.config;
+  const { actionKeys, heldLimit } = options.config;
   return {
-    service: 'deliverer',
+    name: 'deliverer',
     queues: actionKeys.map(deliveryQueue),
-    hold,
+    heldLimit,
     parse: readDelivery,
     handle: deliver(deliverOptions(options)),
     drainsWhileBlocked: true,
@@ -30,12 +30,12 @@ export function deliverStep(options: DeliverStepOptions): Step<Delivery> {
 
 /** The lanes of those that wait, of whatever action: any deliverer serves them. */
 export function waitingStep(options: DeliverStepOptions): Step<Waiting> {
-  const { flow, hold } = options.config;
+  const { flow, heldLimit } = options.config;
   return {
-    service: 'waiting',
+    name: 'waiting',
     queues: WAITING_LANES.map(waitingQueue),
     // Room for all that can be under way at once, and for as many that wait for their turn.
-    hold: { messages: 2 * flow.slots, bytes: hold.bytes },
+    heldLimit: { messages: 2 * flow.slots, bytes: heldLimit.bytes },
     parse: readWaiting,
     handle: deliverWaiting({ ...deliverOptions(options), paces: options.flow.paces }),
     drainsWhileBlocked: true,

@@ -9,9 +9,9 @@ import { aDelivery } from './testing/delivery.ts';
 const HOUR_MS = 3_600_000;
 
 const aStep = (handle: Step<Delivery>['handle']): Step<Delivery> => ({
-  service: 'deliverer',
+  name: 'deliverer',
   queues: [],
-  hold: { messages: 1, bytes: 1 },
+  heldLimit: { messages: 1, bytes: 1 },
   parse: () => aDelivery(),
   describe: () => ({}),
   handle,

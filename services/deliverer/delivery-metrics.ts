@@ -48,14 +48,14 @@ export class DeliveryMetrics {
   /** The same step, watched. */
   watch<D extends Delivery>(step: Step<D>): Step<D> {
     const handled = new Set<Delivery>();
-    this.#handled.set(step.service, handled);
+    this.#handled.set(step.name, handled);
     return {
       ...step,
       handle: async (delivery) => {
         handled.add(delivery);
         try {
           const caused = await step.handle(delivery);
-          for (const each of caused) if (each.kind === 'outcome') this.#ended(step.service, delivery, each.outcome);
+          for (const each of caused) if (each.kind === 'outcome') this.#ended(step.name, delivery, each.outcome);
           return caused;
         } finally {
           handled.delete(delivery);

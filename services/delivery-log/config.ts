@@ -42,7 +42,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     ...processConfig(settings),
     ...brokerConfig(settings),
     ...postgresConfig(settings),
-    hold: { messages: settings.LOG_HELD, bytes: settings.LOG_HELD_BYTES },
+    heldLimit: { messages: settings.LOG_HELD, bytes: settings.LOG_HELD_BYTES },
     retention,
     sending: { intervalMs: settings.LOG_SEND_INTERVAL, claimMs: settings.LOG_SEND_CLAIM },
   };

@@ -1,6 +1,6 @@
 import { reject, type Handler } from '@waybell/line/messages';
 import type { Outcome } from '@waybell/line/outcomes';
-import { readBatch } from '@waybell/line/read-batch';
+import { readBatch } from '@waybell/line/outcomes';
 import type { Step } from '@waybell/line/run-step';
 import { logQueue } from '@waybell/line/topology';
 import type { Config } from './config.ts';
@@ -9,11 +9,11 @@ import type { WriteOutcomes } from './write-outcomes.ts';
 export type RecordOptions = { write: WriteOutcomes };
 
 /** The delivery log's place on the line. What it writes twice is there once, so it remembers nothing. */
-export function recordStep({ write, config }: RecordOptions & { config: Pick<Config, 'hold'> }): Step<Outcome[]> {
+export function recordStep({ write, config }: RecordOptions & { config: Pick<Config, 'heldLimit'> }): Step<Outcome[]> {
   return {
-    service: 'delivery-log',
+    name: 'delivery-log',
     queues: [logQueue],
-    hold: config.hold,
+    heldLimit: config.heldLimit,
     parse: readBatch,
     handle: recordOutcomes({ write }),
     describe: (outcomes) => ({ outcomes: outcomes.length }),

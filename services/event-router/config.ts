@@ -36,7 +36,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     ...brokerConfig(settings),
     ...postgresConfig(settings),
     ...redisConfig(settings),
-    hold: { messages: settings.ROUTE_HELD, bytes: settings.ROUTE_HELD_BYTES },
+    heldLimit: { messages: settings.ROUTE_HELD, bytes: settings.ROUTE_HELD_BYTES },
     pauseDepth: settings.ROUTE_PAUSE_DEPTH,
     eventLimits: { maxBytes: settings.EVENT_MAX_SIZE, maxDepth: settings.EVENT_MAX_DEPTH },
     rememberMs: settings.REMEMBER_EVENTS,

@@ -1,6 +1,6 @@
 import type { Message } from '@waybell/line/messages';
 import type { Step } from '@waybell/line/run-step';
-import { recordRejectedDelivery } from '@waybell/line/rejected-delivery';
+import { recordRejectedDelivery } from '@waybell/line/delivery';
 import { deliveriesExchange, routerQueue, straysQueue } from '@waybell/line/topology';
 import { recordRejectedEvent } from '@waybell/events/rejected-event';
 import type { Config } from './config.ts';
@@ -8,15 +8,15 @@ import { nameStray } from './name-stray.ts';
 import { readArrival, repeatEvent, routeEvent, type Arrival, type RouteOptions } from './route-event.ts';
 
 export type RouteStepOptions = Pick<RouteOptions, 'findSubscriptions' | 'now'> & {
-  config: Pick<Config, 'hold' | 'eventLimits' | 'passesTraceparent' | 'rememberMs'>;
+  config: Pick<Config, 'heldLimit' | 'eventLimits' | 'passesTraceparent' | 'rememberMs'>;
 };
 
 /** The router's place on the line. An event is recognised again by its action and guid, and its body by a hash. */
 export function routeStep({ findSubscriptions, now, config }: RouteStepOptions): Step<Arrival> {
   return {
-    service: 'event-router',
+    name: 'event-router',
     queues: [routerQueue],
-    hold: config.hold,
+    heldLimit: config.heldLimit,
     parse: readArrival(config.eventLimits),
     recordRejection: recordRejectedEvent(config.eventLimits, now),
     handle: routeEvent({ findSubscriptions, passesTraceparent: config.passesTraceparent, now }),
@@ -37,9 +37,9 @@ export function routeStep({ findSubscriptions, now, config }: RouteStepOptions):
 
 export function strayStep({ config, now }: Pick<RouteStepOptions, 'config' | 'now'>): Step<Message> {
   return {
-    service: 'strays',
+    name: 'strays',
     queues: [straysQueue],
-    hold: { messages: 10, bytes: 2 ** 20 },
+    heldLimit: { messages: 10, bytes: 2 ** 20 },
     parse: (message) => message,
     handle: nameStray,
     // A retry that no queue takes any more strays, too.

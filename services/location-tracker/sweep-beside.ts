@@ -16,7 +16,7 @@ export type SweepBesideOptions = {
   deactivations: Deactivations;
   remembered: RememberedVehicles;
   figures: TrackerMetrics;
-  config: Pick<Config, 'hold' | 'rules' | 'rememberMs' | 'claimMs'>;
+  config: Pick<Config, 'heldLimit' | 'rules' | 'rememberMs' | 'claimMs'>;
   log: Log;
 };
 
@@ -34,7 +34,7 @@ export function sweepBeside(
       now: Date.now,
       onAnnounced: figures.countDeactivation(log),
       isCaughtUp: async () =>
-        !stop.aborted && tracking.waitingFor().length === 0 && isAtMost(config.hold.messages, await depth()),
+        !stop.aborted && tracking.waitingFor().length === 0 && isAtMost(config.heldLimit.messages, await depth()),
       publish: (publication) => {
         const claimedAt = systemClock.now();
         // Like a message that is held: once its claim has run out, it is somebody else's.

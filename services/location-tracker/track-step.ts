@@ -8,9 +8,9 @@ import { trackLocation, type TrackOptions } from './track-location.ts';
 /** The tracker's place on the line. A report that comes again is recognised by what it changed, so `once` is not needed. */
 export function trackStep({ config, ...options }: TrackOptions & { config: Config }): Step<Report> {
   return {
-    service: 'location-tracker',
+    name: 'location-tracker',
     queues: [locationsQueue],
-    hold: config.hold,
+    heldLimit: config.heldLimit,
     parse: readReport(config.eventLimits),
     handle: trackLocation(options),
     recordRejection: recordRejectedEvent(config.eventLimits, options.now),

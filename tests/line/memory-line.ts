@@ -6,7 +6,7 @@ import { judge, requestHeaders, type Call } from '@waybell/deliverer/call-endpoi
 import { deliverStep, waitingStep } from '@waybell/deliverer/deliver-step';
 import { openFlow } from '@waybell/deliverer/windows/flow';
 import { routeStep, strayStep } from '@waybell/event-router/router-steps';
-import { asideHeaders } from '@waybell/line/broker/read-message';
+import { asideHeaders } from '@waybell/line/broker/amqp-message';
 import type { Once } from '@waybell/line/once';
 import { readOutcomes, type Outcome } from '@waybell/line/outcomes';
 import { runStep, type StepTools } from '@waybell/line/run-step';
@@ -195,15 +195,19 @@ export class MemoryLine {
 
   #onceOf(link: MemoryLink): Once {
     return {
-      recall: async (key) => {
-        const mark = this.#remembered.get(key);
-        return mark !== undefined && mark.until > this.now ? mark.fingerprint : undefined;
-      },
-      remember: async (key, fingerprint, ttlMs) => {
-        if (!link.survives({ what: 'remember', key })) return new Promise(() => undefined);
-        this.#remembered.set(key, { fingerprint, until: this.now + ttlMs });
+      recall: async (keys) => keys.map((key) => this.#recalled(key)),
+      remember: async (marks, ttlMs) => {
+        for (const { key, fingerprint } of marks) {
+          if (!link.survives({ what: 'remember', key })) return new Promise(() => undefined);
+          this.#remembered.set(key, { fingerprint, until: this.now + ttlMs });
+        }
       },
     };
+  }
+
+  #recalled(key: string): string | undefined {
+    const mark = this.#remembered.get(key);
+    return mark !== undefined && mark.until > this.now ? mark.fingerprint : undefined;
   }
 
   async #answer(call: Call, { underWay }: Process) {

@@ -1,4 +1,4 @@
-import { failuresAfter } from '@waybell/line/suspicion';
+import { failuresAfter } from '@waybell/line/hand-over/suspicion';
 import {
   record,
   type Copy,

@@ -1,4 +1,4 @@
-import type { Door } from '@waybell/line/suspicion';
+import type { Door } from '@waybell/line/hand-over/suspicion';
 
 /** Where the world stands between two steps: what the broker has, what the replicas are at, and what was done. */
 export type State = {

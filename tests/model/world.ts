@@ -1,4 +1,4 @@
-import { verdictOf } from '@waybell/line/suspicion';
+import { verdictOf } from '@waybell/line/hand-over/suspicion';
 import type { AnswerKind, StepTable } from './step-table.ts';
 import type { Copy, State, Work } from './state.ts';
 

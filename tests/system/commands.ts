@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { connect, type ConfirmChannel } from 'amqplib';
 import { RejectedQueue } from '@waybell/cli/rejected/rejected-queue';
-import { publishRejected } from '@waybell/line/aside';
+import { publishRejected } from '@waybell/line/hand-over/aside';
 import { publishDelivery } from '@waybell/line/delivery';
 import type { Publication } from '@waybell/line/messages';
 import { rejectedQueue } from '@waybell/line/topology';

@@ -15,7 +15,7 @@ import {
 
 /** RabbitMQ as the line sees it: one connection to publish, one to consume, so that neither can block the other. */
 export type Broker = AsyncDisposable &
-  Pick<Publisher, 'publish' | 'isWritable' | 'untilWritable' | 'isBlocked' | 'onBlocked' | 'publishing'> &
+  Pick<Publisher, 'publish' | 'send' | 'state' | 'onState' | 'untilWritable' | 'publishing'> &
   Pick<Consumers, 'consume' | 'alone' | 'depth'> & {
     /** Empty when confirms come and every queue is consumed. Each step says what it makes of a broker it cannot write to. */
     waitingFor(): string[];
@@ -53,9 +53,9 @@ export async function connectBroker(options: BrokerOptions): Promise<Broker> {
   const consumers = await openConsumers(common);
   return {
     publish: publisher.publish,
-    isWritable: publisher.isWritable,
-    isBlocked: publisher.isBlocked,
-    onBlocked: publisher.onBlocked,
+    send: publisher.send,
+    state: publisher.state,
+    onState: publisher.onState,
     untilWritable: publisher.untilWritable,
     publishing: publisher.publishing,
     consume: consumers.consume,

@@ -4,7 +4,7 @@ import { createLog } from '@waybell/runtime/log';
 import { endedWithin } from '@waybell/runtime/testing/ended-within';
 import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
-import { holdOf } from '../testing/a-line.ts';
+import { limitOf } from '../testing/a-line.ts';
 import { BreakableBroker } from '../testing/test-broker.ts';
 import { openConsumers } from './consumers.ts';
 import type { Held } from './held.ts';
@@ -30,7 +30,7 @@ describe('consume', () => {
     const queue = await broker.queue();
     await using consumers = await openTheirs();
     const seen: string[] = [];
-    consumers.consume([queue], holdOf(10), (held) => {
+    consumers.consume([queue], limitOf(10), (held) => {
       seen.push(`${bodyOf(held)} ${held.message.deliveryCount}`);
       if (bodyOf(held) === 'again' && held.message.deliveryCount < 2) held.giveBack();
       else held.ack();
@@ -46,7 +46,7 @@ describe('consume', () => {
     await broker.put(queue, numbers(20));
     await using consumers = await openTheirs();
     const held: Held[] = [];
-    consumers.consume([queue], holdOf(3), (each) => held.push(each));
+    consumers.consume([queue], limitOf(3), (each) => held.push(each));
     await until('three came', () => held.length === 3);
     expect(await broker.ready(queue)).toBe(17);
     held[0]?.ack();
@@ -57,7 +57,7 @@ describe('consume', () => {
   test('waits for a queue that is missing, names it, and takes from it once it is declared', async () => {
     await using consumers = await openTheirs();
     const seen: string[] = [];
-    consumers.consume(['waybell.test.missing'], holdOf(10), (held) => {
+    consumers.consume(['waybell.test.missing'], limitOf(10), (held) => {
       seen.push(bodyOf(held));
       held.ack();
     });
@@ -73,7 +73,7 @@ describe('consume', () => {
     const queue = await broker.queue();
     await using consumers = await openTheirs();
     const seen: string[] = [];
-    consumers.consume([queue], holdOf(10), (held) => {
+    consumers.consume([queue], limitOf(10), (held) => {
       seen.push(bodyOf(held));
       held.ack();
     });
@@ -90,7 +90,7 @@ describe('consume', () => {
     await broker.put(queue, ['late']);
     await using consumers = await openTheirs();
     const held: Held[] = [];
-    consumers.consume([queue], holdOf(10), (each) => held.push(each));
+    consumers.consume([queue], limitOf(10), (each) => held.push(each));
     await until('it came', () => held.length === 1);
     broker.detour.cut();
     await until('it came again', () => held.length === 2);
@@ -111,7 +111,7 @@ describe('consume', () => {
       await broker.consumerTimeout({ limitMs: 1_000, lookMs: 3_000 });
       await using consumers = await openTheirs();
       const held: Held[] = [];
-      consumers.consume([queue], holdOf(10), (each) => {
+      consumers.consume([queue], limitOf(10), (each) => {
         if (held.push(each) > 1) each.ack();
       });
       await until('it is consumed', async () => (await broker.consumersOf(queue)) === 1);
@@ -146,7 +146,7 @@ describe('consume', () => {
     await broker.put(queue, ['one']);
     await using consumers = await openTheirs();
     const held: Held[] = [];
-    consumers.consume([queue], holdOf(10), (each) => held.push(each));
+    consumers.consume([queue], limitOf(10), (each) => held.push(each));
     await until('it came', () => held.length === 1);
     held[0]?.ack();
     held[0]?.ack();
@@ -163,7 +163,7 @@ describe('consume', () => {
     await broker.put(queue, ['before']);
     await using consumers = await openTheirs();
     const seen: string[] = [];
-    consumers.consume([queue], holdOf(10), (held) => {
+    consumers.consume([queue], limitOf(10), (held) => {
       seen.push(bodyOf(held));
       if (bodyOf(held) === 'after') held.ack();
     });
@@ -183,7 +183,7 @@ describe('consume', () => {
     await broker.on(async (channel) => {
       await channel.assertQueue(queue, { durable: true });
       await channel.consume(queue, () => undefined, { exclusive: true });
-      consumers.consume([queue], holdOf(10), () => undefined);
+      consumers.consume([queue], limitOf(10), () => undefined);
       const asked = () => broker.detour.said.split(queue).length - 1;
       for (const time of [1, 2, 3]) {
         await until('it was refused, and is to be asked for again', () => clock.nextAt() === time * 500);
@@ -205,7 +205,7 @@ describe('pause', () => {
     const queue = await broker.queue();
     await using consumers = await openTheirs();
     const seen: string[] = [];
-    const consumer = consumers.consume([queue], holdOf(10), (held) => {
+    const consumer = consumers.consume([queue], limitOf(10), (held) => {
       seen.push(bodyOf(held));
       held.ack();
     });
@@ -224,7 +224,7 @@ describe('pause', () => {
     const queue = await broker.queue();
     await broker.put(queue, ['x']);
     await using consumers = await openTheirs();
-    const consumer = consumers.consume([queue], holdOf(10), () => undefined);
+    const consumer = consumers.consume([queue], limitOf(10), () => undefined);
     await until('it is consumed', async () => (await broker.consumersOf(queue)) === 1);
     await consumer.pause('test');
     broker.detour.cut();
@@ -267,7 +267,7 @@ describe('closing the consumers', () => {
     await broker.put(queue, numbers(500));
     const held: Held[] = [];
     const consumers = await openTheirs(clock);
-    const consumer = consumers.consume([queue], holdOf(512), (each) => held.push(each));
+    const consumer = consumers.consume([queue], limitOf(512), (each) => held.push(each));
     await until('all came', async () => {
       await clock.runFor(10);
       return held.length === 500;
@@ -298,7 +298,7 @@ describe('closing the consumers', () => {
     const clock = new TurnedClock();
     const queue = await broker.queue();
     const consumers = await openTheirs(clock);
-    consumers.consume([queue], holdOf(10), () => undefined);
+    consumers.consume([queue], limitOf(10), () => undefined);
     await until('it is consumed', () => consumers.waitingFor().length === 0);
     broker.detour.stall();
     await endedWithin({ clock, limitMs: 4_000 }, consumers[Symbol.asyncDispose]());

@@ -4,22 +4,22 @@ import type { Log } from '@waybell/runtime/log';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import { within } from '@waybell/runtime/within';
 import { depthOf, type Depth } from './depth.ts';
-import type { Held } from './held.ts';
 import { openLink } from './link.ts';
-import type { Hold } from '../hold.ts';
-import { InTurn } from '../in-turn.ts';
-import type { QueueConsumer } from './queue-consumer.ts';
-import { SharedHold } from './shared-hold.ts';
+import type { HeldLimit } from '../prefetch-budget.ts';
+import type { Consuming, QueueConsumer } from './queue-consumer.ts';
+import { QueueGroup } from './queue-group.ts';
 
 export type Consumer = {
   /** Takes no more until every reason for that is gone; what is held stays held. Resolves when nothing more will come. */
   pause(reason: string): Promise<void>;
   resume(reason: string): void;
+  /** Messages taken and not settled. */
+  held(): number;
 };
 
 export type Consumers = AsyncDisposable & {
   /** Takes from these queues, over every reconnect and whether or not they exist yet, and holds so much of them. */
-  consume(queues: readonly string[], hold: Hold, onMessage: (held: Held) => void): Consumer;
+  consume(queues: readonly string[], limit: HeldLimit, consuming: Consuming): Consumer;
   /**
    * Does the work while nobody else takes anything and, unless that takes longer than `limitMs`, holds anything: if the
    * process dies then, it is of what this consumer has in hand.
@@ -46,7 +46,7 @@ export async function openConsumers(options: ConsumersOptions): Promise<Consumer
   const { clock, log } = options;
   const all: QueueConsumer[] = [];
   const queuesOf = new Map<Consumer, readonly QueueConsumer[]>();
-  const turns = new InTurn();
+  let last: Promise<unknown> = Promise.resolve();
   let connection: ChannelModel | undefined;
   const link = await openLink({
     ...options,
@@ -61,29 +61,35 @@ export async function openConsumers(options: ConsumersOptions): Promise<Consumer
     },
   });
   return {
-    consume(queues, hold, onMessage) {
-      const consumed = new SharedHold({ queues, hold, onMessage, log, clock }).queues;
+    consume(queues, limit, consuming) {
+      const consumed = new QueueGroup({ queues, limit, ...consuming, log, clock }).queues;
       all.push(...consumed);
       if (connection !== undefined) for (const queue of consumed) queue.connected(connection);
       const consumer: Consumer = {
         pause: (reason) => pauseAll(consumed, reason),
         resume: (reason) => consumed.forEach((queue) => queue.resume(reason)),
+        held: () => heldBy(consumed),
       };
       queuesOf.set(consumer, consumed);
       return consumer;
     },
-    alone: (consumer, limitMs, work) =>
-      turns.run(ALONE, async () => {
+    // One after the other.
+    alone: (consumer, limitMs, work) => {
+      const turn = async () => {
         const others = all.filter((queue) => queuesOf.get(consumer)?.includes(queue) !== true);
         try {
           await pauseAll(others, ALONE);
           const givesUpAt = clock.now() + limitMs;
-          while (others.some(({ held }) => held > 0) && clock.now() < givesUpAt) await clock.sleep(LOOK_MS);
+          while (heldBy(others) > 0 && clock.now() < givesUpAt) await clock.sleep(LOOK_MS);
           await work();
         } finally {
           for (const queue of others) queue.resume(ALONE);
         }
-      }),
+      };
+      const ended = last.then(turn);
+      last = ended.catch(() => undefined);
+      return ended;
+    },
     async depth(queues) {
       if (connection === undefined) throw new Error('the broker is away');
       return depthOf(connection, queues);
@@ -99,4 +105,8 @@ export async function openConsumers(options: ConsumersOptions): Promise<Consumer
 
 async function pauseAll(queues: readonly QueueConsumer[], reason: string): Promise<void> {
   await Promise.all(queues.map((queue) => queue.pause(reason)));
+}
+
+function heldBy(queues: readonly QueueConsumer[]): number {
+  return queues.reduce((sum, { held }) => sum + held, 0);
 }

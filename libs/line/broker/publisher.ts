@@ -4,18 +4,17 @@ import type { Log } from '@waybell/runtime/log';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import type { PublishingFigures } from '../broker-metrics.ts';
 import type { Publication } from '../messages.ts';
-import { openLink } from './link.ts';
-import { Room } from './room.ts';
-import { Unconfirmed, UnconfirmedMessages } from './unconfirmed-messages.ts';
+import { openLink, type BrokerState } from './link.ts';
+import { UnconfirmedMessages, type OnSettled } from './unconfirmed-messages.ts';
 
 export type Publisher = AsyncDisposable & {
   /** Resolves when a queue has the message. Rejects with `Unroutable` or `Unconfirmed`. */
   publish(publication: Publication): Promise<void>;
-  isWritable(): boolean;
-  /** Whether it is connected and its alarm on memory or disk keeps publishers waiting. */
-  isBlocked(): boolean;
-  /** `listener` runs each time that begins. */
-  onBlocked(listener: () => void): void;
+  /** The same without a promise, for those who send thousands. */
+  send(publication: Publication, onSettled: OnSettled): void;
+  state(): BrokerState;
+  /** `listener` runs each time the state has changed. */
+  onState(listener: (state: BrokerState) => void): void;
   /** False while a confirm is long in coming: the broker listens, and a queue has no leader or a disk is slow. */
   isConfirming(): boolean;
   untilWritable(): Promise<void>;
@@ -40,10 +39,10 @@ const SLOW_CONFIRM_MS = 5_000;
 
 export async function openPublisher(options: PublisherOptions): Promise<Publisher> {
   const { confirmTimeoutMs, exchanges, log, clock } = options;
-  const unconfirmed = new UnconfirmedMessages(clock);
-  const room = new Room({ messages: options.unconfirmedLimit, bytes: options.unconfirmedBytesLimit });
+  const limits = { messages: options.unconfirmedLimit, bytes: options.unconfirmedBytesLimit };
+  const unconfirmed = new UnconfirmedMessages({ clock, limits });
   let channel: ConfirmChannel | undefined;
-  const blockedListeners: (() => void)[] = [];
+  const listeners: ((state: BrokerState) => void)[] = [];
   const link = await openLink({
     ...options,
     name: `${options.name} publish`,
@@ -57,18 +56,19 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
       // The next connection brings a new channel.
       opened.on('close', () => opened === channel && link.drop('its channel closed'));
       channel = opened;
+      unconfirmed.open(opened);
     },
     onDown: () => {
       channel = undefined;
-      unconfirmed.failAll('the connection is gone');
+      unconfirmed.close('the connection is gone');
     },
-    onBlocked: () => {
-      for (const listener of blockedListeners) listener();
+    onState: (state) => {
+      for (const listener of listeners) listener(state);
     },
   });
   const watch = () => {
     // While the broker blocks publishers no confirm can come.
-    if (link.isBlocked()) unconfirmed.startClocksAgain();
+    if (link.state() === 'blocked') unconfirmed.startClocksAgain();
     else if (unconfirmed.isOverdue(confirmTimeoutMs)) link.drop(`no confirm within ${confirmTimeoutMs} ms`);
     timer = clock.after(OVERDUE_CHECK_MS, watch);
   };
@@ -76,21 +76,20 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
 
   return {
     publish: (publication) =>
-      room.use(publication.body.length, async () => {
-        if (channel === undefined) throw new Unconfirmed('the broker is away');
-        await unconfirmed.send(channel, publication);
+      new Promise((resolve, reject) => {
+        unconfirmed.send(publication, (error) => (error === undefined ? resolve() : reject(error)));
       }),
-    isWritable: link.isWritable,
-    isBlocked: () => channel !== undefined && link.isBlocked(),
-    onBlocked: (listener) => void blockedListeners.push(listener),
+    send: (publication, onSettled) => unconfirmed.send(publication, onSettled),
+    state: link.state,
+    onState: (listener) => void listeners.push(listener),
     isConfirming: () => !unconfirmed.isOverdue(SLOW_CONFIRM_MS),
     untilWritable: link.untilWritable,
-    publishing: () => ({ unconfirmed: unconfirmed.size, isBlocked: link.isBlocked() }),
+    publishing: () => ({ unconfirmed: unconfirmed.size, isBlocked: link.state() === 'blocked' }),
     async [Symbol.asyncDispose]() {
       timer[Symbol.dispose]();
       await link[Symbol.asyncDispose]();
       channel = undefined;
-      unconfirmed.failAll('the connection is closed');
+      unconfirmed.close('the connection is closed');
     },
   };
 }

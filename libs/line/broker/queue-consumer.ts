@@ -2,22 +2,25 @@ import type { Channel, ChannelModel } from 'amqplib';
 import type { Clock, Timer } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import type { Move, QueueUse } from '../prefetch-budget.ts';
-import { Acknowledger } from './acknowledger.ts';
+import type { Source } from '../messages.ts';
+import { ConsumedChannel } from './consumed-channel.ts';
 import { Grants, type Grant } from './grants.ts';
-import { hold, type Held } from './held.ts';
 
-export type QueueConsumerOptions = {
+export type Consuming = {
+  onTaken: (source: Source) => void;
+  /** The broker has it back. */
+  onCut: (source: Source) => void;
+};
+
+export type QueueConsumerOptions = Consuming & {
   queue: string;
   /** What the queue may send at first, on each new channel. */
   floor: number;
   /** What is ever held of it, at most. */
   limit: number;
-  onMessage: (held: Held) => void;
   log: Log;
   clock: Clock;
 };
-
-type Opening = { channel: Channel; acknowledger: Acknowledger; grants: Grants; grant: Grant };
 
 const REOPEN_DELAY_MS = 500;
 const MANY_ACKNOWLEDGEMENTS = 30;
@@ -32,8 +35,7 @@ export class QueueConsumer {
   readonly queue: string;
   readonly #options: QueueConsumerOptions;
   #connection: ChannelModel | undefined;
-  #channel: Channel | undefined;
-  #acknowledger: Acknowledger | undefined;
+  #consumed: ConsumedChannel | undefined;
   #grants = new Grants();
   readonly #pausedFor = new Set<string>();
   #isClosed = false;
@@ -54,7 +56,7 @@ export class QueueConsumer {
 
   disconnected(): void {
     this.#connection = undefined;
-    this.#forget(this.#channel);
+    this.#forget(this.#consumed);
   }
 
   pause(reason: string): Promise<void> {
@@ -105,13 +107,13 @@ export class QueueConsumer {
     this.#isClosed = true;
     this.#reopening?.[Symbol.dispose]();
     await this.#step;
-    const channel = this.#channel;
-    this.#acknowledger?.send();
-    this.#forget(channel);
-    if (channel === undefined) return;
+    const consumed = this.#consumed;
+    consumed?.flush();
+    this.#forget(consumed);
+    if (consumed === undefined) return;
     try {
-      await this.#flush(channel);
-      await channel.close();
+      await this.#flush(consumed.channel);
+      await consumed.channel.close();
     } catch {
       // Already gone; the broker has taken back what was not acknowledged.
     }
@@ -138,68 +140,66 @@ export class QueueConsumer {
       const connection = this.#connection;
       if (connection === undefined || this.#isClosed) return;
       try {
-        this.#channel ??= await this.#openChannel(connection);
-        this.#acknowledger ??= new Acknowledger(this.#channel);
-        await this.#openAndCancel(this.#channel, this.#acknowledger);
+        this.#consumed ??= await this.#openChannel(connection);
+        await this.#openAndCancel(this.#consumed);
         this.#complaint = undefined;
       } catch (error) {
         this.#complain(error);
-        this.#forget(this.#channel);
+        this.#forget(this.#consumed);
         this.#reopenLater();
       }
     });
     return this.#step;
   }
 
-  async #openChannel(connection: ChannelModel): Promise<Channel> {
+  async #openChannel(connection: ChannelModel): Promise<ConsumedChannel> {
     const channel = await connection.createChannel();
+    const isInUse = () => channel === this.#consumed?.channel;
     // Whoever used the channel hears of it too; without a listener it would end the process.
-    channel.on('error', (error: Error) => channel === this.#channel && this.#complain(error));
+    channel.on('error', (error: Error) => isInUse() && this.#complain(error));
     channel.on('close', () => {
-      if (channel !== this.#channel) return;
-      this.#forget(channel);
+      if (!isInUse()) return;
+      this.#forget(this.#consumed);
       this.#reopenLater();
     });
     await channel.checkQueue(this.queue);
-    return channel;
+    return new ConsumedChannel(channel, { queue: this.queue, grants: this.#grants });
   }
 
-  async #openAndCancel(channel: Channel, acknowledger: Acknowledger): Promise<void> {
-    const grants = this.#grants;
+  async #openAndCancel(consumed: ConsumedChannel): Promise<void> {
+    const { grants } = consumed;
     for (let grant = grants.next(); grant !== undefined; grant = grants.next()) {
-      if (grant.isWanted) await this.#open({ channel, acknowledger, grants, grant });
-      else await this.#cancel({ channel, grants, grant });
+      if (grant.isWanted) await this.#open(consumed, grant);
+      else await this.#cancel(consumed, grant);
     }
   }
 
-  async #open({ channel, acknowledger, grants, grant }: Opening): Promise<void> {
-    const isOpen = () => this.#channel === channel;
+  async #open(consumed: ConsumedChannel, grant: Grant): Promise<void> {
+    const { channel } = consumed;
     grant.isOpen = true;
     await channel.prefetch(grant.size);
     const { consumerTag } = await channel.consume(this.queue, (raw) => {
       // null: the broker cancelled the consumer, because the queue was deleted or moved.
       if (raw === null) return void channel.close().catch(() => undefined);
-      grants.taken(grant, raw.content.length);
+      const source = consumed.take(raw, grant);
       if (!grant.isWanted) void this.#converge();
-      this.#options.onMessage(
-        hold(raw, { queue: this.queue, acknowledger, isOpen, onSettled: () => grants.settled(grant) }),
-      );
+      this.#options.onTaken(source);
     });
     grant.tag = consumerTag;
   }
 
-  async #cancel({ channel, grants, grant }: Omit<Opening, 'acknowledger'>): Promise<void> {
+  async #cancel({ channel, grants }: ConsumedChannel, grant: Grant): Promise<void> {
     if (grant.tag !== undefined) await channel.cancel(grant.tag);
     grants.cancelled(grant);
   }
 
-  #forget(channel: Channel | undefined): void {
-    if (channel !== this.#channel) return;
-    this.#channel = undefined;
-    this.#acknowledger = undefined;
+  #forget(consumed: ConsumedChannel | undefined): void {
+    if (consumed !== this.#consumed) return;
+    this.#consumed = undefined;
     // With the channel all it held is gone.
     this.#grants = new Grants();
     if (this.#isWanted) this.#grants.grow(this.#options.floor);
+    for (const source of consumed?.lose() ?? []) this.#options.onCut(source);
   }
 
   #reopenLater(): void {

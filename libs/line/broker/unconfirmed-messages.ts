@@ -1,7 +1,7 @@
 import type { ConfirmChannel } from 'amqplib';
 import type { Clock } from '@waybell/runtime/clock';
 import type { Publication } from '../messages.ts';
-import { publishOptions } from './publish-options.ts';
+import { publishOptions } from './amqp-message.ts';
 
 /** The broker has the message, but no queue does: nobody is bound where it was sent. */
 export class Unroutable extends Error {
@@ -19,51 +19,56 @@ export class Unconfirmed extends Error {
   }
 }
 
+/** Called once: with nothing when a queue has the message. */
+export type OnSettled = (error: Unroutable | Unconfirmed | undefined) => void;
+
 type Sent = {
   publication: Publication;
+  onSettled: OnSettled;
   /** By a clock that nobody sets. */
   sentAt: number;
   isReturned: boolean;
-  settle(error: Error | undefined): void;
 };
 
-/** What was published and not yet confirmed, oldest first. */
+export type UnconfirmedOptions = {
+  clock: Clock;
+  /** What may be unconfirmed at once; a blocked connection would buffer it without bound. */
+  limits: { messages: number; bytes: number };
+};
+
+/** What was published and not yet confirmed, oldest first, and what waits because that is as much as may be. */
 export class UnconfirmedMessages {
   readonly #clock: Clock;
+  readonly #limits: UnconfirmedOptions['limits'];
   readonly #sent = new Set<Sent>();
+  #channel: ConfirmChannel | undefined;
+  #bytes = 0;
+  readonly #waiting: Sent[] = [];
 
-  constructor(clock: Clock) {
+  constructor({ clock, limits }: UnconfirmedOptions) {
     this.#clock = clock;
+    this.#limits = limits;
   }
 
   get size(): number {
     return this.#sent.size;
   }
 
-  /** Resolves when a queue has the message. Rejects with `Unroutable` or `Unconfirmed`. */
-  send(channel: ConfirmChannel, publication: Publication): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const sent: Sent = {
-        publication,
-        sentAt: this.#clock.now(),
-        isReturned: false,
-        settle: (error) => {
-          if (!this.#sent.delete(sent)) return;
-          if (error !== undefined) reject(error);
-          else if (sent.isReturned) reject(new Unroutable(publication));
-          else resolve();
-        },
-      };
-      this.#sent.add(sent);
-      const { exchange, routingKey, body } = publication;
-      try {
-        channel.publish(exchange, routingKey, body, publishOptions(publication), (refusal: unknown) => {
-          sent.settle(refusal === null ? undefined : new Unconfirmed(reasonOf(refusal)));
-        });
-      } catch (error) {
-        sent.settle(new Unconfirmed(reasonOf(error)));
-      }
-    });
+  /** From now on messages go out by this channel. */
+  open(channel: ConfirmChannel): void {
+    this.#channel = channel;
+  }
+
+  /** Nothing goes out any more; no confirm will come for what did. */
+  close(why: string): void {
+    this.#channel = undefined;
+    for (const sent of this.#sent) this.#settle(sent, new Unconfirmed(why));
+  }
+
+  send(publication: Publication, onSettled: OnSettled): void {
+    const sent = { publication, onSettled, sentAt: 0, isReturned: false };
+    if (this.#waiting.length === 0 && this.#hasRoom()) this.#publish(sent);
+    else this.#waiting.push(sent);
   }
 
   /** A return comes before its confirm. Of messages that cannot be told apart, all count as returned. */
@@ -76,10 +81,6 @@ export class UnconfirmedMessages {
     }
   }
 
-  failAll(why: string): void {
-    for (const sent of this.#sent) sent.settle(new Unconfirmed(why));
-  }
-
   isOverdue(limitMs: number): boolean {
     const [oldest] = this.#sent;
     return oldest !== undefined && this.#clock.now() - oldest.sentAt > limitMs;
@@ -87,6 +88,42 @@ export class UnconfirmedMessages {
 
   startClocksAgain(): void {
     for (const sent of this.#sent) sent.sentAt = this.#clock.now();
+  }
+
+  #publish(sent: Sent): void {
+    const { publication, onSettled } = sent;
+    if (this.#channel === undefined) return onSettled(new Unconfirmed('the broker is away'));
+    sent.sentAt = this.#clock.now();
+    this.#sent.add(sent);
+    this.#bytes += publication.body.length;
+    const { exchange, routingKey, body } = publication;
+    try {
+      this.#channel.publish(exchange, routingKey, body, publishOptions(publication), (refusal: unknown) => {
+        this.#settle(sent, refusal === null ? undefined : new Unconfirmed(reasonOf(refusal)));
+      });
+    } catch (error) {
+      this.#settle(sent, new Unconfirmed(reasonOf(error)));
+    }
+  }
+
+  #settle(sent: Sent, error: Unconfirmed | undefined): void {
+    if (!this.#sent.delete(sent)) return;
+    const { publication, onSettled, isReturned } = sent;
+    this.#bytes -= publication.body.length;
+    onSettled(error ?? (isReturned ? new Unroutable(publication) : undefined));
+    this.#admit();
+  }
+
+  #admit(): void {
+    while (this.#waiting.length > 0 && this.#hasRoom()) {
+      const next = this.#waiting.shift();
+      if (next !== undefined) this.#publish(next);
+    }
+  }
+
+  /** One message may exceed the bytes: it would never find room otherwise. */
+  #hasRoom(): boolean {
+    return this.#sent.size < this.#limits.messages && this.#bytes < this.#limits.bytes;
   }
 }
 

@@ -1,7 +1,7 @@
 import { createLog } from '@waybell/runtime/log';
 import { createMetrics } from '@waybell/runtime/metrics';
 import { connectBroker, type Broker, type BrokerOptions } from '../broker/connect-broker.ts';
-import type { Hold } from '../hold.ts';
+import type { HeldLimit } from '../prefetch-budget.ts';
 import { reject, type Message, type Outgoing } from '../messages.ts';
 import { runStep, type Step, type StepTools } from '../run-step.ts';
 import { deliveriesExchange } from '../topology.ts';
@@ -12,7 +12,7 @@ const metrics = createMetrics('test');
 
 export const numbers = (count: number): string[] => Array.from({ length: count }, (_, index) => String(index));
 
-export const holdOf = (messages: number): Hold => ({ messages, bytes: 2 ** 30 });
+export const limitOf = (messages: number): HeldLimit => ({ messages, bytes: 2 ** 30 });
 
 /** A publication of `body` to that queue. */
 export const to = (queue: string, body: string): Outgoing => ({
@@ -36,12 +36,12 @@ export type ALineOptions = Partial<Omit<Step<Message>, 'handle' | 'queues'>> & {
  */
 export async function aLine(testBroker: TestBroker, options: ALineOptions = {}) {
   const { tools, broker: brokerOptions, handle, moreQueues, ...stepOptions } = options;
-  const [input, output, service] = [await testBroker.queue(), await testBroker.queue(), await testBroker.service()];
+  const [input, output, name] = [await testBroker.queue(), await testBroker.queue(), await testBroker.service()];
   const seen: Message[] = [];
   const step: Step<Message> = {
-    service,
+    name,
     queues: [input, ...(moreQueues ?? [])],
-    hold: holdOf(100),
+    heldLimit: limitOf(100),
     parse: (message) => (message.body.toString() === 'nonsense' ? reject('nonsense', 'it says so') : message),
     describe: () => ({}),
     ...stepOptions,
@@ -54,7 +54,7 @@ export async function aLine(testBroker: TestBroker, options: ALineOptions = {}) 
   return {
     input,
     output,
-    service,
+    name,
     /** Messages as the handler saw them, in this order. */
     seen,
     /** Another process of the step, which may reach its servers another way. */

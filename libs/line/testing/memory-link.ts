@@ -1,11 +1,10 @@
-import type { ConfirmChannel, ConsumeMessage } from 'amqplib';
+import type { ConsumeMessage } from 'amqplib';
+import { publishOptions, readMessage } from '../broker/amqp-message.ts';
 import type { Broker } from '../broker/connect-broker.ts';
-import type { Held } from '../broker/held.ts';
-import { publishOptions } from '../broker/publish-options.ts';
-import { readMessage } from '../broker/read-message.ts';
-import { UnconfirmedMessages } from '../broker/unconfirmed-messages.ts';
-import type { Hold } from '../hold.ts';
-import type { Message, Publication } from '../messages.ts';
+import type { Consuming } from '../broker/queue-consumer.ts';
+import { Unconfirmed, Unroutable } from '../broker/unconfirmed-messages.ts';
+import type { Message, Publication, Source } from '../messages.ts';
+import type { HeldLimit } from '../prefetch-budget.ts';
 import type { Kept, MemoryBroker } from './memory-broker.ts';
 
 /** What a process is about to do. */
@@ -20,28 +19,26 @@ export type Fate = {
   refuses: (publication: Publication) => 'refused' | 'returned' | undefined;
 };
 
-type Consumer = {
+type Taking = Consuming & {
   queues: readonly string[];
-  hold: Hold;
-  onMessage: (held: Held) => void;
+  limit: HeldLimit;
   pauses: Set<string>;
-  held: Set<Held>;
+  held: Set<Source>;
 };
 
 const never = () => new Promise<never>(() => undefined);
+let lastId = 0;
 
 /** A process's connection. When the process dies, what it holds is back in its queues, and it does nothing more. */
 export class MemoryLink {
   readonly #broker: MemoryBroker;
   readonly #fate: Fate;
-  readonly #unconfirmed: UnconfirmedMessages;
-  readonly #consumers: Consumer[] = [];
+  readonly #consumers: Taking[] = [];
   #isDead = false;
 
   constructor(broker: MemoryBroker, fate: Fate) {
     this.#broker = broker;
     this.#fate = fate;
-    this.#unconfirmed = new UnconfirmedMessages(broker.clock);
   }
 
   get held(): number {
@@ -50,7 +47,7 @@ export class MemoryLink {
 
   /** Each hands the next message of one queue to a consumer that has room for it. */
   handOvers(): (() => void)[] {
-    const free = this.#consumers.filter(({ pauses, held, hold }) => pauses.size === 0 && held.size < hold.messages);
+    const free = this.#consumers.filter(({ pauses, held, limit }) => pauses.size === 0 && held.size < limit.messages);
     return free.flatMap((consumer) => {
       const filled = consumer.queues.filter((queue) => this.#broker.kept(queue).length > 0);
       return filled.map((queue) => () => this.#handOver(queue, consumer));
@@ -66,14 +63,21 @@ export class MemoryLink {
   }
 
   readonly asBroker: Broker = {
-    publish: async (publication) =>
-      this.survives({ what: 'publish', publication })
-        ? this.#unconfirmed.send(this.#channelFor(publication), publication)
-        : never(),
-    consume: (queues, hold, onMessage) => {
-      const pauses = new Set<string>();
-      this.#consumers.push({ queues, hold, onMessage, pauses, held: new Set() });
-      return { pause: async (reason) => void pauses.add(reason), resume: (reason) => void pauses.delete(reason) };
+    publish: (publication) =>
+      new Promise((resolve, reject) => {
+        this.asBroker.send(publication, (error) => (error === undefined ? resolve() : reject(error)));
+      }),
+    send: (publication, onSettled) => {
+      if (this.survives({ what: 'publish', publication })) onSettled(this.#fateOf(publication));
+    },
+    consume: (queues, limit, consuming) => {
+      const [pauses, held] = [new Set<string>(), new Set<Source>()];
+      this.#consumers.push({ queues, limit, ...consuming, pauses, held });
+      return {
+        pause: async (reason) => void pauses.add(reason),
+        resume: (reason) => void pauses.delete(reason),
+        held: () => held.size,
+      };
     },
     /** Whoever asks is paused for another reason. */
     alone: async (_consumer, _limitMs, work) => {
@@ -89,44 +93,37 @@ export class MemoryLink {
       if (!isTaken) await this.#broker.untilFilled(queue);
       return this.#isDead ? never() : { messages: this.#broker.kept(queue).length, isExact: true };
     },
-    isWritable: () => true,
+    state: () => 'writable',
+    onState: () => undefined,
     untilWritable: async () => undefined,
-    isBlocked: () => false,
-    onBlocked: () => undefined,
     publishing: () => ({ unconfirmed: 0, isBlocked: false }),
     waitingFor: () => [],
     [Symbol.asyncDispose]: async () => undefined,
   };
 
-  /** As much of a channel as publishing takes: a return comes before its confirm. */
-  #channelFor(publication: Publication): ConfirmChannel {
-    const publish: ConfirmChannel['publish'] = (exchange, routingKey, _content, options, confirm) => {
-      const refusal = this.#fate.refuses(publication);
-      if (refusal === undefined ? !this.#broker.publish(publication) : refusal === 'returned') {
-        this.#unconfirmed.returned({ exchange, routingKey, messageId: options?.messageId });
-      }
-      confirm?.(refusal === 'refused' ? new Error('refused') : null, {});
-      return true;
-    };
-    return { publish } as ConfirmChannel;
+  #fateOf(publication: Publication): Unconfirmed | Unroutable | undefined {
+    const refusal = this.#fate.refuses(publication);
+    if (refusal === 'refused') return new Unconfirmed('refused');
+    const isRouted = refusal === undefined && this.#broker.publish(publication);
+    return isRouted ? undefined : new Unroutable(publication);
   }
 
-  #handOver(queue: string, { held: inHand, onMessage }: Consumer): void {
+  #handOver(queue: string, { held: inHand, onTaken }: Taking): void {
     const kept = this.#broker.kept(queue).shift();
     if (kept === undefined) return;
-    const isHeld = () => inHand.has(held) && !this.#isDead;
+    const isHeld = () => inHand.has(source) && !this.#isDead;
     const message = readMessage(queue, asConsumed(kept));
-    const held: Held = {
-      message,
-      isHeld,
-      ack: () => isHeld() && this.survives({ what: 'acknowledge', message }) && inHand.delete(held),
+    const source: Source = {
+      id: ++lastId,
+      messages: [message],
+      acknowledge: () => isHeld() && this.survives({ what: 'acknowledge', message }) && inHand.delete(source),
       giveBack: () => {
         if (isHeld()) this.#broker.kept(queue).unshift({ ...kept, deliveryCount: kept.deliveryCount + 1 });
-        inHand.delete(held);
+        inHand.delete(source);
       },
     };
-    inHand.add(held);
-    onMessage(held);
+    inHand.add(source);
+    onTaken(source);
   }
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Message } from './messages.ts';
 import { writeOutcomes, type Outcome } from './outcomes.ts';
-import { readBatch } from './read-batch.ts';
+import { readBatch } from './outcomes.ts';
 
 const aMessage = (body: Buffer): Message => ({
   queue: 'q',

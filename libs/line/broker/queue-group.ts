@@ -1,14 +1,12 @@
 import type { Clock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
-import type { Hold } from '../hold.ts';
-import { floorOf, nextMoves } from '../prefetch-budget.ts';
-import type { Held } from './held.ts';
-import { QueueConsumer } from './queue-consumer.ts';
+import type { Source } from '../messages.ts';
+import { floorOf, nextMoves, type HeldLimit } from '../prefetch-budget.ts';
+import { QueueConsumer, type Consuming } from './queue-consumer.ts';
 
-export type SharedHoldOptions = {
+export type QueueGroupOptions = Consuming & {
   queues: readonly string[];
-  hold: Hold;
-  onMessage: (held: Held) => void;
+  limit: HeldLimit;
   log: Log;
   clock: Clock;
 };
@@ -18,24 +16,24 @@ const REVIEW_MS = 200;
 const HURRY_MS = 10;
 
 /** The queues of a step, and one budget that moves between them while there is traffic. At rest no timer runs. */
-export class SharedHold {
+export class QueueGroup {
   readonly queues: readonly QueueConsumer[];
-  readonly #hold: Hold;
+  readonly #limit: HeldLimit;
   readonly #clock: Clock;
   #isReviewing = false;
   #isHurrying = false;
 
-  constructor({ queues, hold, onMessage, log, clock }: SharedHoldOptions) {
-    this.#hold = hold;
+  constructor({ queues, limit, onTaken, onCut, log, clock }: QueueGroupOptions) {
+    this.#limit = limit;
     this.#clock = clock;
-    const floor = floorOf(hold.messages, queues.length);
+    const floor = floorOf(limit.messages, queues.length);
     this.queues = queues.map((queue) => {
-      const onTaken = (held: Held) => {
+      const taken = (source: Source) => {
         if (!this.#isReviewing) this.#reviewLater();
         if (consumer.isFull && !this.#isHurrying) this.#growSoon();
-        onMessage(held);
+        onTaken(source);
       };
-      const consumer = new QueueConsumer({ queue, floor, limit: hold.messages, onMessage: onTaken, log, clock });
+      const consumer = new QueueConsumer({ queue, floor, limit: limit.messages, onTaken: taken, onCut, log, clock });
       return consumer;
     });
   }
@@ -47,7 +45,7 @@ export class SharedHold {
       this.#isHurrying = false;
       const moves = nextMoves(
         this.queues.map((queue) => queue.use()),
-        this.#hold,
+        this.#limit,
       );
       for (const move of moves) if (move.kind === 'grow') this.queues[move.index]?.apply(move);
     });
@@ -59,7 +57,7 @@ export class SharedHold {
     const timer = this.#clock.after(REVIEW_MS, () => {
       this.#isReviewing = false;
       const uses = this.queues.map((queue) => queue.review());
-      for (const move of nextMoves(uses, this.#hold)) this.queues[move.index]?.apply(move);
+      for (const move of nextMoves(uses, this.#limit)) this.queues[move.index]?.apply(move);
       const isAtRest = uses.every(({ peak, grants, owed }) => peak === 0 && grants.length <= 1 && owed === 0);
       if (!isAtRest) this.#reviewLater();
     });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { systemClock } from '@waybell/runtime/clock';
 import { createLog } from '@waybell/runtime/log';
-import { holdOf, numbers } from '../testing/a-line.ts';
+import { heldLimit, numbers } from '../testing/a-line.ts';
 import { TestBroker } from '../testing/test-broker.ts';
 import { until } from '@waybell/runtime/testing/until';
 import { openConsumers } from './consumers.ts';
@@ -39,7 +39,7 @@ describe('the hold of a step with many queues', () => {
     const hot = await aQueueWith(500);
     await using consumers = await openTheirs();
     const held: Held[] = [];
-    consumers.consume([hot, ...(await queuesOf(9))], holdOf(200), (each) => held.push(each));
+    consumers.consume([hot, ...(await queuesOf(9))], limitOf(200), (each) => held.push(each));
     await until('most of it is used', () => held.length >= 150);
     await until('no more comes', async () => 500 - (await broker.ready(hot)) === held.length);
     expect(held.length).toBeLessThanOrEqual(200);
@@ -49,7 +49,7 @@ describe('the hold of a step with many queues', () => {
     const [first, second] = [await aQueueWith(2_000), await broker.queue()];
     await using consumers = await openTheirs();
     const [held, often]: [Held[], number[]] = [[], []];
-    const consumer = consumers.consume([first, second, ...(await queuesOf(8))], holdOf(200), (each) => {
+    const consumer = consumers.consume([first, second, ...(await queuesOf(8))], limitOf(200), (each) => {
       often.push(each.message.deliveryCount);
       held.push(each);
     });

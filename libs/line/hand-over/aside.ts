@@ -1,6 +1,6 @@
-import { asideHeaders } from './broker/read-message.ts';
-import type { Message, Publication, Rejection } from './messages.ts';
-import { quarantineKey, rejectedExchange, suspectsExchange } from './topology.ts';
+import { asideHeaders } from '../broker/amqp-message.ts';
+import type { Message, Publication, Rejection } from '../messages.ts';
+import { quarantineKey, rejectedExchange, suspectsExchange } from '../topology.ts';
 
 const LONGEST_DETAIL = 1_000;
 

@@ -1,3 +1,6 @@
+import { Unroutable } from '../broker/unconfirmed-messages.ts';
+import { reject, type Rejection } from '../messages.ts';
+
 /** Where a message was taken: from its own queue, from the suspects lane, or from the quarantine, where it is alone. */
 export type Door = 'queue' | 'suspects' | 'quarantine';
 
@@ -24,4 +27,13 @@ export function verdictOf(door: Door, deliveryCount: number): Verdict {
 export function failuresAfter(door: Door, failures: number): number | undefined {
   if (door === 'queue') return 0;
   return failures + 1 < FAILURES ? failures + 1 : undefined;
+}
+
+/**
+ * What a message is rejected for that fails again and again, by its last error. `unbound`: the topology lacks a binding,
+ * and the message is good once that is there. `handler_failed`: a bug, or a message that it takes one for.
+ */
+export function judge(error: unknown): Rejection {
+  if (error instanceof Unroutable) return reject('unbound', error.message);
+  return reject('handler_failed', String(error));
 }

@@ -1,0 +1,75 @@
+/** How messages are written to AMQP, and read from it. */
+import type { ConsumeMessage, Options } from 'amqplib';
+import type { Message, Publication } from '../messages.ts';
+import { straysExchange, suspectsExchange } from '../topology.ts';
+
+/** Headers of our own, on messages that the wrapper moved aside: whence they came and how they fared. */
+export const asideHeaders = {
+  queue: 'waybell-queue',
+  exchange: 'waybell-exchange',
+  routingKey: 'waybell-routing-key',
+  failures: 'waybell-failures',
+  reason: 'waybell-reason',
+  detail: 'waybell-detail',
+  at: 'waybell-at',
+} as const;
+
+/** Reads what the line needs of a message. Headers that anyone could have written are not believed. */
+export function readMessage(queue: string, { content, fields, properties }: ConsumeMessage): Message {
+  const headers: Record<string, unknown> = properties.headers ?? NO_HEADERS;
+  const isSuspect = fields.exchange === suspectsExchange;
+  const message: Message = {
+    queue,
+    exchange: isSuspect ? text(headers[asideHeaders.exchange]) : fields.exchange,
+    routingKey: isSuspect ? text(headers[asideHeaders.routingKey]) : fields.routingKey,
+    body: content,
+    // The broker writes this header over a forged one, but only once it has taken the message back.
+    deliveryCount: fields.redelivered ? wholeNumber(headers['x-delivery-count'], 1) : 0,
+    failures: isSuspect ? wholeNumber(headers[asideHeaders.failures], 0) : 0,
+  };
+  for (const [member, property] of COPIED) copy(message, member, properties[property]);
+  copy(message, 'traceparent', headers['traceparent']);
+  if (fields.exchange === straysExchange) copy(message, 'deadLetterReason', firstDeath(headers['x-death']));
+  return message;
+}
+
+const NO_HEADERS = {};
+const COPIED = [
+  ['messageId', 'messageId'],
+  ['type', 'type'],
+  ['note', 'correlationId'],
+  ['contentType', 'contentType'],
+  ['contentEncoding', 'contentEncoding'],
+] as const;
+
+type Text = (typeof COPIED)[number][0] | 'traceparent' | 'deadLetterReason';
+
+function copy(message: Message, member: Text, value: unknown): void {
+  if (typeof value === 'string') message[member] = value;
+}
+
+/** The properties of a publication. What no queue takes is returned. */
+export function publishOptions(publication: Publication): Options.Publish {
+  const { messageId, type, note, contentType, contentEncoding, headers } = publication;
+  const options: Options.Publish = { persistent: true, mandatory: true };
+  if (messageId !== undefined) options.messageId = messageId;
+  if (type !== undefined) options.type = type;
+  if (note !== undefined) options.correlationId = note;
+  if (contentType !== undefined) options.contentType = contentType;
+  if (contentEncoding !== undefined) options.contentEncoding = contentEncoding;
+  if (headers !== undefined) options.headers = headers;
+  return options;
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function wholeNumber(value: unknown, otherwise: number): number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : otherwise;
+}
+
+function firstDeath(deaths: unknown): unknown {
+  const [death]: unknown[] = Array.isArray(deaths) ? deaths : [];
+  return typeof death === 'object' && death !== null && 'reason' in death ? death.reason : undefined;
+}

@@ -1,0 +1,107 @@
+import type { Channel, ConsumeMessage, Message as AmqpMessage } from 'amqplib';
+import type { Message, Source } from '../messages.ts';
+import { readMessage } from './amqp-message.ts';
+import type { Grant, Grants } from './grants.ts';
+import { Settlements } from './settlements.ts';
+
+/** Messages of one queue as they come by one channel, each settled at most once. */
+export class ConsumedChannel {
+  readonly channel: Channel;
+  readonly grants: Grants;
+  readonly #queue: string;
+  readonly #settlements = new Settlements();
+  readonly #held = new Set<ConsumedMessage>();
+  #isOpen = true;
+  #isSending = false;
+
+  constructor(channel: Channel, { queue, grants }: { queue: string; grants: Grants }) {
+    this.channel = channel;
+    this.#queue = queue;
+    this.grants = grants;
+  }
+
+  take(raw: ConsumeMessage, grant: Grant): Source {
+    this.grants.taken(grant, raw.content.length);
+    const taken = new ConsumedMessage(readMessage(this.#queue, raw), {
+      channel: this,
+      tag: raw.fields.deliveryTag,
+      grant,
+    });
+    this.#held.add(taken);
+    return taken;
+  }
+
+  /** The channel is gone, and with it what it held: the broker has that back. */
+  lose(): Iterable<Source> {
+    this.#isOpen = false;
+    return this.#held;
+  }
+
+  settle(taken: ConsumedMessage, how: 'acknowledge' | 'give back'): void {
+    // An acknowledgement on the successor of its channel would close that one too.
+    if (!this.#isOpen || !this.#held.delete(taken)) return;
+    this.grants.settled(taken.grant);
+    if (how === 'acknowledge') this.#acknowledge(taken.tag);
+    else this.#giveBack(taken.tag);
+  }
+
+  /** Sends at once what waits for the end of the tick. */
+  flush(): void {
+    this.#isSending = false;
+    for (const { tag, isAllUpTo } of this.#settlements.take())
+      this.#try(() => this.channel.ack(messageOf(tag), isAllUpTo));
+  }
+
+  #acknowledge(tag: number): void {
+    this.#settlements.acknowledge(tag);
+    if (this.#isSending) return;
+    this.#isSending = true;
+    process.nextTick(() => this.flush());
+  }
+
+  #giveBack(tag: number): void {
+    this.#settlements.giveBack(tag);
+    this.#try(() => this.channel.nack(messageOf(tag), false, true));
+  }
+
+  /** On a channel that is gone it throws; the broker has the message back then. */
+  #try(settle: () => void): void {
+    try {
+      settle();
+    } catch {
+      // The channel went just now.
+    }
+  }
+}
+
+type Origin = { channel: ConsumedChannel; tag: number; grant: Grant };
+
+let lastId = 0;
+
+class ConsumedMessage implements Source {
+  readonly id = ++lastId;
+  readonly messages: readonly Message[];
+  readonly tag: number;
+  readonly grant: Grant;
+  readonly #channel: ConsumedChannel;
+
+  constructor(message: Message, { channel, tag, grant }: Origin) {
+    this.messages = [message];
+    this.tag = tag;
+    this.grant = grant;
+    this.#channel = channel;
+  }
+
+  acknowledge(): void {
+    this.#channel.settle(this, 'acknowledge');
+  }
+
+  giveBack(): void {
+    this.#channel.settle(this, 'give back');
+  }
+}
+
+/** The tag is all that the library reads of a message. */
+function messageOf(deliveryTag: number): AmqpMessage {
+  return { fields: { deliveryTag } } as AmqpMessage;
+}

@@ -1,0 +1,112 @@
+/** How a message leaves the step: acknowledged, given back, or let go of because somebody else has it. */
+import type { Rejection } from '../messages.ts';
+import { publishSuspect } from './aside.ts';
+import { send, sendOne } from './sendings.ts';
+import { isHeld, type Failure, type Member, type News, type Turn } from './state.ts';
+import { failuresAfter, judge } from './suspicion.ts';
+
+const SUSPECT_PAUSE_MS = 20;
+const STUCK_PAUSE_MS = 1_000;
+
+/** Nothing that it caused is under way any more. */
+export function settle<M>(turn: Turn<M>, member: Member<M>): void {
+  const { failure, purpose, mark } = member;
+  // Nobody may acknowledge it any more: somebody else has it.
+  if (member.isAbandoned || (failure !== undefined && !isHeld(turn, member))) return close(turn, member);
+  if (failure !== undefined) return failed(turn, member, failure);
+  if (purpose !== 'handle' || !member.isWorthRemembering || mark === undefined) return finish(turn, member);
+  turn.effects.push({ kind: 'remember', member: member.id, mark });
+}
+
+/** All that it caused is safe, and remembered. */
+export function finish<M>(turn: Turn<M>, member: Member<M>): void {
+  tell(turn, newsOf(member));
+  close(turn, member);
+}
+
+function failed<M>(turn: Turn<M>, member: Member<M>, { error }: Failure): void {
+  const { message, door } = member;
+  delete member.failure;
+  if (member.purpose !== 'handle') {
+    // It goes back, slowly, until an operator fixes the topology.
+    tell(turn, { kind: 'stuck', message, error });
+    return close(turn, member, { isToGiveBack: true, afterMs: STUCK_PAUSE_MS });
+  }
+  tell(turn, { kind: 'failed', message, error });
+  const failures = failuresAfter(door, message.failures);
+  if (failures === undefined) rejectIt(turn, member, judge(error));
+  else putAside(turn, member, failures, door === 'queue' ? 0 : SUSPECT_PAUSE_MS);
+}
+
+export function rejectIt<M>(turn: Turn<M>, member: Member<M>, rejection: Rejection): void {
+  member.purpose = 'reject';
+  member.caused = [rejection];
+  tried(turn, member, () => send(turn, member, member.caused));
+}
+
+export function putAside<M>(turn: Turn<M>, member: Member<M>, failures: number, afterMs = 0): void {
+  member.purpose = 'put aside';
+  sendOne(turn, member, publishSuspect(member.message, turn.rules.name, failures), afterMs);
+}
+
+export function giveBack<M>(turn: Turn<M>, member: Member<M>): void {
+  tell(turn, { kind: 'given back' });
+  // A suspect given back would soon look like one that kills its process: it goes to the end of the lane instead.
+  if (member.door !== 'queue' && turn.state.broker === 'writable') putAside(turn, member, member.message.failures);
+  else close(turn, member, { isToGiveBack: true, afterMs: 0 });
+}
+
+/** The member is done with, and with the last of its source, the source. */
+export function close<M>(
+  turn: Turn<M>,
+  member: Member<M>,
+  { isToGiveBack, afterMs } = { isToGiveBack: false, afterMs: 0 },
+): void {
+  const { state, effects } = turn;
+  state.members.delete(member.id);
+  state.waiting.delete(member.id);
+  handOnKey(turn, member);
+  const source = state.sources.get(member.source);
+  if (source === undefined) return;
+  source.open -= 1;
+  source.isToGiveBack ||= isToGiveBack;
+  if (source.open > 0) return;
+  state.sources.delete(source.id);
+  if (!source.isHeld) effects.push({ kind: 'let go', source: source.id });
+  else if (source.isToGiveBack) effects.push({ kind: 'give back', source: source.id, afterMs });
+  else effects.push({ kind: 'acknowledge', source: source.id });
+}
+
+function handOnKey<M>({ state, effects }: Turn<M>, { id, mark, twin }: Member<M>): void {
+  if (mark === undefined) return;
+  const { key } = mark;
+  if (twin !== undefined) effects.push({ kind: 'recall', member: twin, key });
+  else if (state.keys.get(key) === id) state.keys.delete(key);
+}
+
+/** Undefined where it throws: then it is the message's failure. */
+export function tried<M, T>(turn: Turn<M>, member: Member<M>, work: () => T): T | undefined {
+  try {
+    return work();
+  } catch (error) {
+    fail(turn, member, error);
+    return undefined;
+  }
+}
+
+export function fail<M>(turn: Turn<M>, member: Member<M>, error: unknown): void {
+  member.failure ??= { error };
+  if (member.underWay === 0 && !turn.settled.includes(member)) turn.settled.push(member);
+}
+
+function newsOf<M>(member: Member<M>): News<M> {
+  const { purpose, message, caused } = member;
+  const [rejection] = caused;
+  if (purpose === 'handle') return { kind: 'handled', member };
+  if (purpose === 'reject' && rejection?.kind === 'reject') return { kind: 'rejected', message, rejection };
+  return { kind: 'put aside', message, isQuarantined: purpose === 'quarantine' };
+}
+
+function tell<M>({ effects }: Turn<M>, news: News<M>): void {
+  effects.push({ kind: 'tell', news });
+}

@@ -1,0 +1,208 @@
+/**
+ * The hand-over, which every message of the line goes through, and the only code that says when one may be acknowledged:
+ *
+ *   came ─▶ parse ─▶ recall ─▶ run ─▶ publish what it caused, confirmed ─▶ remember ─▶ acknowledge
+ *
+ * So a message is gone from a queue only when everything it caused is safely elsewhere. It does nothing itself: it hears
+ * what happened and says what is to be done. `run-step.ts` does that on real servers, and tests do it in memory.
+ *
+ * What can go wrong has one answer each: nonsense goes to the rejected queue; a dependency that is away is waited for;
+ * anything else thrown is a bug or a poisonous message, which goes to the suspects lane and lets its neighbours pass.
+ * What was in hand there when its process died is handled once more with nothing beside it, so that none is blamed for
+ * another.
+ */
+import { isRejection, reject, type Outgoing } from '../messages.ts';
+import { publishQuarantined } from './aside.ts';
+import { close, fail, finish, giveBack, putAside, rejectIt, settle, tried } from './ends.ts';
+import * as sendings from './sendings.ts';
+import { isHeld, type Effect, type Input, type Member, type Rules, type State, type Turn } from './state.ts';
+import { verdictOf } from './suspicion.ts';
+
+const KILLED = reject('process_killed', 'the process that handled it died, each time');
+
+/** What follows from an input. It changes the state, and nothing else. */
+export function step<M>(state: State<M>, input: Input, rules: Rules<M>): Effect<M>[] {
+  const turn: Turn<M> = { state, rules, effects: [], settled: [] };
+  hear(turn, input);
+  // It grows meanwhile: one that is settled may be all that another waited for.
+  for (const member of turn.settled) settle(turn, member);
+  return turn.effects;
+}
+
+function hear<M>(turn: Turn<M>, input: Input): void {
+  switch (input.kind) {
+    case 'came':
+      return came(turn, input);
+    case 'cut':
+      return cut(turn, input.source);
+    case 'confirmed':
+      return sendings.confirmed(turn, input.sending);
+    case 'unconfirmed':
+      return sendings.unconfirmed(turn, input.sending);
+    case 'refused':
+      return sendings.refused(turn, input.sending, input.error);
+    case 'flush due':
+      return sendings.flush(turn);
+    case 'broker':
+    case 'back':
+    case 'outlasted':
+    case 'closing':
+    case 'closed':
+      return changed(turn, input);
+    case 'recalled':
+    case 'returned':
+    case 'threw':
+    case 'lacked':
+    case 'remembered': {
+      const member = turn.state.members.get(input.member);
+      return member && advance(turn, member, input);
+    }
+  }
+}
+
+function came<M>(turn: Turn<M>, { source: id, door, messages }: Input & { kind: 'came' }): void {
+  const { state } = turn;
+  state.sources.set(id, { id, isHeld: true, open: messages.length, isToGiveBack: false });
+  for (const message of messages) {
+    const member: Member<M> = {
+      id: ++state.lastId,
+      source: id,
+      door,
+      message,
+      purpose: 'handle',
+      isRepeat: false,
+      isWorthRemembering: false,
+      caused: [],
+      underWay: 0,
+      isAbandoned: false,
+    };
+    state.members.set(member.id, member);
+    meet(turn, member);
+  }
+}
+
+function meet<M>(turn: Turn<M>, member: Member<M>): void {
+  switch (verdictOf(member.door, member.message.deliveryCount)) {
+    case 'handle':
+      return recognise(turn, member);
+    case 'put aside':
+      return putAside(turn, member, 0);
+    case 'quarantine':
+      member.purpose = 'quarantine';
+      return sendings.sendOne(turn, member, publishQuarantined(member.message, turn.rules.name));
+    case 'reject':
+      return rejectIt(turn, member, KILLED);
+  }
+}
+
+/** The first of those with one key is asked for; its twins wait until it is remembered. */
+function recognise<M>(turn: Turn<M>, member: Member<M>): void {
+  const { state, rules } = turn;
+  const parsed = tried(turn, member, () => {
+    const read = rules.parse(member.message);
+    if (rules.once !== undefined && !isRejection(read)) member.mark = rules.once.keyOf(read);
+    return read;
+  });
+  if (parsed === undefined) return;
+  if (isRejection(parsed)) return rejectIt(turn, member, parsed);
+  member.parsed = parsed;
+  if (member.mark === undefined) return begin(turn, member);
+  const { key } = member.mark;
+  const last = state.members.get(state.keys.get(key) ?? 0);
+  state.keys.set(key, member.id);
+  if (last === undefined) turn.effects.push({ kind: 'recall', member: member.id, key });
+  else last.twin = member.id;
+}
+
+type MemberInput = Input & { kind: 'recalled' | 'returned' | 'threw' | 'lacked' | 'remembered' };
+
+function advance<M>(turn: Turn<M>, member: Member<M>, input: MemberInput): void {
+  switch (input.kind) {
+    case 'recalled':
+      return input.known === undefined ? begin(turn, member) : repeat(turn, member, input.known);
+    case 'returned':
+      return cause(turn, member, input.caused);
+    case 'threw':
+      return fail(turn, member, input.error);
+    case 'lacked':
+      if (turn.state.outage === 'none') turn.state.outage = 'short';
+      return begin(turn, member);
+    case 'remembered':
+      return finish(turn, member);
+  }
+}
+
+/** Has it handled, unless something is away that it needs: what could not be published must not be done either. */
+function begin<M>(turn: Turn<M>, member: Member<M>): void {
+  const { state, effects } = turn;
+  if (!isHeld(turn, member)) return close(turn, member);
+  if (state.isClosing || state.outage === 'long') return giveBack(turn, member);
+  if (!mayBegin(turn) && state.outage === 'none') {
+    state.outage = 'short';
+    effects.push({ kind: 'wait for broker' });
+  }
+  if (state.outage === 'short') return void state.waiting.add(member.id);
+  // What was recognised was parsed.
+  effects.push({ kind: 'run', member: member.id, message: member.parsed as M });
+}
+
+/** Whether the broker takes what a message causes, or what is caused may be kept for a while. */
+export function mayBegin<M>({ state, rules }: Pick<Turn<M>, 'state' | 'rules'>): boolean {
+  if (state.broker === 'writable') return true;
+  return rules.drainsWhileBlocked === true && state.broker === 'blocked' && sendings.hasBacklogRoom(state);
+}
+
+function repeat<M>(turn: Turn<M>, member: Member<M>, known: string): void {
+  const { once } = turn.rules;
+  member.isRepeat = true;
+  const isSame = known === member.mark?.fingerprint;
+  // Only what a policy gave a key is recognised, and only once it was parsed.
+  const caused = tried(turn, member, () => once?.onRepeat(member.parsed as M, isSame));
+  if (caused !== undefined) cause(turn, member, caused);
+}
+
+function cause<M>(turn: Turn<M>, member: Member<M>, caused: readonly Outgoing[]): void {
+  member.caused = caused;
+  tried(turn, member, () => {
+    member.isWorthRemembering = !member.isRepeat && turn.rules.once?.isWorthRemembering(caused) === true;
+    sendings.send(turn, member, caused);
+  });
+}
+
+/** The broker has taken it back. What has begun goes on, and cannot be acknowledged. */
+function cut<M>(turn: Turn<M>, id: number): void {
+  const source = turn.state.sources.get(id);
+  if (source === undefined) return;
+  source.isHeld = false;
+  for (const member of membersOf(turn, turn.state.waiting)) if (member.source === id) close(turn, member);
+}
+
+type Change = Input & { kind: 'broker' | 'back' | 'outlasted' | 'closing' | 'closed' };
+
+function changed<M>(turn: Turn<M>, change: Change): void {
+  const { state } = turn;
+  switch (change.kind) {
+    case 'broker':
+      state.broker = change.is;
+      if (change.is === 'blocked') sendings.letGoOfAll(turn);
+      return;
+    case 'back':
+      state.outage = 'none';
+      break;
+    case 'outlasted':
+      state.outage = 'long';
+      break;
+    case 'closing':
+      state.isClosing = true;
+      break;
+    case 'closed':
+      state.isClosed = true;
+  }
+  const waiting = membersOf(turn, state.waiting);
+  state.waiting.clear();
+  for (const member of waiting) begin(turn, member);
+}
+
+function membersOf<M>({ state }: Turn<M>, ids: Iterable<number>): Member<M>[] {
+  return [...ids].flatMap((id) => state.members.get(id) ?? []);
+}

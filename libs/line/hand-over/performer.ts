@@ -1,0 +1,211 @@
+import type { Clock, Timer } from '@waybell/runtime/clock';
+import { Unavailable } from '@waybell/runtime/unavailable';
+import type { Broker } from '../broker/connect-broker.ts';
+import type { Consuming } from '../broker/queue-consumer.ts';
+import { Unconfirmed } from '../broker/unconfirmed-messages.ts';
+import type { Handler, Outgoing, Parked, Publication, Source } from '../messages.ts';
+import type { Once } from '../once.ts';
+import type { StepReport } from '../step-report.ts';
+import { mayBegin, step } from './hand-over.ts';
+import { emptyState, type Effect, type Input, type News, type Rules } from './state.ts';
+import type { Door } from './suspicion.ts';
+
+/** How long a record waits for others that leave with it. */
+const FLUSH_MS = 20;
+
+export type PerformerTools<M> = {
+  broker: Broker;
+  once?: Once;
+  /** Resolves when they are where they wait. Rejects with `Unconfirmed` where that is not known. */
+  park?: (parked: readonly Parked[]) => Promise<void>;
+  clock: Clock;
+  now?: () => number;
+  report: StepReport<M>;
+  /** Runs when something is away that is to be waited for. */
+  onUnavailable: (error: Unavailable) => void;
+  /** Runs when a message was put into the quarantine. */
+  onQuarantined: () => void;
+};
+
+type Do<K extends Effect<never>['kind'], M = never> = Effect<M> & { kind: K };
+type Taken = { source: Source; at: number };
+
+/**
+ * Does what the hand-over asks for, and tells it what came of that. What one turn of the event loop asks for goes
+ * together: one question and one command to Redis, one acknowledgement a channel.
+ */
+export class Performer<M> {
+  readonly #handle: Handler<M>;
+  readonly #rules: Rules<M>;
+  readonly #tools: PerformerTools<M>;
+  readonly #state = emptyState<M>();
+  readonly #inHand = new Map<number, Taken>();
+  readonly #watchers = new Set<() => void>();
+  #toRecall: Do<'recall'>[] = [];
+  #toRemember: Do<'remember'>[] = [];
+  #toPark: Do<'park'>[] = [];
+  #isTurnEnding = false;
+  #flushTimer: Timer | undefined;
+  taken = 0;
+
+  constructor({ handle, ...rules }: Omit<Rules<M>, 'now'> & { handle: Handler<M> }, tools: PerformerTools<M>) {
+    this.#handle = handle;
+    this.#rules = { ...rules, now: tools.now ?? Date.now };
+    this.#tools = tools;
+    this.#state.broker = tools.broker.state();
+    tools.broker.onState((is) => this.hear({ kind: 'broker', is }));
+  }
+
+  /** For what is taken at this door. */
+  taking(door: Door): Consuming {
+    return {
+      onTaken: (source) => {
+        this.taken += 1;
+        this.#inHand.set(source.id, { source, at: this.#tools.clock.now() });
+        this.hear({ kind: 'came', source: source.id, door, messages: source.messages });
+      },
+      onCut: ({ id }) => this.hear({ kind: 'cut', source: id }),
+    };
+  }
+
+  get mayBegin(): boolean {
+    return mayBegin({ state: this.#state, rules: this.#rules });
+  }
+
+  hear(input: Input): void {
+    for (const effect of step(this.#state, input, this.#rules)) this.#do(effect);
+    for (const look of this.#watchers) look();
+  }
+
+  /** Resolves when nothing is in hand. */
+  untilEmpty(): Promise<void> {
+    return this.#until(() => this.#inHand.size === 0);
+  }
+
+  /** Resolves when all records are safe whose messages are gone. */
+  untilRecorded(): Promise<void> {
+    return this.#until(() => this.#state.keptCharacters === 0);
+  }
+
+  #do(effect: Effect<M>): void {
+    if ('afterMs' in effect && effect.afterMs > 0) {
+      this.#tools.clock.after(effect.afterMs, () => this.#do({ ...effect, afterMs: 0 }));
+      return;
+    }
+    switch (effect.kind) {
+      case 'recall':
+        this.#toRecall.push(effect);
+        return this.#endTurnSoon();
+      case 'remember':
+        this.#toRemember.push(effect);
+        return this.#endTurnSoon();
+      case 'park':
+        this.#toPark.push(effect);
+        return this.#endTurnSoon();
+      case 'run':
+        return void this.#run(effect);
+      case 'publish':
+        return this.#publish(effect.sending, effect.publication);
+      case 'acknowledge':
+        return this.#release(effect.source)?.acknowledge();
+      case 'give back':
+        return this.#release(effect.source)?.giveBack();
+      case 'let go':
+        return void this.#release(effect.source);
+      case 'flush later':
+        return this.#flushLater();
+      case 'wait for broker':
+        return this.#tools.onUnavailable(new Unavailable('rabbitmq', () => this.#tools.broker.untilWritable()));
+      case 'tell':
+        return this.#tell(effect.news);
+    }
+  }
+
+  async #run({ member, message }: Do<'run', M>): Promise<void> {
+    let caused: Outgoing[];
+    try {
+      caused = await this.#handle(message);
+    } catch (error) {
+      if (!(error instanceof Unavailable)) return this.hear({ kind: 'threw', member, error });
+      this.#tools.onUnavailable(error);
+      return this.hear({ kind: 'lacked', member });
+    }
+    this.hear({ kind: 'returned', member, caused });
+  }
+
+  #publish(sending: number, publication: Publication): void {
+    this.#tools.broker.send(publication, (error) => this.#settled(sending, error));
+  }
+
+  #settled(sending: number, error: unknown): void {
+    if (error === undefined) this.hear({ kind: 'confirmed', sending });
+    else if (error instanceof Unconfirmed) this.hear({ kind: 'unconfirmed', sending });
+    else this.hear({ kind: 'refused', sending, error });
+  }
+
+  #flushLater(): void {
+    this.#flushTimer?.[Symbol.dispose]();
+    this.#flushTimer = this.#tools.clock.after(FLUSH_MS, () => this.hear({ kind: 'flush due' }));
+  }
+
+  #endTurnSoon(): void {
+    if (this.#isTurnEnding) return;
+    this.#isTurnEnding = true;
+    queueMicrotask(() => this.#endTurn());
+  }
+
+  #endTurn(): void {
+    this.#isTurnEnding = false;
+    const [recalls, marks, parks] = [this.#toRecall, this.#toRemember, this.#toPark];
+    [this.#toRecall, this.#toRemember, this.#toPark] = [[], [], []];
+    if (recalls.length > 0) void this.#recall(recalls);
+    if (marks.length > 0) void this.#remember(marks);
+    if (parks.length > 0) void this.#park(parks);
+  }
+
+  async #recall(recalls: readonly Do<'recall'>[]): Promise<void> {
+    const known = (await this.#tools.once?.recall(recalls.map(({ key }) => key))) ?? [];
+    for (const [place, { member }] of recalls.entries()) this.hear({ kind: 'recalled', member, known: known[place] });
+  }
+
+  async #remember(all: readonly Do<'remember'>[]): Promise<void> {
+    await this.#tools.once?.remember(
+      all.map(({ mark }) => mark),
+      this.#rules.once?.ttlMs ?? 0,
+    );
+    for (const { member } of all) this.hear({ kind: 'remembered', member });
+  }
+
+  async #park(all: readonly Do<'park'>[]): Promise<void> {
+    let error: unknown;
+    try {
+      if (this.#tools.park === undefined) throw new Error('this step has nowhere to park');
+      await this.#tools.park(all.map(({ parked }) => parked));
+    } catch (thrown) {
+      error = thrown;
+    }
+    for (const { sending } of all) this.#settled(sending, error);
+  }
+
+  #tell(news: News<M>): void {
+    if (news.kind === 'put aside' && news.isQuarantined) this.#tools.onQuarantined();
+    const takenAt = news.kind === 'handled' ? this.#inHand.get(news.member.source)?.at : undefined;
+    this.#tools.report.tell(news, takenAt === undefined ? 0 : this.#tools.clock.now() - takenAt);
+  }
+
+  #release(id: number): Source | undefined {
+    const taken = this.#inHand.get(id);
+    this.#inHand.delete(id);
+    return taken?.source;
+  }
+
+  #until(isSo: () => boolean): Promise<void> {
+    return new Promise((resolve) => {
+      const look = () => {
+        if (isSo() && this.#watchers.delete(look)) resolve();
+      };
+      this.#watchers.add(look);
+      look();
+    });
+  }
+}

@@ -1,0 +1,175 @@
+/**
+ * What messages caused, until it is safe elsewhere: sent again for as long as one of those is held that it is sent for.
+ * A handler's work, an HTTP request above all, is not repeated because the broker stumbled. Records travel together.
+ */
+import type { Outgoing, Parked, Publication, Rejection } from '../messages.ts';
+import { closesDelivery, joinOutcomes, writeOutcome, type Outcome } from '../outcomes.ts';
+import { outcomesExchange } from '../topology.ts';
+import { publishRejected } from './aside.ts';
+import { isHeld, type Entry, type Member, type Sending, type Share, type State, type Turn } from './state.ts';
+
+const LARGEST_BATCH = 100;
+/** Records of exhausted deliveries carry a body, and a broker refuses messages beyond 16 MiB, with the whole channel. */
+const LARGEST_BATCH_CHARACTERS = 2 ** 20;
+/** About a hundred thousand records: what is kept of them while the broker blocks, and lost if the process is killed. */
+const LARGEST_BACKLOG_CHARACTERS = 2 ** 25;
+const FIRST_DELAY_MS = 50;
+const LONGEST_DELAY_MS = 1_000;
+
+/** Sends all that a message caused; the member is settled when nothing of it is under way any more. */
+export function send<M>(turn: Turn<M>, member: Member<M>, caused: readonly Outgoing[]): void {
+  // Itself, until all are under way.
+  member.underWay += 1;
+  try {
+    for (const outgoing of caused) {
+      if (outgoing.kind === 'outcome') record(turn, member, outgoing.outcome);
+      else if (outgoing.kind === 'reject') sendRejection(turn, member, outgoing);
+      else sendOne(turn, member, outgoing);
+    }
+  } finally {
+    oneIsSafe(turn, member);
+  }
+}
+
+/** The message itself goes to the rejected queue, and onto the record if it can be found there. */
+function sendRejection<M>(turn: Turn<M>, member: Member<M>, rejection: Rejection): void {
+  const { recordRejection, now } = turn.rules;
+  const outcome = recordRejection?.(member.message, rejection);
+  sendOne(turn, member, publishRejected(member.message, rejection, now()));
+  if (outcome !== undefined) record(turn, member, outcome);
+}
+
+export function sendOne<M>(turn: Turn<M>, member: Member<M>, what: Publication | Parked, afterMs = 0): void {
+  member.underWay += 1;
+  start(turn, what, { shares: [{ member: member.id, characters: 0, mayLetGo: false }], afterMs });
+}
+
+/** Whether another message can be let go of while the broker blocks. */
+export function hasBacklogRoom({ keptCharacters }: Pick<State<unknown>, 'keptCharacters'>): boolean {
+  return keptCharacters < LARGEST_BACKLOG_CHARACTERS;
+}
+
+export function flush<M>(turn: Turn<M>): void {
+  const { state } = turn;
+  const { entries } = state;
+  if (entries.length === 0) return;
+  state.entries = [];
+  state.entryCharacters = 0;
+  const body = joinOutcomes(entries.map(({ record: written }) => written));
+  const what = {
+    kind: 'publish',
+    exchange: outcomesExchange,
+    routingKey: '',
+    body,
+    contentType: 'application/json',
+  } as const;
+  const sending = start(turn, what, { shares: entries, afterMs: 0 });
+  if (state.broker === 'blocked') letGo(turn, sending);
+}
+
+/** The broker blocks: what only waits for a record goes, and the record is kept, as many as there is room for. */
+export function letGoOfAll<M>(turn: Turn<M>): void {
+  for (const sending of turn.state.sendings.values()) letGo(turn, sending);
+}
+
+export function confirmed<M>(turn: Turn<M>, id: number): void {
+  const sending = take(turn, id);
+  for (const { member } of sending?.shares ?? []) isSafe(turn, member);
+}
+
+/** It may or may not be in its queue: sending it again can only duplicate it. */
+export function unconfirmed<M>(turn: Turn<M>, id: number): void {
+  const { state } = turn;
+  const sending = state.sendings.get(id);
+  if (sending === undefined) return;
+  const isWanted = sending.kept.records > 0 && !state.isClosed;
+  if (isWanted || sending.shares.some(({ member }) => isMemberHeld(turn, member))) {
+    sending.delayMs = Math.min(Math.max(FIRST_DELAY_MS, sending.delayMs * 2), LONGEST_DELAY_MS);
+    return ask(turn, sending, sending.delayMs);
+  }
+  giveUp(turn, sending, (member) => (member.isAbandoned = true));
+}
+
+/** No queue takes it. */
+export function refused<M>(turn: Turn<M>, id: number, error: unknown): void {
+  const sending = turn.state.sendings.get(id);
+  if (sending !== undefined) giveUp(turn, sending, (member) => (member.failure ??= { error }));
+}
+
+function record<M>(turn: Turn<M>, member: Member<M>, outcome: Outcome): void {
+  const { state, effects } = turn;
+  const written = writeOutcome(outcome);
+  const entry: Entry = {
+    member: member.id,
+    characters: written.length,
+    mayLetGo: closesDelivery(outcome),
+    record: written,
+  };
+  member.underWay += 1;
+  state.entryCharacters += written.length;
+  if (state.entries.push(entry) === 1) effects.push({ kind: 'flush later' });
+  if (state.entries.length >= LARGEST_BATCH || state.entryCharacters >= LARGEST_BATCH_CHARACTERS) flush(turn);
+}
+
+type Start = { shares: Share[]; afterMs: number };
+
+function start<M>(turn: Turn<M>, what: Publication | Parked, { shares, afterMs }: Start): Sending {
+  const sending = { id: ++turn.state.lastId, what, shares, delayMs: 0, kept: { records: 0, characters: 0 } };
+  turn.state.sendings.set(sending.id, sending);
+  ask(turn, sending, afterMs);
+  return sending;
+}
+
+function ask<M>({ effects }: Turn<M>, { id: sending, what }: Sending, afterMs: number): void {
+  if (what.kind === 'publish') effects.push({ kind: 'publish', sending, publication: what, afterMs });
+  else effects.push({ kind: 'park', sending, parked: what, afterMs });
+}
+
+function letGo<M>(turn: Turn<M>, sending: Sending): void {
+  const stays: Share[] = [];
+  for (const share of sending.shares) {
+    if (!share.mayLetGo || !hasBacklogRoom(turn.state)) {
+      stays.push(share);
+      continue;
+    }
+    sending.kept.records += 1;
+    sending.kept.characters += share.characters;
+    turn.state.keptCharacters += share.characters;
+    isSafe(turn, share.member);
+  }
+  sending.shares = stays;
+}
+
+function giveUp<M>(turn: Turn<M>, { id, shares, kept }: Sending, mark: (member: Member<M>) => unknown): void {
+  take(turn, id);
+  if (kept.records > 0) turn.effects.push({ kind: 'tell', news: { kind: 'lost', records: kept.records } });
+  for (const share of shares) {
+    const member = turn.state.members.get(share.member);
+    if (member === undefined) continue;
+    mark(member);
+    oneIsSafe(turn, member);
+  }
+}
+
+/** Nothing is under way for it any more. */
+function take<M>({ state }: Turn<M>, id: number): Sending | undefined {
+  const sending = state.sendings.get(id);
+  state.sendings.delete(id);
+  state.keptCharacters -= sending?.kept.characters ?? 0;
+  return sending;
+}
+
+function isSafe<M>(turn: Turn<M>, id: number): void {
+  const member = turn.state.members.get(id);
+  if (member !== undefined) oneIsSafe(turn, member);
+}
+
+function oneIsSafe<M>({ settled }: Turn<M>, member: Member<M>): void {
+  member.underWay -= 1;
+  if (member.underWay === 0) settled.push(member);
+}
+
+function isMemberHeld<M>(turn: Turn<M>, id: number): boolean {
+  const member = turn.state.members.get(id);
+  return member !== undefined && isHeld(turn, member);
+}

@@ -1,0 +1,191 @@
+/**
+ * What the hand-over works on, hears and asks for: plain data. So a state can be copied, and everything tried that may
+ * follow from it.
+ */
+import type { BrokerState } from '../broker/link.ts';
+import type { Message, Outgoing, Parked, Parse, Publication, Rejection } from '../messages.ts';
+import type { Mark, OncePolicy } from '../once.ts';
+import type { Rejected } from '../outcomes.ts';
+import type { Door } from './suspicion.ts';
+
+/** What a step makes of messages. `M` is what `parse` reads of one. */
+export type Rules<M> = {
+  /** Names the step's suspects lane. */
+  name: string;
+  parse: Parse<M>;
+  once?: OncePolicy<M>;
+  /**
+   * True where messages can end in a record that closes their delivery: such a step goes on while the broker blocks
+   * publishers, and so drains the backlog that may have caused it. Others wait.
+   */
+  drainsWhileBlocked?: boolean;
+  /** What the delivery log is to know of a message that is rejected; undefined where nobody could find it by that. */
+  recordRejection?: (message: Message, rejection: Rejection) => Rejected | undefined;
+  /** Milliseconds since the epoch, for what people read. */
+  now: () => number;
+};
+
+/** What a step has taken: an AMQP message, or a parked row. It closes when all its members have. */
+export type Source = {
+  id: number;
+  /** False once it was taken back: somebody else has it, or will. */
+  isHeld: boolean;
+  /** Members that are not closed. */
+  open: number;
+  isToGiveBack: boolean;
+};
+
+/** One message on its way through the step. Each advances alone. */
+export type Member<M> = {
+  id: number;
+  source: number;
+  door: Door;
+  message: Message;
+  parsed?: M;
+  /** By what it is recognised. Whoever holds a key holds up its twins. */
+  mark?: Mark;
+  /** The member with the same key that comes after it. */
+  twin?: number;
+  isRepeat: boolean;
+  isWorthRemembering: boolean;
+  /** What is being done about it. */
+  purpose: 'handle' | 'reject' | 'put aside' | 'quarantine';
+  caused: readonly Outgoing[];
+  /** Of what it caused: what is not yet known to be safe. */
+  underWay: number;
+  failure?: Failure;
+  /** Something it caused could not be made safe while it was held. */
+  isAbandoned: boolean;
+};
+
+/** The first thing that went wrong. */
+export type Failure = { error: unknown };
+
+/** Something that is to be made safe elsewhere. Its fate is that of its members, and of no other. */
+export type Sending = {
+  id: number;
+  what: Publication | Parked;
+  shares: Share[];
+  /** How long was waited before it was sent for the last time. */
+  delayMs: number;
+  /** Records in it whose messages were let go of. */
+  kept: Kept;
+};
+
+export type Kept = { records: number; characters: number };
+
+/** One member's part of a sending. */
+export type Share = {
+  member: number;
+  /** Of its record; 0 where it is no record. */
+  characters: number;
+  /** Nothing but this record is left to do about its delivery. */
+  mayLetGo: boolean;
+};
+
+/** A record that leaves with the next flush. */
+export type Entry = Share & { record: string };
+
+export type State<M> = {
+  sources: Map<number, Source>;
+  members: Map<number, Member<M>>;
+  /** Of each key that is held, the last member that has it. */
+  keys: Map<string, number>;
+  /** Members that wait for a dependency. */
+  waiting: Set<number>;
+  sendings: Map<number, Sending>;
+  entries: Entry[];
+  /** Characters of `entries`. */
+  entryCharacters: number;
+  /** Characters of all records whose messages were let go of, and that are not safe yet. */
+  keptCharacters: number;
+  broker: BrokerState;
+  /** A short outage is waited out with what is in hand; in a long one everything is given back. */
+  outage: 'none' | 'short' | 'long';
+  isClosing: boolean;
+  /** Records whose messages are gone are no longer waited for. */
+  isClosed: boolean;
+  lastId: number;
+};
+
+/** What happened. */
+export type Input =
+  | { kind: 'came'; source: number; door: Door; messages: readonly Message[] }
+  /** The source was taken back: the channel is gone, or the lease. */
+  | { kind: 'cut'; source: number }
+  | { kind: 'recalled'; member: number; known: string | undefined }
+  | { kind: 'returned'; member: number; caused: readonly Outgoing[] }
+  | { kind: 'threw'; member: number; error: unknown }
+  /** A dependency that the handler needs is away. */
+  | { kind: 'lacked'; member: number }
+  | { kind: 'confirmed' | 'unconfirmed'; sending: number }
+  /** No queue takes it, or where it was to be parked does not. */
+  | { kind: 'refused'; sending: number; error: unknown }
+  | { kind: 'remembered'; member: number }
+  /** Records have waited long enough for others. */
+  | { kind: 'flush due' }
+  | { kind: 'broker'; is: BrokerState }
+  /** What was away is back; or has been away for so long that nothing is to wait for it in hand. */
+  | { kind: 'back' | 'outlasted' }
+  /** The step is to end: what has not begun is given back. */
+  | { kind: 'closing' }
+  | { kind: 'closed' };
+
+/** What is to be done. */
+export type Effect<M> =
+  | { kind: 'recall'; member: number; key: string }
+  | { kind: 'run'; member: number; message: M }
+  | { kind: 'publish'; sending: number; publication: Publication; afterMs: number }
+  | { kind: 'park'; sending: number; parked: Parked; afterMs: number }
+  | { kind: 'remember'; member: number; mark: Mark }
+  | { kind: 'acknowledge'; source: number }
+  | { kind: 'give back'; source: number; afterMs: number }
+  /** Somebody else has it already. */
+  | { kind: 'let go'; source: number }
+  | { kind: 'flush later' }
+  /** The broker takes nothing. */
+  | { kind: 'wait for broker' }
+  | { kind: 'tell'; news: News<M> };
+
+/** What people are to know. */
+export type News<M> =
+  | { kind: 'handled'; member: Member<M> }
+  | { kind: 'rejected'; message: Message; rejection: Rejection }
+  | { kind: 'failed'; message: Message; error: unknown }
+  | { kind: 'put aside'; message: Message; isQuarantined: boolean }
+  | { kind: 'given back' }
+  /** Not even the suspects lane takes it: the topology is broken. */
+  | { kind: 'stuck'; message: Message; error: unknown }
+  /** Records whose messages are gone, and that nobody has. */
+  | { kind: 'lost'; records: number };
+
+export function emptyState<M>(): State<M> {
+  return {
+    sources: new Map(),
+    members: new Map(),
+    keys: new Map(),
+    waiting: new Set(),
+    sendings: new Map(),
+    entries: [],
+    entryCharacters: 0,
+    keptCharacters: 0,
+    broker: 'away',
+    outage: 'none',
+    isClosing: false,
+    isClosed: false,
+    lastId: 0,
+  };
+}
+
+/** One input under way: what it leads to. */
+export type Turn<M> = {
+  state: State<M>;
+  rules: Rules<M>;
+  effects: Effect<M>[];
+  /** Members of whose sendings none is under way any more. */
+  settled: Member<M>[];
+};
+
+export function isHeld<M>({ state }: Turn<M>, { source }: Member<M>): boolean {
+  return state.sources.get(source)?.isHeld === true;
+}
