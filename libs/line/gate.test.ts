@@ -7,72 +7,84 @@ import { Gate, type GateOptions } from './gate.ts';
 const log = createLog({ service: 'test', level: 'silent' });
 const HOLD_MS = 10_000;
 
-/** A gate, its clock, and what came of those who arrived, in order. */
+/** A gate, its clock, and what it said, in order. */
 function aGate(options: Partial<GateOptions> = {}) {
   const clock = new TurnedClock();
-  const seen: string[] = [];
-  const onGiveBack = async () => void seen.push('paused');
-  const onReopen = () => void seen.push('reopened');
-  const gate = new Gate({ clock, log, holdMs: HOLD_MS, onGiveBack, onReopen, ...options });
-  const arrive = () => void gate.pass().then((goOn) => seen.push(goOn ? 'passed' : 'given back'));
-  return { gate, clock, seen, arrive };
+  const said: string[] = [];
+  const gate = new Gate({
+    clock,
+    log,
+    holdMs: HOLD_MS,
+    beforeGivingBack: async () => void said.push('pausing'),
+    onOutlasted: () => void said.push('outlasted'),
+    onBack: () => void said.push('back'),
+    ...options,
+  });
+  return { gate, clock, said };
 }
 const never = () => new Promise<void>(() => undefined);
 const away = (probe: () => Promise<unknown>) => new Unavailable('postgres', probe);
 
 describe('Gate', () => {
-  test('lets everybody pass while it is open', async () => {
-    expect(await aGate().gate.pass()).toBe(true);
-  });
-
-  test('holds everybody until the probe succeeds, asked ever more slowly, and says what it waits for', async () => {
-    const { gate, clock, seen, arrive } = aGate();
+  test('asks ever more slowly until what is away is back, and says what it waits for', async () => {
+    const { gate, clock, said } = aGate();
     const probedAt: number[] = [];
     const probe = async () => {
       if (probedAt.push(clock.now()) < 3) throw new Error('still away');
     };
     // One probe, however many find it away.
     for (let count = 0; count < 10; count += 1) gate.shut(away(probe));
-    arrive();
-    arrive();
     await clock.runFor(349);
     expect(gate.waitingFor()).toEqual(['postgres']);
-    expect(seen).toEqual([]);
+    expect(said).toEqual([]);
     await clock.runFor(1);
-    expect(seen).toEqual(['reopened', 'passed', 'passed']);
+    expect(said).toEqual(['back']);
     expect(probedAt).toEqual([50, 150, 350]);
     expect(gate.waitingFor()).toEqual([]);
   });
 
-  test('sends everybody back after its time, and not before nothing more can come', async () => {
+  test('says that it takes too long after its time, and not before nothing more can come', async () => {
     const pausing = Promise.withResolvers<void>();
-    const { gate, clock, seen, arrive } = aGate({ onGiveBack: () => pausing.promise });
+    const { gate, clock, said } = aGate({ beforeGivingBack: () => pausing.promise });
     gate.shut(away(never));
-    arrive();
     await clock.runFor(HOLD_MS);
-    expect(seen).toEqual([]);
+    expect(said).toEqual([]);
     pausing.resolve();
     await settled();
-    expect(seen).toEqual(['given back']);
+    expect(said).toEqual(['outlasted']);
   });
 
-  test('is passed again after a long outage, once the dependency is back', async () => {
+  test('goes on asking after a long outage', async () => {
     let isBack = false;
-    const { gate, clock, seen, arrive } = aGate();
+    const { gate, clock, said } = aGate();
     gate.shut(
       away(async () => {
         if (!isBack) throw new Error('still away');
       }),
     );
-    arrive();
     await clock.runFor(HOLD_MS - 1);
-    expect(seen).toEqual([]);
+    expect(said).toEqual([]);
     await clock.runFor(1);
     isBack = true;
     await clock.runFor(5_000);
-    arrive();
+    expect(said).toEqual(['pausing', 'outlasted', 'back']);
+  });
+
+  test('does not say that it takes too long what came back meanwhile', async () => {
+    const pausing = Promise.withResolvers<void>();
+    let isBack = false;
+    const { gate, clock, said } = aGate({ beforeGivingBack: () => pausing.promise });
+    gate.shut(
+      away(async () => {
+        if (!isBack) throw new Error('still away');
+      }),
+    );
+    await clock.runFor(HOLD_MS);
+    isBack = true;
+    await clock.runFor(5_000);
+    pausing.resolve();
     await settled();
-    expect(seen).toEqual(['paused', 'given back', 'reopened', 'passed']);
+    expect(said).toEqual(['back']);
   });
 
   test.each([
@@ -90,14 +102,12 @@ describe('Gate', () => {
     expect(waits).toEqual(delays);
   });
 
-  test('closed sends everybody back at once, though the probe hangs, and leaves no timer', async () => {
-    const { gate, clock, seen, arrive } = aGate();
+  test('closed asks no more and leaves no timer', async () => {
+    const { gate, clock, said } = aGate();
     gate.shut(away(never));
-    arrive();
     gate.close();
-    arrive();
     await settled();
-    expect(seen).toEqual(['given back', 'given back']);
+    expect(said).toEqual([]);
     expect(clock.nextAt()).toBeUndefined();
   });
 });

@@ -194,7 +194,7 @@ describe('nothing is lost', () => {
     broker.signal('SIGSTOP');
     await until('it noticed', async () => {
       await clock.runFor(1_000);
-      return !running.broker.isWritable();
+      return running.broker.state() !== 'writable';
     });
     const handled = line.seen.length;
     await clock.runFor(10_000);
@@ -226,7 +226,7 @@ describe('a blocked broker', () => {
     await until('they are taken', () => isTaken);
     await broker.alarm(true);
     await using running = await line.run();
-    await until('it is blocked', () => line.seen.length === 1 && !running.broker.isWritable());
+    await until('it is blocked', () => line.seen.length === 1 && running.broker.state() !== 'writable');
     const waitedFor = running.waitingFor();
     letGo();
     await elsewhere;
@@ -482,7 +482,7 @@ describe('disposing of a running step', () => {
       },
     });
     const running = await line.run();
-    await until('it is connected', () => running.broker.isWritable());
+    await until('it is connected', () => running.broker.state() === 'writable');
     await broker.put(line.input, numbers(500));
     await until('some were begun', () => line.seen.length > 0);
     const closed = running[Symbol.asyncDispose]();
@@ -501,7 +501,7 @@ describe('disposing of a running step', () => {
   test('in full flow leaves each message either done or in its queue', async () => {
     const line = await aLine(broker, { ...patient(), heldLimit: limitOf(50) });
     const running = await line.run();
-    await until('it is connected', () => running.broker.isWritable());
+    await until('it is connected', () => running.broker.state() === 'writable');
     await broker.put(line.input, numbers(500));
     await until('it is in full flow', () => line.seen.length > 100);
     await running[Symbol.asyncDispose]();
@@ -518,7 +518,7 @@ describe('disposing of a running step', () => {
       tools: { clock },
     });
     const running = await line.run();
-    await until('it is connected', () => running.broker.isWritable());
+    await until('it is connected', () => running.broker.state() === 'writable');
     await broker.put(line.input, ['held']);
     await until('it waits', () => running.waitingFor().includes('postgres'));
     await running[Symbol.asyncDispose]();
@@ -531,7 +531,7 @@ describe('disposing of a running step', () => {
     const line = await aLine(broker, { ...tools, heldLimit: limitOf(10) });
     await broker.rememberQueues();
     const running = await line.run();
-    await until('it is connected', () => running.broker.isWritable());
+    await until('it is connected', () => running.broker.state() === 'writable');
     await broker.put(line.input, numbers(1_000));
     await until('it is in full flow', () => line.seen.length > 20);
     await broker.process.kill();

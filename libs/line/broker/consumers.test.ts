@@ -5,9 +5,9 @@ import { endedWithin } from '@waybell/runtime/testing/ended-within';
 import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { limitOf } from '../testing/a-line.ts';
+import { taking, type Held } from '../testing/taking.ts';
 import { BreakableBroker } from '../testing/test-broker.ts';
 import { openConsumers } from './consumers.ts';
-import type { Held } from './held.ts';
 
 let broker: BreakableBroker;
 
@@ -30,11 +30,15 @@ describe('consume', () => {
     const queue = await broker.queue();
     await using consumers = await openTheirs();
     const seen: string[] = [];
-    consumers.consume([queue], limitOf(10), (held) => {
-      seen.push(`${bodyOf(held)} ${held.message.deliveryCount}`);
-      if (bodyOf(held) === 'again' && held.message.deliveryCount < 2) held.giveBack();
-      else held.ack();
-    });
+    consumers.consume(
+      [queue],
+      limitOf(10),
+      taking((held) => {
+        seen.push(`${bodyOf(held)} ${held.message.deliveryCount}`);
+        if (bodyOf(held) === 'again' && held.message.deliveryCount < 2) held.giveBack();
+        else held.acknowledge();
+      }),
+    );
     await broker.put(queue, ['once', 'again']);
     await until('all came', () => seen.length === 4);
     expect(seen.toSorted()).toEqual(['again 0', 'again 1', 'again 2', 'once 0']);
@@ -46,10 +50,14 @@ describe('consume', () => {
     await broker.put(queue, numbers(20));
     await using consumers = await openTheirs();
     const held: Held[] = [];
-    consumers.consume([queue], limitOf(3), (each) => held.push(each));
+    consumers.consume(
+      [queue],
+      limitOf(3),
+      taking((each) => held.push(each)),
+    );
     await until('three came', () => held.length === 3);
     expect(await broker.ready(queue)).toBe(17);
-    held[0]?.ack();
+    held[0]?.acknowledge();
     await until('a fourth came', () => held.length === 4);
     expect(await broker.ready(queue)).toBe(16);
   });
@@ -57,10 +65,14 @@ describe('consume', () => {
   test('waits for a queue that is missing, names it, and takes from it once it is declared', async () => {
     await using consumers = await openTheirs();
     const seen: string[] = [];
-    consumers.consume(['waybell.test.missing'], limitOf(10), (held) => {
-      seen.push(bodyOf(held));
-      held.ack();
-    });
+    consumers.consume(
+      ['waybell.test.missing'],
+      limitOf(10),
+      taking((held) => {
+        seen.push(bodyOf(held));
+        held.acknowledge();
+      }),
+    );
     await until('it was asked for', () => broker.detour.said.includes('waybell.test.missing'));
     expect(consumers.waitingFor()).toEqual(['waybell.test.missing']);
     await broker.declare('waybell.test.missing');
@@ -73,10 +85,14 @@ describe('consume', () => {
     const queue = await broker.queue();
     await using consumers = await openTheirs();
     const seen: string[] = [];
-    consumers.consume([queue], limitOf(10), (held) => {
-      seen.push(bodyOf(held));
-      held.ack();
-    });
+    consumers.consume(
+      [queue],
+      limitOf(10),
+      taking((held) => {
+        seen.push(bodyOf(held));
+        held.acknowledge();
+      }),
+    );
     await until('it is consumed', () => consumers.waitingFor().length === 0);
     await broker.delete(queue);
     await until('that was noticed', () => consumers.waitingFor().includes(queue));
@@ -90,16 +106,20 @@ describe('consume', () => {
     await broker.put(queue, ['late']);
     await using consumers = await openTheirs();
     const held: Held[] = [];
-    consumers.consume([queue], limitOf(10), (each) => held.push(each));
+    consumers.consume(
+      [queue],
+      limitOf(10),
+      taking((each) => held.push(each)),
+    );
     await until('it came', () => held.length === 1);
     broker.detour.cut();
     await until('it came again', () => held.length === 2);
     expect(held[0]?.isHeld()).toBe(false);
-    held[0]?.ack();
+    held[0]?.acknowledge();
     held[0]?.giveBack();
     expect(held[1]?.isHeld()).toBe(true);
     expect(held[1]?.message.deliveryCount).toBe(1);
-    held[1]?.ack();
+    held[1]?.acknowledge();
     await broker.put(queue, ['next']);
     await until('the channel still works', () => held.length === 3);
   });
@@ -111,9 +131,13 @@ describe('consume', () => {
       await broker.consumerTimeout({ limitMs: 1_000, lookMs: 3_000 });
       await using consumers = await openTheirs();
       const held: Held[] = [];
-      consumers.consume([queue], limitOf(10), (each) => {
-        if (held.push(each) > 1) each.ack();
-      });
+      consumers.consume(
+        [queue],
+        limitOf(10),
+        taking((each) => {
+          if (held.push(each) > 1) each.acknowledge();
+        }),
+      );
       await until('it is consumed', async () => (await broker.consumersOf(queue)) === 1);
       const before = connections();
       // Only the channel that is open: on the next one, the second copy may be acknowledged however late.
@@ -121,7 +145,7 @@ describe('consume', () => {
       await broker.put(queue, ['long']);
       await until('it came again', () => held.length === 2);
       const isStillHeld = held[0]?.isHeld();
-      held[0]?.ack();
+      held[0]?.acknowledge();
       held[0]?.giveBack();
       await broker.put(queue, ['next']);
       await until('the new channel still works', () => held.length === 3);
@@ -146,10 +170,14 @@ describe('consume', () => {
     await broker.put(queue, ['one']);
     await using consumers = await openTheirs();
     const held: Held[] = [];
-    consumers.consume([queue], limitOf(10), (each) => held.push(each));
+    consumers.consume(
+      [queue],
+      limitOf(10),
+      taking((each) => held.push(each)),
+    );
     await until('it came', () => held.length === 1);
-    held[0]?.ack();
-    held[0]?.ack();
+    held[0]?.acknowledge();
+    held[0]?.acknowledge();
     held[0]?.giveBack();
     await broker.put(queue, ['two']);
     await until('the next came', () => held.length === 2);
@@ -163,10 +191,14 @@ describe('consume', () => {
     await broker.put(queue, ['before']);
     await using consumers = await openTheirs();
     const seen: string[] = [];
-    consumers.consume([queue], limitOf(10), (held) => {
-      seen.push(bodyOf(held));
-      if (bodyOf(held) === 'after') held.ack();
-    });
+    consumers.consume(
+      [queue],
+      limitOf(10),
+      taking((held) => {
+        seen.push(bodyOf(held));
+        if (bodyOf(held) === 'after') held.acknowledge();
+      }),
+    );
     await until('one is held', () => seen.length === 1);
     await broker.rememberQueues();
     await broker.process.kill();
@@ -183,7 +215,11 @@ describe('consume', () => {
     await broker.on(async (channel) => {
       await channel.assertQueue(queue, { durable: true });
       await channel.consume(queue, () => undefined, { exclusive: true });
-      consumers.consume([queue], limitOf(10), () => undefined);
+      consumers.consume(
+        [queue],
+        limitOf(10),
+        taking(() => undefined),
+      );
       const asked = () => broker.detour.said.split(queue).length - 1;
       for (const time of [1, 2, 3]) {
         await until('it was refused, and is to be asked for again', () => clock.nextAt() === time * 500);
@@ -205,10 +241,14 @@ describe('pause', () => {
     const queue = await broker.queue();
     await using consumers = await openTheirs();
     const seen: string[] = [];
-    const consumer = consumers.consume([queue], limitOf(10), (held) => {
-      seen.push(bodyOf(held));
-      held.ack();
-    });
+    const consumer = consumers.consume(
+      [queue],
+      limitOf(10),
+      taking((held) => {
+        seen.push(bodyOf(held));
+        held.acknowledge();
+      }),
+    );
     await broker.put(queue, ['first']);
     await until('it came', () => seen.length === 1);
     await consumer.pause('test');
@@ -224,7 +264,11 @@ describe('pause', () => {
     const queue = await broker.queue();
     await broker.put(queue, ['x']);
     await using consumers = await openTheirs();
-    const consumer = consumers.consume([queue], limitOf(10), () => undefined);
+    const consumer = consumers.consume(
+      [queue],
+      limitOf(10),
+      taking(() => undefined),
+    );
     await until('it is consumed', async () => (await broker.consumersOf(queue)) === 1);
     await consumer.pause('test');
     broker.detour.cut();
@@ -267,7 +311,11 @@ describe('closing the consumers', () => {
     await broker.put(queue, numbers(500));
     const held: Held[] = [];
     const consumers = await openTheirs(clock);
-    const consumer = consumers.consume([queue], limitOf(512), (each) => held.push(each));
+    const consumer = consumers.consume(
+      [queue],
+      limitOf(512),
+      taking((each) => held.push(each)),
+    );
     await until('all came', async () => {
       await clock.runFor(10);
       return held.length === 500;
@@ -277,7 +325,7 @@ describe('closing the consumers', () => {
 
   test('lets every acknowledgement arrive first', async () => {
     const { queue, held, consumers } = await holdAll();
-    for (const each of held) each.ack();
+    for (const each of held) each.acknowledge();
     await consumers[Symbol.asyncDispose]();
     expect(await broker.take(queue)).toEqual([]);
   });
@@ -288,7 +336,7 @@ describe('closing the consumers', () => {
       const { queue, held, consumers, consumer } = await holdAll();
       await consumer.pause('test');
       for (const each of held.slice(10)) each.giveBack();
-      for (const each of held.slice(0, 10)) each.ack();
+      for (const each of held.slice(0, 10)) each.acknowledge();
       await consumers[Symbol.asyncDispose]();
       expect(await broker.take(queue)).toHaveLength(490);
     }
@@ -298,7 +346,11 @@ describe('closing the consumers', () => {
     const clock = new TurnedClock();
     const queue = await broker.queue();
     const consumers = await openTheirs(clock);
-    consumers.consume([queue], limitOf(10), () => undefined);
+    consumers.consume(
+      [queue],
+      limitOf(10),
+      taking(() => undefined),
+    );
     await until('it is consumed', () => consumers.waitingFor().length === 0);
     broker.detour.stall();
     await endedWithin({ clock, limitMs: 4_000 }, consumers[Symbol.asyncDispose]());

@@ -112,7 +112,7 @@ describe('publish', () => {
   test('rejects when the broker is not there', async () => {
     await using publisher = await aPublisher({ url: 'amqp://127.0.0.1:1' });
     await expect(publisher.publish(aPublication('any'))).rejects.toThrow(Unconfirmed);
-    expect(publisher.isWritable()).toBe(false);
+    expect(publisher.state()).not.toBe('writable');
   });
 
   test('rejects when no confirm comes in time, and takes nothing until there is a new connection', async () => {
@@ -125,7 +125,7 @@ describe('publish', () => {
     await clock.runFor(CONFIRM_LIMIT_MS);
     expect(publisher.publishing().unconfirmed).toBe(1);
     expect(await endedWithin({ clock, limitMs: 1_000 }, unsure)).toContain('the connection is gone');
-    expect(publisher.isWritable()).toBe(false);
+    expect(publisher.state()).not.toBe('writable');
     // The way back may stay closed: then the connection is not closed, but given up.
     await clock.runFor(2_000);
     broker.detour.flow();
@@ -147,7 +147,7 @@ describe('publish', () => {
     expect(publisher.isConfirming()).toBe(true);
     await clock.runFor(1);
     expect(publisher.isConfirming()).toBe(false);
-    expect(publisher.isWritable()).toBe(true);
+    expect(publisher.state()).toBe('writable');
     broker.detour.flow();
     await published;
     expect(publisher.isConfirming()).toBe(true);
@@ -174,7 +174,7 @@ describe('publish', () => {
     const all = numbers(2_000).map((body) => insist(publisher, aPublication(queue, body)));
     await all[50];
     await broker.process.kill();
-    await until('it is noticed', () => !publisher.isWritable());
+    await until('it is noticed', () => publisher.state() !== 'writable');
     await broker.process.start();
     await Promise.all(all);
     await until('all are there', async () => (await broker.ready(queue)) >= 2_000);
@@ -195,17 +195,17 @@ describe('publish', () => {
       })(),
     ).rejects.toThrow('publish not confirmed: message nacked');
     await publisher.publish(aPublication(queue));
-    expect(publisher.isWritable()).toBe(true);
+    expect(publisher.state()).toBe('writable');
   });
 
   test('waits for a missing exchange to be declared', async () => {
     await using publisher = await aPublisher({ exchanges: [deliveriesExchange, 'waybell.later'] });
     await until('it was asked for', () => broker.detour.said.includes('waybell.later'));
     await expect(publisher.publish(aPublication('any'))).rejects.toThrow('the broker is away');
-    expect(publisher.isWritable()).toBe(false);
+    expect(publisher.state()).not.toBe('writable');
     await broker.on(async (channel) => channel.assertExchange('waybell.later', 'fanout'));
     await publisher.untilWritable();
-    expect(publisher.isWritable()).toBe(true);
+    expect(publisher.state()).toBe('writable');
     await broker.on(async (channel) => channel.deleteExchange('waybell.later'));
   });
 
@@ -288,11 +288,11 @@ describe('a blocked connection', () => {
     const published = publisher.publish(aPublication(queue));
     await until('it is blocked', () => publisher.publishing().isBlocked);
     await clock.runFor(10 * CONFIRM_LIMIT_MS);
-    expect(publisher.isWritable()).toBe(false);
+    expect(publisher.state()).not.toBe('writable');
     expect(publisher.publishing()).toEqual({ unconfirmed: 1, isBlocked: true });
     await broker.alarm(false);
     await published;
-    expect(publisher.isWritable()).toBe(true);
+    expect(publisher.state()).toBe('writable');
     expect(publisher.publishing()).toEqual({ unconfirmed: 0, isBlocked: false });
     expect(await broker.take(queue)).toHaveLength(1);
   });
@@ -303,12 +303,12 @@ describe('a blocked connection', () => {
     await publisher.untilWritable();
     await broker.alarm(true);
     const published = insist(publisher, aPublication(queue));
-    await until('it is blocked', () => !publisher.isWritable());
+    await until('it is blocked', () => publisher.state() !== 'writable');
     broker.detour.cut();
     await broker.alarm(false);
     await published;
     await publisher.untilWritable();
-    expect(publisher.isWritable()).toBe(true);
+    expect(publisher.state()).toBe('writable');
   });
 });
 

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { systemClock } from '@waybell/runtime/clock';
 import { createLog } from '@waybell/runtime/log';
-import { heldLimit, numbers } from '../testing/a-line.ts';
+import { limitOf, numbers } from '../testing/a-line.ts';
 import { TestBroker } from '../testing/test-broker.ts';
 import { until } from '@waybell/runtime/testing/until';
 import { openConsumers } from './consumers.ts';
-import type { Held } from './held.ts';
 
 let broker: TestBroker;
 
@@ -39,7 +38,11 @@ describe('the hold of a step with many queues', () => {
     const hot = await aQueueWith(500);
     await using consumers = await openTheirs();
     const held: Held[] = [];
-    consumers.consume([hot, ...(await queuesOf(9))], limitOf(200), (each) => held.push(each));
+    consumers.consume(
+      [hot, ...(await queuesOf(9))],
+      limitOf(200),
+      taking((each) => held.push(each)),
+    );
     await until('most of it is used', () => held.length >= 150);
     await until('no more comes', async () => 500 - (await broker.ready(hot)) === held.length);
     expect(held.length).toBeLessThanOrEqual(200);
@@ -49,15 +52,19 @@ describe('the hold of a step with many queues', () => {
     const [first, second] = [await aQueueWith(2_000), await broker.queue()];
     await using consumers = await openTheirs();
     const [held, often]: [Held[], number[]] = [[], []];
-    const consumer = consumers.consume([first, second, ...(await queuesOf(8))], limitOf(200), (each) => {
-      often.push(each.message.deliveryCount);
-      held.push(each);
-    });
+    const consumer = consumers.consume(
+      [first, second, ...(await queuesOf(8))],
+      limitOf(200),
+      taking((each) => {
+        often.push(each.message.deliveryCount);
+        held.push(each);
+      }),
+    );
     const of = (queue: string) => held.filter((each) => each.message.queue === queue && each.isHeld());
     await until('the first has most', () => of(first).length >= 150);
     await broker.put(second, numbers(2_000));
     await until('the second has its part', () => {
-      of(first).forEach((each, index) => index % 3 === 0 && each.ack());
+      of(first).forEach((each, index) => index % 3 === 0 && each.acknowledge());
       return of(second).length >= 60;
     });
     expect(held.filter((each) => each.isHeld()).length).toBeLessThanOrEqual(200);
@@ -69,9 +76,13 @@ describe('the hold of a step with many queues', () => {
     const queue = await aQueueWith(100, 10_000);
     await using consumers = await openTheirs();
     const held: Held[] = [];
-    consumers.consume([queue, await broker.queue()], { messages: 100, bytes: 400_000 }, (each) => held.push(each));
+    consumers.consume(
+      [queue, await broker.queue()],
+      { messages: 100, bytes: 400_000 },
+      taking((each) => held.push(each)),
+    );
     await until('it has grown', () => held.length > 12);
-    held[0]?.ack();
+    held[0]?.acknowledge();
     await until('no more comes', async () => 100 - (await broker.ready(queue)) === held.length);
     expect(held.length).toBeLessThanOrEqual(41);
   });

@@ -1,9 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createLog } from '@waybell/runtime/log';
-import { endedWithin } from '@waybell/runtime/testing/ended-within';
 import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
-import { OutcomeBatcher } from './outcome-batcher.ts';
 import { deactivatorQueue } from './topology.ts';
 import { readOutcomes, type Outcome } from './outcomes.ts';
 import { aLine, limitOf, numbers, to } from './testing/a-line.ts';
@@ -50,7 +47,7 @@ const untilRecorded = async (count: number) => {
   return all;
 };
 
-describe('outcomes', () => {
+describe('records of outcomes', () => {
   test('travel a hundred to a batch, and what is left over after 20 ms, each record once', async () => {
     const clock = new TurnedClock();
     const line = await aLine(broker, {
@@ -59,7 +56,7 @@ describe('outcomes', () => {
       handle: async (body) => [{ kind: 'outcome', outcome: anOutcome(body) }],
     });
     await using running = await line.run();
-    await until('it is connected', () => running.broker.isWritable());
+    await until('it is connected', () => running.broker.state() === 'writable');
     await broker.put(line.input, numbers(250));
     await until('all are handled', () => line.seen.length === 250);
     const all = await untilRecorded(200);
@@ -127,7 +124,7 @@ describe('while the broker blocks publishers', () => {
     {
       await using running = await line.run();
       await until('the backlog is gone', async () => (await broker.leftIn(line.input)) === 1);
-      expect(running.broker.isBlocked()).toBe(true);
+      expect(running.broker.state()).toBe('blocked');
       expect(running.waitingFor()).toEqual([]);
       expect(await broker.take(deactivatorQueue)).toEqual([]);
       expect(await broker.take(line.output)).toEqual([]);
@@ -140,32 +137,5 @@ describe('while the broker blocks publishers', () => {
     // The broker counts what a queue holds every few seconds.
     await until('nothing is left', async () => (await broker.leftIn(line.input)) === 0);
     expect(line.seen).toHaveLength(1_001);
-  });
-
-  test('only so many records are kept: then messages wait, and closing does not', async () => {
-    const line = await aLine(broker);
-    await using running = await line.run();
-    const clock = new TurnedClock();
-    const log = createLog({ service: 'test', level: 'silent' });
-    const outcomes = new OutcomeBatcher({ broker: running.broker, clock, log, backlogCharacters: 3_000 });
-    await broker.alarm(true);
-    const settled: string[] = [];
-    let isHeld = true;
-    const all = numbers(100).map(async (number) => {
-      await outcomes.add(aRecord('delivered', number), () => isHeld);
-      settled.push(number);
-    });
-    const ended = Promise.allSettled(all);
-    await until('no room is left', () => !outcomes.hasRoom);
-    expect(settled.length).toBeGreaterThan(5);
-    expect(settled.length).toBeLessThan(50);
-    await endedWithin({ clock, limitMs: 10_000 }, outcomes.close());
-    isHeld = false;
-    await broker.alarm(false);
-    await until('there is room again', async () => {
-      await clock.runFor(100);
-      return outcomes.hasRoom;
-    });
-    await ended;
   });
 });

@@ -1,0 +1,30 @@
+import type { Consuming } from '../broker/queue-consumer.ts';
+import type { Message, Source } from '../messages.ts';
+
+/** A source of one message, and whether it is still held. */
+export type Held = Pick<Source, 'acknowledge' | 'giveBack'> & { message: Message; isHeld(): boolean };
+
+/** Takes whatever comes. */
+export function taking(onTaken: (held: Held) => void): Consuming {
+  const held = new Set<Source>();
+  return {
+    onTaken: (source) => {
+      const [message] = source.messages;
+      if (message === undefined) throw new Error('a source without a message');
+      held.add(source);
+      onTaken({
+        message,
+        isHeld: () => held.has(source),
+        acknowledge: () => {
+          held.delete(source);
+          source.acknowledge();
+        },
+        giveBack: () => {
+          held.delete(source);
+          source.giveBack();
+        },
+      });
+    },
+    onCut: (source) => void held.delete(source),
+  };
+}
