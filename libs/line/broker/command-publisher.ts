@@ -48,7 +48,6 @@ function publishOn(channel: ConfirmChannel, { confirmTimeoutMs, whyLate }: Patie
   channel.on('return', ({ fields, properties }) =>
     unconfirmed.returned({ ...fields, messageId: properties.messageId }),
   );
-  channel.on('close', () => unconfirmed.failAll('the connection to the broker is gone'));
   return async (publication) => {
     using _limit = systemClock.after(confirmTimeoutMs, () => unconfirmed.failAll(whyLate()));
     try {
