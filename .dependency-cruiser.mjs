@@ -9,15 +9,11 @@ Visitor.prototype.visitStatement = function visitKnownStatement(statement) {
   return { ...statement, decls: this.visitVariableDeclarators(statement.decls) };
 };
 
-const DRIVERS = ['amqplib', 'pg', 'ioredis'];
+const DRIVERS = ['pg', 'ioredis'];
 const driver = `node_modules/(${DRIVERS.join('|')})/`;
 
-/** What makes connections, and nothing else does: one adapter per server, and who declares and migrates. */
-const ADAPTERS = [
-  '^libs/runtime/(postgres|redis)\\.ts$',
-  '^libs/line/(broker/|declare\\.ts$)',
-  '^services/subscription-api/(database|migrate)\\.ts$',
-];
+/** What makes connections, and nothing else does: one adapter per server, and who migrates. RabbitMQ's has a law of its own. */
+const ADAPTERS = ['^libs/runtime/(postgres|redis)\\.ts$', '^services/subscription-api/(database|migrate)\\.ts$'];
 const TEST = '\\.test\\.ts$|/testing/';
 /** Composition roots: who may connect, and hand what is connected to the rest. */
 const ROOTS = ['^services/[^/]+/main\\.ts$', '^libs/stack/', '^cli/', '^tests/', '^bench/'];
@@ -68,12 +64,19 @@ export default {
       to: { path: driver, dependencyTypesNot: ['type-only'] },
     },
     {
+      name: 'only-the-broker-folder-speaks-amqp',
+      comment: 'Not even its types are known elsewhere. Tests and benchmarks are clients of their own.',
+      severity: 'error',
+      from: { path: '^(libs|services|cli)/', pathNot: ['^libs/line/broker/', TEST] },
+      to: { path: 'node_modules/amqplib/' },
+    },
+    {
       name: 'only-main-opens-connections',
       comment: 'Functions get what they need as arguments.',
       severity: 'error',
       from: { path: '^services/', pathNot: [...ROOTS, ...ADAPTERS, TEST] },
       to: {
-        path: '^libs/(runtime/redis|runtime/shutdown|line/broker/connect-broker)\\.ts$',
+        path: '^libs/(runtime/redis|runtime/shutdown|line/broker/connect-(broker|once))\\.ts$',
         dependencyTypesNot: ['type-only'],
       },
     },

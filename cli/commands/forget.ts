@@ -1,9 +1,9 @@
 import { Command } from 'commander';
 import { forget } from '@waybell/history/forget';
-import { names } from '../rejected/names.ts';
-import { RejectedQueue } from '../rejected/rejected-queue.ts';
-import { report } from '../report.ts';
+import { RejectedQueue } from '@waybell/line/broker/rejected-queue';
 import { brokerOf } from '@waybell/stack/address-of';
+import { names } from '../rejected/names.ts';
+import { report } from '../report.ts';
 import { readGuid } from '../why/read-guid.ts';
 import { withDatabase } from '../with-database.ts';
 

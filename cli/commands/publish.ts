@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
 import { Command } from 'commander';
-import { eventsExchange } from '@waybell/line/topology';
 import { readEnvironment } from '@waybell/runtime/environment';
 import { openLine } from '../open-line.ts';
 import type { CheckedEvent } from '../publish/check-lines.ts';
@@ -32,7 +31,7 @@ async function publish({ file }: { file: string }): Promise<void> {
   const halt = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => halt.abort());
   const events = await readChecked(file, halt.signal);
-  await using line = await openLine(eventsExchange, process.env);
+  await using line = await openLine(process.env);
   const published = await publishEvents(line, events, halt.signal);
   if (published.confirmed.length < events.length) throw new Error(explain(published));
   console.log(`published ${published.confirmed.length} event${published.confirmed.length === 1 ? '' : 's'}`);
@@ -55,7 +54,7 @@ async function readChecked(file: string, signal: AbortSignal): Promise<CheckedEv
   if (bad === 0) return checked.events;
   throw new Error(
     `nothing was published: ${bad} of ${lines.length} lines in ${nameOf(file)} ${bad === 1 ? 'is not an event' : 'are no events'}; ` +
-      'mend or remove them, then publish again',
+      'fix or remove them, then publish again',
   );
 }
 
@@ -77,6 +76,6 @@ function explain({ confirmed, unknown, unsent, failure }: Published): string {
     `  confirmed, lines: ${said(confirmed)}`,
     `  not confirmed, perhaps published, lines: ${said(unknown)}`,
     `  not sent, lines: ${said(unsent)}`,
-    'Publish the same file again once the broker is well: what it has already is recognised by guid and body.',
+    'Publish the same file again once the broker is well and its queue of events has room: what it has already is recognised by guid and body.',
   ].join('\n');
 }

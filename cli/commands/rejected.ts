@@ -1,13 +1,12 @@
 import { Command } from 'commander';
-import { eventsExchange } from '@waybell/line/topology';
+import type { Rejected } from '@waybell/line/broker/read-rejected';
+import { RejectedQueue } from '@waybell/line/broker/rejected-queue';
+import { brokerOf } from '@waybell/stack/address-of';
 import { openLine } from '../open-line.ts';
 import { describeShortly, describeWholly, factsOf } from '../rejected/describe-rejected.ts';
-import type { Rejected } from '../rejected/read-rejected.ts';
-import { RejectedQueue } from '../rejected/rejected-queue.ts';
 import { retryRejected } from '../rejected/retry-rejected.ts';
 import { isCalled, isSelected, readSelection, type Selection } from '../rejected/selection.ts';
 import { report } from '../report.ts';
-import { brokerOf } from '@waybell/stack/address-of';
 
 const WHERE = '\nAMQP_URL names the broker; without it, the running stack is meant.';
 
@@ -78,7 +77,7 @@ async function retry(ids: string[], choice: Choice): Promise<void> {
   const queue = await RejectedQueue.open(brokerOf(process.env));
   await using stack = new AsyncDisposableStack();
   stack.use(queue);
-  const line = stack.use(await openLine(eventsExchange, process.env));
+  const line = stack.use(await openLine(process.env));
   let kept = 0;
   const found = await each(queue, selection, async (rejected) => {
     const result = await retryRejected(line, rejected).catch((error: unknown) => stoppedAt(rejected, error));

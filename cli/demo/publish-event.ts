@@ -1,8 +1,8 @@
+import type { CommandPublisher } from '@waybell/line/broker/command-publisher';
 import { eventsExchange } from '@waybell/line/topology';
-import type { Line } from '../open-line.ts';
 import type { WrittenEvent } from './demo-events.ts';
 
-export async function publishEvent(line: Line, { guid, routingKey, json }: WrittenEvent): Promise<void> {
+export async function publishEvent(line: CommandPublisher, { guid, routingKey, json }: WrittenEvent): Promise<void> {
   await line.publish({
     kind: 'publish',
     exchange: eventsExchange,

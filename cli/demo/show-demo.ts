@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { EventEntry, Verdict } from '@waybell/history/entries';
 import { eventHistory } from '@waybell/history/history';
-import { eventsExchange } from '@waybell/line/topology';
 import { openLine } from '../open-line.ts';
 import { describeEvent } from '../why/describe-history.ts';
 import { withDatabase } from '../with-database.ts';
@@ -80,7 +79,7 @@ async function makeClients(env: NodeJS.ProcessEnv): Promise<Clients> {
 }
 
 async function publishEvents(clients: Clients, table: DemoTable, { env, signal }: DemoOptions): Promise<void> {
-  await using line = await openLine(eventsExchange, env);
+  await using line = await openLine(env);
   for (const event of demoEvents) {
     const written = writeEvent(event, clients[event.interface].account);
     table.expect(written.guid, event);

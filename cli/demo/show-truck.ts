@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { eventsExchange } from '@waybell/line/topology';
 import { openLine } from '../open-line.ts';
 import { subscribe, type DemoClient } from './demo-client.ts';
 import { writeEvent } from './demo-events.ts';
@@ -58,7 +57,7 @@ export async function showTruck(heard: HeardOfTruck, options: TruckOptions): Pro
 
 async function drive({ client, env, signal }: TruckOptions): Promise<void> {
   const vehicles = [{ guid: randomUUID(), picked_up: true }];
-  await using line = await openLine(eventsExchange, env);
+  await using line = await openLine(env);
   for (let place = 0; place < REPORTS; place += 1) {
     const payload = () => ({
       vehicles,

@@ -1,4 +1,4 @@
-import type { Line } from '../open-line.ts';
+import type { CommandPublisher } from '@waybell/line/broker/command-publisher';
 import type { CheckedEvent } from './check-lines.ts';
 
 /** What became of the events: lines that the broker confirmed, those it may or may not have, and those never sent. */
@@ -8,7 +8,7 @@ const AT_ONCE = 100;
 
 /** Publishes in the order of the lines, many at once. After a failure, or the signal, nothing more is sent. */
 export async function publishEvents(
-  line: Pick<Line, 'publish'>,
+  line: Pick<CommandPublisher, 'publish'>,
   events: readonly CheckedEvent[],
   signal: AbortSignal,
 ): Promise<Published> {

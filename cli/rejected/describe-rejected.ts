@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
+import type { Rejected } from '@waybell/line/broker/read-rejected';
 import { printable } from '../printable.ts';
-import type { Rejected } from './read-rejected.ts';
 
 /** Two lines: id, time, reason, origin, message id and size; and what exactly is wrong. */
 export function describeShortly(rejected: Rejected): string {

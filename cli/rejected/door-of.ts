@@ -1,4 +1,5 @@
 import { actionKey, actions } from '@waybell/catalog/actions';
+import type { Rejected } from '@waybell/line/broker/read-rejected';
 import type { Publication } from '@waybell/line/messages';
 import {
   deactivatorQueue,
@@ -13,7 +14,6 @@ import {
   suspectsQueue,
   waitingExchange,
 } from '@waybell/line/topology';
-import type { Rejected } from './read-rejected.ts';
 
 type Door = Pick<Publication, 'exchange' | 'routingKey'>;
 

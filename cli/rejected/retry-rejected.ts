@@ -1,6 +1,6 @@
-import type { Line } from '../open-line.ts';
+import type { CommandPublisher } from '@waybell/line/broker/command-publisher';
+import type { Rejected } from '@waybell/line/broker/read-rejected';
 import { doorOf, publishAgain } from './door-of.ts';
-import type { Rejected } from './read-rejected.ts';
 
 /** Where a message went; or why it stays. */
 export type Retried = { kind: 'retried'; to: string } | { kind: 'stays'; why: string };
@@ -9,7 +9,7 @@ export type Retried = { kind: 'retried'; to: string } | { kind: 'stays'; why: st
  * Puts a message back on the line; the caller then removes it, so that a crash in between leaves it twice and not never.
  * Rejects when the broker does not say that it has it.
  */
-export async function retryRejected(line: Pick<Line, 'publish'>, rejected: Rejected): Promise<Retried> {
+export async function retryRejected(line: Pick<CommandPublisher, 'publish'>, rejected: Rejected): Promise<Retried> {
   const door = doorOf(rejected);
   if (door === undefined) {
     return { kind: 'stays', why: 'it does not tell how it came onto the line; save it with "show --raw"' };

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { connect, type ChannelModel, type ConfirmChannel } from 'amqplib';
-import { declareTopology } from './declare.ts';
+import { declareTopology } from './broker/declare.ts';
 import { brokerUser, permissions, type BrokerUser } from './permissions.ts';
 import { smallTopology, TestBroker } from './testing/test-broker.ts';
 

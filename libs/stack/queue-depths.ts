@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connect } from 'amqplib';
+import { onConnection } from '@waybell/line/broker/connect-once';
+import { statesOf } from '@waybell/line/broker/depth';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import { hostAndPort, reaches } from './reaches.ts';
 
@@ -18,30 +19,7 @@ export async function queueDepths(
   limitMs = LIMIT_MS,
 ): Promise<QueueDepth[] | undefined> {
   if (!(await reaches(hostAndPort(address.url)))) return undefined;
-  const asked = askEach(address, { names, limitMs }).catch(() => undefined);
-  return Promise.race([asked, sleep(limitMs, undefined, { ref: false })]);
-}
-
-type Question = { names: string[]; limitMs: number };
-
-async function askEach({ url, tls }: ServerAddress, { names, limitMs }: Question): Promise<QueueDepth[]> {
-  const connection = await connect(url, { ...tls, timeout: limitMs });
-  connection.on('error', () => undefined);
-  const depths: QueueDepth[] = [];
-  try {
-    let channel = await connection.createChannel();
-    for (const name of names) {
-      channel.removeAllListeners('error').on('error', () => undefined);
-      try {
-        const { messageCount, consumerCount } = await channel.checkQueue(name);
-        depths.push({ name, messages: messageCount, consumers: consumerCount });
-      } catch {
-        // The broker closes the channel that asks for a queue that is not there.
-        channel = await connection.createChannel();
-      }
-    }
-    return depths;
-  } finally {
-    await connection.close().catch(() => undefined);
-  }
+  const asked = onConnection(address, (connection) => statesOf(connection, names), limitMs);
+  const depths = asked.then((states) => states.map(({ name, messages, consumers }) => ({ name, messages, consumers })));
+  return Promise.race([depths.catch(() => undefined), sleep(limitMs, undefined, { ref: false })]);
 }

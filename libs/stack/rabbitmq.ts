@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
-import { connect } from 'amqplib';
+import { onConnection } from '@waybell/line/broker/connect-once';
 import { definitions } from './rabbitmq-definitions.ts';
 import { hostAndPort, reaches } from './reaches.ts';
 import { serverEnvironment } from './server-environment.ts';
@@ -123,11 +123,10 @@ async function writeSettings({ home, port, record, vhosts, configuration = [] }:
 async function waitsForLogin(url: string): Promise<string | undefined> {
   if (!(await reaches(hostAndPort(url)))) return 'its port';
   try {
-    const connection = await connect(url);
-    await connection.close();
-    return undefined;
+    return await onConnection({ url }, async () => undefined);
   } catch (error) {
-    return `a login (${String(error)})`;
+    // Its own advice is to see the status, which this stands in.
+    return `a login (${String(error instanceof Error ? error.cause : error)})`;
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Channel, ChannelModel } from 'amqplib';
+import { openChannel } from './connect-once.ts';
 
 /** Messages that wait in queues together, ready to be taken: there may be more where it is not exact. */
 export type Depth = { messages: number; isExact: boolean };
@@ -6,14 +7,14 @@ export type Depth = { messages: number; isExact: boolean };
 /** What a queue has ready and who takes from it, unless that is not known. */
 export type QueueState = { messages: number; consumers: number; isKnown: boolean };
 
+type NamedState = QueueState & { name: string };
+
 /** Of a quorum queue whose leader has not told it by then, RabbitMQ says that it has no messages and no consumers. */
 const GUESSED_AFTER_MS = 250;
 
 /** Asks for each of these queues. Rejects where one of them cannot be asked. */
 export async function depthOf(connection: ChannelModel, queues: readonly string[]): Promise<Depth> {
-  const channel = await connection.createChannel();
-  // The question that fails reports it, and has closed the channel.
-  channel.on('error', () => undefined);
+  const channel = await openChannel(connection);
   const depth = { messages: 0, isExact: true };
   for (const queue of queues) {
     const { messages, isKnown } = await stateOf(channel, queue);
@@ -22,6 +23,21 @@ export async function depthOf(connection: ChannelModel, queues: readonly string[
   }
   await channel.close();
   return depth;
+}
+
+/** Asks for each of these queues, and leaves out those that are not there. */
+export async function statesOf(connection: ChannelModel, names: readonly string[]): Promise<NamedState[]> {
+  const states: NamedState[] = [];
+  let channel = await openChannel(connection);
+  for (const name of names) {
+    try {
+      states.push({ name, ...(await stateOf(channel, name)) });
+    } catch {
+      // The broker closes the channel that asks for a queue that is not there.
+      channel = await openChannel(connection);
+    }
+  }
+  return states;
 }
 
 /** Rejects where there is no such queue; the channel is closed then. */

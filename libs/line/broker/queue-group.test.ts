@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { systemClock } from '@waybell/runtime/clock';
 import { createLog } from '@waybell/runtime/log';
 import { limitOf, numbers } from '../testing/a-line.ts';
+import { taking, type Held } from '../testing/taking.ts';
 import { TestBroker } from '../testing/test-broker.ts';
 import { until } from '@waybell/runtime/testing/until';
 import { openConsumers } from './consumers.ts';

@@ -1,7 +1,7 @@
 import { connect, type ConfirmChannel, type GetMessage, type Options } from 'amqplib';
 import { borrowBreakable, borrowVhost, type Breakable } from '@waybell/runtime/testing/borrow';
+import { declareTopology } from '../broker/declare.ts';
 import { stateOf, type QueueState } from '../broker/depth.ts';
-import { declareTopology } from '../declare.ts';
 import {
   deliveriesExchange,
   quarantineKey,

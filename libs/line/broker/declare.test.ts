@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { declareTopology, TopologyMismatch } from './declare.ts';
-import { smallTopology, TestBroker } from './testing/test-broker.ts';
+import { smallTopology, TestBroker } from '../testing/test-broker.ts';
 import {
   deliveriesExchange,
   deliveryQueue,
@@ -10,7 +10,7 @@ import {
   retryQueue,
   routerQueue,
   straysQueue,
-} from './topology.ts';
+} from '../topology.ts';
 
 const ACTION = 'carrier.order.created';
 let broker: TestBroker;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { GetMessage } from 'amqplib';
-import { asideHeaders } from '@waybell/line/broker/amqp-message';
+import { asideHeaders } from './amqp-message.ts';
 
 /** A message of the rejected queue: the original bytes, whence they came and why they lie here. */
 export type Rejected = {

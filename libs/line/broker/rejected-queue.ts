@@ -1,7 +1,7 @@
 import type { Channel, ChannelModel, GetMessage } from 'amqplib';
 import type { ServerAddress } from '@waybell/runtime/server-address';
-import { rejectedQueue, rejectedReader } from '@waybell/line/topology';
-import { closeInOrder, connectOnce } from '../open-line.ts';
+import { rejectedQueue, rejectedReader } from '../topology.ts';
+import { closeInOrder, connectOnce, openChannel } from './connect-once.ts';
 import { readRejected, type Rejected } from './read-rejected.ts';
 
 const RESOURCE_LOCKED = 405;
@@ -22,8 +22,7 @@ export class RejectedQueue implements AsyncDisposable {
   /** Throws where another command has it: messages in its hands cannot be seen, and the queue would look empty. */
   static async open(address: ServerAddress): Promise<RejectedQueue> {
     const connection = await connectOnce(address);
-    const channel = await connection.createChannel();
-    channel.on('error', () => undefined);
+    const channel = await openChannel(connection);
     try {
       await channel.assertQueue(rejectedReader, { exclusive: true, durable: false });
       const { messageCount } = await channel.checkQueue(rejectedQueue);

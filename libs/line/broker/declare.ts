@@ -1,7 +1,11 @@
-import { connect, type ChannelModel } from 'amqplib';
+import type { ChannelModel } from 'amqplib';
 import { bytes, count } from '@waybell/runtime/environment';
 import type { ServerAddress } from '@waybell/runtime/server-address';
-import type { Exchange, Queue, Topology } from './topology.ts';
+import type { Exchange, Queue, Topology } from '../topology.ts';
+import { onConnection, openChannel } from './connect-once.ts';
+
+/** Whoever declares may do so while the broker starts. */
+const CONNECT_LIMIT_MS = 60_000;
 
 export const declareSettings = {
   EVENTS_QUEUE_LIMIT: bytes({
@@ -29,16 +33,12 @@ export class TopologyMismatch extends Error {
  * Creates what is missing and checks what is there. Needs the right to configure, which the services do not have.
  * Throws `TopologyMismatch`, naming the queue and the argument, where something is there in another shape.
  */
-export async function declareTopology({ url, tls }: ServerAddress, { exchanges, queues }: Topology): Promise<void> {
-  const connection = await connect(url, tls);
-  // The operation that fails reports it; without a listener it would end the process as well.
-  connection.on('error', () => undefined);
-  try {
+export async function declareTopology(address: ServerAddress, { exchanges, queues }: Topology): Promise<void> {
+  const declare = async (connection: ChannelModel) => {
     for (const exchange of exchanges) await declareExchange(connection, exchange);
     await Promise.all(inGroups(queues, 8).map((group) => declareQueues(connection, group)));
-  } finally {
-    await connection.close().catch(() => undefined);
-  }
+  };
+  await onConnection(address, declare, CONNECT_LIMIT_MS);
 }
 
 function inGroups<T>(all: T[], groups: number): T[][] {
@@ -46,8 +46,7 @@ function inGroups<T>(all: T[], groups: number): T[][] {
 }
 
 async function declareExchange(connection: ChannelModel, { name, type, alternate }: Exchange): Promise<void> {
-  const channel = await connection.createChannel();
-  channel.on('error', () => undefined);
+  const channel = await openChannel(connection);
   try {
     await channel.assertExchange(name, type, {
       durable: true,
@@ -60,8 +59,7 @@ async function declareExchange(connection: ChannelModel, { name, type, alternate
 }
 
 async function declareQueues(connection: ChannelModel, queues: Queue[]): Promise<void> {
-  const channel = await connection.createChannel();
-  channel.on('error', () => undefined);
+  const channel = await openChannel(connection);
   for (const queue of queues) {
     try {
       await channel.assertQueue(queue.name, { durable: true, arguments: queue.arguments });

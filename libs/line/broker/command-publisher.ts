@@ -1,0 +1,63 @@
+import type { ConfirmChannel } from 'amqplib';
+import { systemClock } from '@waybell/runtime/clock';
+import type { ServerAddress } from '@waybell/runtime/server-address';
+import type { Publication } from '../messages.ts';
+import { eventsExchange } from '../topology.ts';
+import { closeInOrder, connectOnce } from './connect-once.ts';
+import { Unconfirmed, UnconfirmedMessages, Unroutable } from './unconfirmed-messages.ts';
+
+/** A command's way onto the line. Unlike a service's it does not come back: who asked is told what failed. */
+export type CommandPublisher = AsyncDisposable & {
+  /** Resolves when the broker has it: in a queue, or nowhere. Rejects where it does not say so; then it may have it. */
+  publish(publication: Publication): Promise<'confirmed' | 'unroutable'>;
+};
+
+/** Throws where the broker cannot be reached, and where the line is not declared. */
+export async function openCommandPublisher(
+  address: ServerAddress,
+  confirmTimeoutMs: number,
+): Promise<CommandPublisher> {
+  const connection = await connectOnce(address);
+  let isBlocked = false;
+  connection.on('blocked', () => (isBlocked = true));
+  connection.on('unblocked', () => (isBlocked = false));
+  const channel = await connection.createConfirmChannel();
+  channel.on('error', () => undefined);
+  try {
+    await channel.checkExchange(eventsExchange);
+  } catch (error) {
+    await closeInOrder(connection, channel);
+    throw new Error(`exchange ${eventsExchange} cannot be used: create the line with "./waybell declare"`, {
+      cause: error,
+    });
+  }
+  const whyLate = () =>
+    isBlocked
+      ? 'the broker takes nothing: it is short of memory or disk'
+      : `the broker did not confirm within ${confirmTimeoutMs} ms`;
+  return {
+    publish: publishOn(channel, { confirmTimeoutMs, whyLate }),
+    [Symbol.asyncDispose]: () => closeInOrder(connection, channel),
+  };
+}
+
+type Patience = { confirmTimeoutMs: number; whyLate: () => string };
+
+function publishOn(channel: ConfirmChannel, { confirmTimeoutMs, whyLate }: Patience): CommandPublisher['publish'] {
+  const limits = { messages: Infinity, bytes: Infinity };
+  const unconfirmed = new UnconfirmedMessages({ clock: systemClock, limits });
+  unconfirmed.open(channel);
+  channel.on('return', ({ fields, properties }) =>
+    unconfirmed.returned({ ...fields, messageId: properties.messageId }),
+  );
+  return (publication) =>
+    new Promise((resolve, reject) => {
+      const limit = systemClock.after(confirmTimeoutMs, () => reject(new Unconfirmed(whyLate())));
+      unconfirmed.send(publication, (error) => {
+        limit[Symbol.dispose]();
+        if (error === undefined) resolve('confirmed');
+        else if (error instanceof Unroutable) resolve('unroutable');
+        else reject(error);
+      });
+    });
+}

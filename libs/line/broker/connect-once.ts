@@ -1,0 +1,69 @@
+import { connect, type Channel, type ChannelModel } from 'amqplib';
+import { placeOf, type ServerAddress } from '@waybell/runtime/server-address';
+
+const CONNECT_LIMIT_MS = 10_000;
+
+/**
+ * Connects to RabbitMQ for one command. Unlike a service's connection this one does not come back: who asked is told
+ * what failed. Throws, saying what to look at, where the broker cannot be reached or lets nobody in.
+ */
+export async function connectOnce(
+  { url, tls }: ServerAddress,
+  limitMs: number = CONNECT_LIMIT_MS,
+): Promise<ChannelModel> {
+  try {
+    const connection = await connect(url, {
+      ...tls,
+      timeout: limitMs,
+      // Else each get after an acknowledgement waits 40 ms for the broker's packet.
+      noDelay: true,
+      clientProperties: { connection_name: 'waybell command' },
+    });
+    // The operation that fails reports it; without a listener it would end the process as well.
+    connection.on('error', () => undefined);
+    return connection;
+  } catch (error) {
+    const place = placeOf(url) ?? 'AMQP_URL';
+    const why = error instanceof Error ? error.message || ('code' in error ? String(error.code) : '') : String(error);
+    throw new Error(`RabbitMQ at ${place} cannot be reached (${why}): check AMQP_URL, or see "./waybell status"`, {
+      cause: error,
+    });
+  }
+}
+
+/** Works on a connection of its own, which ends with the work. Rejects as `connectOnce` does, or as the work. */
+export async function onConnection<T>(
+  address: ServerAddress,
+  work: (connection: ChannelModel) => Promise<T>,
+  limitMs?: number,
+): Promise<T> {
+  const connection = await connectOnce(address, limitMs);
+  try {
+    return await work(connection);
+  } finally {
+    await connection.close().catch(() => undefined);
+  }
+}
+
+/** A channel of which the operation that fails, and nothing else, says that it did. */
+export async function openChannel(connection: ChannelModel): Promise<Channel> {
+  const channel = await connection.createChannel();
+  channel.on('error', () => undefined);
+  return channel;
+}
+
+/**
+ * Closes the channel first: closing the connection at once would overtake what the channel has still to say. A broker
+ * that is gone does not answer, and is not waited for.
+ */
+export async function closeInOrder(connection: ChannelModel, channel: Channel): Promise<void> {
+  const gone = new Promise<void>((resolve) => {
+    connection.once('close', () => resolve());
+  });
+  const close = async () => {
+    // It may be closed already, by an error.
+    await channel.close().catch(() => undefined);
+    await connection.close();
+  };
+  await Promise.race([gone, close().catch(() => undefined)]);
+}
