@@ -74,7 +74,7 @@ export class Performer<M> {
 
   hear(input: Input): void {
     for (const effect of step(this.#state, input, this.#rules)) this.#do(effect);
-    for (const look of this.#watchers) look();
+    if (this.#watchers.size > 0) for (const look of this.#watchers) look();
   }
 
   /** Resolves when nothing is in hand. */
@@ -88,10 +88,7 @@ export class Performer<M> {
   }
 
   #do(effect: Effect<M>): void {
-    if ('afterMs' in effect && effect.afterMs > 0) {
-      this.#tools.clock.after(effect.afterMs, () => this.#do({ ...effect, afterMs: 0 }));
-      return;
-    }
+    if ('afterMs' in effect && effect.afterMs > 0) return this.#doLater(effect, effect.afterMs);
     switch (effect.kind) {
       case 'recall':
         this.#toRecall.push(effect);
@@ -115,10 +112,19 @@ export class Performer<M> {
       case 'flush later':
         return this.#flushLater();
       case 'wait for broker':
-        return this.#tools.onUnavailable(new Unavailable('rabbitmq', () => this.#tools.broker.untilWritable()));
+        return this.#waitForBroker();
       case 'tell':
         return this.#tell(effect.news);
     }
+  }
+
+  #doLater(effect: Effect<M>, delayMs: number): void {
+    this.#tools.clock.after(delayMs, () => this.#do({ ...effect, afterMs: 0 }));
+  }
+
+  #waitForBroker(): void {
+    const { broker, onUnavailable } = this.#tools;
+    onUnavailable(new Unavailable('rabbitmq', () => broker.untilWritable()));
   }
 
   async #run({ member, message }: Do<'run', M>): Promise<void> {
@@ -165,7 +171,7 @@ export class Performer<M> {
 
   async #recall(recalls: readonly Do<'recall'>[]): Promise<void> {
     const known = (await this.#tools.once?.recall(recalls.map(({ key }) => key))) ?? [];
-    for (const [place, { member }] of recalls.entries()) this.hear({ kind: 'recalled', member, known: known[place] });
+    recalls.forEach(({ member }, place) => this.hear({ kind: 'recalled', member, known: known[place] }));
   }
 
   async #remember(all: readonly Do<'remember'>[]): Promise<void> {
