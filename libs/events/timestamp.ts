@@ -1,7 +1,10 @@
 /** A moment in UTC: `second` as `2026-11-20T09:30:00`, `nanoseconds` as nine digits. */
 export type Timestamp = { readonly second: string; readonly nanoseconds: string };
 
-const RFC_3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d{2}):?(\d{2}))$/;
+const RFC_3339 = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:[Zz]|[+-]\d{2}:?\d{2})$/;
+/** Where the fraction begins, if there is one. */
+const SECOND_END = 19;
+const ZERO = 48;
 const DIGITS = { milliseconds: 3, microseconds: 6 };
 
 /**
@@ -10,17 +13,39 @@ const DIGITS = { milliseconds: 3, microseconds: 6 };
  * a moment outside the years 0000 to 9999.
  */
 export function readTimestamp(text: string): Timestamp | null {
-  const match = RFC_3339.exec(text);
-  if (match === null) return null;
-  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1, 7).map(Number);
-  const [offsetHour, offsetMinute] = [Number(match[9] ?? 0), Number(match[10] ?? 0)];
+  // Most events carry several, so no groups and no lists: what matches has its digits in known places.
+  if (!RFC_3339.test(text)) return null;
+  const [hour, minute, second] = [twoDigits(text, 11), twoDigits(text, 14), twoDigits(text, 17)];
+  const [year, month, day] = [twoDigits(text, 0) * 100 + twoDigits(text, 2), twoDigits(text, 5), twoDigits(text, 8)];
+  const isZulu = text.endsWith('Z') || text.endsWith('z');
+  const offsetHour = isZulu ? 0 : twoDigits(text, text.length - (text.at(-3) === ':' ? 5 : 4));
+  const offsetMinute = isZulu ? 0 : twoDigits(text, text.length - 2);
   const isTime = hour < 24 && minute < 60 && second < 61 && offsetHour < 24 && offsetMinute < 60;
   if (!isTime || month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return null;
-  const offset = (match[8] === '-' ? -1 : 1) * (offsetHour * 60 + offsetMinute);
+  const sign = text.lastIndexOf('-') > SECOND_END - 1 ? -1 : 1;
+  const offset = sign * (offsetHour * 60 + offsetMinute);
   const inUtc = offset === 0 ? text.slice(0, 16) : minuteInUtc({ year, month, day, hour, minute: minute - offset });
   if (inUtc.length !== 16 || (second === 60 && !endsMonth(inUtc))) return null;
-  const date = inUtc.slice(0, 10);
-  return { second: `${date}T${inUtc.slice(11)}:${match[6]}`, nanoseconds: (match[7] ?? '').padEnd(9, '0') };
+  return {
+    second: `${inUtc.slice(0, 10)}T${inUtc.slice(11)}:${text.slice(17, SECOND_END)}`,
+    nanoseconds: fractionOf(text),
+  };
+}
+
+/** Nine digits. */
+function fractionOf(text: string): string {
+  if (text[SECOND_END] !== '.') return '000000000';
+  let end = SECOND_END + 1;
+  while (isDigit(text.charCodeAt(end))) end += 1;
+  return text.slice(SECOND_END + 1, end).padEnd(9, '0');
+}
+
+function twoDigits(text: string, at: number): number {
+  return (text.charCodeAt(at) - ZERO) * 10 + text.charCodeAt(at + 1) - ZERO;
+}
+
+function isDigit(code: number): boolean {
+  return code >= ZERO && code <= ZERO + 9;
 }
 
 /** `2026-11-20T09:30:00.123+0000`, finer digits cut off. */

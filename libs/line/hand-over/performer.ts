@@ -118,7 +118,7 @@ export class Performer<M> {
     }
   }
 
-  #doLater(effect: Effect<M>, delayMs: number): void {
+  #doLater(effect: Effect<M> & { afterMs: number }, delayMs: number): void {
     this.#tools.clock.after(delayMs, () => this.#do({ ...effect, afterMs: 0 }));
   }
 
