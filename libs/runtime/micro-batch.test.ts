@@ -157,9 +157,9 @@ describe('microBatch', () => {
     await settled();
     const later = find('c');
     queries[0]?.fail(away);
-    expect(await failed).toEqual([away.message, away.message]);
     await settled();
     expect(queries.map(({ keys }) => keys)).toEqual([['a', 'b'], ['c']]);
+    expect(await failed).toEqual([away.message, away.message]);
     queries[1]?.answer();
     expect(await later).toBe('value of c');
   });
@@ -171,7 +171,8 @@ describe('microBatch', () => {
     queries[0]?.fail(new Error('a mistake'));
     await settled();
     queries[1]?.fail(away);
-    expect(await failed).toEqual(Array.from({ length: 4 }, () => away.message));
+    await settled();
     expect(queries).toHaveLength(2);
+    expect(await failed).toEqual(Array.from({ length: 4 }, () => away.message));
   });
 });
