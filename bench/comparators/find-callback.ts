@@ -3,8 +3,8 @@ import { microBatch } from '@waybell/runtime/micro-batch';
 
 const CALLBACKS = {
   name: 'callbacks',
-  text: `select wanted.key, callback_url
-         from unnest($1::text[], $2::text[], $3::text[], $4::uuid[]) wanted(key, interface, action, account_guid)
+  text: `select place::int, callback_url
+         from unnest($1::text[], $2::text[], $3::uuid[]) with ordinality wanted(interface, action, account_guid, place)
          join waybell.subscriptions using (interface, action, account_guid) where ended_at is null and is_active`,
 };
 
@@ -17,18 +17,24 @@ export type BareEvent = {
   payload: object;
 };
 
+type Wanted = { interface: string; action: string; account: string };
+
 /** One lookup, batched as the product's are: where the subscriber to this event is called; undefined without one. */
 export function findCallbackIn(databaseUrl: string): (event: BareEvent) => Promise<string | undefined> {
   const postgres = new pg.Pool({ connectionString: databaseUrl, max: 5 });
-  const find = microBatch<string>(async (keys) => {
-    const parts = keys.map((key) => key.split(' '));
-    const columns = [0, 1, 2].map((column) => parts.map((part) => part[column] ?? ''));
-    const { rows } = await postgres.query<{ key: string; callback_url: string }>({
-      ...CALLBACKS,
-      values: [keys, ...columns],
-    });
-    return new Map(rows.map((row) => [row.key, row.callback_url]));
-  });
+  const find = microBatch<Wanted, string | undefined>(
+    async (wanted) => {
+      const values = [
+        wanted.map((each) => each.interface),
+        wanted.map(({ action }) => action),
+        wanted.map(({ account }) => account),
+      ];
+      const { rows } = await postgres.query<{ place: number; callback_url: string }>({ ...CALLBACKS, values });
+      const found = new Map(rows.map((row) => [row.place, row.callback_url]));
+      return wanted.map((_, index) => found.get(index + 1));
+    },
+    { nameOf: (wanted) => `${wanted.interface} ${wanted.action} ${wanted.account}` },
+  );
   return ({ interface: interfaceName, action, parties }) =>
-    find(`${interfaceName} ${action} ${parties[interfaceName] ?? ''}`);
+    find({ interface: interfaceName, action, account: parties[interfaceName] ?? '' });
 }

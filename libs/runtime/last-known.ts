@@ -11,6 +11,8 @@ export type LastKnownOptions = {
 /** While away, a look-up whose last answer is known is waited for this long: a server that hangs must not cost its limit each time. */
 const PATIENCE_MS = 250;
 
+type Answer<V> = { value: V; at: number };
+
 /**
  * Asks `load` always, and only while it says `Unavailable` answers with what it last said, if that is young enough:
  * a failover of the database must not stop a one-second retry. What is not known stays `Unavailable`.
@@ -19,31 +21,39 @@ export function withLastKnown<V>(
   load: (key: string) => Promise<V>,
   { maxAgeMs, maxEntries, clock }: LastKnownOptions,
 ): (key: string) => Promise<V> {
-  const known = new Map<string, { value: V; at: number }>();
+  const known = new Map<string, Answer<V>>();
   let isAway = false;
+
+  function remember(key: string, value: V): void {
+    isAway = false;
+    // Taken out first: the one that makes room is the first in the map.
+    known.delete(key);
+    known.set(key, { value, at: clock.now() });
+    if (known.size > maxEntries) for (const oldest of known.keys()) if (known.delete(oldest)) break;
+  }
+
+  function lastOf(key: string): Answer<V> | undefined {
+    const last = known.get(key);
+    return last === undefined || clock.now() - last.at > maxAgeMs ? undefined : last;
+  }
 
   async function ask(key: string): Promise<V> {
     try {
       const value = await load(key);
-      isAway = false;
-      known.delete(key);
-      known.set(key, { value, at: clock.now() });
-      if (known.size > maxEntries) for (const oldest of known.keys()) if (known.delete(oldest)) break;
+      remember(key, value);
       return value;
     } catch (error) {
-      if (error instanceof Unavailable) isAway = true;
-      throw error;
+      if (!(error instanceof Unavailable)) throw error;
+      isAway = true;
+      const last = lastOf(key);
+      if (last === undefined) throw error;
+      return last.value;
     }
   }
 
-  return async (key) => {
-    const asked = ask(key);
-    const last = known.get(key);
-    if (last === undefined || clock.now() - last.at > maxAgeMs) return asked;
-    const lastAnswer = asked.catch((error: unknown) => {
-      if (error instanceof Unavailable) return last.value;
-      throw error;
-    });
-    return isAway ? Promise.race([lastAnswer, clock.sleep(PATIENCE_MS).then(() => last.value)]) : lastAnswer;
+  return (key) => {
+    const last = isAway ? lastOf(key) : undefined;
+    if (last === undefined) return ask(key);
+    return Promise.race([ask(key), clock.sleep(PATIENCE_MS).then(() => last.value)]);
   };
 }

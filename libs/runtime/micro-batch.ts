@@ -1,43 +1,74 @@
-/** Answers for many keys at once; a key without an answer is left out. */
-export type LoadMany<V> = (keys: string[]) => Promise<Map<string, V>>;
+import { Unavailable } from './unavailable.ts';
 
-type Waiting<V> = { resolve: (value: V | undefined) => void; reject: (error: unknown) => void };
+/** The answers to many keys at once: one for each, in their order. */
+export type LoadMany<K, V> = (keys: K[]) => Promise<readonly V[]>;
+
+export type MicroBatchOptions<K> = {
+  /** What two keys have in common that are one: asking twice for it costs one. */
+  nameOf: (key: K) => string;
+  /** Keys in one query at most. */
+  largest?: number;
+  /** Queries under way at once at most. */
+  concurrency?: number;
+};
+
+type Asked<K, V> = { name: string; key: K; answer: PromiseWithResolvers<V> };
 
 /**
  * Turns single look-ups into few large ones: what is asked for while `concurrency` queries are under way goes into the
- * next one. No timer: an idle system answers at once. Asking twice for one key costs one.
+ * next one. No timer: an idle system answers at once. A key that breaks its query fails alone; `Unavailable` fails all
+ * that travel together.
  */
-export function microBatch<V>(
-  loadMany: LoadMany<V>,
-  { largest = 200, concurrency = 2 }: { largest?: number; concurrency?: number } = {},
-): (key: string) => Promise<V | undefined> {
-  const waiting = new Map<string, Waiting<V>[]>();
+export function microBatch<K, V>(
+  loadMany: LoadMany<K, V>,
+  { nameOf, largest = 200, concurrency = 2 }: MicroBatchOptions<K>,
+): (key: K) => Promise<V> {
+  const waiting = new Map<string, Asked<K, V>>();
   let underWay = 0;
 
   async function loadWhileAsked(): Promise<void> {
     underWay += 1;
     // A microtask later, so that keys asked for in one go travel together.
     await Promise.resolve();
-    while (waiting.size > 0) await loadNext();
+    while (waiting.size > 0) await loadAll(takeNext());
     underWay -= 1;
   }
 
-  async function loadNext(): Promise<void> {
-    const batch = [...waiting].slice(0, largest);
-    for (const [key] of batch) waiting.delete(key);
-    try {
-      const found = await loadMany(batch.map(([key]) => key));
-      for (const [key, askers] of batch) for (const { resolve } of askers) resolve(found.get(key));
-    } catch (error) {
-      for (const [, askers] of batch) for (const { reject } of askers) reject(error);
+  function takeNext(): Asked<K, V>[] {
+    const batch: Asked<K, V>[] = [];
+    for (const asked of waiting.values()) if (batch.push(asked) === largest) break;
+    if (batch.length === waiting.size) waiting.clear();
+    else for (const { name } of batch) waiting.delete(name);
+    return batch;
+  }
+
+  /** Halves what breaks until the guilty key is alone. One query at a time: 2n − 1 of them, were all n keys guilty. */
+  async function loadAll(batch: Asked<K, V>[]): Promise<void> {
+    const halves: Asked<K, V>[][] = [];
+    for (let next: Asked<K, V>[] | undefined = batch; next !== undefined; next = halves.pop()) {
+      try {
+        const answers = await loadMany(next.map(({ key }) => key));
+        // There is one for each key: `LoadMany` promises it.
+        next.forEach(({ answer }, place) => answer.resolve(answers[place] as V));
+      } catch (error) {
+        if (error instanceof Unavailable) return failAll([next, ...halves].flat(), error);
+        if (next.length === 1) failAll(next, error);
+        else halves.push(next.slice(next.length / 2), next.slice(0, next.length / 2));
+      }
     }
   }
 
-  return (key) =>
-    new Promise((resolve, reject) => {
-      const askers = waiting.get(key);
-      if (askers === undefined) waiting.set(key, [{ resolve, reject }]);
-      else askers.push({ resolve, reject });
-      if (underWay < concurrency) void loadWhileAsked();
-    });
+  return (key) => {
+    const name = nameOf(key);
+    const known = waiting.get(name);
+    if (known !== undefined) return known.answer.promise;
+    const answer = Promise.withResolvers<V>();
+    waiting.set(name, { name, key, answer });
+    if (underWay < concurrency) void loadWhileAsked();
+    return answer.promise;
+  };
+}
+
+function failAll<K, V>(asked: Asked<K, V>[], error: unknown): void {
+  for (const { answer } of asked) answer.reject(error);
 }

@@ -1,38 +1,34 @@
-import { Histogram } from 'prom-client';
 import { firstAttempt, type Delivery } from '@waybell/line/delivery';
 import type { Answer, Outcome } from '@waybell/line/outcomes';
 import type { Step } from '@waybell/line/run-step';
 import { gaugeOnDemand, type Metrics } from '@waybell/runtime/metrics';
+import { HistogramOnDemand } from '@waybell/runtime/metrics-on-demand';
 
 /** How timely deliveries are, all of it read from a delivery and the record of its attempt. */
 export class DeliveryMetrics {
   readonly #handled = new Map<string, Set<Delivery>>();
-  readonly #endToEnd: Histogram<'interface' | 'step' | 'attempt'>;
-  readonly #lateness: Histogram<'interface' | 'step' | 'attempt'>;
-  readonly #attempts: Histogram<'interface' | 'result'>;
+  readonly #endToEnd: HistogramOnDemand<'interface' | 'step' | 'attempt'>;
+  readonly #lateness: HistogramOnDemand<'interface' | 'step' | 'attempt'>;
+  readonly #attempts: HistogramOnDemand<'interface' | 'result'>;
 
   constructor(metrics: Metrics, now: () => number) {
-    const registers = [metrics];
-    this.#endToEnd = new Histogram({
+    this.#endToEnd = new HistogramOnDemand(metrics, {
       name: 'waybell_delivery_duration_seconds',
       help: 'Time from the routing of an event, or from asking by hand, to the 2xx of a receiver, per delivery',
       labelNames: ['interface', 'step', 'attempt'],
       buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600],
-      registers,
     });
-    this.#lateness = new Histogram({
+    this.#lateness = new HistogramOnDemand(metrics, {
       name: 'waybell_attempt_lateness_seconds',
       help: 'Time from when an attempt was due (the first: when it was routed, a retry: after its delay) to its start',
       labelNames: ['interface', 'step', 'attempt'],
       buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
-      registers,
     });
-    this.#attempts = new Histogram({
+    this.#attempts = new HistogramOnDemand(metrics, {
       name: 'waybell_attempt_duration_seconds',
       help: 'Time that one request took, by its result: 2xx (delivered), another answer (refused), none (unanswered)',
       labelNames: ['interface', 'result'],
       buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
-      registers,
     });
     gaugeOnDemand(
       metrics,

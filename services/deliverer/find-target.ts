@@ -42,10 +42,15 @@ const TARGETS = {
 export type FindTarget = (subscription: string) => Promise<Target | undefined>;
 
 export function findTargetIn(postgres: Postgres, keyRing: KeyRing): FindTarget {
-  const findRow = microBatch(async (guids) => {
-    const { rows } = await whenAvailable(postgres, () => postgres.query<TargetRow>({ ...TARGETS, values: [guids] }));
-    return new Map(rows.map((row) => [row.subscription_guid, row]));
-  });
+  const findRow = microBatch<string, TargetRow | undefined>(
+    async (guids) => {
+      const { rows } = await whenAvailable(postgres, () => postgres.query<TargetRow>({ ...TARGETS, values: [guids] }));
+      const found = new Map<string, TargetRow>();
+      for (const row of rows) found.set(row.subscription_guid, row);
+      return guids.map((guid) => found.get(guid));
+    },
+    { nameOf: (guid) => guid },
+  );
   return async (subscription) => {
     const row = await findRow(subscription);
     // Each on its own: a token that cannot be opened is no matter of the others in the batch.

@@ -16,8 +16,11 @@ export type Subscription = {
 /** The subscriptions of an account to an action. Asks Postgres every time, so a subscribe counts for the next event. */
 export type FindSubscriptions = (action: Action, account: string) => Promise<readonly Subscription[]>;
 
+type Wanted = { action: Action; account: string };
+
 type Row = {
-  key: string;
+  /** Of the account among those asked for, from 1. */
+  place: number;
   subscription_guid: string;
   client_id: string;
   generation: number;
@@ -27,38 +30,39 @@ type Row = {
 
 const SUBSCRIPTIONS = {
   name: 'subscription-targets',
-  text: `select wanted.key, subscription_guid, client_id, generation, audit_field_set, feature_on
-         from unnest($1::text[], $2::text[], $3::text[], $4::uuid[]) wanted(key, interface, action, account_guid)
+  text: `select place::int, subscription_guid, client_id, generation, audit_field_set, feature_on
+         from unnest($1::text[], $2::text[], $3::uuid[]) with ordinality wanted(interface, action, account_guid, place)
          join waybell.subscription_targets using (interface, action, account_guid)`,
 };
 
 export function findSubscriptionsIn(postgres: Postgres): FindSubscriptions {
-  const find = microBatch(async (keys) => {
-    const values = [keys, ...columns(keys)];
-    const { rows } = await whenAvailable(postgres, () => postgres.query<Row>({ ...SUBSCRIPTIONS, values }));
-    return groupByKey(rows);
-  });
-  return async (action, account) => (await find(`${action.interface} ${action.name} ${account}`)) ?? [];
+  const find = microBatch<Wanted, Subscription[]>(
+    async (wanted) => {
+      const values = columnsOf(wanted);
+      const { rows } = await whenAvailable(postgres, () => postgres.query<Row>({ ...SUBSCRIPTIONS, values }));
+      const found = wanted.map((): Subscription[] => []);
+      for (const row of rows) found[row.place - 1]?.push(readSubscription(row));
+      return found;
+    },
+    { nameOf: ({ action, account }) => `${action.interface} ${action.name} ${account}` },
+  );
+  return (action, account) => find({ action, account });
 }
 
-function columns(keys: string[]): string[][] {
-  const parts = keys.map((key) => key.split(' '));
-  return [0, 1, 2].map((column) => parts.map((part) => part[column] ?? ''));
+function columnsOf(wanted: Wanted[]): string[][] {
+  return [
+    wanted.map(({ action }) => action.interface),
+    wanted.map(({ action }) => action.name),
+    wanted.map(({ account }) => account),
+  ];
 }
 
-function groupByKey(rows: Row[]): Map<string, Subscription[]> {
-  const found = new Map<string, Subscription[]>();
-  for (const row of rows) {
-    const subscription = {
-      guid: row.subscription_guid,
-      client: row.client_id,
-      generation: row.generation,
-      auditFieldSet: row.audit_field_set,
-      isFeatureOn: row.feature_on,
-    };
-    const group = found.get(row.key);
-    if (group === undefined) found.set(row.key, [subscription]);
-    else group.push(subscription);
-  }
-  return found;
+function readSubscription(row: Row): Subscription {
+  return {
+    guid: row.subscription_guid,
+    client: row.client_id,
+    generation: row.generation,
+    auditFieldSet: row.audit_field_set,
+    isFeatureOn: row.feature_on,
+  };
 }

@@ -148,6 +148,16 @@ describe('findSubscriptions', () => {
     expect(found.map(([first]) => first?.guid)).toEqual([...guids, ...guids]);
   });
 
+  test('fails only for an account that Postgres refuses, not for those asked for with it', async () => {
+    const [one, other] = [await anAccount('carrier'), await anAccount('carrier')];
+    const guids = [await aSubscription({ account: one }), await aSubscription({ account: other })];
+    const find = findSubscriptionsIn(router);
+    const asked = [one, 'no guid', other].map((account) => find(created, account));
+    const [first, refused, last] = await Promise.allSettled(asked);
+    expect([first, last]).toMatchObject(guids.map((guid) => ({ value: [{ guid }] })));
+    expect(refused).toMatchObject({ reason: { code: '22P02' } });
+  });
+
   test('says Unavailable where Postgres is away', async () => {
     const options = { url: 'postgres://127.0.0.1:1/none', role: '', poolSize: 1, timeoutMs: 500, log: silentLog };
     await using away = connectPostgres(options);

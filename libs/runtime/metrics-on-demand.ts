@@ -1,0 +1,113 @@
+import { Counter, Histogram, type CounterConfiguration, type HistogramConfiguration } from 'prom-client';
+import type { Metrics } from './metrics.ts';
+
+// What prom-client does for each observation (it checks the labels and makes one string of them) is done for each scrape
+// here: what happens thousands of times a second is counted in plain numbers.
+
+type Labels<Label extends string> = Readonly<Record<Label, string>>;
+
+export type CounterSpec<Label extends string> = Pick<CounterConfiguration<Label>, 'name' | 'help'> & {
+  labelNames: readonly Label[];
+};
+
+export type HistogramSpec<Label extends string> = Pick<HistogramConfiguration<Label>, 'name' | 'help'> & {
+  labelNames: readonly Label[];
+  /** Upper bounds, in ascending order. */
+  buckets: readonly number[];
+};
+
+/** A counter that costs next to nothing until somebody looks. */
+export class CounterOnDemand<Label extends string> {
+  readonly #series: Series<Label, { sum: number }>;
+
+  constructor(metrics: Metrics, spec: CounterSpec<Label>) {
+    const series = new Series(spec.labelNames, () => ({ sum: 0 }));
+    this.#series = series;
+    const counter = new Counter({
+      ...spec,
+      registers: [],
+      collect() {
+        this.reset();
+        for (const { labels, figures } of series.all) this.inc(labels, figures.sum);
+      },
+    });
+    metrics.registerMetric(counter);
+  }
+
+  inc(labels: Labels<Label>, by = 1): void {
+    this.#series.of(labels).sum += by;
+  }
+}
+
+/** A histogram that costs next to nothing until somebody looks. */
+export class HistogramOnDemand<Label extends string> {
+  readonly #bounds: readonly number[];
+  readonly #series: Series<Label, Observed>;
+
+  constructor(metrics: Metrics, spec: HistogramSpec<Label>) {
+    const { buckets } = spec;
+    const series = new Series(spec.labelNames, () => ({ sum: 0, counts: [...buckets, Infinity].map(() => 0) }));
+    this.#bounds = buckets;
+    this.#series = series;
+    const histogram = new Histogram({
+      ...spec,
+      buckets: [...buckets],
+      registers: [],
+      collect() {
+        // prom-client takes no sums, so they are put where it keeps its own; the test compares what both show.
+        Object.assign(this, { hashMap: series.all.map(({ labels, figures }) => kept(labels, buckets, figures)) });
+      },
+    });
+    metrics.registerMetric(histogram);
+  }
+
+  observe(labels: Labels<Label>, value: number): void {
+    const figures = this.#series.of(labels);
+    let bucket = 0;
+    while (value > (this.#bounds[bucket] ?? Infinity)) bucket += 1;
+    figures.counts[bucket] = (figures.counts[bucket] ?? 0) + 1;
+    figures.sum += value;
+  }
+}
+
+/** How many observations were in each bucket, the last of them without an upper bound. */
+type Observed = { sum: number; counts: number[] };
+
+/** As prom-client keeps the observations of one set of labels. */
+function kept(labels: object, buckets: readonly number[], { sum, counts }: Observed): object {
+  const bucketValues = Object.fromEntries(buckets.map((bound, place) => [bound, counts[place]]));
+  return { labels, bucketValues, sum, count: counts.reduce((total, count) => total + count) };
+}
+
+type Branch<Figures> = { figures?: Figures; next: Map<string, Branch<Figures>> };
+
+/** The figures of each set of labels that was ever named, found label by label. */
+class Series<Label extends string, Figures> {
+  readonly all: { labels: Labels<Label>; figures: Figures }[] = [];
+  readonly #root: Branch<Figures> = { next: new Map() };
+  readonly #labelNames: readonly Label[];
+  readonly #begin: () => Figures;
+
+  constructor(labelNames: readonly Label[], begin: () => Figures) {
+    this.#labelNames = labelNames;
+    this.#begin = begin;
+  }
+
+  of(labels: Labels<Label>): Figures {
+    let branch = this.#root;
+    for (const name of this.#labelNames) branch = branch.next.get(labels[name]) ?? addTo(branch, labels[name]);
+    return (branch.figures ??= this.#add(labels));
+  }
+
+  #add(labels: Labels<Label>): Figures {
+    const figures = this.#begin();
+    this.all.push({ labels: { ...labels }, figures });
+    return figures;
+  }
+}
+
+function addTo<Figures>(branch: Branch<Figures>, value: string): Branch<Figures> {
+  const added: Branch<Figures> = { next: new Map() };
+  branch.next.set(value, added);
+  return added;
+}
