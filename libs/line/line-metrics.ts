@@ -21,7 +21,7 @@ export class LineMetrics {
     });
     this.#seconds = new HistogramOnDemand(metrics, {
       name: 'waybell_message_duration_seconds',
-      help: 'Time from the start of the handler to the acknowledgement, by step; outages that were waited out included',
+      help: 'Time from taking a message to its acknowledgement, by step; outages that were waited out included',
       labelNames: ['step'],
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
     });

@@ -88,7 +88,11 @@ export class Performer<M> {
   }
 
   #do(effect: Effect<M>): void {
-    if ('afterMs' in effect && effect.afterMs > 0) return this.#doLater(effect, effect.afterMs);
+    if ('afterMs' in effect && effect.afterMs > 0) this.#doLater(effect, effect.afterMs);
+    else this.#doNow(effect);
+  }
+
+  #doNow(effect: Effect<M>): void {
     switch (effect.kind) {
       case 'recall':
         this.#toRecall.push(effect);
@@ -118,8 +122,8 @@ export class Performer<M> {
     }
   }
 
-  #doLater(effect: Effect<M> & { afterMs: number }, delayMs: number): void {
-    this.#tools.clock.after(delayMs, () => this.#do({ ...effect, afterMs: 0 }));
+  #doLater(effect: Effect<M>, delayMs: number): void {
+    this.#tools.clock.after(delayMs, () => this.#doNow(effect));
   }
 
   #waitForBroker(): void {
