@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { Rejected } from '@waybell/line/broker/read-rejected';
+import type { Rejected } from '@waybell/line/broker/rejected-queue';
 import { RejectedQueue } from '@waybell/line/broker/rejected-queue';
 import { brokerOf } from '@waybell/stack/address-of';
 import { openLine } from '../open-line.ts';

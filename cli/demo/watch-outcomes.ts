@@ -1,4 +1,4 @@
-import { overhear } from '@waybell/line/broker/overhear';
+import { overhear } from '@waybell/line/broker/connect-once';
 import { readOutcomes, type Outcome } from '@waybell/line/outcomes';
 import { outcomesExchange } from '@waybell/line/topology';
 import { brokerOf } from '@waybell/stack/address-of';

@@ -2,7 +2,7 @@ import { deactivatorSettings } from '@waybell/deactivator/config';
 import { delivererSettings } from '@waybell/deliverer/config';
 import { routerSettings } from '@waybell/event-router/config';
 import { declareSettings } from '@waybell/line/broker/declare';
-import { scheduleSettings } from '@waybell/line/schedule';
+import { scheduleSettings } from '@waybell/line/line-topology';
 import { formatDuration } from '@waybell/runtime/duration';
 import { deliveryLogSettings } from '@waybell/delivery-log/config';
 import { trackerSettings } from '@waybell/location-tracker/config';

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { Rejected } from '@waybell/line/broker/read-rejected';
+import type { Rejected } from '@waybell/line/broker/rejected-queue';
 import { printable } from '../printable.ts';
 
 /** Two lines: id, time, reason, origin, message id and size; and what exactly is wrong. */

@@ -1,6 +1,6 @@
 import { decodeBody } from '@waybell/events/decode-body';
 import { unescaped } from '@waybell/events/subjects';
-import type { Rejected } from '@waybell/line/broker/read-rejected';
+import type { Rejected } from '@waybell/line/broker/rejected-queue';
 
 /** More than any event may come to; a bomb is not inflated beyond that. */
 const LARGEST_BYTES = 64 * 2 ** 20;

@@ -1,5 +1,5 @@
 import type { CommandPublisher } from '@waybell/line/broker/command-publisher';
-import type { Rejected } from '@waybell/line/broker/read-rejected';
+import type { Rejected } from '@waybell/line/broker/rejected-queue';
 import { doorOf, publishAgain } from './door-of.ts';
 
 /** Where a message went; or why it stays. */

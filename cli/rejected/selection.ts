@@ -1,4 +1,4 @@
-import type { Rejected } from '@waybell/line/broker/read-rejected';
+import type { Rejected } from '@waybell/line/broker/rejected-queue';
 
 /** Which rejected messages a command means. */
 export type Selection = { kind: 'all' } | { kind: 'reason'; reason: string } | { kind: 'ids'; ids: readonly string[] };

@@ -1,6 +1,7 @@
 import { actionKey, actions, reports } from '@waybell/catalog/actions';
-import type { Schedule } from './schedule.ts';
 import { topology, type Topology } from './topology.ts';
+import { durations } from '@waybell/runtime/environment';
+import type { InterfaceName } from './outcomes.ts';
 
 /** The topology of all actions of the catalog, with the retry queues that the schedule needs. */
 export function lineTopology(options: { schedule: Schedule; eventsLimitBytes: number; quorumSize: number }): Topology {
@@ -14,4 +15,39 @@ export function lineTopology(options: { schedule: Schedule; eventsLimitBytes: nu
     eventsLimitBytes: options.eventsLimitBytes,
     quorumSize: options.quorumSize,
   });
+}
+
+/** When a failed attempt is made again (shipper-webhooks and carrier-webhooks, Limits). Known to whoever declares the retry queues and to whoever fills them. */
+export const scheduleSettings = {
+  SHIPPER_RETRY_DELAYS: durations({
+    default: [60_000, 60_000, 60_000, 60_000, 60_000],
+    desc: 'delays before the 1st, 2nd, … retry of a shipper notification',
+  }),
+  CARRIER_RETRY_DELAYS: durations({
+    default: [1_000, 2_000, 4_000],
+    desc: 'delays before the 1st, 2nd, … retry of a carrier notification',
+  }),
+};
+
+export type Schedule = Record<InterfaceName, readonly number[]>;
+
+export function readSchedule(settings: { SHIPPER_RETRY_DELAYS: number[]; CARRIER_RETRY_DELAYS: number[] }): Schedule {
+  return { shipper: settings.SHIPPER_RETRY_DELAYS, carrier: settings.CARRIER_RETRY_DELAYS };
+}
+
+/**
+ * The keys of the actions that `patterns` name: `*`, `shipper.*`, `carrier.order.created`.
+ * Throws, naming the pattern, where one names none.
+ */
+export function selectActions(patterns: readonly string[]): string[] {
+  const keys = actions.map(actionKey);
+  const selected = patterns.flatMap((pattern) => {
+    const matching = keys.filter((key) =>
+      pattern.endsWith('*') ? key.startsWith(pattern.slice(0, -1)) : key === pattern,
+    );
+    if (matching.length === 0)
+      throw new Error(`no action matches "${pattern}": write *, shipper.*, or carrier.order.created`);
+    return matching;
+  });
+  return [...new Set(selected)];
 }

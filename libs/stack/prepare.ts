@@ -1,6 +1,6 @@
 import { declareSettings, declareTopology } from '@waybell/line/broker/declare';
 import { lineTopology } from '@waybell/line/line-topology';
-import { readSchedule, scheduleSettings } from '@waybell/line/schedule';
+import { readSchedule, scheduleSettings } from '@waybell/line/line-topology';
 import type { Topology } from '@waybell/line/topology';
 import { readEnvironment } from '@waybell/runtime/environment';
 import { createLog } from '@waybell/runtime/log';

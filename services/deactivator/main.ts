@@ -3,7 +3,7 @@ import { connectPostgres } from '@waybell/runtime/postgres';
 import { startProcess } from '@waybell/runtime/process-parts';
 import { untilShutdown } from '@waybell/runtime/shutdown';
 import { connectBroker } from '@waybell/line/broker/connect-broker';
-import { watchPublishing } from '@waybell/line/broker-metrics';
+import { watchPublishing } from '@waybell/line/step-report';
 import { runStep } from '@waybell/line/run-step';
 import { announceDeactivations } from './announce-deactivations.ts';
 import { readConfig } from './config.ts';

@@ -24,8 +24,8 @@ import {
   secretSettings,
 } from '@waybell/runtime/settings';
 import { brokerConfig, postgresConfig, processConfig, redisConfig } from '@waybell/runtime/process-config';
-import { readSchedule, scheduleSettings } from '@waybell/line/schedule';
-import { selectActions } from '@waybell/line/select-actions';
+import { readSchedule, scheduleSettings } from '@waybell/line/line-topology';
+import { selectActions } from '@waybell/line/line-topology';
 import { readProxy } from './proxy-tunnel.ts';
 import { readFlow, windowSettings } from './windows/window-settings.ts';
 import manifest from './package.json' with { type: 'json' };

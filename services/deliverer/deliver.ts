@@ -1,7 +1,7 @@
 import { firstAttempt, publishRetry, publishWaiting, type Delivery } from '@waybell/line/delivery';
 import type { Handler, Outgoing } from '@waybell/line/messages';
 import type { Answer, Attempted, DeliveryFacts, DropReason } from '@waybell/line/outcomes';
-import type { Schedule } from '@waybell/line/schedule';
+import type { Schedule } from '@waybell/line/line-topology';
 import type { WaitingLane } from '@waybell/line/topology';
 import type { CallEndpoint } from './call-endpoint.ts';
 import type { FindTarget, Target } from './find-target.ts';

@@ -6,7 +6,7 @@ import { connectRedis } from '@waybell/runtime/redis';
 import { untilShutdown } from '@waybell/runtime/shutdown';
 import { connectBroker } from '@waybell/line/broker/connect-broker';
 import { onceInRedis } from '@waybell/line/once';
-import { watchPublishing } from '@waybell/line/broker-metrics';
+import { watchPublishing } from '@waybell/line/step-report';
 import { runStep } from '@waybell/line/run-step';
 import { countCallbacks } from './callback-metrics.ts';
 import { openEndpoints } from './call-endpoint.ts';

@@ -1,4 +1,4 @@
-import type { Schedule } from '@waybell/line/schedule';
+import type { Schedule } from '@waybell/line/line-topology';
 import { firstAttempt, type Delivery } from '@waybell/line/delivery';
 
 /**

@@ -4,7 +4,7 @@ import { startProcess } from '@waybell/runtime/process-parts';
 import { connectRedis } from '@waybell/runtime/redis';
 import { untilShutdown } from '@waybell/runtime/shutdown';
 import { connectBroker } from '@waybell/line/broker/connect-broker';
-import { watchPublishing } from '@waybell/line/broker-metrics';
+import { watchPublishing } from '@waybell/line/step-report';
 import { runStep } from '@waybell/line/run-step';
 import { activitiesIn } from './activities.ts';
 import { readConfig } from './config.ts';

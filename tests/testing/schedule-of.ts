@@ -1,4 +1,4 @@
-import { readSchedule, scheduleSettings, type Schedule } from '@waybell/line/schedule';
+import { readSchedule, scheduleSettings, type Schedule } from '@waybell/line/line-topology';
 import { readEnvironment } from '@waybell/runtime/environment';
 import type { TestStack } from './test-stack.ts';
 

@@ -1,4 +1,4 @@
-import type { Rejected } from '@waybell/line/broker/read-rejected';
+import type { Rejected } from '@waybell/line/broker/rejected-queue';
 
 /** A rejected event; give what matters. */
 export function aRejected(what: Partial<Rejected> = {}): Rejected {

@@ -5,9 +5,9 @@ import type { ServerAddress } from '@waybell/runtime/server-address';
 import { within } from '@waybell/runtime/within';
 import { depthOf, type Depth } from './depth.ts';
 import { openLink } from './link.ts';
-import type { HeldLimit } from '../prefetch-budget.ts';
-import type { Consuming, QueueConsumer } from './queue-consumer.ts';
-import { QueueGroup } from './queue-group.ts';
+import type { Source } from '../messages.ts';
+import { floorOf, nextMoves, type HeldLimit } from '../prefetch-budget.ts';
+import { QueueConsumer, type Consuming } from './queue-consumer.ts';
 
 export type Consumer = {
   /** Takes no more until every reason for that is gone; what is held stays held. Resolves when nothing more will come. */
@@ -109,4 +109,65 @@ async function pauseAll(queues: readonly QueueConsumer[], reason: string): Promi
 
 function heldBy(queues: readonly QueueConsumer[]): number {
   return queues.reduce((sum, { held }) => sum + held, 0);
+}
+
+type QueueGroupOptions = Consuming & {
+  queues: readonly string[];
+  limit: HeldLimit;
+  log: Log;
+  clock: Clock;
+};
+
+const REVIEW_MS = 200;
+/** A queue that is full is not kept waiting for the next review: what it lacks would make its messages late. */
+const HURRY_MS = 10;
+
+/** The queues of a step, and one budget that moves between them while there is traffic. At rest no timer runs. */
+class QueueGroup {
+  readonly queues: readonly QueueConsumer[];
+  readonly #limit: HeldLimit;
+  readonly #clock: Clock;
+  #isReviewing = false;
+  #isHurrying = false;
+
+  constructor({ queues, limit, onTaken, onCut, log, clock }: QueueGroupOptions) {
+    this.#limit = limit;
+    this.#clock = clock;
+    const floor = floorOf(limit.messages, queues.length);
+    this.queues = queues.map((queue) => {
+      const taken = (source: Source) => {
+        if (!this.#isReviewing) this.#reviewLater();
+        if (consumer.isFull && !this.#isHurrying) this.#growSoon();
+        onTaken(source);
+      };
+      const consumer = new QueueConsumer({ queue, floor, limit: limit.messages, onTaken: taken, onCut, log, clock });
+      return consumer;
+    });
+  }
+
+  /** Only grows: what a queue can spare shows over a longer while. */
+  #growSoon(): void {
+    this.#isHurrying = true;
+    const timer = this.#clock.after(HURRY_MS, () => {
+      this.#isHurrying = false;
+      const moves = nextMoves(
+        this.queues.map((queue) => queue.use()),
+        this.#limit,
+      );
+      for (const move of moves) if (move.kind === 'grow') this.queues[move.index]?.apply(move);
+    });
+    timer.unref();
+  }
+
+  #reviewLater(): void {
+    this.#isReviewing = true;
+    const timer = this.#clock.after(REVIEW_MS, () => {
+      this.#isReviewing = false;
+      const uses = this.queues.map((queue) => queue.review());
+      for (const move of nextMoves(uses, this.#limit)) this.queues[move.index]?.apply(move);
+      const isAtRest = uses.every(({ peak, grants, owed }) => peak === 0 && grants.length <= 1 && owed === 0);
+      if (!isAtRest) this.#reviewLater();
+    });
+    timer.unref();
+  }
 }

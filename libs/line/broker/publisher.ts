@@ -2,10 +2,10 @@ import type { ChannelModel, ConfirmChannel } from 'amqplib';
 import type { Clock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import type { ServerAddress } from '@waybell/runtime/server-address';
-import type { PublishingFigures } from '../broker-metrics.ts';
+import type { PublishingFigures } from '../step-report.ts';
 import type { Publication } from '../messages.ts';
 import { openLink, type BrokerState } from './link.ts';
-import { UnconfirmedMessages, type OnSettled } from './unconfirmed-messages.ts';
+import { Unconfirmed, UnconfirmedMessages, type OnSettled } from './unconfirmed-messages.ts';
 
 export type Publisher = AsyncDisposable & {
   /** Resolves when a queue has the message. Rejects with `Unroutable` or `Unconfirmed`. */
@@ -100,4 +100,37 @@ async function checkExchanges(connection: ChannelModel, exchanges: readonly stri
   channel.on('error', () => undefined);
   for (const exchange of exchanges) await channel.checkExchange(exchange);
   await channel.close();
+}
+
+const FIRST_DELAY_MS = 50;
+const LONGEST_DELAY_MS = 1_000;
+
+/** The broker has taken the message back while what it caused could not be published: somebody will take it again. */
+export class NoLongerHeld extends Error {
+  constructor() {
+    super('the broker took the message back');
+    this.name = 'NoLongerHeld';
+  }
+}
+
+export type Publishing = { broker: Pick<Publisher, 'publish'>; clock: Clock };
+
+/**
+ * Publishes again for as long as the message that caused it is held: a handler's work, an HTTP request above all, is
+ * not repeated because the broker stumbled. Rejects with `NoLongerHeld`, or with `Unroutable`.
+ */
+export async function publishUntilConfirmed(
+  { broker, clock }: Publishing,
+  publication: Publication,
+  isHeld: () => boolean,
+): Promise<void> {
+  for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(delayMs * 2, LONGEST_DELAY_MS)) {
+    try {
+      return await broker.publish(publication);
+    } catch (error) {
+      if (!(error instanceof Unconfirmed)) throw error;
+      if (!isHeld()) throw new NoLongerHeld();
+      await clock.sleep(delayMs);
+    }
+  }
 }

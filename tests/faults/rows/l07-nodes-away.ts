@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SupervisedProcess } from '@waybell/stack/supervised-process';
-import { readSchedule, scheduleSettings } from '@waybell/line/schedule';
+import { readSchedule, scheduleSettings } from '@waybell/line/line-topology';
 import { readEnvironment } from '@waybell/runtime/environment';
 import type { Ledger } from '../../testing/ledger.ts';
 import { RabbitmqCluster } from '../../testing/rabbitmq-cluster.ts';

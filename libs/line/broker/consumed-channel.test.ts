@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Settlements } from './settlements.ts';
+import { Settlements } from './consumed-channel.ts';
 
 /** Holds what it has delivered until it is told, and minds what it is told, as RabbitMQ does. */
 class Broker {

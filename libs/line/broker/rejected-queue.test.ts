@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { GetMessage } from 'amqplib';
-import { readRejected } from './read-rejected.ts';
+import { readRejected } from './rejected-queue.ts';
 
 /** A message as amqplib hands it over, of which only these members are read. */
 const aMessage = (headers: Record<string, unknown>, properties: Record<string, unknown> = {}): GetMessage =>
