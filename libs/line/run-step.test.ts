@@ -44,7 +44,7 @@ const deliverInVain = (queue: string, times: number) =>
     await channel.prefetch(1);
   });
 
-/** As the wrapper moved it: to the suspects lane of a service, or to its quarantine. */
+/** As the hand-over moved it: to the suspects lane of a service, or to its quarantine. */
 const putAside = (routingKey: string, body: string) =>
   broker.on(async (channel) => {
     channel.publish(suspectsExchange, routingKey, Buffer.from(body));

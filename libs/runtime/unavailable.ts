@@ -1,5 +1,5 @@
 /**
- * A dependency (Postgres, the broker, …) is away. Thrown by adapters and by nothing else: the wrapper answers it by
+ * A dependency (Postgres, the broker, …) is away. Thrown by adapters and by nothing else: the hand-over answers it by
  * giving back what it holds, waiting until `probe` resolves, and consuming again.
  */
 export class Unavailable extends Error {

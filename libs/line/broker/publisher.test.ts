@@ -50,7 +50,7 @@ const aPublication = (routingKey: string, body = 'x', more: Partial<Publication>
 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => String(index));
 
-/** As the wrapper does it: what was not confirmed is published again. */
+/** As the hand-over does it: what was not confirmed is published again. */
 async function insist(publisher: Publisher, publication: Publication): Promise<void> {
   for (;;) {
     try {

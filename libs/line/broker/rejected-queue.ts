@@ -90,7 +90,7 @@ export type Rejected = {
   body: Buffer;
 };
 
-/** Reads a message as the wrapper put it there, or as the broker did, which has words of its own for why. */
+/** Reads a message as the hand-over put it there, or as the broker did, which has words of its own for why. */
 export function readRejected({ content, fields, properties }: GetMessage): Rejected {
   const headers: Record<string, unknown> = properties.headers ?? {};
   const said = (name: string) => textOf(headers[name]);
