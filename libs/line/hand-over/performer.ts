@@ -74,7 +74,7 @@ export class Performer<M> {
 
   hear(input: Input): void {
     for (const effect of step(this.#state, input, this.#rules)) this.#do(effect);
-    if (this.#watchers.size > 0) for (const look of this.#watchers) look();
+    this.#tellWatchers();
   }
 
   /** Resolves when nothing is in hand. */
@@ -206,7 +206,13 @@ export class Performer<M> {
   #release(id: number): Source | undefined {
     const taken = this.#inHand.get(id);
     this.#inHand.delete(id);
+    this.#tellWatchers();
     return taken?.source;
+  }
+
+  #tellWatchers(): void {
+    // Hardly ever is there any, and to look through an empty set makes garbage for each input.
+    if (this.#watchers.size > 0) for (const look of this.#watchers) look();
   }
 
   #until(isSo: () => boolean): Promise<void> {
