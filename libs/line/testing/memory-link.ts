@@ -1,9 +1,9 @@
-import type { ConsumeMessage } from 'amqplib';
+import type { ConfirmChannel, ConsumeMessage } from 'amqplib';
 import { settled, type TurnedClock } from '@waybell/runtime/turned-clock';
 import { publishOptions, readMessage } from '../broker/amqp-message.ts';
 import type { Broker } from '../broker/connect-broker.ts';
 import type { Consuming } from '../broker/queue-consumer.ts';
-import { Unconfirmed, Unroutable } from '../broker/unconfirmed-messages.ts';
+import { UnconfirmedMessages } from '../broker/unconfirmed-messages.ts';
 import type { Message, Publication, Source } from '../messages.ts';
 import type { Kept, MemoryBroker } from './memory-broker.ts';
 
@@ -30,6 +30,7 @@ type Taking = Consuming & {
 
 /** Nothing happens to it. */
 const SPARED: Fate = { diesAt: () => false, refuses: () => undefined };
+const UNLIMITED = { messages: Infinity, bytes: Infinity };
 const never = () => new Promise<never>(() => undefined);
 let lastId = 0;
 
@@ -37,12 +38,14 @@ let lastId = 0;
 export class MemoryLink {
   readonly #broker: MemoryBroker;
   readonly #fate: Fate;
+  readonly #unconfirmed: UnconfirmedMessages;
   readonly #takings: Taking[] = [];
   #isDead = false;
 
   constructor(broker: MemoryBroker, fate = SPARED) {
     this.#broker = broker;
     this.#fate = fate;
+    this.#unconfirmed = new UnconfirmedMessages({ clock: broker.clock, limits: UNLIMITED });
   }
 
   get held(): number {
@@ -51,6 +54,7 @@ export class MemoryLink {
 
   /** Each hands over the next message of a queue of which more may be held. */
   handOvers(): (() => void)[] {
+    if (this.#isDead) return [];
     const free = this.#takings.filter(
       ({ queue, pauses, held, most }) => pauses.size === 0 && held.size < most && this.#broker.kept(queue).length > 0,
     );
@@ -71,7 +75,9 @@ export class MemoryLink {
         this.asBroker.send(publication, (error) => (error === undefined ? resolve() : reject(error)));
       }),
     send: (publication, onSettled) => {
-      if (this.survives({ what: 'publish', publication })) onSettled(this.#fateOf(publication));
+      if (!this.survives({ what: 'publish', publication })) return;
+      this.#unconfirmed.open(this.#channelFor(publication));
+      this.#unconfirmed.send(publication, onSettled);
     },
     consume: (queues, { messages }, consuming) => {
       const pauses = new Set<string>();
@@ -106,11 +112,18 @@ export class MemoryLink {
     [Symbol.asyncDispose]: async () => undefined,
   };
 
-  #fateOf(publication: Publication): Unconfirmed | Unroutable | undefined {
-    const refusal = this.#fate.refuses(publication);
-    if (refusal === 'refused') return new Unconfirmed('refused');
-    const isRouted = refusal === undefined && this.#broker.publish(publication);
-    return isRouted ? undefined : new Unroutable(publication);
+  /** As much of a channel as publishing takes: a return comes before its confirm. */
+  #channelFor(publication: Publication): ConfirmChannel {
+    const publish: ConfirmChannel['publish'] = (_exchange, _routingKey, _body, options, confirm) => {
+      const refusal = this.#fate.refuses(publication);
+      if (refusal === undefined ? !this.#broker.publish(publication) : refusal === 'returned') {
+        this.#unconfirmed.returned({ ...publication, messageId: options?.messageId });
+      }
+      confirm?.(refusal === 'refused' ? new Error('refused') : null, {});
+      return true;
+    };
+    // Nothing else of it is used.
+    return { publish } as ConfirmChannel;
   }
 
   #handOver({ queue, held: inHand, onTaken }: Taking): void {
@@ -141,17 +154,23 @@ export type Turning = {
   links: readonly MemoryLink[];
   /** Nothing happens after this. */
   end: number;
-  /** Which of so many queues with something in them is served next. */
+  /** Which of so many queues with something in them is served next; or whether, of two, another comes at once: the second. */
   pick?: (count: number) => number;
 };
 
-/** Lets the next thing happen: hands a message over, or goes on in time where there is none. False when nothing is left. */
+/** Lets the next thing happen: hands messages over, or goes on in time where there are none. False when nothing is left. */
 export async function goOn({ clock, links, end, pick = () => 0 }: Turning): Promise<boolean> {
-  const handOvers = links.flatMap((link) => link.handOvers());
-  const handOver = handOvers[pick(handOvers.length) % handOvers.length];
-  if (handOver !== undefined) handOver();
-  else if ((clock.nextAt() ?? Infinity) <= end) clock.step();
-  else return false;
+  const next = () => {
+    const handOvers = links.flatMap((link) => link.handOvers());
+    return handOvers[pick(handOvers.length) % handOvers.length];
+  };
+  let handOver = next();
+  if (handOver === undefined) {
+    if ((clock.nextAt() ?? Infinity) > end) return false;
+    clock.step();
+  }
+  // A socket brings several at once.
+  for (; handOver !== undefined; handOver = pick(2) % 2 === 1 ? next() : undefined) handOver();
   await settled();
   return true;
 }

@@ -95,8 +95,7 @@ class Simulation {
     for (const [place, receiver] of receivers.entries()) this.#load(receiver, place, random() * receiver.everyMs);
     const slotsUsed: number[] = [];
     this.#everySecond(() => slotsUsed.push(this.#slotsUsed));
-    let turns = 0;
-    const turning = { clock: this.#clock, links: [this.#link], end, pick: () => turns++ };
+    const turning = { clock: this.#clock, links: [this.#link], end };
     for (let isGoingOn = true; isGoingOn;) isGoingOn = await goOn(turning);
     for (const [guid, dueAt] of this.#dueAt) if (dueAt <= end) this.#waited(guid, Infinity);
     return { waitsMs: this.#waitsMs, slotsUsed, putAside: this.#flow.windows.figures().aside };
