@@ -15,7 +15,7 @@ import { settled, TurnedClock } from '@waybell/runtime/turned-clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import type { PublishedEvent } from '../testing/event.ts';
 import { MemoryBroker } from '@waybell/line/testing/memory-broker';
-import { MemoryLink, type Edge, type Fate } from '@waybell/line/testing/memory-link';
+import { goOn, MemoryLink, type Edge, type Fate } from '@waybell/line/testing/memory-link';
 import { configsOf, type Configs } from './memory-configs.ts';
 import { MemorySubscriptions } from './memory-subscriptions.ts';
 
@@ -122,19 +122,9 @@ export class MemoryLine {
     await settled();
     for (let turns = 0; !isOver(); turns += 1) {
       if (turns > PATIENCE.turns) throw new Error(`it goes on and on: ${this.left.join()}`);
-      this.broker.expire();
       const up = [...this.#processes].filter(([service]) => !this.down.has(service));
-      const handOvers = up.flatMap(([, { link }]) => link.handOvers());
-      const handOver = handOvers[pick(handOvers.length) % handOvers.length];
-      if (handOver !== undefined) {
-        handOver();
-      } else {
-        const next = Math.min(this.broker.nextExpiry(), this.#clock.nextAt() ?? Infinity);
-        if (next === Infinity || next > end) return;
-        if (next === this.#clock.nextAt()) this.#clock.step();
-        else this.#clock.skipTo(next);
-      }
-      await settled();
+      const links = up.map(([, { link }]) => link);
+      if (!(await goOn({ clock: this.#clock, links, end, pick }))) return;
       if (this.#errors.length > 0 && !isLoggingErrors) throw new Error(this.#errors.join('\n'));
     }
   }

@@ -1,38 +1,39 @@
 import type { TurnedClock } from '@waybell/runtime/turned-clock';
 import type { Publication } from '../messages.ts';
-import type { Queue, Topology } from '../topology.ts';
+import type { Exchange, Queue, Topology } from '../topology.ts';
 
-export type Kept = { publication: Publication; since: number; deliveryCount: number };
+export type Kept = { publication: Publication; deliveryCount: number };
 type Place = { spec: Queue; kept: Kept[]; onFilled: (() => void)[] };
 
 /** As much of RabbitMQ as the line uses: the exchanges and queues of its topology, and expiry by a given clock. */
 export class MemoryBroker {
   readonly clock: TurnedClock;
-  readonly #topology: Topology;
+  readonly #exchanges: Map<string, Exchange>;
   readonly #places: Map<string, Place>;
+  /** The places that are bound, by exchange and, unless that is a fanout, key. */
+  readonly #bound: Map<string, Place[]>;
 
-  constructor(topology: Topology, clock: TurnedClock) {
-    this.#topology = topology;
+  constructor({ exchanges, queues }: Topology, clock: TurnedClock) {
     this.clock = clock;
-    this.#places = new Map(topology.queues.map((spec) => [spec.name, { spec, kept: [], onFilled: [] }]));
+    this.#exchanges = new Map(exchanges.map((spec) => [spec.name, spec]));
+    const places = queues.map((spec): Place => ({ spec, kept: [], onFilled: [] }));
+    this.#places = new Map(places.map((place) => [place.spec.name, place]));
+    const bound = places.flatMap((place) =>
+      place.spec.bindings.map(({ exchange, routingKey }) => ({ place, to: this.#address(exchange, routingKey) })),
+    );
+    this.#bound = new Map(
+      [...Map.groupBy(bound, ({ to }) => to)].map(([to, some]) => [to, some.map(({ place }) => place)]),
+    );
   }
 
   /** Puts a copy into every queue that is bound. False where none is. */
   publish(publication: Publication): boolean {
     const { exchange, routingKey } = publication;
-    const spec = this.#topology.exchanges.find(({ name }) => name === exchange);
-    if (spec === undefined) throw new Error(`there is no exchange ${exchange}`);
-    const isBound = (queue: Queue) =>
-      queue.bindings.some(
-        (binding) => binding.exchange === exchange && (spec.type === 'fanout' || binding.routingKey === routingKey),
-      );
-    const targets = [...this.#places.values()].filter((place) => isBound(place.spec));
-    for (const { kept, onFilled } of targets) {
-      kept.push({ publication, since: this.clock.now(), deliveryCount: 0 });
-      for (const tell of onFilled.splice(0)) tell();
-    }
+    const targets = this.#bound.get(this.#address(exchange, routingKey)) ?? [];
+    for (const place of targets) this.#put(place, publication);
     if (targets.length > 0) return true;
-    return spec.alternate !== undefined && this.publish({ ...publication, exchange: spec.alternate });
+    const { alternate } = this.#exchange(exchange);
+    return alternate !== undefined && this.publish({ ...publication, exchange: alternate });
   }
 
   kept(queue: string): Kept[] {
@@ -49,37 +50,36 @@ export class MemoryBroker {
     return [...this.#places].filter(([, { kept }]) => kept.length > 0).map(([name]) => name);
   }
 
-  /** Moves what has expired to where its queue says. */
-  expire(): void {
-    for (const { ttlMs, spec, kept } of this.#expiring()) {
-      while (kept[0] !== undefined && kept[0].since + ttlMs <= this.clock.now()) {
-        const { publication } = kept[0];
-        kept.shift();
-        const exchange = String(spec.arguments['x-dead-letter-exchange']);
-        const routingKey = String(spec.arguments['x-dead-letter-routing-key'] ?? publication.routingKey);
-        this.publish({ ...publication, exchange, routingKey });
-      }
-    }
+  #put(place: Place, publication: Publication): void {
+    place.kept.push({ publication, deliveryCount: 0 });
+    for (const tell of place.onFilled.splice(0)) tell();
+    const ttlMs = place.spec.arguments['x-message-ttl'];
+    if (typeof ttlMs === 'number') this.clock.after(ttlMs, () => this.#expire(place));
   }
 
-  /** When the next message expires; Infinity when none will. */
-  nextExpiry(): number {
-    return Math.min(
-      Infinity,
-      ...this.#expiring().map(({ ttlMs, kept: [first] }) => (first?.since ?? Infinity) + ttlMs),
-    );
+  /** Moves the oldest to where its queue says. */
+  #expire({ spec, kept }: Place): void {
+    const expired = kept.shift();
+    if (expired === undefined) return;
+    const { publication } = expired;
+    const exchange = String(spec.arguments['x-dead-letter-exchange']);
+    const routingKey = String(spec.arguments['x-dead-letter-routing-key'] ?? publication.routingKey);
+    this.publish({ ...publication, exchange, routingKey });
+  }
+
+  #address(exchange: string, routingKey: string): string {
+    return this.#exchange(exchange).type === 'fanout' ? exchange : `${exchange} ${routingKey}`;
+  }
+
+  #exchange(name: string): Exchange {
+    const exchange = this.#exchanges.get(name);
+    if (exchange === undefined) throw new Error(`there is no exchange ${name}`);
+    return exchange;
   }
 
   #place(queue: string): Place {
     const place = this.#places.get(queue);
     if (place === undefined) throw new Error(`there is no queue ${queue}`);
     return place;
-  }
-
-  #expiring(): (Place & { ttlMs: number })[] {
-    return [...this.#places.values()].flatMap((place) => {
-      const ttlMs = place.spec.arguments['x-message-ttl'];
-      return typeof ttlMs === 'number' && place.kept.length > 0 ? [{ ...place, ttlMs }] : [];
-    });
   }
 }

@@ -1,10 +1,10 @@
-import type { ConsumeMessage } from 'amqplib';
+import type { ConfirmChannel, ConsumeMessage } from 'amqplib';
+import { settled, type TurnedClock } from '@waybell/runtime/turned-clock';
 import { publishOptions, readMessage } from '../broker/amqp-message.ts';
 import type { Broker } from '../broker/connect-broker.ts';
 import type { Consuming } from '../broker/queue-consumer.ts';
-import { Unconfirmed, Unroutable } from '../broker/unconfirmed-messages.ts';
+import { UnconfirmedMessages } from '../broker/unconfirmed-messages.ts';
 import type { Message, Publication, Source } from '../messages.ts';
-import type { HeldLimit } from '../prefetch-budget.ts';
 import type { Kept, MemoryBroker } from './memory-broker.ts';
 
 /** What a process is about to do. */
@@ -19,13 +19,18 @@ export type Fate = {
   refuses: (publication: Publication) => 'refused' | 'returned' | undefined;
 };
 
+/** What is taken of one queue. */
 type Taking = Consuming & {
-  queues: readonly string[];
-  limit: HeldLimit;
+  queue: string;
+  /** What is held of it at most: an equal share, as where all queues of a step want more than they can have. */
+  most: number;
   pauses: Set<string>;
   held: Set<Source>;
 };
 
+/** Nothing happens to it. */
+const SPARED: Fate = { diesAt: () => false, refuses: () => undefined };
+const UNLIMITED = { messages: Infinity, bytes: Infinity };
 const never = () => new Promise<never>(() => undefined);
 let lastId = 0;
 
@@ -33,31 +38,33 @@ let lastId = 0;
 export class MemoryLink {
   readonly #broker: MemoryBroker;
   readonly #fate: Fate;
-  readonly #consumers: Taking[] = [];
+  readonly #unconfirmed: UnconfirmedMessages;
+  readonly #takings: Taking[] = [];
   #isDead = false;
 
-  constructor(broker: MemoryBroker, fate: Fate) {
+  constructor(broker: MemoryBroker, fate = SPARED) {
     this.#broker = broker;
     this.#fate = fate;
+    this.#unconfirmed = new UnconfirmedMessages({ clock: broker.clock, limits: UNLIMITED });
   }
 
   get held(): number {
-    return this.#consumers.reduce((sum, { held }) => sum + held.size, 0);
+    return heldBy(this.#takings);
   }
 
-  /** Each hands the next message of one queue to a consumer that has room for it. */
+  /** Each hands over the next message of a queue of which more may be held. */
   handOvers(): (() => void)[] {
-    const free = this.#consumers.filter(({ pauses, held, limit }) => pauses.size === 0 && held.size < limit.messages);
-    return free.flatMap((consumer) => {
-      const filled = consumer.queues.filter((queue) => this.#broker.kept(queue).length > 0);
-      return filled.map((queue) => () => this.#handOver(queue, consumer));
-    });
+    if (this.#isDead) return [];
+    const free = this.#takings.filter(
+      ({ queue, pauses, held, most }) => pauses.size === 0 && held.size < most && this.#broker.kept(queue).length > 0,
+    );
+    return free.map((taking) => () => this.#handOver(taking));
   }
 
   /** Whether the process goes on; at its end, the first that it took is the next to be taken. */
   survives(edge: Edge): boolean {
     if (this.#isDead || !this.#fate.diesAt(edge)) return !this.#isDead;
-    for (const { held } of this.#consumers) for (const each of [...held].toReversed()) each.giveBack();
+    for (const { held } of this.#takings) for (const each of [...held].toReversed()) each.giveBack();
     this.#isDead = true;
     return false;
   }
@@ -68,28 +75,32 @@ export class MemoryLink {
         this.asBroker.send(publication, (error) => (error === undefined ? resolve() : reject(error)));
       }),
     send: (publication, onSettled) => {
-      if (this.survives({ what: 'publish', publication })) onSettled(this.#fateOf(publication));
+      if (!this.survives({ what: 'publish', publication })) return;
+      this.#unconfirmed.open(this.#channelFor(publication));
+      this.#unconfirmed.send(publication, onSettled);
     },
-    consume: (queues, limit, consuming) => {
-      const [pauses, held] = [new Set<string>(), new Set<Source>()];
-      this.#consumers.push({ queues, limit, ...consuming, pauses, held });
+    consume: (queues, { messages }, consuming) => {
+      const pauses = new Set<string>();
+      const most = Math.max(1, Math.floor(messages / queues.length));
+      const takings = queues.map((queue): Taking => ({ queue, most, ...consuming, pauses, held: new Set() }));
+      this.#takings.push(...takings);
       return {
         pause: async (reason) => void pauses.add(reason),
         resume: (reason) => void pauses.delete(reason),
-        held: () => held.size,
+        held: () => heldBy(takings),
       };
     },
     /** Whoever asks is paused for another reason. */
     alone: async (_consumer, _limitMs, work) => {
-      const others = this.#consumers.filter(({ pauses }) => pauses.size === 0);
+      const others = this.#takings.filter(({ pauses }) => pauses.size === 0);
       for (const { pauses } of others) pauses.add('alone');
-      while (others.some(({ held }) => held.size > 0)) await this.#broker.clock.sleep(20);
+      while (heldBy(others) > 0) await this.#broker.clock.sleep(20);
       await work();
       for (const { pauses } of others) pauses.delete('alone');
     },
     /** Of a queue that nobody takes from, once there is something in it: to ask every few seconds would fill days. */
     depth: async ([queue = '']) => {
-      const isTaken = this.#consumers.some(({ queues, pauses }) => queues.includes(queue) && pauses.size === 0);
+      const isTaken = this.#takings.some((taking) => taking.queue === queue && taking.pauses.size === 0);
       if (!isTaken) await this.#broker.untilFilled(queue);
       return this.#isDead ? never() : { messages: this.#broker.kept(queue).length, isExact: true };
     },
@@ -101,14 +112,21 @@ export class MemoryLink {
     [Symbol.asyncDispose]: async () => undefined,
   };
 
-  #fateOf(publication: Publication): Unconfirmed | Unroutable | undefined {
-    const refusal = this.#fate.refuses(publication);
-    if (refusal === 'refused') return new Unconfirmed('refused');
-    const isRouted = refusal === undefined && this.#broker.publish(publication);
-    return isRouted ? undefined : new Unroutable(publication);
+  /** As much of a channel as publishing takes: a return comes before its confirm. */
+  #channelFor(publication: Publication): ConfirmChannel {
+    const publish: ConfirmChannel['publish'] = (_exchange, _routingKey, _body, options, confirm) => {
+      const refusal = this.#fate.refuses(publication);
+      if (refusal === undefined ? !this.#broker.publish(publication) : refusal === 'returned') {
+        this.#unconfirmed.returned({ ...publication, messageId: options?.messageId });
+      }
+      confirm?.(refusal === 'refused' ? new Error('refused') : null, {});
+      return true;
+    };
+    // Nothing else of it is used.
+    return { publish } as ConfirmChannel;
   }
 
-  #handOver(queue: string, { held: inHand, onTaken }: Taking): void {
+  #handOver({ queue, held: inHand, onTaken }: Taking): void {
     const kept = this.#broker.kept(queue).shift();
     if (kept === undefined) return;
     const isHeld = () => inHand.has(source) && !this.#isDead;
@@ -125,6 +143,36 @@ export class MemoryLink {
     inHand.add(source);
     onTaken(source);
   }
+}
+
+function heldBy(takings: readonly Taking[]): number {
+  return takings.reduce((sum, { held }) => sum + held.size, 0);
+}
+
+export type Turning = {
+  clock: TurnedClock;
+  links: readonly MemoryLink[];
+  /** Nothing happens after this. */
+  end: number;
+  /** Which of so many queues with something in them is served next; or whether, of two, another comes at once: the second. */
+  pick?: (count: number) => number;
+};
+
+/** Lets the next thing happen: hands messages over, or goes on in time where there are none. False when nothing is left. */
+export async function goOn({ clock, links, end, pick = () => 0 }: Turning): Promise<boolean> {
+  const next = () => {
+    const handOvers = links.flatMap((link) => link.handOvers());
+    return handOvers[pick(handOvers.length) % handOvers.length];
+  };
+  let handOver = next();
+  if (handOver === undefined) {
+    if ((clock.nextAt() ?? Infinity) > end) return false;
+    clock.step();
+  }
+  // A socket brings several at once.
+  for (; handOver !== undefined; handOver = pick(2) % 2 === 1 ? next() : undefined) handOver();
+  await settled();
+  return true;
 }
 
 /** As the client library brings it. */

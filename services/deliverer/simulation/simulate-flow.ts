@@ -1,13 +1,23 @@
-import type { Delivery } from '@waybell/line/delivery';
-import type { Handler, Outgoing } from '@waybell/line/messages';
-import { waitingExchange, type WaitingLane } from '@waybell/line/topology';
+import { publishDelivery } from '@waybell/line/delivery';
+import { lineTopology } from '@waybell/line/line-topology';
+import type { Source } from '@waybell/line/messages';
+import { runStep } from '@waybell/line/run-step';
+import { readSchedule, scheduleSettings } from '@waybell/line/schedule';
+import { MemoryBroker } from '@waybell/line/testing/memory-broker';
+import { goOn, MemoryLink } from '@waybell/line/testing/memory-link';
+import { deactivatorQueue, logQueue, type WaitingLane } from '@waybell/line/topology';
+import { readEnvironment } from '@waybell/runtime/environment';
+import { createLog } from '@waybell/runtime/log';
+import { createMetrics } from '@waybell/runtime/metrics';
+import { TurnedClock } from '@waybell/runtime/turned-clock';
 import type { Call } from '../call-endpoint.ts';
-import { deliver, type DeliverOptions } from '../deliver.ts';
-import { deliverWaiting } from '../deliver-waiting.ts';
+import { deliverStep, waitingStep } from '../deliver-step.ts';
 import type { Target } from '../find-target.ts';
-import { TurnedClock, settled } from '@waybell/runtime/turned-clock';
-import { openFlow, type FlowLimits } from '../windows/flow.ts';
+import { retryDelayMs } from '../retry-schedule.ts';
+import { aDelivery } from '../testing/delivery.ts';
+import { openFlow, type Flow, type FlowLimits } from '../windows/flow.ts';
 import type { Entry } from '../windows/origin.ts';
+import { Windows, type WindowsOptions } from '../windows/windows.ts';
 import type { Receiver } from './receivers.ts';
 
 export type SimulationOptions = {
@@ -30,12 +40,13 @@ export type Simulated = {
 };
 
 const LIMIT_MS = { carrier: 3_000, shipper: 60_000 };
-const SCHEDULE = { carrier: [1_000, 2_000, 4_000], shipper: [60_000, 60_000, 60_000, 60_000, 60_000] };
-/** From one queue through a handler into the next. */
-const HOP_MS = 2;
+const BYTES = Number.MAX_SAFE_INTEGER;
 const NOTHING = Buffer.alloc(0);
+const schedule = readSchedule(readEnvironment(scheduleSettings, {}));
+const log = createLog({ service: 'simulation', level: 'silent' });
+const metrics = createMetrics('simulation');
 
-/** The deliverer's own handlers between queues that are arrays, at receivers that are numbers, by a simulated clock. */
+/** The deliverer's own steps on a broker in memory, at receivers that are numbers, by a clock that is turned. */
 export async function simulateFlow(options: SimulationOptions): Promise<Simulated> {
   return new Simulation(options).run();
 }
@@ -43,9 +54,10 @@ export async function simulateFlow(options: SimulationOptions): Promise<Simulate
 class Simulation {
   readonly #options: SimulationOptions;
   readonly #clock = new TurnedClock();
-  readonly #deliveries: Station;
-  readonly #lanes: Record<WaitingLane, Station>;
-  readonly #result: Simulated = { waitsMs: new Map(), slotsUsed: [], putAside: { busy: 0, hung: 0 } };
+  readonly #broker = new MemoryBroker(lineTopology({ schedule, eventsLimitBytes: BYTES, quorumSize: 1 }), this.#clock);
+  readonly #link = new MemoryLink(this.#broker);
+  readonly #flow: Flow;
+  readonly #waitsMs: Simulated['waitsMs'] = new Map();
   /** When the attempt is due of each delivery that waits for one. */
   readonly #dueAt = new Map<string, number>();
   #slotsUsed = 0;
@@ -53,103 +65,82 @@ class Simulation {
 
   constructor(options: SimulationOptions) {
     this.#options = options;
+    const limits = { ...options.flow, clock: this.#clock };
     const flow = openFlow(options.flow, this.#clock);
-    const slots = plainSlots(options.flow.slots);
-    const common: DeliverOptions = {
-      findTarget: async (subscription) => targetOf(subscription),
-      callEndpoint: (call) => this.#call(call),
-      enter: options.hasWindows ? (key) => flow.windows.enter(key) : slots,
-      schedule: SCHEDULE,
-      maxAgeMs: Infinity,
-      slowMs: options.flow.slowMs,
-      now: this.#clock.now,
+    this.#flow = options.hasWindows ? flow : { ...flow, windows: new NoWindows(limits) };
+    const step = {
+      findTarget: async (subscription: string) => targetOf(subscription),
+      callEndpoint: (call: Call) => this.#call(call),
+      flow: this.#flow,
+      // A delivery says it in whole milliseconds.
+      now: () => Math.round(this.#clock.now()),
+      config: {
+        actionKeys: ['carrier.order.created', 'shipper.order.created'],
+        heldLimit: { messages: options.held, bytes: BYTES },
+        flow: options.flow,
+        schedule,
+        maxAgeMs: Infinity,
+        rememberMs: Infinity,
+      },
     };
-    const waiting = deliverWaiting({ ...common, paces: flow.paces });
-    const station = (handle: Handler<Delivery>, held: number) =>
-      new Station(handle, held, (delivery, caused) => this.#publish(delivery, caused));
-    const lane = (name: WaitingLane) => station((delivery) => waiting({ ...delivery, lane: name }), options.flow.slots);
-    this.#deliveries = station(deliver(common), options.held);
-    this.#lanes = { busy: lane('busy'), hung: lane('hung') };
+    const broker = this.#link.asBroker;
+    runStep(deliverStep(step), { broker, log, metrics, clock: this.#clock });
+    runStep(waitingStep(step), { broker, log, metrics, clock: this.#clock });
+    const forgetting = { onTaken: (source: Source) => source.acknowledge(), onCut: () => undefined };
+    broker.consume([deactivatorQueue, logQueue], { messages: 1, bytes: BYTES }, forgetting);
   }
 
   async run(): Promise<Simulated> {
-    const { receivers, durationMs, random } = this.#options;
-    receivers.forEach((receiver, place) => this.#load(receiver, place, random() * receiver.everyMs));
-    this.#sample();
-    for (let at = this.#clock.nextAt(); at !== undefined && at <= durationMs; at = this.#clock.nextAt()) {
-      this.#clock.step();
-      await settled();
-    }
-    for (const [guid, dueAt] of this.#dueAt) if (dueAt <= durationMs) this.#waited(guid, Infinity);
-    return this.#result;
+    const { receivers, durationMs: end, random } = this.#options;
+    for (const [place, receiver] of receivers.entries()) this.#load(receiver, place, random() * receiver.everyMs);
+    const slotsUsed: number[] = [];
+    this.#everySecond(() => slotsUsed.push(this.#slotsUsed));
+    const turning = { clock: this.#clock, links: [this.#link], end };
+    for (let isGoingOn = true; isGoingOn;) isGoingOn = await goOn(turning);
+    for (const [guid, dueAt] of this.#dueAt) if (dueAt <= end) this.#waited(guid, Infinity);
+    return { waitsMs: this.#waitsMs, slotsUsed, putAside: this.#flow.windows.figures().aside };
   }
 
   #load(receiver: Receiver, place: number, delayMs: number): void {
-    const { random } = this.#options;
     this.#clock.after(delayMs, () => {
-      for (let count = 0; count < receiver.burst; count += 1) this.#arrive(this.#aDelivery(receiver, place), 0);
-      this.#load(receiver, place, -Math.log(1 - random()) * receiver.everyMs);
+      for (let count = 0; count < receiver.burst; count += 1) this.#arrive(receiver, place);
+      this.#load(receiver, place, -Math.log(1 - this.#options.random()) * receiver.everyMs);
     });
   }
 
-  #aDelivery({ interface: interfaceName }: Receiver, place: number): Delivery {
+  #arrive({ interface: interfaceName }: Receiver, place: number): void {
     this.#made += 1;
-    const at = this.#clock.now();
-    return {
-      guid: `${place} ${this.#made}`,
-      interface: interfaceName,
-      action: 'order.created',
-      subscription: String(place),
-      generation: 1,
-      event: '',
-      attempt: 1,
-      createdAt: at,
-      beganAt: at,
-      body: NOTHING,
-    };
-  }
-
-  /** Due in so long; then it joins the deliveries. */
-  #arrive(delivery: Delivery, delayMs: number): void {
-    this.#dueAt.set(delivery.guid, this.#clock.now() + delayMs);
-    this.#clock.after(delayMs + HOP_MS, () => this.#deliveries.add(delivery));
+    const guid = `${place} ${this.#made}`;
+    const at = Math.round(this.#clock.now());
+    const subscription = `00000000-0000-4000-8000-${String(place).padStart(12, '0')}`;
+    const times = { createdAt: at, beganAt: at };
+    this.#dueAt.set(guid, this.#clock.now());
+    this.#broker.publish(
+      publishDelivery(aDelivery({ guid, interface: interfaceName, subscription, body: NOTHING, ...times })),
+    );
   }
 
   async #call({ delivery }: Call) {
-    const receiver = this.#receiverOf(delivery.guid);
+    const { guid, interface: interfaceName } = delivery;
     const beganAt = this.#clock.now();
-    this.#waited(delivery.guid, beganAt - (this.#dueAt.get(delivery.guid) ?? beganAt));
-    this.#dueAt.delete(delivery.guid);
+    this.#waited(guid, beganAt - (this.#dueAt.get(guid) ?? beganAt));
+    this.#dueAt.delete(guid);
     this.#slotsUsed += 1;
-    const limitMs = LIMIT_MS[delivery.interface];
-    const durationMs = Math.min(receiver.answerMs(beganAt, this.#options.random), limitMs);
+    const limitMs = LIMIT_MS[interfaceName];
+    const durationMs = Math.min(this.#receiverOf(guid).answerMs(beganAt, this.#options.random), limitMs);
     await this.#clock.sleep(durationMs);
     this.#slotsUsed -= 1;
     if (durationMs < limitMs) return { isDelivered: true, status: 200, durationMs };
-    this.#retry(delivery);
-    return { isDelivered: false, reason: 'response_timeout', durationMs };
-  }
-
-  #retry(delivery: Delivery): void {
-    const delayMs = SCHEDULE[delivery.interface][delivery.attempt - 1];
-    if (delayMs !== undefined) this.#arrive({ ...delivery, attempt: delivery.attempt + 1 }, delayMs);
-  }
-
-  /** Only what was put aside: retries are made where the answer is known. */
-  #publish(delivery: Delivery, caused: Outgoing[]): void {
-    for (const outgoing of caused) {
-      if (outgoing.kind !== 'publish' || outgoing.exchange !== waitingExchange) continue;
-      const lane = outgoing.routingKey === 'hung' ? 'hung' : 'busy';
-      this.#result.putAside[lane] += 1;
-      this.#clock.after(HOP_MS, () => this.#lanes[lane].add(delivery));
-    }
+    const delayMs = retryDelayMs(schedule, delivery);
+    if (delayMs !== undefined) this.#dueAt.set(guid, this.#clock.now() + delayMs);
+    return { isDelivered: false, reason: 'response_timeout', durationMs } as const;
   }
 
   #waited(guid: string, waitMs: number): void {
     const { kind } = this.#receiverOf(guid);
-    const waits = this.#result.waitsMs.get(kind) ?? [];
+    const waits = this.#waitsMs.get(kind) ?? [];
     waits.push(waitMs);
-    this.#result.waitsMs.set(kind, waits);
+    this.#waitsMs.set(kind, waits);
   }
 
   #receiverOf(guid: string): Receiver {
@@ -158,66 +149,42 @@ class Simulation {
     return receiver;
   }
 
-  #sample(): void {
+  #everySecond(look: () => void): void {
     this.#clock.after(1_000, () => {
-      this.#result.slotsUsed.push(this.#slotsUsed);
-      this.#sample();
+      look();
+      this.#everySecond(look);
     });
   }
 }
 
-/** A queue and who takes from it, holding no more than so many at once. */
-class Station {
-  readonly #handle: Handler<Delivery>;
-  readonly #held: number;
-  readonly #publish: (delivery: Delivery, caused: Outgoing[]) => void;
-  #queue: Delivery[] = [];
-  #first = 0;
-  #inHand = 0;
-
-  constructor(handle: Handler<Delivery>, held: number, publish: (delivery: Delivery, caused: Outgoing[]) => void) {
-    this.#handle = handle;
-    this.#held = held;
-    this.#publish = publish;
-  }
-
-  add(delivery: Delivery): void {
-    this.#queue.push(delivery);
-    this.#take();
-  }
-
-  #take(): void {
-    while (this.#inHand < this.#held && this.#first < this.#queue.length) {
-      const delivery = this.#queue[this.#first++];
-      if (delivery !== undefined) void this.#settle(delivery);
-    }
-    if (this.#first < 1_000 || this.#first < this.#queue.length / 2) return;
-    this.#queue = this.#queue.slice(this.#first);
-    this.#first = 0;
-  }
-
-  async #settle(delivery: Delivery): Promise<void> {
-    this.#inHand += 1;
-    this.#publish(delivery, await this.#handle(delivery));
-    this.#inHand -= 1;
-    this.#take();
-  }
-}
-
 /** The comparison: a slot for whoever comes first. */
-function plainSlots(slots: number): () => Promise<Entry> {
-  let used = 0;
-  const waiting: ((entry: Entry) => void)[] = [];
-  const end = () => {
-    const next = waiting.shift();
-    if (next === undefined) used -= 1;
-    else next({ kind: 'granted', end });
-  };
-  return async () => {
-    if (used >= slots) return new Promise((resolve) => waiting.push(resolve));
-    used += 1;
-    return { kind: 'granted', end };
-  };
+class NoWindows extends Windows {
+  readonly #waiting: ((entry: Entry) => void)[] = [];
+  #free: number;
+
+  constructor(options: WindowsOptions) {
+    super(options);
+    this.#free = options.slots;
+  }
+
+  override enter(): Promise<Entry> {
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+      this.#serve();
+    });
+  }
+
+  #serve(): void {
+    if (this.#free === 0) return;
+    const grant = this.#waiting.shift();
+    if (grant === undefined) return;
+    this.#free -= 1;
+    const end = () => {
+      this.#free += 1;
+      this.#serve();
+    };
+    grant({ kind: 'granted', end });
+  }
 }
 
 function targetOf(subscription: string): Target {

@@ -1,0 +1,117 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { record, to, ToldStep } from '../testing/told-step.ts';
+import { Interleaving } from '../testing/interleaving.ts';
+
+describe('a source with several members', () => {
+  test('is acknowledged when the last of them is done with', () => {
+    const step = new ToldStep();
+    expect(step.take(1, 'one', 'two')).toEqual(['run one', 'run two']);
+    expect(step.returned('two')).toEqual(['tell handled']);
+    expect(step.returned('one')).toEqual(['tell handled', 'acknowledge 1']);
+  });
+
+  test('is given back if one of them is, when the last of them is done with', () => {
+    const step = new ToldStep();
+    step.take(1, 'one', 'two');
+    step.lacked('one');
+    expect(step.hear({ kind: 'outlasted' })).toEqual(['tell given back']);
+    expect(step.returned('two')).toEqual(['tell handled', 'give back 1']);
+  });
+});
+
+describe('what is to be parked', () => {
+  test('is sent and waited for, and only then is its message remembered and acknowledged', () => {
+    const step = new ToldStep();
+    step.take(1, 'one');
+    expect(step.returned('one', { kind: 'park', publication: to('later') })).toEqual(['park later']);
+    expect(step.sent('later', 'confirmed')).toEqual(['remember one']);
+    expect(step.remembered('one')).toEqual(['tell handled', 'acknowledge 1']);
+  });
+});
+
+describe('a source that is cut', () => {
+  test('while it waits for a dependency is let go', () => {
+    const step = new ToldStep();
+    step.take(1, 'one');
+    expect(step.lacked('one')).toEqual([]);
+    expect(step.hear({ kind: 'cut', source: 1 })).toEqual(['let go 1']);
+    expect(step.hear({ kind: 'back' })).toEqual([]);
+  });
+
+  test('while it is handled is never acknowledged, and what it caused is remembered', () => {
+    const step = new ToldStep();
+    step.take(1, 'one');
+    expect(step.hear({ kind: 'cut', source: 1 })).toEqual([]);
+    expect(step.returned('one', to('next'))).toEqual(['publish next']);
+    expect(step.sent('next', 'confirmed')).toEqual(['remember one']);
+    expect(step.remembered('one')).toEqual(['tell handled', 'let go 1']);
+  });
+});
+
+describe('records', () => {
+  test('travel a hundred to a batch, and the rest when it is due', () => {
+    const step = new ToldStep();
+    const names = Array.from({ length: 101 }, (_, place) => String(place));
+    step.take(1, ...names);
+    const said = names.flatMap((name) => step.returned(name, record(name)));
+    expect(said).toEqual(['flush later', `publish records ${names.slice(0, 100).join()}`, 'flush later']);
+    expect(step.hear({ kind: 'flush due' })).toEqual(['publish records 100']);
+  });
+
+  test('that no queue takes fail each of the messages they are of, and no other', () => {
+    const step = new ToldStep();
+    for (const [place, name] of ['one', 'two', 'three'].entries()) step.take(place, name);
+    step.returned('one', record('one'));
+    step.returned('two', record('two'));
+    step.hear({ kind: 'flush due' });
+    step.returned('three', record('three'));
+    const aside = (name: string) => ['tell failed', `publish suspect ${name}`];
+    expect(step.sent('records one,two', 'refused')).toEqual([...aside('one'), ...aside('two')]);
+    expect(step.hear({ kind: 'flush due' })).toEqual(['publish records three']);
+    expect(step.sent('records three', 'confirmed')).toEqual(['remember three']);
+  });
+
+  test('are kept while the broker blocks, up to so many characters; then messages wait', () => {
+    const step = new ToldStep();
+    const names = Array.from({ length: 34 }, (_, place) => String(place));
+    for (const [place, name] of names.entries()) step.take(place, name);
+    step.hear({ kind: 'broker', is: 'blocked' });
+    const said = names.map((name) =>
+      step.returned(name, record(name, 'x'.repeat(2 ** 20))).includes(`remember ${name}`),
+    );
+    expect(said.filter((isKept) => isKept)).toHaveLength(32);
+    expect(step.take(34, 'another')).toEqual(['wait for broker']);
+    step.sent('records 0', 'confirmed');
+    expect(step.hear({ kind: 'back' })).toEqual(['run another']);
+  });
+});
+
+describe('what is not confirmed', () => {
+  test('is sent again, ever later, while one of those is held that it is sent for; then it is given up', () => {
+    const step = new ToldStep();
+    step.take(1, 'one');
+    step.take(2, 'two');
+    step.returned('one', record('one'));
+    step.returned('two', record('two'));
+    step.hear({ kind: 'flush due' });
+    step.hear({ kind: 'cut', source: 1 });
+    for (const delayMs of [50, 100, 200, 400, 800, 1_000, 1_000]) {
+      expect(step.sent('records one,two', 'unconfirmed')).toEqual([`publish records one,two after ${delayMs}`]);
+    }
+    step.hear({ kind: 'cut', source: 2 });
+    expect(step.sent('records one,two', 'unconfirmed')).toEqual(['let go 1', 'let go 2']);
+  });
+});
+
+describe('whatever happens, in whatever order', () => {
+  test('no source is acknowledged before all is safe and remembered that its members caused, and each ends once', () => {
+    const kept = fc.property(fc.array(fc.nat(), { minLength: 20, maxLength: 200, size: 'max' }), (draws) => {
+      const interleaving = new Interleaving();
+      for (const draw of draws) interleaving.goOn(draw);
+      interleaving.end();
+      expect(interleaving.broken).toEqual([]);
+    });
+    fc.assert(kept, { numRuns: 1_000 });
+  });
+});

@@ -1,0 +1,148 @@
+import type { Input } from '../hand-over/state.ts';
+import type { Outgoing } from '../messages.ts';
+import { record, to, ToldStep } from './told-step.ts';
+
+/** What may come of one thing that was asked for; the first lets the line go on. */
+type Choices = (() => string[])[];
+
+const CHANGES: Input[] = [
+  { kind: 'broker', is: 'away' },
+  { kind: 'broker', is: 'writable' },
+  { kind: 'back' },
+  { kind: 'outlasted' },
+  { kind: 'closing' },
+];
+const DOORS = ['queue', 'queue', 'suspects', 'quarantine'] as const;
+const KEYS = 4;
+
+/**
+ * Messages under way in the hand-over, and everything that it waits for, which may happen in any order. Keeps its own
+ * books of what is safe.
+ */
+export class Interleaving {
+  readonly #step = new ToldStep();
+  #waiting: Choices[] = [];
+  readonly #sources: string[][] = [];
+  readonly #cut = new Set<number>();
+  readonly #ends: number[] = [];
+  /** By message, the names of what it caused. */
+  readonly #caused = new Map<string, string[]>();
+  readonly #safe = new Set<string>();
+  /** Messages that are remembered, now or before. */
+  readonly #remembered = new Set<string>();
+  /** What should never be. */
+  readonly broken: string[] = [];
+
+  /** Lets one thing happen, whichever the number says. */
+  goOn(draw: number): void {
+    const count = this.#waiting.length + 3;
+    const [choice, rest] = [draw % count, Math.floor(draw / count)];
+    if (choice === 0) return this.#come(rest);
+    if (choice === 1) return this.#isCut(rest % Math.max(1, this.#sources.length));
+    if (choice === 2) return this.#change(CHANGES[rest % (CHANGES.length * 4)]);
+    const [choices = []] = this.#waiting.splice(choice - 3, 1);
+    this.#heard(choices[rest % choices.length]?.() ?? []);
+  }
+
+  /** Lets all happen that is waited for, and well. */
+  end(): void {
+    this.#change({ kind: 'broker', is: 'writable' });
+    this.#change({ kind: 'back' });
+    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift())
+      this.#heard(next[0]?.() ?? []);
+    const ended = this.#ends.toSorted((one, other) => one - other);
+    if (ended.join() !== [...this.#sources.keys()].join()) this.broken.push(`ended: ${ended.join()}`);
+    const { sources, members, keys, waiting, sendings, entries } = this.#step.state;
+    const left = [sources, members, keys, waiting, sendings].map(({ size }) => size);
+    if (Math.max(...left, entries.length) > 0) this.broken.push(`left in the state: ${left.join()}`);
+  }
+
+  #come(draw: number): void {
+    const source = this.#sources.length;
+    const count = (draw % 3) + 1;
+    const texts = Array.from({ length: count }, (_, place) => {
+      const what = (draw + place) % 7 === 0 ? 'nonsense' : 'message';
+      return `${what} ${source}.${place} ${(draw + place) % KEYS}`;
+    });
+    this.#sources.push(texts);
+    const door = DOORS[draw % DOORS.length] ?? 'queue';
+    this.#heard(this.#step.came(source, texts, { door, deliveryCount: Math.floor(draw / 7) % 4 }));
+  }
+
+  #isCut(source: number): void {
+    if (this.#sources.length === 0) return;
+    this.#cut.add(source);
+    this.#change({ kind: 'cut', source });
+  }
+
+  #change(change: Input | undefined): void {
+    if (change !== undefined) this.#heard(this.#step.hear(change));
+  }
+
+  #heard(effects: readonly string[]): void {
+    for (const effect of effects) {
+      const [, verb, what = ''] =
+        /^(recall|run|remember|publish|park|acknowledge|give back|let go) (.+?)(?: after \d+)?$/.exec(effect) ?? [];
+      if (effect === 'flush later') this.#waiting.push([() => this.#step.hear({ kind: 'flush due' })]);
+      else if (verb === 'recall') this.#waiting.push(this.#recall(what));
+      else if (verb === 'run') this.#waiting.push(this.#run(what));
+      else if (verb === 'remember')
+        this.#waiting.push([() => this.#isRemembered(what, () => this.#step.remembered(what))]);
+      else if (verb === 'publish' || verb === 'park') this.#waiting.push(this.#send(what));
+      else if (verb !== undefined) this.#ended(Number(what), verb === 'acknowledge');
+    }
+  }
+
+  #recall(text: string): Choices {
+    const isNew = () => this.#step.recalled(text, false);
+    return [isNew, isNew, () => this.#isRemembered(text, () => this.#step.recalled(text, true))];
+  }
+
+  #isRemembered(text: string, hear: () => string[]): string[] {
+    this.#remembered.add(text);
+    return hear();
+  }
+
+  #run(text: string): Choices {
+    const kinds: ((name: string) => Outgoing)[] = [to, record, (name) => ({ kind: 'park', publication: to(name) })];
+    const returned = (count: number) => () => {
+      const names = Array.from({ length: count }, (_, place) => `${place} of ${text}`);
+      this.#caused.set(text, names);
+      return this.#step.returned(
+        text,
+        ...names.flatMap((name, place) => kinds[(place + text.length) % 3]?.(name) ?? []),
+      );
+    };
+    return [
+      returned(1),
+      returned(2),
+      returned(3),
+      returned(0),
+      () => this.#step.threw(text),
+      () => this.#step.lacked(text),
+    ];
+  }
+
+  #send(what: string): Choices {
+    const confirmed = () => {
+      for (const name of what.replace(/^records /, '').split(',')) this.#safe.add(name);
+      return this.#step.sent(what, 'confirmed');
+    };
+    return [confirmed, confirmed, () => this.#step.sent(what, 'unconfirmed'), () => this.#step.sent(what, 'refused')];
+  }
+
+  #ended(source: number, isAcknowledged: boolean): void {
+    this.#ends.push(source);
+    if (!isAcknowledged) return;
+    if (this.#cut.has(source)) this.broken.push(`${source} was cut, and is acknowledged`);
+    const unsafe = (this.#sources[source] ?? []).filter((text) => !this.#isSafe(text));
+    if (unsafe.length > 0) this.broken.push(`acknowledged without ${unsafe.join()}`);
+  }
+
+  #isSafe(text: string): boolean {
+    if (this.#safe.has(`suspect ${text}`) || this.#safe.has(`rejected ${text}`)) return true;
+    const caused = this.#caused.get(text);
+    if (caused === undefined) return this.#remembered.has(text);
+    return caused.every((name) => this.#safe.has(name)) && (caused.length === 0 || this.#remembered.has(text));
+  }
+}

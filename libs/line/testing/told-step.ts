@@ -1,0 +1,136 @@
+import { step } from '../hand-over/hand-over.ts';
+import { emptyState, type Effect, type Input, type Rules } from '../hand-over/state.ts';
+import type { Door } from '../hand-over/suspicion.ts';
+import { reject, type Message, type Outgoing, type Publication, type Recorded } from '../messages.ts';
+import { readOutcomes } from '../outcomes.ts';
+import { deliveriesExchange, outcomesExchange, rejectedExchange, suspectsExchange } from '../topology.ts';
+
+const FINGERPRINT = '1';
+
+/** A message is its text; the last word of it is its key. */
+const RULES: Rules<string> = {
+  name: 'step',
+  parse: ({ body }) => (body.toString().startsWith('nonsense') ? reject('nonsense', 'it says so') : body.toString()),
+  once: {
+    keyOf: (text) => ({ key: text.split(' ').at(-1) ?? '', fingerprint: FINGERPRINT }),
+    ttlMs: 1,
+    onRepeat: () => [],
+    isWorthRemembering: (caused) => caused.length > 0,
+  },
+  drainsWhileBlocked: true,
+  now: () => 0,
+};
+
+const PREFIXES: Record<string, string> = { [suspectsExchange]: 'suspect ', [rejectedExchange]: 'rejected ' };
+
+/** A publication of that text. */
+export function to(text: string): Publication {
+  return { kind: 'publish', exchange: deliveriesExchange, routingKey: '', body: Buffer.from(text) };
+}
+
+/** A record of that name, with nothing left to do about its delivery. */
+export function record(name: string, body = ''): Recorded {
+  const of = { delivery: name, subscription: '', generation: 1, event: '', attempt: 1, at: 0, body };
+  return {
+    kind: 'outcome',
+    outcome: { kind: 'dropped', reason: 'unsubscribed', interface: 'carrier', action: 'order.created', ...of },
+  };
+}
+
+/** The hand-over by itself: it is told what happened, by the texts of messages, and says in words what is to be done. */
+export class ToldStep {
+  readonly state = { ...emptyState<string>(), broker: 'writable' as const };
+  readonly #members = new Map<string, number>();
+  readonly #sendings = new Map<string, number>();
+
+  hear(input: Input): string[] {
+    return step(this.state, input, RULES).map((effect) => this.#say(effect));
+  }
+
+  came(source: number, texts: readonly string[], { door = 'queue', deliveryCount = 0 }: Coming = {}): string[] {
+    const messages = texts.map((text): Message => {
+      return { queue: 'q', exchange: 'e', routingKey: 'k', body: Buffer.from(text), deliveryCount, failures: 0 };
+    });
+    return this.hear({ kind: 'came', source, door, messages });
+  }
+
+  /** They came, and are new. */
+  take(source: number, ...texts: string[]): string[] {
+    this.came(source, texts);
+    return texts.flatMap((text) => this.recalled(text, false));
+  }
+
+  recalled(text: string, isKnown: boolean): string[] {
+    const known = isKnown ? FINGERPRINT : undefined;
+    return this.hear({ kind: 'recalled', member: this.#member(text), known });
+  }
+
+  returned(text: string, ...caused: Outgoing[]): string[] {
+    return this.hear({ kind: 'returned', member: this.#member(text), caused });
+  }
+
+  threw(text: string): string[] {
+    return this.hear({ kind: 'threw', member: this.#member(text), error: new Error('a bug') });
+  }
+
+  lacked(text: string): string[] {
+    return this.hear({ kind: 'lacked', member: this.#member(text) });
+  }
+
+  remembered(text: string): string[] {
+    return this.hear({ kind: 'remembered', member: this.#member(text) });
+  }
+
+  /** What came of a sending: `what` is what follows `publish` or `park` where it was asked for. */
+  sent(what: string, fate: 'confirmed' | 'unconfirmed' | 'refused'): string[] {
+    const sending = this.#sendings.get(what) ?? 0;
+    return this.hear(
+      fate === 'refused' ? { kind: fate, sending, error: new Error('no queue') } : { kind: fate, sending },
+    );
+  }
+
+  #say(effect: Effect<string>): string {
+    switch (effect.kind) {
+      case 'recall':
+      case 'run':
+      case 'remember':
+        return `${effect.kind} ${this.#text(effect.member)}`;
+      case 'publish': {
+        const [what, { afterMs }] = [textOf(effect.publication), effect];
+        this.#sendings.set(what, effect.sending);
+        return `publish ${what}${afterMs > 0 ? ` after ${afterMs}` : ''}`;
+      }
+      case 'park': {
+        const what = textOf(effect.parked.publication);
+        this.#sendings.set(what, effect.sending);
+        return `park ${what}`;
+      }
+      case 'acknowledge':
+      case 'give back':
+      case 'let go':
+        return `${effect.kind} ${effect.source}`;
+      case 'tell':
+        return `tell ${effect.news.kind}`;
+      default:
+        return effect.kind;
+    }
+  }
+
+  #text(member: number): string {
+    const text = this.state.members.get(member)?.message.body.toString() ?? 'nobody';
+    this.#members.set(text, member);
+    return text;
+  }
+
+  #member(text: string): number {
+    return this.#members.get(text) ?? 0;
+  }
+}
+
+type Coming = { door?: Door; deliveryCount?: number };
+
+function textOf({ exchange, body }: Publication): string {
+  if (exchange !== outcomesExchange) return `${PREFIXES[exchange] ?? ''}${body.toString()}`;
+  const names = readOutcomes(body).map((outcome) => ('attempt' in outcome ? outcome.delivery : ''));
+  return `records ${names.join()}`;
+}
