@@ -30,7 +30,7 @@ function failed<M>(turn: Turn<M>, member: Member<M>, { error }: Failure): void {
   if (member.purpose !== 'handle') {
     // It goes back, slowly, until an operator fixes the topology.
     tell(turn, { kind: 'stuck', message, error });
-    return close(turn, member, { isToGiveBack: true, afterMs: STUCK_PAUSE_MS });
+    return close(turn, member, STUCK_PAUSE_MS);
   }
   tell(turn, { kind: 'failed', message, error });
   const failures = failuresAfter(door, message.failures);
@@ -53,15 +53,11 @@ export function giveBack<M>(turn: Turn<M>, member: Member<M>): void {
   tell(turn, { kind: 'given back' });
   // A suspect given back would soon look like one that kills its process: it goes to the end of the lane instead.
   if (member.door !== 'queue' && turn.state.broker === 'writable') putAside(turn, member, member.message.failures);
-  else close(turn, member, { isToGiveBack: true, afterMs: 0 });
+  else close(turn, member, 0);
 }
 
-/** The member is done with, and with the last of its source, the source. */
-export function close<M>(
-  turn: Turn<M>,
-  member: Member<M>,
-  { isToGiveBack, afterMs } = { isToGiveBack: false, afterMs: 0 },
-): void {
+/** The member is done with, and with the last of its source, the source. `backAfterMs`: it goes back after so long. */
+export function close<M>(turn: Turn<M>, member: Member<M>, backAfterMs?: number): void {
   const { state, effects } = turn;
   state.members.delete(member.id);
   state.waiting.delete(member.id);
@@ -69,12 +65,12 @@ export function close<M>(
   const source = state.sources.get(member.source);
   if (source === undefined) return;
   source.open -= 1;
-  source.isToGiveBack ||= isToGiveBack;
+  if (backAfterMs !== undefined) source.backAfterMs = Math.max(backAfterMs, source.backAfterMs ?? 0);
   if (source.open > 0) return;
   state.sources.delete(source.id);
   if (!source.isHeld) effects.push({ kind: 'let go', source: source.id });
-  else if (source.isToGiveBack) effects.push({ kind: 'give back', source: source.id, afterMs });
-  else effects.push({ kind: 'acknowledge', source: source.id });
+  else if (source.backAfterMs === undefined) effects.push({ kind: 'acknowledge', source: source.id });
+  else effects.push({ kind: 'give back', source: source.id, afterMs: source.backAfterMs });
 }
 
 function handOnKey<M>({ state, effects }: Turn<M>, { id, mark, twin }: Member<M>): void {

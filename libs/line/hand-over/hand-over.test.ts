@@ -20,6 +20,16 @@ describe('a source with several members', () => {
   });
 });
 
+describe('a message that not even the suspects lane takes', () => {
+  test('is given back with all of its source, after a pause', () => {
+    const step = new ToldStep();
+    step.take(1, 'one', 'two');
+    expect(step.threw('one')).toEqual(['tell failed', 'publish suspect one']);
+    expect(step.sent('suspect one', 'refused')).toEqual(['tell stuck']);
+    expect(step.returned('two')).toEqual(['tell handled', 'give back 1 after 1000']);
+  });
+});
+
 describe('what is to be parked', () => {
   test('is sent and waited for, and only then is its message remembered and acknowledged', () => {
     const step = new ToldStep();

@@ -62,7 +62,7 @@ function hear<M>(turn: Turn<M>, input: Input): void {
 
 function came<M>(turn: Turn<M>, { source: id, door, messages }: Input & { kind: 'came' }): void {
   const { state } = turn;
-  state.sources.set(id, { id, isHeld: true, open: messages.length, isToGiveBack: false });
+  state.sources.set(id, { id, isHeld: true, open: messages.length });
   for (const message of messages) {
     const member: Member<M> = {
       id: ++state.lastId,

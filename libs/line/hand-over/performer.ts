@@ -16,7 +16,7 @@ const FLUSH_MS = 20;
 export type PerformerTools<M> = {
   broker: Broker;
   once?: Once;
-  /** Resolves when they are where they wait. Rejects with `Unconfirmed` where that is not known. */
+  /** Resolves when they are where they wait. Rejects with `Unavailable` where that cannot be or is not known. */
   park?: (parked: readonly Parked[]) => Promise<void>;
   clock: Clock;
   now?: () => number;
@@ -149,7 +149,7 @@ export class Performer<M> {
 
   #settled(sending: number, error: unknown): void {
     if (error === undefined) this.hear({ kind: 'confirmed', sending });
-    else if (error instanceof Unconfirmed) this.hear({ kind: 'unconfirmed', sending });
+    else if (error instanceof Unconfirmed || error instanceof Unavailable) this.hear({ kind: 'unconfirmed', sending });
     else this.hear({ kind: 'refused', sending, error });
   }
 

@@ -32,7 +32,8 @@ export type Source = {
   isHeld: boolean;
   /** Members that are not closed. */
   open: number;
-  isToGiveBack: boolean;
+  /** After how long it is to go back; undefined where nothing keeps it from being acknowledged. */
+  backAfterMs?: number;
 };
 
 /** One message on its way through the step. Each advances alone. */

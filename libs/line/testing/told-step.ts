@@ -96,17 +96,18 @@ export class ToldStep {
       case 'remember':
         return `${effect.kind} ${this.#text(effect.member)}`;
       case 'publish': {
-        const [what, { afterMs }] = [textOf(effect.publication), effect];
+        const what = textOf(effect.publication);
         this.#sendings.set(what, effect.sending);
-        return `publish ${what}${afterMs > 0 ? ` after ${afterMs}` : ''}`;
+        return `publish ${what}${pauseOf(effect)}`;
       }
       case 'park': {
         const what = textOf(effect.parked.publication);
         this.#sendings.set(what, effect.sending);
         return `park ${what}`;
       }
-      case 'acknowledge':
       case 'give back':
+        return `give back ${effect.source}${pauseOf(effect)}`;
+      case 'acknowledge':
       case 'let go':
         return `${effect.kind} ${effect.source}`;
       case 'tell':
@@ -128,6 +129,10 @@ export class ToldStep {
 }
 
 type Coming = { door?: Door; deliveryCount?: number };
+
+function pauseOf({ afterMs }: { afterMs: number }): string {
+  return afterMs > 0 ? ` after ${afterMs}` : '';
+}
 
 function textOf({ exchange, body }: Publication): string {
   if (exchange !== outcomesExchange) return `${PREFIXES[exchange] ?? ''}${body.toString()}`;

@@ -2,7 +2,7 @@ import { publishDelivery } from '@waybell/line/delivery';
 import { lineTopology } from '@waybell/line/line-topology';
 import type { Source } from '@waybell/line/messages';
 import { runStep } from '@waybell/line/run-step';
-import { readSchedule, scheduleSettings } from '@waybell/line/schedule';
+import { readSchedule, scheduleSettings } from '@waybell/line/line-topology';
 import { MemoryBroker } from '@waybell/line/testing/memory-broker';
 import { goOn, MemoryLink } from '@waybell/line/testing/memory-link';
 import { deactivatorQueue, logQueue, type WaitingLane } from '@waybell/line/topology';
