@@ -19,7 +19,7 @@ export type ServiceSetup = {
  * Deliveries outlive the young generation and die in the old one, which V8 lets grow to a multiple of what lives there
  * before it looks, the more the larger its limit. Seen, and what it costs: docs/operating/sizing.md.
  */
-export const MEMORY = ['--max-old-space-size=512', '--max-semi-space-size=32'];
+export const MEMORY = ['--max-old-space-size=512'];
 
 // Beyond its own grace time a service needs a moment to end.
 const ENDING_MS = 5_000;
