@@ -43,14 +43,11 @@ export const takenBack = remembering(({ door, message }: Copy): Copy => {
 });
 
 /** What there is in queues because of a publication: a copy, or, for good, what is on record. */
-export type Stored = { copies: Copy[]; records: string[] };
+type Stored = { copies: Copy[]; records: string[] };
 
 export const storedOf = remembering((publication: Publication): Stored => {
   const { exchange, routingKey, type = '', body, messageId } = publication;
-  const bringing = (door: Door, to = publication): Stored => ({
-    copies: [{ door, message: arrived(to) }],
-    records: [],
-  });
+  const bringing = (door: Door, to = publication) => ({ copies: [{ door, message: arrived(to) }], records: [] });
   switch (exchange) {
     case line.deliveriesExchange:
       return bringing('queue');
@@ -77,7 +74,7 @@ function toldBy(outcome: Outcome): string[] {
 }
 
 /** As the broker brings it, read as the line reads it. */
-export function arrived(publication: Publication): Message {
+function arrived(publication: Publication): Message {
   const { exchange, routingKey, body: content } = publication;
   const fields = { exchange, routingKey, redelivered: false };
   // As much of it as the line reads.

@@ -24,7 +24,8 @@ function mayTake({ held, state }: Replica, { door }: Copy): boolean {
 
 function taken(place: Place, copy: Copy): Move {
   const { world, replica, name, setting } = place;
-  const waiting = world.waiting.filter((each) => each !== copy);
+  // Of those that are alike, one.
+  const waiting = world.waiting.toSpliced(world.waiting.indexOf(copy), 1);
   return {
     label: `${name} takes ${nameOf(copy)} from the ${copy.door}`,
     to: () => replaced(place, take(replica, copy, setting.deliverer.rules), { waiting }),

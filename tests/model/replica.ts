@@ -35,7 +35,7 @@ export function hear(replica: Replica, inputs: readonly Input[], rules: Rules<De
   return { ...replica, state, inFlight };
 }
 
-/** Copies of one attempt come one after the other: the source has the number that its only member will have. */
+/** The replica with a copy in its hands. The source has the number that its only member will have. */
 export function take(replica: Replica, copy: Copy, rules: Rules<Delivery>): Replica {
   const source = replica.state.lastId + 1;
   const held = new Map([...replica.held, [source, copy]]);
@@ -46,7 +46,7 @@ export function without(replica: Replica, source: number): Replica {
   return { ...replica, held: new Map([...replica.held].filter(([id]) => id !== source)) };
 }
 
-/** What it holds, and what it was to say of that, are the broker's again. */
+/** The broker has taken back what it held, and hears no more of that. */
 export function cutOff(replica: Replica, rules: Rules<Delivery>): Replica {
   const inputs = [...replica.held.keys()].map((source) => ({ kind: 'cut', source }) as const);
   const inFlight = replica.inFlight.filter(({ kind }) => kind !== 'acknowledge' && kind !== 'give back');
