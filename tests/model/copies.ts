@@ -42,9 +42,9 @@ export const takenBack = remembering(({ door, message }: Copy): Copy => {
   return { door, message: { ...message, deliveryCount: Math.min(message.deliveryCount + 1, COUNTED_DELIVERIES) } };
 });
 
-/** What there is in queues because of a publication: a copy, or, for good, what is on record. */
 type Stored = { copies: Copy[]; records: string[] };
 
+/** What there is in queues because of a publication: a copy, or, for good, what is on record. */
 export const storedOf = remembering((publication: Publication): Stored => {
   const { exchange, routingKey, type = '', body, messageId } = publication;
   const bringing = (door: Door, to = publication) => ({ copies: [{ door, message: arrived(to) }], records: [] });

@@ -7,15 +7,12 @@ import type { Move, Place, World } from './world.ts';
 
 /** What may go wrong next, one fault each. */
 export function faultMoves(world: World, setting: Setting): Move[] {
-  if (world.faults >= setting.faultLimit) return [];
   const faults = [
     ...placesIn(world, setting).flatMap((place) => [
       ...replicaFaults(place),
       ...place.replica.inFlight.flatMap((asked) => failures(place, asked)),
     ]),
-    ...distinct(world.waiting)
-      .filter(isRetry)
-      .map((copy) => expiredTwice(world, copy)),
+    ...distinct(world.waiting).flatMap((copy) => expiredTwice(world, copy)),
     fault('redis forgets', 'Redis forgets everything', () => ({ ...world, remembered: [] })),
   ];
   return faults
@@ -84,12 +81,9 @@ function handlerFailures(place: Place, asked: Asked<'run'>, what: string): Fault
   ];
 }
 
-/** It came back from its delay queue. */
-function isRetry({ door, message }: Copy): boolean {
-  return door === 'queue' && attemptOf(message).attempt > 1;
-}
-
-function expiredTwice(world: World, { door, message }: Copy): Fault {
+/** A retry that came back from its delay queue did so twice. */
+function expiredTwice(world: World, { door, message }: Copy): Fault[] {
+  if (door !== 'queue' || attemptOf(message).attempt === 1) return [];
   const waiting = [...world.waiting, { door, message: { ...message, deliveryCount: 0 } }];
-  return fault('expired twice', `${nameOf({ message })} comes due twice`, () => ({ ...world, waiting }));
+  return [fault('expired twice', `${nameOf({ message })} comes due twice`, () => ({ ...world, waiting }))];
 }

@@ -10,7 +10,7 @@ export function regularMoves(world: World, setting: Setting): Move[] {
   return placesIn(world, setting).flatMap((place) => [
     ...waiting.filter((copy) => mayTake(place.replica, copy)).map((copy) => taken(place, copy)),
     ...place.replica.inFlight.flatMap((asked) => answers(place, asked)),
-    ...(place.replica.state.outage === 'none' ? [] : outageMoves(place)),
+    ...outageMoves(place),
   ]);
 }
 
@@ -35,11 +35,11 @@ function taken(place: Place, copy: Copy): Move {
 /** What was away is back, or has been away for too long. */
 function outageMoves(place: Place): Move[] {
   const { replica, name, setting } = place;
-  const hears = (kind: 'back' | 'outlasted') => () =>
-    replaced(place, hear(replica, [{ kind }], setting.deliverer.rules));
-  const back = { label: `what ${name} needs is back`, to: hears('back') };
-  const outlasted = { label: `what ${name} needs is away for long`, to: hears('outlasted') };
-  return replica.state.outage === 'short' ? [back, outlasted] : [back];
+  const next = { none: [], short: ['back', 'outlasted'], long: ['back'] } as const;
+  return next[replica.state.outage].map((kind) => ({
+    label: `what ${name} needs is ${kind === 'back' ? 'back' : 'away for long'}`,
+    to: () => replaced(place, hear(replica, [{ kind }], setting.deliverer.rules)),
+  }));
 }
 
 /** How the world answers what a replica asked for. */

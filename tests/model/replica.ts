@@ -11,7 +11,8 @@ export type Replica = {
   inFlight: readonly Asked[];
 };
 
-type AskedKind = 'recall' | 'run' | 'publish' | 'remember' | 'acknowledge' | 'give back';
+const ASKED = ['recall', 'run', 'publish', 'remember', 'acknowledge', 'give back'] as const;
+type AskedKind = (typeof ASKED)[number];
 export type Asked<K extends AskedKind = AskedKind> = Effect<Delivery> & { kind: K };
 
 export const NEW_REPLICA: Replica = { state: { ...emptyState(), broker: 'writable' }, held: new Map(), inFlight: [] };
@@ -53,18 +54,9 @@ export function cutOff(replica: Replica, rules: Rules<Delivery>): Replica {
   return hear({ ...replica, held: new Map(), inFlight }, inputs, rules);
 }
 
+/** What else there is needs nobody here: it tells people, or lets go of what the broker has; nothing is parked. */
 function isAsked(effect: Effect<Delivery>): effect is Asked {
-  switch (effect.kind) {
-    case 'tell':
-    case 'let go':
-    case 'flush later':
-      return false;
-    case 'park':
-    case 'wait for broker':
-      throw new Error(`nobody here can ${effect.kind}`);
-    default:
-      return true;
-  }
+  return ASKED.some((kind) => kind === effect.kind);
 }
 
 /** What `step` changes, copied; messages and what they cause never change. */

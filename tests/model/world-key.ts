@@ -4,7 +4,7 @@ import { copyKey, storedOf } from './copies.ts';
 import type { Replica } from './replica.ts';
 import type { World } from './world.ts';
 
-/** The same for worlds in which the same can happen: no ids, no order of replicas. What was counted is not in it. */
+/** The same for worlds in which the same can happen: no ids, no delays, no order of replicas. Counts are not in it. */
 export function worldKey({ waiting, remembered, records, replicas }: World): string {
   const keys = [waiting.map(copyKey), remembered.map(({ key }) => key), records, replicas.map(replicaKey)];
   return keys.map((some) => some.toSorted().join()).join('|');
