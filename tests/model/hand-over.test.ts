@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { explore, type Exploration } from './explore.ts';
-import { readStepTable, type AnswerKind } from './step-table.ts';
-import { asBuilt, type FaultKind } from './world.ts';
+import { readDeliverer, type AnswerKind } from './deliverer.ts';
+import type { FaultKind } from './setting.ts';
 
 /** What is modelled, and what this shows and does not: docs/decisions/0006-hand-over-model.md. That it can fail: `./waybell test mutants`. */
 
@@ -27,9 +27,9 @@ const KILLER = { faults: 7, answers: ['delivered'], isRejectable: true } as cons
 async function exploreRow(row: Row): Promise<Exploration> {
   const { deliveries = 1, retries = 1, replicas = 1, answers = ['delivered', 'failed'], isRejectable = false } = row;
   const { isBesideSuspects = false, kinds: faultKinds, faults: faultLimit } = row;
-  const step = await readStepTable({ deliveries, retries });
-  const world = { step, handOver: asBuilt, deliveries, replicas, isBesideSuspects, answers, faultKinds, faultLimit };
-  return explore(world, { retries, requests: row.requests, copies: row.copies, isRejectable });
+  const deliverer = await readDeliverer({ retries });
+  const setting = { deliverer, deliveries, replicas, isBesideSuspects, answers, faultKinds, faultLimit };
+  return explore(setting, { retries, requests: row.requests, copies: row.copies, isRejectable });
 }
 
 describe('whatever the interleaving, nothing is lost, retried beyond its schedule or stuck, and requests are bounded', () => {
@@ -42,6 +42,16 @@ describe('whatever the interleaving, nothing is lost, retried beyond its schedul
       'with two deliveries in a replica that dies twice',
       { deliveries: 2, faults: 2, kinds: ['crash'], answers: ['delivered'], requests: 3, copies: 1 },
     ],
+    [
+      'with a twin of one of two deliveries in a replica, which waits and costs no request',
+      { deliveries: 2, faults: 1, kinds: ['expired twice'], answers: ['failed'], requests: 2, copies: 2 },
+    ],
+    [
+      'with two deliveries that come again while the replica is at them, or waits with them',
+      { deliveries: 2, faults: 2, kinds: ['cut', 'outage'], answers: ['delivered'], requests: 1, copies: 1 },
+    ],
+    ['with a refusal of what is held no longer', { faults: 2, kinds: ['cut', 'refused'], requests: 3, copies: 2 }],
+    ['with a crash while Redis is away', { faults: 2, kinds: ['crash', 'redis away'], requests: 6, copies: 3 }],
     ['with a message that kills its process each time', { ...KILLER, kinds: ['crash'], requests: 8, copies: 10 }],
     [
       'with such a message beside a suspect, which is not blamed for it',

@@ -1,4 +1,5 @@
-import type { State, Work } from './state.ts';
+import { attemptOf, DELIVERIES, type DeliveryName } from './copies.ts';
+import { isIdle, type Replica } from './replica.ts';
 import type { World } from './world.ts';
 
 /** What must hold of one delivery, whatever happens. */
@@ -14,55 +15,74 @@ export type Limits = {
 
 const SUSPECT_DELIVERIES = 3;
 
+/** Whether nothing is on the line any more. */
+export function isAtRest({ waiting, replicas }: World): boolean {
+  return waiting.length === 0 && replicas.every(isIdle);
+}
+
 /** The first law that does not hold here, in words; undefined where all do. */
-export function brokenLaw(state: State, world: World, limits: Limits): string | undefined {
-  const isAtRest = state.waiting.length + state.works.length === 0;
-  for (let delivery = 0; delivery < world.deliveries; delivery += 1) {
-    const broken = brokenFor(state, delivery, limits) ?? (isAtRest ? incomplete(state, delivery) : undefined);
-    if (broken !== undefined) return `${broken} (delivery ${'AB'[delivery]})`;
+export function brokenLaw(world: World, limits: Limits): string | undefined {
+  if (world.replicas.some(isHandlingSuspects)) return `handled after ${SUSPECT_DELIVERIES} deliveries`;
+  const isResting = isAtRest(world);
+  for (const delivery of deliveriesOf(world)) {
+    const broken = brokenFor(world, delivery, limits) ?? (isResting ? incomplete(world, delivery) : undefined);
+    if (broken !== undefined) return `${broken} (delivery ${delivery})`;
   }
   return undefined;
 }
 
-function brokenFor(state: State, delivery: number, limits: Limits): string | undefined {
-  const { attempts, copies, requests } = figures(state, delivery);
-  if (attempts.length === 0 && !hasEnded(state, delivery)) return 'lost: no copy is left, and no end was recorded';
-  if (attempts.some((attempt) => attempt > limits.retries + 1)) return 'an attempt beyond the schedule';
-  if (state.works.some(isHandledTooOften)) return `handled after ${SUSPECT_DELIVERIES} deliveries`;
-  if (requests > limits.requests) return `more than ${limits.requests} requests`;
-  if (copies > limits.copies) return `more than ${limits.copies} copies of one attempt`;
-  const isRejectable = limits.isRejectable && delivery === 0;
-  return state.records.includes(`${delivery} rejected`) && !isRejectable ? 'rejected without reason' : undefined;
+export function deliveriesOf({ requests }: World): DeliveryName[] {
+  return DELIVERIES.filter((delivery) => delivery in requests);
 }
 
-function isHandledTooOften({ stage, copy }: Work): boolean {
-  return stage.kind === 'publishing' && stage.why === 'handled' && copy.deliveryCount >= SUSPECT_DELIVERIES;
+function brokenFor(world: World, delivery: DeliveryName, limits: Limits): string | undefined {
+  const { attempts, copies, requests } = figures(world, delivery);
+  const { hasEnded, isRejected, isSetAside } = toldOf(world, delivery);
+  if (attempts.length === 0 && !hasEnded) return 'lost: no copy is left, and no end was recorded';
+  if (attempts.some((attempt) => attempt > limits.retries + 1)) return 'an attempt beyond the schedule';
+  if (requests > limits.requests) return `more than ${limits.requests} requests`;
+  if (copies > limits.copies) return `more than ${limits.copies} copies of one attempt`;
+  const isRejectable = limits.isRejectable && delivery === 'A';
+  return (isRejected || isSetAside) && !isRejectable ? 'rejected without reason' : undefined;
+}
+
+function isHandlingSuspects({ state }: Replica): boolean {
+  const members = [...state.members.values()];
+  return members.some(({ purpose, message }) => purpose === 'handle' && message.deliveryCount >= SUSPECT_DELIVERIES);
 }
 
 /** What is counted of a delivery at this moment. */
-export function figures(state: State, delivery: number): { attempts: number[]; copies: number; requests: number } {
-  const held = state.works.flatMap(({ copy, isHeld }) => (isHeld ? [copy] : []));
-  const attempts = [...state.waiting, ...held]
-    .filter((copy) => copy.delivery === delivery)
-    .map(({ attempt }) => attempt);
+export function figures(
+  world: World,
+  delivery: DeliveryName,
+): { attempts: number[]; copies: number; requests: number } {
+  const all = [world.waiting, ...world.replicas.map(({ held }) => [...held.values()])].flat();
+  const own = all.map(({ message }) => attemptOf(message)).filter((each) => each.delivery === delivery);
+  const attempts = own.map(({ attempt }) => attempt);
   const byAttempt = Map.groupBy(attempts, (attempt) => attempt);
   return {
     attempts,
     copies: Math.max(0, ...[...byAttempt.values()].map((same) => same.length)),
-    requests: state.requests[delivery] ?? 0,
+    requests: world.requests[delivery] ?? 0,
   };
 }
 
-function hasEnded({ records }: State, delivery: number): boolean {
-  return records.includes(`${delivery} ended`) || records.includes(`${delivery} rejected`);
+/** At rest, there is a record of every attempt up to the last; and what is rejected is in its queue and on record. */
+function incomplete(world: World, delivery: DeliveryName): string | undefined {
+  const { attempts, isRejected, isSetAside } = toldOf(world, delivery);
+  const last = Math.max(0, ...attempts);
+  if (attempts.length < last) return `records of ${attempts.length} of ${last} attempts`;
+  return isRejected === isSetAside ? undefined : 'rejected by half';
 }
 
-/** At rest, there is a record of every attempt up to the last. */
-function incomplete({ records }: State, delivery: number): string | undefined {
-  const attempts = records.flatMap((each) => {
-    const [of, attempt] = each.split(' ').map(Number);
-    return of === delivery && attempt !== undefined && attempt > 0 ? [attempt] : [];
-  });
-  const last = Math.max(0, ...attempts);
-  return attempts.length < last ? `records of ${attempts.length} of ${last} attempts` : undefined;
+/** What there is on record. */
+function toldOf({ records }: World, delivery: DeliveryName) {
+  const told = records.filter((record) => record.startsWith(delivery)).map((record) => record.slice(2));
+  const isRejected = told.includes('rejected');
+  return {
+    attempts: told.map(Number).filter((attempt) => attempt > 0),
+    hasEnded: isRejected || told.includes('ended'),
+    isRejected,
+    isSetAside: told.includes('in the rejected queue'),
+  };
 }

@@ -1,99 +1,100 @@
-import { verdictOf } from '@waybell/line/hand-over/suspicion';
-import type { AnswerKind, StepTable } from './step-table.ts';
-import type { Copy, State, Work } from './state.ts';
+import { publishDelivery, type Delivery } from '@waybell/line/delivery';
+import { publishSuspect } from '@waybell/line/hand-over/aside';
+import type { Input } from '@waybell/line/hand-over/state';
+import type { Publication } from '@waybell/line/messages';
+import type { Mark } from '@waybell/line/once';
+import { DELIVERIES, nameOf, nameOfGuid, storedOf, takenBack, type Copy } from './copies.ts';
+import { firstAttempt } from './deliverer.ts';
+import { hear, NEW_REPLICA, type Asked, type Replica } from './replica.ts';
+import type { Setting } from './setting.ts';
 
-/** What happens in a model: who there is, how the hand-over goes, and what may go wrong how often. */
+/** Where the world stands between two moves: what the broker and Redis have, what replicas are at, what was done. */
 export type World = {
-  step: StepTable;
-  handOver: HandOver;
-  deliveries: number;
-  replicas: number;
-  /** Every delivery but the first is a suspect at the start. */
-  isBesideSuspects: boolean;
-  /** How attempts may end. */
-  answers: readonly AnswerKind[];
-  /** What may go wrong, and how often all of it together. */
-  faultKinds: readonly FaultKind[];
-  faultLimit: number;
-};
-
-export type FaultKind =
-  /** A replica dies, between any two of its steps, and a new one is there at once. */
-  | 'crash'
-  /** So does one that handles the first delivery, and of that. */
-  | 'kills'
-  /** A replica's connection for consuming breaks: the broker takes back what it held. */
-  | 'cut'
-  /** The broker confirms negatively, or the message is lost on its way. */
-  | 'refused'
-  /** The broker has the message, and its confirm does not arrive. */
-  | 'unconfirmed'
-  /** No queue is bound where the message goes. */
-  | 'returned'
-  /** A delay queue brings a message twice. */
-  | 'expired twice'
-  /** One call of Redis fails. */
-  | 'redis away'
-  | 'redis forgets'
-  /** The handler throws after its request. */
-  | 'throws'
-  /** A dependency is away for so long that the message is given back. */
-  | 'outage';
-
-/** What the order of the wrapper's steps rests on; each of these can be had otherwise, to see that it matters. */
-export type HandOver = {
-  acknowledges: 'when confirmed' | 'when sent';
-  remembers: 'when confirmed' | 'when sent' | 'never';
-  hearsRefusals: boolean;
-  hearsReturns: boolean;
-  /** Copies of one attempt in one replica wait for each other. */
-  takesTurns: boolean;
-  verdictOf: typeof verdictOf;
-  /** A suspect that is given back goes to the end of its lane, with its count begun anew. */
-  givesBackSuspects: 'put aside' | 'to the broker';
-};
-
-/** As `libs/line/run-step.ts` does it. */
-export const asBuilt: HandOver = {
-  acknowledges: 'when confirmed',
-  remembers: 'when confirmed',
-  hearsRefusals: true,
-  hearsReturns: true,
-  takesTurns: true,
-  verdictOf,
-  givesBackSuspects: 'put aside',
+  /** In queues, and held by nobody. */
+  waiting: readonly Copy[];
+  replicas: readonly Replica[];
+  /** In Redis. */
+  remembered: readonly Mark[];
+  /** What is safely recorded. */
+  records: readonly string[];
+  /** Made so far, by delivery. */
+  requests: Readonly<Record<string, number>>;
+  faults: number;
 };
 
 /** One step of the world. */
 export type Move = {
   label: string;
-  to: State;
+  to: () => World;
   /** It neither keeps anything else from happening nor lets anything happen that could not before. */
   isQuiet?: boolean;
 };
 
-export const replicaName = (replica: number): string => `deliverer ${replica + 1}`;
-export const nameOf = ({ delivery, attempt }: Copy): string => `attempt ${attempt} of ${'AB'[delivery]}`;
-
-/** Beyond this nothing depends on how often the broker took a copy back. */
-const COUNTED_DELIVERIES = 3;
-
-/** The state with one work in another's place, or gone; and whatever else is different. */
-export function replaced(state: State, work: Work, next: Work | undefined, change: Partial<State> = {}): State {
-  const others = state.works.filter((each) => each !== work);
-  return { ...state, works: next === undefined ? others : [...others, next], ...change };
+/** Each delivery on its way to its first attempt, and those after the first already suspects where the setting says so. */
+export function start({ deliveries, replicas, isBesideSuspects, deliverer }: Setting): World {
+  const names = DELIVERIES.slice(0, deliveries);
+  const waiting = names.flatMap((name, place) => {
+    const { copies } = storedOf(publishDelivery(firstAttempt(name)));
+    if (!isBesideSuspects || place === 0) return copies;
+    return copies.flatMap(({ message }) => storedOf(publishSuspect(message, deliverer.rules.name, 0)).copies);
+  });
+  return {
+    waiting,
+    replicas: Array.from({ length: replicas }, () => NEW_REPLICA),
+    remembered: [],
+    records: [],
+    requests: Object.fromEntries(names.map((name) => [name, 0])),
+    faults: 0,
+  };
 }
 
-/** What is in the queue again of works whose copies the broker takes back. */
-export function takenBack(works: readonly Work[]): Copy[] {
-  return works.filter(({ isHeld }) => isHeld).map(({ copy }) => again(copy));
+/** A replica, and the world around it. */
+export type Place = { world: World; setting: Setting; index: number; replica: Replica; name: string };
+
+export function placesIn(world: World, setting: Setting): Place[] {
+  return world.replicas.map((replica, index) => {
+    return { world, setting, index, replica, name: `deliverer ${index + 1}` };
+  });
 }
 
-function again(copy: Copy): Copy {
-  return { ...copy, deliveryCount: Math.min(copy.deliveryCount + 1, COUNTED_DELIVERIES) };
+/** The world with another replica there, and whatever else is different. */
+export function replaced({ world, index }: Place, replica: Replica, change: Partial<World> = {}): World {
+  return { ...world, replicas: world.replicas.with(index, replica), ...change };
 }
 
-/** With so many more requests of this delivery. */
-export function asked(state: State, { copy }: Work, requests: number): Pick<State, 'requests'> {
-  return { requests: state.requests.map((made, delivery) => (delivery === copy.delivery ? made + requests : made)) };
+/** What the replica asked for is done; it hears what came of that, and whatever else is different. */
+export function answered(place: Place, done: Asked, inputs: readonly Input[], change: Partial<World> = {}): World {
+  const { replica, setting } = place;
+  const inFlight = replica.inFlight.filter((asked) => asked !== done);
+  return replaced(place, hear({ ...replica, inFlight }, inputs, setting.deliverer.rules), change);
+}
+
+/** What a publication changes once it is safe in its queues. */
+export function storing({ waiting, records }: World, publication: Publication): Partial<World> {
+  const stored = storedOf(publication);
+  if (stored.records.length === 0) return { waiting: [...waiting, ...stored.copies] };
+  return { records: [...new Set([...records, ...stored.records])] };
+}
+
+export function asking({ requests }: World, { guid }: Delivery, more: number): Partial<World> {
+  const delivery = nameOfGuid(guid);
+  return { requests: { ...requests, [delivery]: (requests[delivery] ?? 0) + more } };
+}
+
+/** The broker has taken them back. */
+export function backInQueues({ waiting }: World, copies: Iterable<Copy>): Partial<World> {
+  return { waiting: [...waiting, ...[...copies].map(takenBack)] };
+}
+
+/** Of what a replica asked for, what it is about. */
+export function subjectOf({ replica: { state, held } }: Place, asked: Asked): string {
+  if (asked.kind === 'publish') return described(asked.publication);
+  const copy = 'member' in asked ? state.members.get(asked.member) : held.get(asked.source);
+  return copy === undefined ? 'nothing' : nameOf(copy);
+}
+
+function described(publication: Publication): string {
+  const { copies, records } = storedOf(publication);
+  if (records.length > 0) return `the record "${records.join(', ')}"`;
+  return copies.map((copy) => `${nameOf(copy)} to the ${copy.door}`).join();
 }

@@ -1,0 +1,88 @@
+import { publishOptions, readMessage } from '@waybell/line/broker/amqp-message';
+import { readDelivery } from '@waybell/line/delivery';
+import type { Door } from '@waybell/line/hand-over/suspicion';
+import { isRejection, type Message, type Publication } from '@waybell/line/messages';
+import { readOutcomes, type Outcome } from '@waybell/line/outcomes';
+import * as line from '@waybell/line/topology';
+import { remembering } from './remembering.ts';
+
+/** One message of a delivery, in a queue or in hand. There may be several of the same attempt. */
+export type Copy = { door: Door; message: Message };
+
+/** The deliveries there may be, and how laws and stories call them. */
+export const GUIDS = { A: '0b9c2f6e-7d1f-4e57-8f5e-00000000000a', B: '0b9c2f6e-7d1f-4e57-8f5e-00000000000b' };
+export type DeliveryName = keyof typeof GUIDS;
+export const DELIVERIES = ['A', 'B'] as const;
+
+export const nameOfGuid = (guid: string | undefined): DeliveryName => (guid === GUIDS.A ? 'A' : 'B');
+
+/** Which attempt of which delivery a message is. */
+export const attemptOf = remembering((message: Message): { delivery: DeliveryName; attempt: number } => {
+  const read = readDelivery(message);
+  if (isRejection(read)) throw new Error(`the deliverer published what it cannot read: ${read.detail}`);
+  return { delivery: nameOfGuid(read.guid), attempt: read.attempt };
+});
+
+export function nameOf({ message }: Pick<Copy, 'message'>): string {
+  const { delivery, attempt } = attemptOf(message);
+  return `attempt ${attempt} of ${delivery}`;
+}
+
+/** The same for copies with which the same can happen. */
+export function copyKey({ door, message }: Copy): string {
+  const { delivery, attempt } = attemptOf(message);
+  return `${door} ${delivery}${attempt} ${message.deliveryCount} ${message.failures}`;
+}
+
+/** Beyond this nothing depends on how often the broker took a copy back. */
+const COUNTED_DELIVERIES = 3;
+
+/** As it is in its queue again. */
+export const takenBack = remembering(({ door, message }: Copy): Copy => {
+  return { door, message: { ...message, deliveryCount: Math.min(message.deliveryCount + 1, COUNTED_DELIVERIES) } };
+});
+
+type Stored = { copies: Copy[]; records: string[] };
+
+/** What there is in queues because of a publication: a copy, or, for good, what is on record. */
+export const storedOf = remembering((publication: Publication): Stored => {
+  const { exchange, routingKey, type = '', body, messageId } = publication;
+  const bringing = (door: Door, to = publication) => ({ copies: [{ door, message: arrived(to) }], records: [] });
+  switch (exchange) {
+    case line.deliveriesExchange:
+      return bringing('queue');
+    case line.retryExchange:
+      return bringing('queue', { ...publication, exchange: line.returnsExchange, routingKey: type });
+    case line.suspectsExchange:
+      return bringing(routingKey === line.quarantineKey('deliverer') ? 'quarantine' : 'suspects');
+    case line.outcomesExchange:
+      return { copies: [], records: readOutcomes(body).flatMap(toldBy) };
+    case line.rejectedExchange:
+      return { copies: [], records: [`${nameOfGuid(messageId)} in the rejected queue`] };
+    default:
+      throw new Error(`nothing is said of exchange ${exchange}`);
+  }
+});
+
+/** Of a record, what laws rest on: that there is one of the attempt, and whether it is an end, and a rejection. */
+function toldBy(outcome: Outcome): string[] {
+  if (outcome.kind === 'routed') return [];
+  const delivery = nameOfGuid(outcome.delivery);
+  if (outcome.kind === 'rejected') return [`${delivery} rejected`];
+  const attempt = `${delivery} ${outcome.attempt}`;
+  return outcome.kind === 'failed' ? [attempt] : [attempt, `${delivery} ended`];
+}
+
+/** As the broker brings it, read as the line reads it. */
+function arrived(publication: Publication): Message {
+  const { exchange, routingKey, body: content } = publication;
+  const fields = { exchange, routingKey, redelivered: false };
+  // As much of it as the line reads.
+  const consumed = { content, fields, properties: publishOptions(publication) };
+  return readMessage('', consumed as unknown as Parameters<typeof readMessage>[1]);
+}
+
+/** One of each kind: with others that are alike, the same happens. */
+export function distinct(copies: readonly Copy[]): Copy[] {
+  return [...new Map(copies.map((copy) => [copyKey(copy), copy])).values()];
+}

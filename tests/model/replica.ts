@@ -1,0 +1,73 @@
+import type { Delivery } from '@waybell/line/delivery';
+import { step } from '@waybell/line/hand-over/hand-over';
+import { emptyState, type Effect, type Input, type Rules, type State } from '@waybell/line/hand-over/state';
+import type { Copy } from './copies.ts';
+
+/** One deliverer: the hand-over as it is in the product, and what it asked for that is not done yet. */
+export type Replica = {
+  state: State<Delivery>;
+  /** What the broker takes to be in its hands, by source. */
+  held: ReadonlyMap<number, Copy>;
+  inFlight: readonly Asked[];
+};
+
+const ASKED = ['recall', 'run', 'publish', 'remember', 'acknowledge', 'give back'] as const;
+type AskedKind = (typeof ASKED)[number];
+export type Asked<K extends AskedKind = AskedKind> = Effect<Delivery> & { kind: K };
+
+export const NEW_REPLICA: Replica = { state: { ...emptyState(), broker: 'writable' }, held: new Map(), inFlight: [] };
+
+export function isIdle({ state, held, inFlight }: Replica): boolean {
+  return state.sources.size + held.size + inFlight.length === 0;
+}
+
+/** The replica once it has heard all that. Records leave at once. */
+export function hear(replica: Replica, inputs: readonly Input[], rules: Rules<Delivery>): Replica {
+  const state = copied(replica.state);
+  const inFlight = [...replica.inFlight];
+  const heard = [...inputs];
+  // It grows meanwhile.
+  for (const input of heard) {
+    for (const effect of step(state, input, rules)) {
+      if (effect.kind === 'flush later') heard.push({ kind: 'flush due' });
+      else if (isAsked(effect)) inFlight.push(effect);
+    }
+  }
+  return { ...replica, state, inFlight };
+}
+
+/** The replica with a copy in its hands. The source has the number that its only member will have. */
+export function take(replica: Replica, copy: Copy, rules: Rules<Delivery>): Replica {
+  const source = replica.state.lastId + 1;
+  const held = new Map([...replica.held, [source, copy]]);
+  return hear({ ...replica, held }, [{ kind: 'came', source, door: copy.door, messages: [copy.message] }], rules);
+}
+
+export function without(replica: Replica, source: number): Replica {
+  return { ...replica, held: new Map([...replica.held].filter(([id]) => id !== source)) };
+}
+
+/** The broker has taken back what it held, and hears no more of that. */
+export function cutOff(replica: Replica, rules: Rules<Delivery>): Replica {
+  const inputs = [...replica.held.keys()].map((source) => ({ kind: 'cut', source }) as const);
+  const inFlight = replica.inFlight.filter(({ kind }) => kind !== 'acknowledge' && kind !== 'give back');
+  return hear({ ...replica, held: new Map(), inFlight }, inputs, rules);
+}
+
+/** What else there is needs nobody here: it tells people, or lets go of what the broker has; nothing is parked. */
+function isAsked(effect: Effect<Delivery>): effect is Asked {
+  return ASKED.some((kind) => kind === effect.kind);
+}
+
+/** What `step` changes, copied; messages and what they cause never change. */
+function copied(state: State<Delivery>): State<Delivery> {
+  return {
+    ...state,
+    sources: new Map([...state.sources].map(([id, source]) => [id, { ...source }])),
+    members: new Map([...state.members].map(([id, member]) => [id, { ...member }])),
+    keys: new Map(state.keys),
+    waiting: new Set(state.waiting),
+    sendings: new Map([...state.sendings].map(([id, sending]) => [id, { ...sending, kept: { ...sending.kept } }])),
+    entries: [...state.entries],
+  };
+}

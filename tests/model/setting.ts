@@ -1,0 +1,38 @@
+import type { AnswerKind, Deliverer } from './deliverer.ts';
+
+/** What happens in a model: who there is, and what may go wrong how often. */
+export type Setting = {
+  deliverer: Deliverer;
+  deliveries: number;
+  replicas: number;
+  /** Every delivery but the first is a suspect at the start. */
+  isBesideSuspects: boolean;
+  /** How attempts may end. */
+  answers: readonly AnswerKind[];
+  /** What may go wrong, and how often all of it together. */
+  faultKinds: readonly FaultKind[];
+  faultLimit: number;
+};
+
+export type FaultKind =
+  /** A replica dies, between any two of its moves, and a new one is there at once. */
+  | 'crash'
+  /** So does one that handles the first delivery, and of that. */
+  | 'kills'
+  /** A replica's connection for consuming breaks: the broker takes back what it held. */
+  | 'cut'
+  /** The broker confirms negatively, or the message is lost on its way. */
+  | 'refused'
+  /** The broker has the message, and its confirm does not arrive. */
+  | 'unconfirmed'
+  /** No queue is bound where the message goes. */
+  | 'returned'
+  /** A delay queue brings a message twice. */
+  | 'expired twice'
+  /** One call of Redis fails. */
+  | 'redis away'
+  | 'redis forgets'
+  /** The handler throws after its request. */
+  | 'throws'
+  /** A dependency is away for so long that the message is given back. */
+  | 'outage';
