@@ -19,6 +19,10 @@ export class ConsumedChannel {
     this.grants = grants;
   }
 
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
   take(raw: ConsumeMessage, grant: Grant): Source {
     this.grants.taken(grant, raw.content.length);
     const taken = new ConsumedMessage(readMessage(this.#queue, raw), {

@@ -181,6 +181,8 @@ export class QueueConsumer {
     const { consumerTag } = await channel.consume(this.queue, (raw) => {
       // null: the broker cancelled the consumer, because the queue was deleted or moved.
       if (raw === null) return void channel.close().catch(() => undefined);
+      // A connection that was given up may bring some more until it is closed: the broker has those back.
+      if (!consumed.isOpen) return;
       const source = consumed.take(raw, grant);
       if (!grant.isWanted) void this.#converge();
       this.#options.onTaken(source);
