@@ -50,7 +50,7 @@ describe('whatever the interleaving, nothing is lost, retried beyond its schedul
       'with two deliveries that come again while the replica is at them, or waits with them',
       { deliveries: 2, faults: 2, kinds: ['cut', 'outage'], answers: ['delivered'], requests: 1, copies: 1 },
     ],
-    ['with a refusal of what is held no longer', { faults: 2, kinds: ['cut', 'refused'], requests: 3, copies: 2 }],
+    ['with a refusal of what is held no longer', { faults: 2, kinds: ['cut', 'refused'], requests: 3, copies: 1 }],
     ['with a crash while Redis is away', { faults: 2, kinds: ['crash', 'redis away'], requests: 6, copies: 3 }],
     ['with a message that kills its process each time', { ...KILLER, kinds: ['crash'], requests: 8, copies: 10 }],
     [

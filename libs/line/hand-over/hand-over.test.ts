@@ -98,18 +98,27 @@ describe('records', () => {
 });
 
 describe('what is not confirmed', () => {
-  test('is sent again, ever later, while one of those is held that it is sent for; then it is given up', () => {
+  test('is sent again, ever later, while that is held for which it is sent; then it is given up', () => {
+    const step = new ToldStep();
+    step.take(1, 'one');
+    step.returned('one', to('next'));
+    for (const delayMs of [50, 100, 200, 400, 800, 1_000, 1_000]) {
+      expect(step.sent('next', 'unconfirmed')).toEqual([`publish next after ${delayMs}`]);
+    }
+    step.hear({ kind: 'cut', source: 1 });
+    expect(step.sent('next', 'unconfirmed')).toEqual(['let go 1']);
+  });
+
+  test('is sent again whoever has the messages, if it is records, until the step is to end', () => {
     const step = new ToldStep();
     step.take(1, 'one');
     step.take(2, 'two');
     step.returned('one', record('one'));
     step.returned('two', record('two'));
     step.hear({ kind: 'flush due' });
-    step.hear({ kind: 'cut', source: 1 });
-    for (const delayMs of [50, 100, 200, 400, 800, 1_000, 1_000]) {
-      expect(step.sent('records one,two', 'unconfirmed')).toEqual([`publish records one,two after ${delayMs}`]);
-    }
-    step.hear({ kind: 'cut', source: 2 });
+    for (const source of [1, 2]) step.hear({ kind: 'cut', source });
+    expect(step.sent('records one,two', 'unconfirmed')).toEqual(['publish records one,two after 50']);
+    step.hear({ kind: 'closing' });
     expect(step.sent('records one,two', 'unconfirmed')).toEqual(['let go 1', 'let go 2']);
   });
 });

@@ -1,5 +1,6 @@
 /**
- * What messages caused, until it is safe elsewhere: sent again for as long as one of those is held that it is sent for.
+ * What messages caused, until it is safe elsewhere: sent again for as long as one of those is held that it is sent for,
+ * and records for as long as the step runs.
  * A handler's work, an HTTP request above all, is not repeated because the broker stumbled. Records travel together.
  */
 import type { Outgoing, Parked, Publication, Rejection } from '../messages.ts';
@@ -79,11 +80,9 @@ export function confirmed<M>(turn: Turn<M>, id: number): void {
 
 /** It may or may not be in its queue: sending it again can only duplicate it. */
 export function unconfirmed<M>(turn: Turn<M>, id: number): void {
-  const { state } = turn;
-  const sending = state.sendings.get(id);
+  const sending = turn.state.sendings.get(id);
   if (sending === undefined) return;
-  const isWanted = sending.kept.records > 0 && !state.isClosed;
-  if (isWanted || sending.shares.some(({ member }) => isMemberHeld(turn, member))) {
+  if (isWanted(turn, sending)) {
     sending.delayMs = Math.min(Math.max(FIRST_DELAY_MS, sending.delayMs * 2), LONGEST_DELAY_MS);
     return ask(turn, sending, sending.delayMs);
   }
@@ -157,6 +156,14 @@ function take<M>({ state }: Turn<M>, id: number): Sending | undefined {
   state.sendings.delete(id);
   state.keptCharacters -= sending?.kept.characters ?? 0;
   return sending;
+}
+
+/** A message is sent only for who holds what caused it; what was done is to be on record, whoever has the message now. */
+function isWanted<M>(turn: Turn<M>, { shares, kept }: Sending): boolean {
+  const { isClosing, isClosed } = turn.state;
+  if (kept.records > 0 && !isClosed) return true;
+  if (shares.some(({ characters }) => characters > 0) && !isClosing) return true;
+  return shares.some(({ member }) => isMemberHeld(turn, member));
 }
 
 function isSafe<M>(turn: Turn<M>, id: number): void {
