@@ -1,4 +1,4 @@
-/** How a message leaves the step: acknowledged, given back, or let go of because somebody else has it. */
+/** How a message leaves the step: acknowledged, given back, or let go of because another process has it. */
 import type { Rejection } from '../messages.ts';
 import { publishSuspect } from './aside.ts';
 import { send, sendOne } from './sendings.ts';
@@ -11,7 +11,7 @@ const STUCK_PAUSE_MS = 1_000;
 /** Nothing that it caused is under way any more. */
 export function settle<M>(turn: Turn<M>, member: Member<M>): void {
   const { failure, purpose, mark } = member;
-  // Nobody may acknowledge it any more: somebody else has it.
+  // It cannot be acknowledged any more: another process has it.
   if (member.isAbandoned || (failure !== undefined && !isHeld(turn, member))) return close(turn, member);
   if (failure !== undefined) return failed(turn, member, failure);
   if (purpose !== 'handle' || !member.isWorthRemembering || mark === undefined) return finish(turn, member);

@@ -109,7 +109,7 @@ describe('what is not confirmed', () => {
     expect(step.sent('next', 'unconfirmed')).toEqual(['let go 1']);
   });
 
-  test('is sent again whoever has the messages, if it is records, until the step is to end', () => {
+  test('is sent again though the messages are gone, if it is records, until the step is to end', () => {
     const step = new ToldStep();
     step.take(1, 'one');
     step.take(2, 'two');

@@ -158,7 +158,7 @@ function take<M>({ state }: Turn<M>, id: number): Sending | undefined {
   return sending;
 }
 
-/** A message is sent only for who holds what caused it; what was done is to be on record, whoever has the message now. */
+/** A message is sent only while what caused it is held; what was done is to be on record even if it no longer is. */
 function isWanted<M>(turn: Turn<M>, { shares, kept }: Sending): boolean {
   const { isClosing, isClosed } = turn.state;
   if (kept.records > 0 && !isClosed) return true;

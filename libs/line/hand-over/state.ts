@@ -28,7 +28,7 @@ export type Rules<M> = {
 /** What a step has taken: an AMQP message, or a parked row. It closes when all its members have. */
 export type Source = {
   id: number;
-  /** False once it was taken back: somebody else has it, or will. */
+  /** False once it was taken back: another process has it, or will. */
   isHeld: boolean;
   /** Members that are not closed. */
   open: number;
@@ -43,7 +43,7 @@ export type Member<M> = {
   door: Door;
   message: Message;
   parsed?: M;
-  /** By what it is recognised. Whoever holds a key holds up its twins. */
+  /** By what it is recognised. The member that holds a key holds up its twins. */
   mark?: Mark;
   /** The member with the same key that comes after it. */
   twin?: number;
@@ -141,7 +141,7 @@ export type Effect<M> =
   | { kind: 'remember'; member: number; mark: Mark }
   | { kind: 'acknowledge'; source: number }
   | { kind: 'give back'; source: number; afterMs: number }
-  /** Somebody else has it already. */
+  /** Another process has it already. */
   | { kind: 'let go'; source: number }
   | { kind: 'flush later' }
   /** The broker takes nothing. */
