@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto';
 import type { Channel, ChannelModel, GetMessage } from 'amqplib';
 import type { ServerAddress } from '@waybell/runtime/server-address';
+import type { Message } from '../messages.ts';
 import { rejectedQueue, rejectedReader } from '../topology.ts';
 import { closeInOrder, connectOnce, openChannel } from './connect-once.ts';
-import { createHash } from 'node:crypto';
 import { asideHeaders } from './amqp-message.ts';
 
 const RESOURCE_LOCKED = 405;
@@ -68,26 +69,15 @@ function explained(error: unknown): unknown {
   return error;
 }
 
-/** A message of the rejected queue: the original bytes, whence they came and why they lie here. */
-export type Rejected = {
+/** A message of the rejected queue: as it was in the queue where it was rejected, and why. */
+export type Rejected = Omit<Message, 'deliveryCount' | 'failures' | 'deadLetterReason'> & {
   /** Ten hex digits made of the message itself: the same wherever in the queue it stands. */
   id: string;
   reason: string;
-  /** What exactly is wrong, in the words of who rejected it; may be empty. */
+  /** What exactly is wrong; may be empty. */
   detail: string;
-  /** ISO 8601; empty where nobody wrote it down. */
+  /** ISO 8601; empty where it was not written down. */
   rejectedAt: string;
-  /** The queue in which it was found wanting, and where it had been published. */
-  queue: string;
-  exchange: string;
-  routingKey: string;
-  messageId?: string;
-  type?: string;
-  note?: string;
-  contentType?: string;
-  contentEncoding?: string;
-  traceparent?: string;
-  body: Buffer;
 };
 
 /** Reads a message as the hand-over put it there, or as the broker did, which has words of its own for why. */
