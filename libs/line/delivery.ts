@@ -1,6 +1,16 @@
-import { isRejection, reject, type Message, type Publication, type Rejection } from './messages.ts';
+import {
+  isRejection,
+  reject,
+  type Message,
+  type Parked,
+  type ParkedFor,
+  type ParkedRow,
+  type ParkReason,
+  type Publication,
+  type Rejection,
+} from './messages.ts';
 import type { ByHand, InterfaceName, Rejected } from './outcomes.ts';
-import { deliveriesExchange, retryExchange, retryKey, waitingExchange, type WaitingLane } from './topology.ts';
+import { deliveriesExchange, deliveryQueue, retryExchange, retryKey, waitingName } from './topology.ts';
 
 /** One notification on its way to one subscription. `guid` is the message guid that receivers see. */
 export type Delivery = {
@@ -21,8 +31,12 @@ export type Delivery = {
   beganAt: number;
   /** When this attempt was to begin, by the clock of whoever made the one before; a first attempt is due at `createdAt`. */
   dueAt?: number;
-  /** How often this attempt was put aside: tells the delivery in a waiting lane from the one that it was before. */
-  timesAside?: number;
+  /** How often this attempt was moved unattempted; absent at first: tells the delivery that waits from the one that it was before. */
+  hop?: number;
+  /** Where it waited, until now, outside of the broker. */
+  parked?: ParkedFor;
+  /** The broker had it out before, or it comes from a waiting queue: it may be parked already. */
+  mayBeParked?: boolean;
   /** The exact bytes to POST. */
   body: Buffer;
   traceparent?: string;
@@ -40,14 +54,54 @@ export function publishDelivery(delivery: Delivery): Publication {
 
 /** To the retry queue of its action and delay, whence it returns to the queue of its action. */
 export function publishRetry(delivery: Delivery, delayMs: number): Publication {
-  const { timesAside: _, ...retry } = delivery;
+  const { hop: _, ...retry } = delivery;
   return publication(retry, { exchange: retryExchange, routingKey: retryKey(actionKey(delivery), delayMs) });
 }
 
-/** To the end of a waiting lane, as it is: not attempted, not counted. */
-export function publishWaiting(delivery: Delivery, lane: WaitingLane): Publication {
-  const timesAside = (delivery.timesAside ?? 0) + 1;
-  return publication({ ...delivery, timesAside }, { exchange: waitingExchange, routingKey: lane });
+export type Parking = { why: ParkReason; notBeforeMs?: number; owed?: string };
+
+/** To where it waits for its endpoint, as it is: not attempted, not counted. */
+export function park(delivery: Delivery, { why, notBeforeMs, owed }: Parking): Parked {
+  const { guid, subscription, createdAt, attempt, body, traceparent } = delivery;
+  const moved = { ...delivery, hop: (delivery.hop ?? 0) + 1 };
+  const key = actionKey(delivery);
+  return {
+    kind: 'park',
+    row: {
+      subscription,
+      createdAt,
+      delivery: guid,
+      attempt,
+      hop: moved.hop,
+      why,
+      action: key,
+      note: writeNote(moved),
+      body,
+      ...(notBeforeMs === undefined ? {} : { notBeforeMs }),
+      ...(owed === undefined ? {} : { owed }),
+      ...(traceparent === undefined ? {} : { traceparent }),
+    },
+    otherwise: publication(moved, { exchange: waitingName(why === 'full' ? 'full' : 'hung'), routingKey: key }),
+  };
+}
+
+/** A parked delivery, as if it had come from the queue of its action. */
+export function unpark(row: ParkedRow, how: { deliveryCount: number; isOverLimit: boolean }): Message {
+  const { action, body, delivery, note, traceparent, why, owed } = row;
+  return {
+    queue: deliveryQueue(action),
+    exchange: deliveriesExchange,
+    routingKey: action,
+    body,
+    messageId: delivery,
+    type: action,
+    note,
+    contentType: 'application/json',
+    deliveryCount: how.deliveryCount,
+    failures: 0,
+    parked: { why, ...(owed === undefined ? {} : { owed }), ...(how.isOverLimit ? { isOverLimit: true } : {}) },
+    ...(traceparent === undefined ? {} : { traceparent }),
+  };
 }
 
 function publication(delivery: Delivery, to: { exchange: string; routingKey: string }): Publication {
@@ -70,16 +124,16 @@ export function actionKey({ interface: interfaceName, action }: Pick<Delivery, '
 
 // One short string instead of a table of headers, which would cost a fifth of the throughput.
 function writeNote(delivery: Delivery): string {
-  const { subscription, generation, event, attempt, createdAt, beganAt, dueAt, timesAside, byHand } = delivery;
+  const { subscription, generation, event, attempt, createdAt, beganAt, dueAt, hop, byHand } = delivery;
   const due = dueAt === undefined ? '' : ` ${dueAt}`;
-  const aside = timesAside === undefined ? '' : ` aside ${timesAside}`;
+  const moved = hop === undefined ? '' : ` hop ${hop}`;
   const hand = byHand === undefined ? '' : ` ${byHand.why} ${byHand.fromAttempt}`;
-  return `1 ${subscription} ${generation} ${event} ${attempt} ${createdAt} ${beganAt}${due}${aside}${hand}`;
+  return `1 ${subscription} ${generation} ${event} ${attempt} ${createdAt} ${beganAt}${due}${moved}${hand}`;
 }
 
 const GUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
 const NOTE = new RegExp(
-  String.raw`^1 (${GUID}) (\d{1,10}) (${GUID}) (\d{1,4}) (\d{1,16}) (\d{1,16})(?: (\d{1,16}))?(?: aside (\d{1,9}))?(?: (resend|test) ([1-9]\d{0,3}))?$`,
+  String.raw`^1 (${GUID}) (\d{1,10}) (${GUID}) (\d{1,4}) (\d{1,16}) (\d{1,16})(?: (\d{1,16}))?(?: hop (\d{1,9}))?(?: (resend|test) ([1-9]\d{0,3}))?$`,
 );
 const TYPE = /^(shipper|carrier)\.([a-z_.]+)$/;
 
@@ -91,7 +145,7 @@ export function readDelivery(message: Message): Delivery | Rejection {
   if (guid === undefined || (interfaceName !== 'shipper' && interfaceName !== 'carrier') || !action || !note) {
     return notADelivery();
   }
-  const [, subscription = '', generation, event = '', attempt, createdAt, beganAt, dueAt, timesAside, why, from] = note;
+  const [, subscription = '', generation, event = '', attempt, createdAt, beganAt, dueAt, hop, why, from] = note;
   const byHand = readByHand(why, from);
   if (byHand !== undefined && byHand.fromAttempt > Number(attempt)) return notADelivery();
   return {
@@ -106,7 +160,9 @@ export function readDelivery(message: Message): Delivery | Rejection {
     createdAt: Number(createdAt),
     beganAt: Number(beganAt),
     ...(dueAt === undefined ? {} : { dueAt: Number(dueAt) }),
-    ...(timesAside === undefined ? {} : { timesAside: Number(timesAside) }),
+    ...(hop === undefined ? {} : { hop: Number(hop) }),
+    ...(message.parked === undefined ? {} : { parked: message.parked }),
+    ...(message.parked === undefined && (message.deliveryCount > 0 || hop !== undefined) ? { mayBeParked: true } : {}),
     body: message.body,
     ...(message.traceparent === undefined ? {} : { traceparent: message.traceparent }),
   };

@@ -23,6 +23,20 @@ export type Message = {
   failures: number;
   /** Why the broker itself moved it, where it did: `expired`, `delivery_limit`, `rejected`. */
   deadLetterReason?: string;
+  /** Where it waited outside of the broker. */
+  parked?: ParkedFor;
+};
+
+/** Why a delivery waits: its endpoint answers and has no room, it hangs, or the broker blocks publishers. */
+export type ParkReason = 'full' | 'hung' | 'blocked';
+
+/** What is to be known of a delivery that waited, beside itself. */
+export type ParkedFor = {
+  why: ParkReason;
+  /** A record (as `writeOutcome` writes it) that could not be published then: it is to leave with what follows. */
+  owed?: string;
+  /** It is one of the oldest of an account that has more parked than it may. */
+  isOverLimit?: boolean;
 };
 
 /** What a step has taken, such as one AMQP message, and the only two things that may be done with it. */
@@ -56,8 +70,33 @@ export type Rejection = { kind: 'reject'; reason: string; detail: string };
 /** A record of what became of an event or of an attempt, for the deactivator and the delivery log. */
 export type Recorded = { kind: 'outcome'; outcome: Outcome };
 
+/** A delivery as it is kept while it waits outside of the broker. Its place is (subscription, createdAt, delivery, attempt, hop). */
+export type ParkedRow = {
+  subscription: string;
+  /** Milliseconds since the epoch. */
+  createdAt: number;
+  /** Guid of the message. */
+  delivery: string;
+  attempt: number;
+  hop: number;
+  why: ParkReason;
+  /** Not to be taken before so many milliseconds have passed; absent: at once. */
+  notBeforeMs?: number;
+  /** `<interface>.<action>` */
+  action: string;
+  note: string;
+  traceparent?: string;
+  body: Buffer;
+  owed?: string;
+};
+
 /** What is to wait outside of the broker until its endpoint has room; alone in what a message causes. */
-export type Parked = { kind: 'park'; publication: Publication };
+export type Parked = {
+  kind: 'park';
+  row: ParkedRow;
+  /** Where it waits instead while it cannot be parked. */
+  otherwise: Publication;
+};
 
 export type Outgoing = Publication | Parked | Rejection | Recorded;
 

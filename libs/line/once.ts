@@ -12,6 +12,8 @@ export type Mark = { key: string; fingerprint: string };
 export type OncePolicy<M> = {
   keyOf: (message: M) => Mark;
   ttlMs: number;
+  /** Whether what is remembered under its key means that it was handled before; without it, anything does. */
+  isRepeat?: (message: M, known: string) => boolean;
   /** What a message causes whose key is remembered, with the same or with another fingerprint. */
   onRepeat: (message: M, isSame: boolean) => Outgoing[];
   isWorthRemembering: (caused: readonly Outgoing[]) => boolean;

@@ -1,4 +1,4 @@
-import { reject, type Message, type Rejection } from './messages.ts';
+import { reject, type Message, type ParkReason, type Rejection } from './messages.ts';
 
 /**
  * What became of an event, and of each attempt. Published in batches to `waybell.outcomes`; times are milliseconds
@@ -67,8 +67,8 @@ export type DeliveryFacts = {
   attempt: number;
   /** When the attempt, or the decision not to make one, ended. */
   at: number;
-  /** Where it waited before the attempt, if it did. */
-  lane?: 'busy' | 'hung';
+  /** Why it was parked before, if it was. */
+  parked?: ParkReason;
   byHand?: ByHand;
   /** What was, or was to be, sent. With the first record of a delivery, and with its end unless that is a success. */
   body?: string;
@@ -98,12 +98,12 @@ export type Answer = {
 export type Delivered = DeliveryFacts & { kind: 'delivered'; beganAt: number; answer: Answer };
 /** Not 2xx, or not in time; the next attempt is due at `retryAt`. */
 export type Failed = DeliveryFacts & { kind: 'failed'; beganAt: number; answer: Answer; retryAt: number };
-/** The last attempt failed, or the delivery grew too old (`expired`, without an answer). */
+/** The last attempt failed; or, without an answer, the delivery grew too old (`expired`) or was one too many (`parked_over_limit`). */
 export type Exhausted = DeliveryFacts & { kind: 'exhausted'; beganAt: number; answer: Answer };
 /** Nobody is to receive it any more: no attempt was made. */
 export type Dropped = DeliveryFacts & { kind: 'dropped'; reason: DropReason };
 
-export type DropReason = 'unsubscribed' | 'deactivated' | 'feature_off';
+export type DropReason = 'unsubscribed' | 'deactivated' | 'feature_off' | 'forgotten';
 
 export type Attempted = Delivered | Failed | Exhausted | Dropped;
 export type Outcome = Routed | Rejected | Attempted;

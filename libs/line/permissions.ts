@@ -16,8 +16,7 @@ import {
   straysQueue,
   suspectsExchange,
   suspectsQueue,
-  waitingExchange,
-  waitingQueue,
+  waitingName,
 } from './topology.ts';
 
 /** What a user of RabbitMQ may do, as its three regular expressions over the names of exchanges and queues. */
@@ -44,8 +43,8 @@ const USES = {
     publishesTo: [deliveriesExchange, outcomesExchange],
   }),
   deliverer: service('deliverer', {
-    takesFrom: [deliveryQueue('*'), waitingQueue('busy'), waitingQueue('hung')],
-    publishesTo: [retryExchange, waitingExchange, outcomesExchange],
+    takesFrom: [deliveryQueue('*')],
+    publishesTo: [retryExchange, waitingName('full'), waitingName('hung'), outcomesExchange],
   }),
   deactivator: service('deactivator', { takesFrom: [deactivatorQueue], publishesTo: [] }),
   'location-tracker': service('location-tracker', {

@@ -97,6 +97,10 @@ export const dropReasons = {
     meaning: "The account's feature that the action needs was off when the attempt was due.",
     remedy: 'Have the feature switched on for the account.',
   },
+  forgotten: {
+    meaning: 'An operator deleted what was to be sent, at the request of the person or company it is about.',
+    remedy: 'Nothing is amiss: there is nothing left to send.',
+  },
 } as const satisfies Record<DropReason, ReasonMeaning>;
 
 /** Why an event made no delivery for somebody. */
@@ -135,6 +139,12 @@ const expired: ReasonMeaning = {
   remedy: 'Answer quickly; then send it again by hand.',
 };
 
+/** Of a delivery that was among the oldest of too many; it had no answer of its own. */
+const parkedOverLimit: ReasonMeaning = {
+  meaning: 'More deliveries of the account waited for endpoints that do not answer than an account may have waiting.',
+  remedy: 'Let the receiver answer, or end the subscription; then send what is missing again by hand.',
+};
+
 const rejected: ReasonMeaning = {
   meaning: 'The event was refused before anything was sent: it breaks the contract with upstream.',
   remedy: 'Upstream has to mend what the detail names and publish again; operators see it with `./waybell rejected`.',
@@ -154,7 +164,7 @@ export const isOwnFault = (rejectionReason: string): boolean => Object.hasOwn(ow
 
 /** Every reason there is, by what it is the reason of. Events are rejected for many more, which their details explain. */
 export const reasonTables: Record<ReasonKind, Partial<Record<string, ReasonMeaning>>> = {
-  failed: { ...failureReasons, expired },
+  failed: { ...failureReasons, expired, parked_over_limit: parkedOverLimit },
   dropped: dropReasons,
   suppressed: suppressionReasons,
   rejected: ownFaults,

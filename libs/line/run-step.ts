@@ -5,6 +5,7 @@ import type { Metrics } from '@waybell/runtime/metrics';
 import { within } from '@waybell/runtime/within';
 import type { Broker } from './broker/connect-broker.ts';
 import type { Consumer } from './broker/consumers.ts';
+import type { Consuming } from './broker/queue-consumer.ts';
 import { Gate } from './gate.ts';
 import { Performer } from './hand-over/performer.ts';
 import type { Rules } from './hand-over/state.ts';
@@ -39,6 +40,8 @@ export type StepTools = {
   once?: Once;
   /** Resolves when they are where they wait. */
   park?: (parked: readonly Parked[]) => Promise<void>;
+  /** Takes what is parked; what it takes is handled as what comes from the queues. */
+  takeParked?: (consuming: Consuming) => Consumer;
   log: Log;
   metrics: Metrics;
   holdMs?: number;
@@ -78,7 +81,7 @@ class StepRunner<M> implements RunningStep {
         this.#performer.hear({ kind: 'back' });
       },
     });
-    const report = new StepReport(running, { log, metrics, held: () => main.held() });
+    const report = new StepReport(running, { log, metrics, held: () => main.held() + (parked?.held() ?? 0) });
     this.#performer = new Performer(running, {
       ...tools,
       clock,
@@ -90,7 +93,8 @@ class StepRunner<M> implements RunningStep {
     const suspects = broker.consume([suspectsQueue(name)], ONE_AT_A_TIME, this.#performer.taking('suspects'));
     const quarantine = { queue: quarantineQueue(name), clock, ...this.#performer.taking('quarantine') };
     this.#quarantine = new Quarantine(broker, quarantine);
-    this.#consumers = [main, suspects, this.#quarantine.consumer];
+    const parked = tools.takeParked?.(this.#performer.taking('queue'));
+    this.#consumers = [main, suspects, this.#quarantine.consumer, ...(parked === undefined ? [] : [parked])];
   }
 
   waitingFor(): string[] {

@@ -10,7 +10,8 @@
  *                                             └────────────── waybell.returns ◀── expiry ─┼─ waybell.retry
  *                                                                    └────────────────────┼────────────┘
  *      (deactivator), (delivery-log) ◀── outcomes.deactivator, .log ◀── waybell.outcomes ◀┤
- *                      (deliverer) ◀── waiting.busy, .hung ◀── waybell.waiting ◀──────────┘
+ *                  waybell.returns ◀── expiry ── waiting.5s, .1m ◀────────────────────────┤ while Postgres is away
+ *                      (deliverer) ◀── Postgres: parked ◀─────────────────────────────────┘
  *
  * Why each argument is as it is: docs/decisions/0003-topology.md.
  */
@@ -20,7 +21,6 @@ export const eventsExchange = 'waybell.events';
 export const deliveriesExchange = 'waybell.deliveries';
 export const retryExchange = 'waybell.retry';
 export const returnsExchange = 'waybell.returns';
-export const waitingExchange = 'waybell.waiting';
 export const outcomesExchange = 'waybell.outcomes';
 export const straysExchange = 'waybell.strays';
 export const suspectsExchange = 'waybell.suspects';
@@ -36,10 +36,11 @@ export const rejectedQueue = 'waybell.rejected';
 export const rejectedReader = 'waybell.rejected.reader';
 
 export const deliveryQueue = (actionKey: string): string => `waybell.deliveries.${actionKey}`;
-/** Where a delivery waits whose receiver takes no more at this moment: `hung` where that only times out. */
-export const WAITING_LANES = ['busy', 'hung'] as const;
-export type WaitingLane = (typeof WAITING_LANES)[number];
-export const waitingQueue = (lane: WaitingLane): string => `waybell.waiting.${lane}`;
+/** How long a delivery waits that cannot be parked, before it is looked at again; longer where its endpoint hangs. */
+export const WAITS_MS = { full: 5_000, hung: 60_000 } as const;
+export type Wait = keyof typeof WAITS_MS;
+/** Of an exchange, and of the one queue behind it. What is published with the key of its action returns with that. */
+export const waitingName = (wait: Wait): string => `waybell.waiting.${formatDuration(WAITS_MS[wait])}`;
 export const suspectsQueue = (service: string): string => `waybell.suspects.${service}`;
 /** Where a suspect waits that was in hand when its process died, to be handled with nothing else in hand. */
 export const quarantineQueue = (service: string): string => `waybell.quarantine.${service}`;
@@ -52,7 +53,7 @@ export const retryQueue = (actionKey: string, delayMs: number): string =>
 export const STEPS = {
   'event-router': ['event-router', 'strays'],
   'location-tracker': ['location-tracker'],
-  deliverer: ['deliverer', 'waiting'],
+  deliverer: ['deliverer'],
   deactivator: ['deactivator'],
   'delivery-log': ['delivery-log'],
 } as const;
@@ -89,7 +90,8 @@ export function topology(options: TopologyOptions): Topology {
       { name: deliveriesExchange, type: 'direct' },
       { name: retryExchange, type: 'direct' },
       { name: returnsExchange, type: 'direct', alternate: straysExchange },
-      { name: waitingExchange, type: 'direct' },
+      { name: waitingName('full'), type: 'fanout' },
+      { name: waitingName('hung'), type: 'fanout' },
       { name: outcomesExchange, type: 'fanout' },
       { name: straysExchange, type: 'fanout' },
       { name: suspectsExchange, type: 'direct' },
@@ -99,7 +101,8 @@ export function topology(options: TopologyOptions): Topology {
       eventsQueue(routerQueue, options.actionKeys),
       eventsQueue(locationsQueue, options.locationKeys),
       ...options.actionKeys.flatMap((key) => actionQueues(key, options.retryDelaysMs(key), queue)),
-      ...WAITING_LANES.map((lane) => queue(waitingQueue(lane), [{ exchange: waitingExchange, routingKey: lane }])),
+      waitingQueue('full', queue),
+      waitingQueue('hung', queue),
       queue(deactivatorQueue, [{ exchange: outcomesExchange, routingKey: '' }]),
       queue(logQueue, [{ exchange: outcomesExchange, routingKey: '' }]),
       ...Object.values(STEPS)
@@ -133,6 +136,13 @@ function actionQueues(actionKey: string, delaysMs: readonly number[], queue: Que
       }),
     ),
   ];
+}
+
+function waitingQueue(wait: Wait, queue: QueueMaker): Queue {
+  return queue(waitingName(wait), [{ exchange: waitingName(wait), routingKey: '' }], {
+    'x-message-ttl': WAITS_MS[wait],
+    'x-dead-letter-exchange': returnsExchange,
+  });
 }
 
 /** Every queue: quorum, at-least-once dead-lettering, and a delivery limit high enough to be a last resort only. */

@@ -10,7 +10,7 @@ import {
   rejectedExchange,
   retryExchange,
   suspectsExchange,
-  waitingExchange,
+  waitingName,
 } from '../topology.ts';
 
 /** RabbitMQ as the line sees it: one connection to publish, one to consume, so that neither can block the other. */
@@ -36,7 +36,8 @@ const EXCHANGES = [
   eventsExchange,
   deliveriesExchange,
   retryExchange,
-  waitingExchange,
+  waitingName('full'),
+  waitingName('hung'),
   outcomesExchange,
   suspectsExchange,
   rejectedExchange,

@@ -119,7 +119,7 @@ type MemberInput = Input & { kind: 'recalled' | 'returned' | 'threw' | 'lacked' 
 function advance<M>(turn: Turn<M>, member: Member<M>, input: MemberInput): void {
   switch (input.kind) {
     case 'recalled':
-      return input.known === undefined ? begin(turn, member) : repeat(turn, member, input.known);
+      return isRepeat(turn, member, input.known) ? repeat(turn, member, input.known) : begin(turn, member);
     case 'returned':
       return cause(turn, member, input.caused);
     case 'threw':
@@ -150,6 +150,11 @@ function begin<M>(turn: Turn<M>, member: Member<M>): void {
 export function mayBegin<M>({ state, rules }: Pick<Turn<M>, 'state' | 'rules'>): boolean {
   if (state.broker === 'writable') return true;
   return rules.drainsWhileBlocked === true && state.broker === 'blocked' && sendings.hasBacklogRoom(state);
+}
+
+function isRepeat<M>({ rules }: Turn<M>, { parsed }: Member<M>, known: string | undefined): known is string {
+  // Only what was parsed is asked for.
+  return known !== undefined && (rules.once?.isRepeat?.(parsed as M, known) ?? true);
 }
 
 function repeat<M>(turn: Turn<M>, member: Member<M>, known: string): void {

@@ -9,6 +9,7 @@ import { LeastGrants } from './0008-least-grants.ts';
 import { DeliveryLog } from './0009-delivery-log.ts';
 import { Sendings } from './0010-sendings.ts';
 import { RejectionsApart } from './0011-rejections-apart.ts';
+import { Parked } from './0012-parked.ts';
 
 /** Every migration, oldest first. One that was released is never changed; the next one changes the tables. */
 export const migrations = [
@@ -23,4 +24,5 @@ export const migrations = [
   DeliveryLog,
   Sendings,
   RejectionsApart,
+  Parked,
 ];

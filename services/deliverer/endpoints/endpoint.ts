@@ -1,0 +1,38 @@
+import { createHash } from 'node:crypto';
+import type { ParkReason } from '@waybell/line/messages';
+
+/** How a request went: answered at once, answered but slowly, or with nothing but waiting to show for it. */
+export type Ending = 'quick' | 'slow' | 'hung';
+
+/** What is called: an account's scheme, host, port and path. */
+export type EndpointKey = {
+  account: string;
+  /** 32 hexadecimal digits: a path may hold secrets. */
+  endpoint: string;
+  /** Scheme, host and port. */
+  host: string;
+  /** Whoever had its parked deliveries last found that it hangs: what a process that does not know it begins with. */
+  isKnownHung?: boolean;
+};
+
+/** Who wants to make a request: what came from a queue, what was parked, or what somebody sends by hand and that never parks. */
+export type Wish = 'fresh' | 'parked' | 'by hand';
+
+/** Leave to make one request, to be ended once; or why there is none now. */
+export type Entry =
+  | { kind: 'granted'; end: (ending: Ending) => void }
+  | { kind: 'full'; why: Exclude<ParkReason, 'blocked'> };
+
+/** How many parked deliveries of an endpoint are wanted now, beside those in hand; and when to ask again, in milliseconds of the clock, if not before. */
+export type Room = { rows: number; askAt?: number };
+
+/** The same as `waybell.endpoint_of(account, url)` in Postgres: the first 16 bytes of a SHA-256. */
+export function endpointKey({ account, callbackUrl }: { account: string; callbackUrl: string }): EndpointKey {
+  // By hand: parsing a URL for each attempt would cost more than everything else that is done with it here.
+  const query = callbackUrl.indexOf('?');
+  const called = query === -1 ? callbackUrl : callbackUrl.slice(0, query);
+  const pathAt = called.indexOf('/', called.indexOf('//') + 2);
+  const host = pathAt === -1 ? called : called.slice(0, pathAt);
+  const endpoint = createHash('sha256').update(`${account} ${called}`).digest('hex').slice(0, 32);
+  return { account, endpoint, host };
+}

@@ -1,0 +1,80 @@
+import type { ParkedRow } from '@waybell/line/messages';
+
+/** Where a parked row is: what it is deleted by. */
+export type RowKey = Pick<ParkedRow, 'subscription' | 'createdAt' | 'delivery' | 'attempt' | 'hop'>;
+
+/** A subscription that has parked rows, or had them a moment ago. */
+export type Head = {
+  subscription: string;
+  account: string;
+  /** Of account and URL, as `endpointKey` makes it: 32 hexadecimal digits. */
+  endpoint: string;
+  /** As its owner knew it last. */
+  isHung: boolean;
+  /** Owners that died since one of its rows was deleted last. */
+  deaths: number;
+};
+
+/** Which rows of an endpoint are wanted, the oldest first. */
+export type Wanted = {
+  /** Names the answer. */
+  endpoint: string;
+  /** Of each of its subscriptions: rows after this one, or from the first. */
+  after: ReadonlyMap<string, RowKey | undefined>;
+  /** Rows, at most. Never more than 1 MiB of bodies, unless the first alone is larger. */
+  limit: number;
+  /** Only what was made before then, in milliseconds since the epoch, whether or not its time has come; else only what may be attempted now. */
+  madeBefore?: number;
+};
+
+export type Taken = { endpoint: string; rows: ParkedRow[] };
+
+/** What is parked for an account. */
+export type Sum = { account: string; rows: number; bytes: number };
+
+/** What waits for its endpoint, in Postgres. Everything rejects with `Unavailable` while that is away. */
+export type ParkingStore = {
+  /** Resolves when all of them are committed; what is there already stays as it is. */
+  insert(rows: readonly ParkedRow[]): Promise<void>;
+  /** Whether each delivery's attempt is parked, moved at least so often. */
+  has(keys: readonly RowKey[]): Promise<boolean[]>;
+  /** Deletes rows; those that are gone already are no error. */
+  remove(keys: readonly RowKey[]): Promise<void>;
+
+  /**
+   * Says that this process lives, and renews, takes and releases shards, so that each process that lives has its share.
+   * `keep`: shards of which it still has rows in hand, and so does not release. Returns the shards that are its own now,
+   * for `LEASE_MS` from when it was asked; `taken`: those among them that another had, or nobody.
+   */
+  lease(owner: string, keep: ReadonlySet<number>): Promise<{ owned: number[]; taken: number[] }>;
+  /** Gives all shards back. */
+  release(owner: string): Promise<void>;
+
+  /** All heads of these shards. */
+  heads(shards: readonly number[]): Promise<Head[]>;
+  /** Heads of these shards that are new or that something happened to (a row of its own says what) since they were asked for last. */
+  dueHeads(shards: readonly number[]): Promise<Head[]>;
+  /** Makes the head of a subscription due for its owner, if it has one. */
+  wake(subscription: string): Promise<void>;
+  take(wanted: readonly Wanted[]): Promise<Taken[]>;
+  /** When the oldest row of each subscription was made, and in how many milliseconds the first may be taken; absent where there is none. */
+  oldest(subscriptions: readonly string[]): Promise<Map<string, { createdAt: number; mayBeTakenInMs: number }>>;
+  /** Deletes heads without rows. Returns the subscriptions whose heads are gone. */
+  removeEmpty(subscriptions: readonly string[]): Promise<string[]>;
+  /** Writes down how endpoints are, for those who meet them next. */
+  markHung(subscriptions: readonly string[], isHung: boolean): Promise<void>;
+
+  /** Adds what was parked and deleted since; negative where more was deleted. */
+  addToSums(changes: readonly Sum[]): Promise<void>;
+  /** Of all accounts together, of each account of these shards that has any, and the largest of all. */
+  sums(shards: readonly number[]): Promise<{ all: Omit<Sum, 'account'>; own: Sum[]; largest?: Sum }>;
+  /** Counts the rows of these shards' accounts anew; repairs heads that are missing or lead to another endpoint. */
+  recount(shards: readonly number[]): Promise<void>;
+};
+
+export const SHARDS = 32;
+export const LEASE_MS = 20_000;
+export const RENEW_MS = 5_000;
+/** What one look takes at most. */
+export const MOST_ROWS = 64;
+export const MOST_BYTES = 2 ** 20;
