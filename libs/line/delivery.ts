@@ -58,10 +58,10 @@ export function publishRetry(delivery: Delivery, delayMs: number): Publication {
   return publication(retry, { exchange: retryExchange, routingKey: retryKey(actionKey(delivery), delayMs) });
 }
 
-export type Parking = { why: ParkReason; notBeforeMs?: number; owed?: string };
+export type Parking = { account: string; why: ParkReason; notBeforeMs?: number; owed?: string };
 
 /** To where it waits for its endpoint, as it is: not attempted, not counted. */
-export function park(delivery: Delivery, { why, notBeforeMs, owed }: Parking): Parked {
+export function park(delivery: Delivery, { account, why, notBeforeMs, owed }: Parking): Parked {
   const { guid, subscription, createdAt, attempt, body, traceparent } = delivery;
   const moved = { ...delivery, hop: (delivery.hop ?? 0) + 1 };
   const key = actionKey(delivery);
@@ -81,7 +81,11 @@ export function park(delivery: Delivery, { why, notBeforeMs, owed }: Parking): P
       ...(owed === undefined ? {} : { owed }),
       ...(traceparent === undefined ? {} : { traceparent }),
     },
-    otherwise: publication(moved, { exchange: waitingName(why === 'full' ? 'full' : 'hung'), routingKey: key }),
+    account,
+    // What is owed, or not due yet, would be lost on that way.
+    ...(why === 'blocked' || owed !== undefined
+      ? {}
+      : { otherwise: publication(moved, { exchange: waitingName(why), routingKey: key }) }),
   };
 }
 

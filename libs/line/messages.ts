@@ -94,8 +94,9 @@ export type ParkedRow = {
 export type Parked = {
   kind: 'park';
   row: ParkedRow;
-  /** Where it waits instead while it cannot be parked. */
-  otherwise: Publication;
+  account: string;
+  /** Where it waits instead while it cannot be parked; absent where that would be wrong, and it is held until it can be. */
+  otherwise?: Publication;
 };
 
 export type Outgoing = Publication | Parked | Rejection | Recorded;

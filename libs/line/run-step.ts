@@ -38,8 +38,8 @@ export type RunningStep = AsyncDisposable & {
 export type StepTools = {
   broker: Broker;
   once?: Once;
-  /** Resolves when they are where they wait. */
-  park?: (parked: readonly Parked[]) => Promise<void>;
+  /** Resolves when it is where it waits. */
+  park?: (parked: Parked) => Promise<void>;
   /** Takes what is parked; what it takes is handled as what comes from the queues. */
   takeParked?: (consuming: Consuming) => Consumer;
   log: Log;

@@ -27,7 +27,8 @@ import { brokerConfig, postgresConfig, processConfig, redisConfig } from '@waybe
 import { readSchedule, scheduleSettings } from '@waybell/line/line-topology';
 import { selectActions } from '@waybell/line/line-topology';
 import { readProxy } from './proxy-tunnel.ts';
-import { readFlow, windowSettings } from './windows/window-settings.ts';
+import { endpointSettings, readEndpoints } from './endpoints/endpoint-settings.ts';
+import { parkedSettings, readParked } from './parking/parked-settings.ts';
 import manifest from './package.json' with { type: 'json' };
 
 export const delivererSettings = {
@@ -39,7 +40,7 @@ export const delivererSettings = {
   ...secretSettings,
   ...scheduleSettings,
   DELIVER_SLOTS: count({ default: 1_024, desc: 'requests under way at once' }),
-  ...windowSettings,
+  ...endpointSettings,
   DELIVER_HELD: count({ default: 1_024, desc: 'deliveries held at once, over all actions' }),
   DELIVER_HELD_BYTES: bytes({
     default: 64 * 2 ** 20,
@@ -52,6 +53,7 @@ export const delivererSettings = {
     }),
     selectActions,
   ),
+  ...parkedSettings,
   DELIVERY_MAX_AGE: duration({ default: 86_400_000, desc: 'older deliveries are exhausted without another attempt' }),
   // shipper-webhooks and carrier-webhooks, Limits.
   SHIPPER_HANDOVER_LIMIT: wait({
@@ -95,7 +97,8 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     ...postgresConfig(settings),
     ...redisConfig(settings),
     actionKeys: selectActions(settings.DELIVER_ACTIONS),
-    flow: readFlow(settings),
+    flow: readEndpoints(settings, settings.DELIVER_HELD),
+    parked: readParked(settings),
     heldLimit: { messages: settings.DELIVER_HELD, bytes: settings.DELIVER_HELD_BYTES },
     maxAgeMs: settings.DELIVERY_MAX_AGE,
     rememberMs: settings.REMEMBER_ATTEMPTS,

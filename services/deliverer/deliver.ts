@@ -1,125 +1,159 @@
-import { firstAttempt, publishRetry, publishWaiting, type Delivery } from '@waybell/line/delivery';
+import { firstAttempt, park, publishRetry, type Delivery, type Parking } from '@waybell/line/delivery';
 import type { Handler, Outgoing } from '@waybell/line/messages';
-import type { Answer, Attempted, DeliveryFacts, DropReason } from '@waybell/line/outcomes';
+import { writeOutcome, type Answer, type Attempted, type DeliveryFacts, type Exhausted } from '@waybell/line/outcomes';
 import type { Schedule } from '@waybell/line/line-topology';
-import type { WaitingLane } from '@waybell/line/topology';
 import type { CallEndpoint } from './call-endpoint.ts';
+import { dropReason } from './drop-reason.ts';
+import { endpointKey, type EndpointKey, type Ending, type Entry, type Wish } from './endpoints/endpoint.ts';
+import { endingOf } from './endpoints/ending.ts';
 import type { FindTarget, Target } from './find-target.ts';
-import { originKey } from './origin-key.ts';
 import { retryDelayMs } from './retry-schedule.ts';
-import { endingOf } from './windows/ending.ts';
-import type { Entry, OriginKey } from './windows/origin.ts';
-import type { Ending } from './windows/window.ts';
 
 export type DecideOptions = {
   findTarget: FindTarget;
-  /** Asks for a slot for one request to the origin of this key. */
-  enter: (key: OriginKey) => Promise<Entry>;
+  /** Asks for leave to make one request to an endpoint. */
+  enter: (key: EndpointKey, wish: Wish) => Promise<Entry>;
+  /** Whether this attempt at the delivery waits already, moved at least as often. */
+  isParked: (delivery: Delivery) => Promise<boolean>;
   /** A delivery older than this is exhausted, `expired`, without another attempt. */
   maxAgeMs: number;
   now: () => number;
 };
 
-export type AttemptOptions = { callEndpoint: CallEndpoint; schedule: Schedule; slowMs: number; now: () => number };
+export type AttemptOptions = {
+  callEndpoint: CallEndpoint;
+  schedule: Schedule;
+  slowMs: number;
+  /** Whether the broker takes nothing: then what failed is parked until its time. */
+  isBlocked: () => boolean;
+  /** An endpoint that was thought to hang has answered what somebody sent by hand. */
+  onRevived: (subscription: string) => void;
+  now: () => number;
+};
 
 export type DeliverOptions = DecideOptions & AttemptOptions;
 
-/** A delivery as it was taken from a queue: of its action, or of a waiting lane. */
-export type Taken = Delivery & { lane?: WaitingLane };
-
-/** What is to be done with a delivery now: attempt it, let it wait unattempted, or nothing more. */
-export type Decision =
-  | { kind: 'attempt'; delivery: Taken; target: Target; end: (ending: Ending) => void }
-  | { kind: 'aside'; caused: Outgoing[] }
-  | { kind: 'over'; caused: Outgoing[] };
-
-export type Decide = (delivery: Taken) => Promise<Decision>;
-export type Attempt = (decision: Decision & { kind: 'attempt' }) => Promise<Outgoing[]>;
+/** What is to be done with a delivery now: attempt it, or what it comes to without. */
+type Decision =
+  | { kind: 'attempt'; target: Target; end: (ending: Ending) => void }
+  | { kind: 'none'; caused: Outgoing[] };
 
 /**
  * One attempt at a delivery: asks who is to receive it now, sends it, and says what follows: nothing more, the next
- * attempt after its delay, or the end. Where the receiver takes no more at this moment the delivery moves to a waiting
- * lane as it is.
+ * attempt after its delay, or the end. Where the endpoint takes no more at this moment the delivery is parked as it is.
  */
 export function deliver(options: DeliverOptions): Handler<Delivery> {
-  const decide = deciding(options);
-  const attempt = attempting(options);
   return async (delivery) => {
-    const decision = await decide(delivery);
-    return decision.kind === 'attempt' ? attempt(decision) : decision.caused;
+    if (delivery.mayBeParked && (await options.isParked(delivery))) return [];
+    const owed = readOwed(delivery);
+    // Its last attempt failed while the broker took nothing: what is left of it is the record.
+    if (owed.at(-1)?.kind === 'exhausted') return owed.map(record);
+    const decision = await decide(delivery, options);
+    const caused = decision.kind === 'none' ? decision.caused : await attempt(delivery, decision, options);
+    // What is parked takes along what is owed.
+    return caused[0]?.kind === 'park' ? caused : [...owed.map(record), ...caused];
   };
 }
 
-export function deciding({ findTarget, enter, maxAgeMs, now }: DecideOptions): Decide {
-  return async (delivery) => {
-    const target = await findTarget(delivery.subscription);
-    const dropped = dropReason(target);
-    if (target === undefined || dropped !== undefined) {
-      const reason = dropped ?? 'unsubscribed';
-      const { body } = delivery;
-      return {
-        kind: 'over',
-        caused: [record({ kind: 'dropped', reason, ...facts(delivery, now()), body: body.toString() })],
-      };
-    }
-    if (now() - delivery.createdAt > maxAgeMs) {
-      return { kind: 'over', caused: [exhausted(delivery, { reason: 'expired', durationMs: 0 }, now())] };
-    }
-    const entry = await enter(originKey(target));
-    if (entry.kind === 'full') return { kind: 'aside', caused: [publishWaiting(delivery, entry.lane)] };
-    return { kind: 'attempt', delivery, target, end: entry.end };
+async function decide(delivery: Delivery, options: DecideOptions): Promise<Decision> {
+  const { findTarget, enter, maxAgeMs, now } = options;
+  const target = await findTarget(delivery.subscription);
+  const dropped = delivery.parked?.isForgotten ? 'forgotten' : dropReason(target);
+  if (target === undefined || dropped !== undefined) {
+    const [reason, body] = [dropped ?? 'unsubscribed', delivery.body.toString()];
+    return without({ kind: 'dropped', reason, ...facts(delivery, now()), body });
+  }
+  if (delivery.parked?.isOverLimit) return without(exhausted(delivery, unanswered('parked_over_limit'), now()));
+  if (now() - delivery.createdAt > maxAgeMs) return without(exhausted(delivery, unanswered('expired'), now()));
+  const entry = await enter({ ...endpointKey(target), isKnownHung: target.isHung }, wishOf(delivery));
+  if (entry.kind === 'granted') return { kind: 'attempt', target, end: entry.end };
+  const { account } = target;
+  const owed = delivery.parked?.owed;
+  return {
+    kind: 'none',
+    caused: [park(delivery, { account, why: entry.why, ...(owed === undefined ? {} : { owed }) })],
   };
 }
 
-export function attempting({ callEndpoint, schedule, slowMs, now }: AttemptOptions): Attempt {
-  return async ({ delivery, target: { callbackUrl, verificationToken, signingSecrets }, end }) => {
-    const beganAt = delivery.attempt === firstAttempt(delivery) ? now() : delivery.beganAt;
-    const begun = { ...delivery, beganAt };
-    // What is thrown is not the receiver's doing, and says nothing against it.
-    let ending: Ending = 'quick';
-    try {
-      const { isDelivered, ...answer } = await callEndpoint({
-        delivery: begun,
-        callbackUrl,
-        verificationToken,
-        signingSecrets,
-      });
-      ending = endingOf({ isDelivered, ...answer }, slowMs);
-      if (isDelivered) return [record({ kind: 'delivered', ...facts(delivery, now()), beganAt, answer })];
-      return afterFailure(begun, answer, retryDelayMs(schedule, begun), now());
-    } finally {
-      end(ending);
-    }
-  };
+type Attempting = Decision & { kind: 'attempt' };
+
+async function attempt(delivery: Delivery, { target, end }: Attempting, options: AttemptOptions): Promise<Outgoing[]> {
+  const { callEndpoint, slowMs, onRevived, now } = options;
+  const { callbackUrl, verificationToken, signingSecrets, isHung } = target;
+  const beganAt = delivery.attempt === firstAttempt(delivery) ? now() : delivery.beganAt;
+  const begun = { ...delivery, beganAt };
+  // What is thrown is not the receiver's doing, and says nothing against it.
+  let ending: Ending = 'quick';
+  try {
+    const called = await callEndpoint({ delivery: begun, callbackUrl, verificationToken, signingSecrets });
+    const { isDelivered, ...answer } = called;
+    ending = endingOf(called, slowMs);
+    if (!isDelivered) return afterFailure(begun, { answer, account: target.account }, options);
+    if (isHung && delivery.byHand !== undefined) onRevived(delivery.subscription);
+    return [record({ kind: 'delivered', ...facts(delivery, now()), beganAt, answer })];
+  } finally {
+    end(ending);
+  }
 }
 
-function afterFailure(delivery: Taken, answer: Answer, delayMs: number | undefined, at: number): Outgoing[] {
-  if (delayMs === undefined) return [exhausted(delivery, answer, at)];
-  const { beganAt } = delivery;
-  return [
-    publishRetry({ ...delivery, attempt: delivery.attempt + 1, dueAt: at + delayMs }, delayMs),
-    record({ kind: 'failed', ...facts(delivery, at), beganAt, answer, retryAt: at + delayMs }),
-  ];
+type Failure = { answer: Answer; account: string };
+
+function afterFailure(delivery: Delivery, { answer, account }: Failure, options: AttemptOptions): Outgoing[] {
+  const { schedule, isBlocked, now } = options;
+  const [delayMs, at] = [retryDelayMs(schedule, delivery), now()];
+  if (delayMs === undefined) {
+    const end = exhausted(delivery, answer, at);
+    return isBlocked() ? [parkOwing(delivery, end, { account, why: 'blocked' })] : [record(end)];
+  }
+  const { hop: _, ...same } = delivery;
+  const retryAt = at + delayMs;
+  const next: Delivery = { ...same, attempt: delivery.attempt + 1, dueAt: retryAt };
+  const failed: Attempted = { kind: 'failed', ...facts(delivery, at), beganAt: delivery.beganAt, answer, retryAt };
+  if (!isBlocked()) return [publishRetry(next, delayMs), record(failed)];
+  return [parkOwing(next, failed, { account, why: 'blocked', notBeforeMs: delayMs })];
 }
 
-function dropReason(target: Target | undefined): DropReason | undefined {
-  if (target === undefined || target.state === 'ended') return 'unsubscribed';
-  if (target.state === 'deactivated') return 'deactivated';
-  return target.isFeatureOn ? undefined : 'feature_off';
+/** Alone in its list, as what is parked must be: the record waits with it. */
+function parkOwing(delivery: Delivery, outcome: Attempted, parking: Parking): Outgoing {
+  const before = delivery.parked?.owed;
+  return park(delivery, {
+    ...parking,
+    owed: [...(before === undefined ? [] : [before]), writeOutcome(outcome)].join('\n'),
+  });
 }
 
-function exhausted(delivery: Taken, answer: Answer, at: number): Outgoing {
+function wishOf({ byHand, parked }: Delivery): Wish {
+  if (byHand?.why === 'test') return 'by hand';
+  return parked === undefined ? 'fresh' : 'parked';
+}
+
+/** The records of attempts before this one, where the broker did not take them then. */
+function readOwed({ parked }: Delivery): Attempted[] {
+  const written = parked?.owed?.split('\n') ?? [];
+  // This service wrote them.
+  return written.map((each) => JSON.parse(each) as Attempted);
+}
+
+function without(outcome: Attempted): Decision {
+  return { kind: 'none', caused: [record(outcome)] };
+}
+
+function unanswered(reason: 'expired' | 'parked_over_limit'): Answer {
+  return { reason, durationMs: 0 };
+}
+
+function exhausted(delivery: Delivery, answer: Answer, at: number): Exhausted {
   const { beganAt, body } = delivery;
-  return record({ kind: 'exhausted', ...facts(delivery, at), beganAt, answer, body: body.toString() });
+  return { kind: 'exhausted', ...facts(delivery, at), beganAt, answer, body: body.toString() };
 }
 
-function facts(delivery: Taken, at: number): DeliveryFacts {
+function facts(delivery: Delivery, at: number): DeliveryFacts {
   const { guid, subscription, generation, event, interface: interfaceName, action, attempt } = delivery;
-  const { lane, byHand, body } = delivery;
+  const { parked, byHand, body } = delivery;
   const known = { delivery: guid, subscription, generation, event, interface: interfaceName, action, attempt, at };
   return {
     ...known,
-    ...(lane === undefined ? {} : { lane }),
+    ...(parked === undefined ? {} : { parked: parked.why }),
     ...(byHand === undefined ? {} : { byHand: byHand.why }),
     ...(attempt === firstAttempt(delivery) ? { body: body.toString() } : {}),
   };

@@ -6,6 +6,8 @@ import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 export type Target = {
   state: 'active' | 'deactivated' | 'ended';
   isFeatureOn: boolean;
+  /** Whether its endpoint hung when somebody who had its parked deliveries looked last. */
+  isHung: boolean;
   account: string;
   callbackUrl: string;
   verificationToken: string;
@@ -17,6 +19,7 @@ type TargetRow = {
   subscription_guid: string;
   state: Target['state'];
   feature_on: boolean;
+  is_hung: boolean;
   account_guid: string;
   callback_url: string;
   verification_token_sealed: Buffer;
@@ -28,7 +31,7 @@ type TargetRow = {
 
 const TARGETS = {
   name: 'delivery-targets',
-  text: `select subscription_guid, state, feature_on, account_guid, callback_url, verification_token_sealed,
+  text: `select subscription_guid, state, feature_on, is_hung, account_guid, callback_url, verification_token_sealed,
            verification_token_key_id, signing_guids, signing_sealed, signing_key_ids
          from unnest($1::uuid[]) wanted(guid) join waybell.delivery_targets t on subscription_guid = wanted.guid
          cross join lateral (
@@ -67,6 +70,7 @@ function readTarget(row: TargetRow, keyRing: KeyRing): Target {
   return {
     state: row.state,
     isFeatureOn: row.feature_on,
+    isHung: row.is_hung,
     account: row.account_guid,
     callbackUrl: row.callback_url,
     verificationToken: open(row.verification_token_sealed, row.verification_token_key_id, row.subscription_guid),

@@ -11,12 +11,14 @@ import { runStep } from '@waybell/line/run-step';
 import { countCallbacks } from './callback-metrics.ts';
 import { openEndpoints } from './call-endpoint.ts';
 import { readConfig } from './config.ts';
-import { deliverStep, waitingStep } from './deliver-step.ts';
+import { deliverStep } from './deliver-step.ts';
 import { DeliveryMetrics } from './delivery-metrics.ts';
 import { findTargetIn } from './find-target.ts';
 import { systemClock } from '@waybell/runtime/clock';
-import { openFlow } from './windows/flow.ts';
-import { watchWindows } from './windows/window-metrics.ts';
+import { watchEndpoints } from './endpoints/endpoint-metrics.ts';
+import { Flow } from './parking/flow.ts';
+import { watchParking } from './parking/parking-metrics.ts';
+import { parkInPostgres } from './parking/postgres-parking.ts';
 
 const config = configOrExit(readConfig);
 
@@ -32,17 +34,29 @@ watchPublishing(broker.publishing, parts.metrics);
 
 const now = Date.now;
 const findTarget = withLastKnown(findTargetIn(postgres, config.keyRing), { ...config.lastKnown, clock: systemClock });
-const flow = openFlow(config.flow, systemClock);
-watchWindows(flow.windows, parts.metrics);
+const store = parkInPostgres(postgres);
+const flow = new Flow({
+  ...config,
+  endpoints: config.flow,
+  store,
+  broker,
+  findTarget,
+  log: parts.log,
+  clock: systemClock,
+  now,
+});
+watchEndpoints(flow.endpoints, parts.metrics);
+watchParking(flow, parts.metrics);
 const deliveryMetrics = new DeliveryMetrics(parts.metrics, now);
-const options = { findTarget, callEndpoint: endpoints.callEndpoint, config, flow, now };
-const tools = { broker, once: onceInRedis(redis, parts), ...parts };
+const step = deliverStep({ ...flow.rules, findTarget, callEndpoint: endpoints.callEndpoint, config, now });
+const tools = { broker, once: onceInRedis(redis, parts), ...flow.tools, ...parts };
 
-await using delivering = runStep(deliveryMetrics.watch(deliverStep(options)), tools);
-await using rotating = runStep(deliveryMetrics.watch(waitingStep(options)), tools);
-parts.readiness.watch(() => [...broker.waitingFor(), ...delivering.waitingFor(), ...rotating.waitingFor()]);
+// Last of all, what is owned is given to others.
+await using _released = flow.released;
+await using delivering = runStep(deliveryMetrics.watch(step), tools);
+parts.readiness.watch(() => [...broker.waitingFor(), ...delivering.waitingFor()]);
 
-// Closed first: the steps end what they have begun, and nothing is to wait for its turn then.
+// Closed first: the step ends what it has begun, and nothing is to wait for its turn then.
 using _ = flow;
 
 await untilShutdown({ graceMs: config.graceMs, log: parts.log });

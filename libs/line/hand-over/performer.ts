@@ -16,8 +16,8 @@ const FLUSH_MS = 20;
 export type PerformerTools<M> = {
   broker: Broker;
   once?: Once;
-  /** Resolves when they are where they wait. Rejects with `Unavailable` where that cannot be or is not known. */
-  park?: (parked: readonly Parked[]) => Promise<void>;
+  /** Resolves when it is where it waits. Rejects with `Unavailable` where that cannot be or is not known. */
+  park?: (parked: Parked) => Promise<void>;
   clock: Clock;
   now?: () => number;
   report: StepReport<M>;
@@ -43,7 +43,6 @@ export class Performer<M> {
   readonly #watchers = new Set<() => void>();
   #toRecall: Do<'recall'>[] = [];
   #toRemember: Do<'remember'>[] = [];
-  #toPark: Do<'park'>[] = [];
   #isTurnEnding = false;
   #flushTimer: Timer | undefined;
   taken = 0;
@@ -101,8 +100,7 @@ export class Performer<M> {
         this.#toRemember.push(effect);
         return this.#endTurnSoon();
       case 'park':
-        this.#toPark.push(effect);
-        return this.#endTurnSoon();
+        return void this.#park(effect);
       case 'run':
         return void this.#run(effect);
       case 'publish':
@@ -166,11 +164,10 @@ export class Performer<M> {
 
   #endTurn(): void {
     this.#isTurnEnding = false;
-    const [recalls, marks, parks] = [this.#toRecall, this.#toRemember, this.#toPark];
-    [this.#toRecall, this.#toRemember, this.#toPark] = [[], [], []];
+    const [recalls, marks] = [this.#toRecall, this.#toRemember];
+    [this.#toRecall, this.#toRemember] = [[], []];
     if (recalls.length > 0) void this.#recall(recalls);
     if (marks.length > 0) void this.#remember(marks);
-    if (parks.length > 0) void this.#park(parks);
   }
 
   async #recall(recalls: readonly Do<'recall'>[]): Promise<void> {
@@ -186,15 +183,15 @@ export class Performer<M> {
     for (const { member } of all) this.hear({ kind: 'remembered', member });
   }
 
-  async #park(all: readonly Do<'park'>[]): Promise<void> {
+  async #park({ sending, parked }: Do<'park'>): Promise<void> {
     let error: unknown;
     try {
       if (this.#tools.park === undefined) throw new Error('this step has nowhere to park');
-      await this.#tools.park(all.map(({ parked }) => parked));
+      await this.#tools.park(parked);
     } catch (thrown) {
       error = thrown;
     }
-    for (const { sending } of all) this.#settled(sending, error);
+    this.#settled(sending, error);
   }
 
   #tell(news: News<M>): void {

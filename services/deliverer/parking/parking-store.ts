@@ -7,6 +7,7 @@ export type RowKey = Pick<ParkedRow, 'subscription' | 'createdAt' | 'delivery' |
 export type Head = {
   subscription: string;
   account: string;
+  shard: number;
   /** Of account and URL, as `endpointKey` makes it: 32 hexadecimal digits. */
   endpoint: string;
   /** As its owner knew it last. */
@@ -78,3 +79,8 @@ export const RENEW_MS = 5_000;
 /** What one look takes at most. */
 export const MOST_ROWS = 64;
 export const MOST_BYTES = 2 ** 20;
+
+/** Names a place in one word. */
+export function placeOf({ subscription, createdAt, delivery, attempt, hop }: RowKey): string {
+  return `${subscription} ${createdAt} ${delivery} ${attempt} ${hop}`;
+}

@@ -1,6 +1,6 @@
-/** Prints what windows do for 10,000 endpoints of all ways: `node services/deliverer/simulation/print-flow.ts [seconds]`. */
+/** Prints what becomes of 10,000 endpoints of all ways: `node services/deliverer/simulation/print-flow.ts [seconds]`. */
 import { count, readEnvironment } from '@waybell/runtime/environment';
-import { readFlow, windowSettings } from '../windows/window-settings.ts';
+import { endpointSettings, readEndpoints } from '../endpoints/endpoint-settings.ts';
 import { receivers, type Mix } from './receivers.ts';
 import { simulateFlow, type Simulated } from './simulate-flow.ts';
 
@@ -10,22 +10,21 @@ const SEED = 20_261_121;
 
 const settings = readEnvironment({
   DELIVER_SLOTS: count({ default: 1_024, desc: 'as the deliverer has it' }),
-  ...windowSettings,
+  ...endpointSettings,
 });
-for (const hasWindows of [true, false]) {
-  const simulated = await simulateFlow({
+const HELD = 1_024;
+print(
+  await simulateFlow({
     receivers: receivers(MIX),
-    flow: readFlow(settings),
-    hasWindows,
+    endpoints: readEndpoints(settings, HELD),
     durationMs: Number(seconds) * 1_000,
-    held: 1_024,
+    held: HELD,
     random: randomFrom(SEED),
-  });
-  print(hasWindows ? 'with windows' : 'first come, first served', simulated);
-}
+  }),
+);
 
-function print(title: string, { waitsMs, slotsUsed, putAside }: Simulated): void {
-  process.stdout.write(`\n${title}, ${seconds} s; put aside: busy ${putAside.busy}, hung ${putAside.hung}\n`);
+function print({ waitsMs, slotsUsed, parked }: Simulated): void {
+  process.stdout.write(`${seconds} s; parked: full ${parked.full}, hung ${parked.hung}\n`);
   const used = slotsUsed.toSorted((one, other) => one - other);
   process.stdout.write(`slots used: p50 ${at(used, 0.5)}, max ${at(used, 1)}\n`);
   console.table(

@@ -1,6 +1,9 @@
 /** Endpoints by their way of answering, each with a load of its own. Times are milliseconds. */
 export type Receiver = {
   kind: string;
+  /** Without them each has its own. */
+  account?: string;
+  host?: string;
   interface: 'carrier' | 'shipper';
   /** How long a request made at `at` takes; Infinity for one that is never answered. */
   answerMs: (at: number, random: () => number) => number;

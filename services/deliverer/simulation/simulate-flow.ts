@@ -1,33 +1,35 @@
-import { publishDelivery } from '@waybell/line/delivery';
+import { park, publishDelivery, type Delivery } from '@waybell/line/delivery';
 import { lineTopology } from '@waybell/line/line-topology';
 import type { Source } from '@waybell/line/messages';
 import { runStep } from '@waybell/line/run-step';
 import { readSchedule, scheduleSettings } from '@waybell/line/line-topology';
 import { MemoryBroker } from '@waybell/line/testing/memory-broker';
 import { goOn, MemoryLink } from '@waybell/line/testing/memory-link';
-import { deactivatorQueue, logQueue, type WaitingLane } from '@waybell/line/topology';
+import { deactivatorQueue, logQueue } from '@waybell/line/topology';
+import type { ParkReason } from '@waybell/line/messages';
 import { readEnvironment } from '@waybell/runtime/environment';
 import { createLog } from '@waybell/runtime/log';
 import { createMetrics } from '@waybell/runtime/metrics';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import type { Call } from '../call-endpoint.ts';
-import { deliverStep, waitingStep } from '../deliver-step.ts';
+import { deliverStep } from '../deliver-step.ts';
+import { endpointKey } from '../endpoints/endpoint.ts';
+import type { EndpointsOptions } from '../endpoints/endpoints.ts';
 import type { Target } from '../find-target.ts';
 import { retryDelayMs } from '../retry-schedule.ts';
 import { aDelivery } from '../testing/delivery.ts';
-import { openFlow, type Flow, type FlowLimits } from '../windows/flow.ts';
-import type { Entry } from '../windows/origin.ts';
-import { Windows, type WindowsOptions } from '../windows/windows.ts';
+import { Flow } from '../parking/flow.ts';
+import { MemoryParking } from '../parking/testing/memory-parking.ts';
 import type { Receiver } from './receivers.ts';
 
 export type SimulationOptions = {
   receivers: readonly Receiver[];
-  flow: FlowLimits;
-  /** False: requests wait for a slot first come, first served, whoever they are for. */
-  hasWindows: boolean;
+  endpoints: EndpointsOptions;
   /** Deliveries come for so long; then the simulation ends. */
   durationMs: number;
   held: number;
+  /** Deliveries of the first receiver that are parked from the start. */
+  parkedBefore?: number;
   random: () => number;
 };
 
@@ -36,7 +38,7 @@ export type Simulated = {
   waitsMs: Map<string, number[]>;
   /** Slots in use, once a second. */
   slotsUsed: number[];
-  putAside: Record<WaitingLane, number>;
+  parked: Record<ParkReason, number>;
 };
 
 const LIMIT_MS = { carrier: 3_000, shipper: 60_000 };
@@ -56,6 +58,7 @@ class Simulation {
   readonly #clock = new TurnedClock();
   readonly #broker = new MemoryBroker(lineTopology({ schedule, eventsLimitBytes: BYTES, quorumSize: 1 }), this.#clock);
   readonly #link = new MemoryLink(this.#broker);
+  readonly #parking: MemoryParking;
   readonly #flow: Flow;
   readonly #waitsMs: Simulated['waitsMs'] = new Map();
   /** When the attempt is due of each delivery that waits for one. */
@@ -65,40 +68,45 @@ class Simulation {
 
   constructor(options: SimulationOptions) {
     this.#options = options;
-    const limits = { ...options.flow, clock: this.#clock };
-    const flow = openFlow(options.flow, this.#clock);
-    this.#flow = options.hasWindows ? flow : { ...flow, windows: new NoWindows(limits) };
-    const step = {
-      findTarget: async (subscription: string) => targetOf(subscription),
-      callEndpoint: (call: Call) => this.#call(call),
-      flow: this.#flow,
-      // A delivery says it in whole milliseconds.
-      now: () => Math.round(this.#clock.now()),
-      config: {
-        actionKeys: ['carrier.order.created', 'shipper.order.created'],
-        heldLimit: { messages: options.held, bytes: BYTES },
-        flow: options.flow,
-        schedule,
-        maxAgeMs: Infinity,
-        rememberMs: Infinity,
-      },
+    const clock = this.#clock;
+    const [broker, now] = [this.#link.asBroker, () => Math.round(clock.now())];
+    const findTarget = async (subscription: string) => this.#targetOf(subscription);
+    this.#parking = new MemoryParking({ now, whose: (subscription) => endpointKey(this.#targetOf(subscription)) });
+    const most = { rows: Infinity, bytes: Infinity };
+    this.#flow = new Flow({
+      endpoints: options.endpoints,
+      parked: { held: { rows: options.held / 2, bytes: BYTES }, ofAccount: most, ofAll: most },
+      maxAgeMs: Infinity,
+      store: this.#parking,
+      ...{ broker, findTarget, log, clock, now },
+    });
+    const config = {
+      actionKeys: ['carrier.order.created', 'shipper.order.created'],
+      heldLimit: { messages: options.held, bytes: BYTES },
+      flow: options.endpoints,
+      schedule,
+      maxAgeMs: Infinity,
+      rememberMs: Infinity,
     };
-    const broker = this.#link.asBroker;
-    runStep(deliverStep(step), { broker, log, metrics, clock: this.#clock });
-    runStep(waitingStep(step), { broker, log, metrics, clock: this.#clock });
+    const callEndpoint = (call: Call) => this.#call(call);
+    runStep(deliverStep({ ...this.#flow.rules, findTarget, callEndpoint, config, now }), {
+      ...{ broker, log, metrics, clock },
+      ...this.#flow.tools,
+    });
     const forgetting = { onTaken: (source: Source) => source.acknowledge(), onCut: () => undefined };
     broker.consume([deactivatorQueue, logQueue], { messages: 1, bytes: BYTES }, forgetting);
   }
 
   async run(): Promise<Simulated> {
-    const { receivers, durationMs: end, random } = this.#options;
+    const { receivers, durationMs: end, parkedBefore = 0, random } = this.#options;
+    for (let number = 0; number < parkedBefore; number += 1) await this.#parkBefore(number);
     for (const [place, receiver] of receivers.entries()) this.#load(receiver, place, random() * receiver.everyMs);
     const slotsUsed: number[] = [];
     this.#everySecond(() => slotsUsed.push(this.#slotsUsed));
     const turning = { clock: this.#clock, links: [this.#link], end };
     for (let isGoingOn = true; isGoingOn;) isGoingOn = await goOn(turning);
     for (const [guid, dueAt] of this.#dueAt) if (dueAt <= end) this.#waited(guid, Infinity);
-    return { waitsMs: this.#waitsMs, slotsUsed, putAside: this.#flow.windows.figures().aside };
+    return { waitsMs: this.#waitsMs, slotsUsed, parked: this.#flow.parked };
   }
 
   #load(receiver: Receiver, place: number, delayMs: number): void {
@@ -108,16 +116,26 @@ class Simulation {
     });
   }
 
-  #arrive({ interface: interfaceName }: Receiver, place: number): void {
+  #arrive(receiver: Receiver, place: number): void {
+    const delivery = this.#make(receiver, place);
+    this.#dueAt.set(delivery.guid, this.#clock.now());
+    this.#broker.publish(publishDelivery(delivery));
+  }
+
+  #make({ interface: interfaceName }: Receiver, place: number): Delivery {
     this.#made += 1;
-    const guid = `${place} ${this.#made}`;
     const at = Math.round(this.#clock.now());
     const subscription = `00000000-0000-4000-8000-${String(place).padStart(12, '0')}`;
-    const times = { createdAt: at, beganAt: at };
-    this.#dueAt.set(guid, this.#clock.now());
-    this.#broker.publish(
-      publishDelivery(aDelivery({ guid, interface: interfaceName, subscription, body: NOTHING, ...times })),
-    );
+    const what = { interface: interfaceName, subscription, body: NOTHING, createdAt: at, beganAt: at };
+    return aDelivery({ guid: `${place} ${this.#made}`, ...what });
+  }
+
+  /** Of the first receiver; made before the simulation began. */
+  async #parkBefore(number: number): Promise<void> {
+    const [receiver] = this.#options.receivers;
+    if (receiver === undefined) return;
+    const delivery = { ...this.#make(receiver, 0), createdAt: number - (this.#options.parkedBefore ?? 0) };
+    await this.#parking.insert([park(delivery, { account: receiver.account ?? 'x', why: 'hung' }).row]);
   }
 
   async #call({ delivery }: Call) {
@@ -149,52 +167,23 @@ class Simulation {
     return receiver;
   }
 
+  #targetOf(subscription: string): Target {
+    const { account = subscription, host = subscription } = this.#receiverOf(subscription.slice(-12));
+    return {
+      state: 'active',
+      isFeatureOn: true,
+      isHung: false,
+      account,
+      callbackUrl: `https://${host}.example/${subscription}`,
+      verificationToken: '',
+      signingSecrets: [],
+    };
+  }
+
   #everySecond(look: () => void): void {
     this.#clock.after(1_000, () => {
       look();
       this.#everySecond(look);
     });
   }
-}
-
-/** The comparison: a slot for whoever comes first. */
-class NoWindows extends Windows {
-  readonly #waiting: ((entry: Entry) => void)[] = [];
-  #free: number;
-
-  constructor(options: WindowsOptions) {
-    super(options);
-    this.#free = options.slots;
-  }
-
-  override enter(): Promise<Entry> {
-    return new Promise((resolve) => {
-      this.#waiting.push(resolve);
-      this.#serve();
-    });
-  }
-
-  #serve(): void {
-    if (this.#free === 0) return;
-    const grant = this.#waiting.shift();
-    if (grant === undefined) return;
-    this.#free -= 1;
-    const end = () => {
-      this.#free += 1;
-      this.#serve();
-    };
-    grant({ kind: 'granted', end });
-  }
-}
-
-function targetOf(subscription: string): Target {
-  const callbackUrl = `https://${subscription}.example/callback`;
-  return {
-    state: 'active',
-    isFeatureOn: true,
-    account: subscription,
-    callbackUrl,
-    verificationToken: '',
-    signingSecrets: [],
-  };
 }

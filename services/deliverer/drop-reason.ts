@@ -1,0 +1,9 @@
+import type { DropReason } from '@waybell/line/outcomes';
+import type { Target } from './find-target.ts';
+
+/** Why nothing is sent to it any more; undefined where it is. */
+export function dropReason(target: Target | undefined): DropReason | undefined {
+  if (target === undefined || target.state === 'ended') return 'unsubscribed';
+  if (target.state === 'deactivated') return 'deactivated';
+  return target.isFeatureOn ? undefined : 'feature_off';
+}

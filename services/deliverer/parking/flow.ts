@@ -1,0 +1,98 @@
+import type { Broker } from '@waybell/line/broker/connect-broker';
+import type { Delivery } from '@waybell/line/delivery';
+import type { StepTools } from '@waybell/line/run-step';
+import type { Clock } from '@waybell/runtime/clock';
+import type { Log } from '@waybell/runtime/log';
+import { microBatch } from '@waybell/runtime/micro-batch';
+import type { ParkReason } from '@waybell/line/messages';
+import { Endpoints, type EndpointsOptions } from '../endpoints/endpoints.ts';
+import type { DeliverStepOptions } from '../deliver-step.ts';
+import type { FindTarget } from '../find-target.ts';
+import { ParkingOwner } from './owner.ts';
+import { Park } from './park.ts';
+import { placeOf, type ParkingStore, type RowKey } from './parking-store.ts';
+import { Sums } from './sums.ts';
+import type { ParkedLimits } from './what-is-over.ts';
+
+export type FlowOptions = {
+  endpoints: EndpointsOptions;
+  parked: ParkedLimits;
+  maxAgeMs: number;
+  store: ParkingStore;
+  broker: Broker;
+  findTarget: FindTarget;
+  log: Log;
+  clock: Clock;
+  /** Milliseconds since the epoch. */
+  now: () => number;
+};
+
+const NOTHING = { hung: 0, waiting: 0, withRoomMs: 0, taken: 0, all: { rows: 0, bytes: 0 }, oldestMs: 0 };
+
+/** Who may be called now, and what becomes of what waits: the endpoints, and what is parked for them. */
+export class Flow {
+  readonly endpoints: Endpoints;
+  /** Moves parked, by why. */
+  readonly parked: Record<ParkReason, number> = { full: 0, hung: 0, blocked: 0 };
+  readonly #options: FlowOptions;
+  readonly #sums = new Sums();
+  readonly #park: Park;
+  readonly #has: (key: RowKey) => Promise<boolean>;
+  #owner: ParkingOwner | undefined;
+
+  constructor(options: FlowOptions) {
+    this.#options = options;
+    const { store, broker, clock } = options;
+    this.endpoints = new Endpoints({
+      ...options.endpoints,
+      clock,
+      onRoom: (endpoint) => this.#owner?.hasRoom(endpoint),
+    });
+    const onParked = (why: ParkReason) => void (this.parked[why] += 1);
+    this.#park = new Park({ store, broker, sums: this.#sums, clock, onParked });
+    this.#has = microBatch((keys: RowKey[]) => store.has(keys), { nameOf: placeOf });
+  }
+
+  /** For the step that delivers. */
+  get tools(): Required<Pick<StepTools, 'park' | 'takeParked'>> {
+    return {
+      park: this.#park.park,
+      takeParked: (consuming) => {
+        this.#owner = new ParkingOwner({ ...this.#options, ...this, sums: this.#sums }, consuming);
+        return this.#owner.consumer;
+      },
+    };
+  }
+
+  /** What the step asks it. */
+  get rules(): Pick<DeliverStepOptions, 'enter' | 'isParked' | 'isHeld' | 'isBlocked' | 'onRevived'> {
+    const { broker, store } = this.#options;
+    return {
+      enter: (key, wish) => this.endpoints.enter(key, wish),
+      isParked: (delivery) => this.#has(keyOf(delivery)),
+      isHeld: (delivery) => this.#owner?.holds(keyOf(delivery)) === true,
+      isBlocked: () => broker.state() === 'blocked',
+      // It would be found out at the next probe.
+      onRevived: (subscription) => void store.wake(subscription).catch(() => undefined),
+    };
+  }
+
+  figures() {
+    const owned = this.#owner?.figures() ?? NOTHING;
+    return { ...owned, isAway: this.#park.isAway };
+  }
+
+  /** Nobody waits in hand any more: what cannot be served at once is parked, for another process or a later one. */
+  [Symbol.dispose](): void {
+    this.endpoints.close();
+  }
+
+  /** To be disposed of once what is in hand has come to its end: gives what it owns to others. */
+  get released(): AsyncDisposable {
+    return { [Symbol.asyncDispose]: async () => this.#owner?.[Symbol.asyncDispose]() };
+  }
+}
+
+function keyOf({ subscription, createdAt, guid: delivery, attempt, hop = 0 }: Delivery): RowKey {
+  return { subscription, createdAt, delivery, attempt, hop };
+}

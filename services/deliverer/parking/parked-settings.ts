@@ -1,0 +1,24 @@
+import { bytes, count } from '@waybell/runtime/environment';
+import type { ParkedLimits } from './what-is-over.ts';
+
+/** How much may wait for endpoints; beyond, the oldest end as `parked_over_limit`. */
+export const parkedSettings = {
+  PARKED_MAX_ROWS: count({ default: 1_000_000, desc: 'deliveries of one account that may be parked' }),
+  PARKED_MAX_BYTES: bytes({ default: 2 ** 30, desc: 'what they may weigh together' }),
+  PARKED_ALL_MAX_ROWS: count({ default: 10_000_000, desc: 'deliveries of all accounts that may be parked' }),
+  PARKED_ALL_MAX_BYTES: bytes({ default: 10 * 2 ** 30, desc: 'what they may weigh together' }),
+};
+
+type ParkedSettings = Record<keyof typeof parkedSettings | 'DELIVER_HELD' | 'DELIVER_HELD_BYTES', number>;
+
+/** Of what may be held, so much may have been parked before, beside what comes from the queues. */
+const HELD_PART = 1 / 2;
+
+export function readParked(settings: ParkedSettings): ParkedLimits {
+  const held = (most: number) => Math.max(1, Math.floor(most * HELD_PART));
+  return {
+    held: { rows: held(settings.DELIVER_HELD), bytes: held(settings.DELIVER_HELD_BYTES) },
+    ofAccount: { rows: settings.PARKED_MAX_ROWS, bytes: settings.PARKED_MAX_BYTES },
+    ofAll: { rows: settings.PARKED_ALL_MAX_ROWS, bytes: settings.PARKED_ALL_MAX_BYTES },
+  };
+}

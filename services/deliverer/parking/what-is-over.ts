@@ -1,0 +1,106 @@
+import type { Clock } from '@waybell/runtime/clock';
+import { dropReason } from '../drop-reason.ts';
+import type { FindTarget } from '../find-target.ts';
+import { EndParked } from './end-parked.ts';
+import type { Owned } from './owned.ts';
+import type { ParkingStore } from './parking-store.ts';
+import type { RowsInHand } from './rows-in-hand.ts';
+import type { HeldRows } from './take-where-room.ts';
+
+/** How much may be parked: in hand at once, of one account, and of all together. */
+export type ParkedLimits = { held: HeldRows; ofAccount: HeldRows; ofAll: HeldRows };
+
+export type WhatIsOverOptions = {
+  store: Pick<ParkingStore, 'take' | 'sums' | 'oldest'>;
+  owned: Owned;
+  inHand: RowsInHand;
+  findTarget: FindTarget;
+  parked: ParkedLimits;
+  maxAgeMs: number;
+  clock: Clock;
+  now: () => number;
+  isPaused: () => boolean;
+  onFailed: (error: unknown) => void;
+};
+
+const MOST_LOOKED_UP = 1_000;
+
+/** Finds parked deliveries that are to end without an attempt: nobody is to have them, they are too old, or too many. */
+export class WhatIsOver {
+  readonly #options: WhatIsOverOptions;
+  readonly #ends: EndParked;
+  /** Subscriptions to which something happened. */
+  readonly #toSee = new Set<string>();
+  /** What is parked for all accounts. */
+  all: HeldRows = { rows: 0, bytes: 0 };
+  /** The age of the oldest of what is owned. */
+  oldestMs = 0;
+
+  constructor(options: WhatIsOverOptions) {
+    this.#options = options;
+    this.#ends = new EndParked({ ...options, limit: options.parked.held.rows });
+  }
+
+  close(): void {
+    this.#ends.clear();
+  }
+
+  changed(subscription: string): void {
+    this.#toSee.add(subscription);
+  }
+
+  /** Of what changed: ended, switched off, or its feature off. */
+  async see(): Promise<void> {
+    await Promise.all([...this.#toSee].map((subscription) => this.#see(subscription)));
+  }
+
+  /** The oldest of who has too many: of an account beyond its own bound, and of the largest beyond that of all. */
+  async keepBounds(shards: readonly number[]): Promise<void> {
+    const { store, owned, parked } = this.#options;
+    const { all, own, largest } = await store.sums(shards);
+    this.all = all;
+    for (const sum of own) {
+      const { account } = sum;
+      const beyondAll = largest?.account === account ? beyond(all, parked.ofAll) : 0;
+      const excess = Math.max(beyond(sum, parked.ofAccount), beyondAll);
+      if (excess === 0 || this.#ends.has(account)) continue;
+      const subscriptions = owned.ofAccount(account);
+      this.#ends.begin({ name: account, account, subscriptions, most: excess, isOverLimit: true });
+    }
+  }
+
+  /** What grew too old while it was parked. */
+  async findTooOld(): Promise<void> {
+    const { store, owned, maxAgeMs, now } = this.#options;
+    const subscriptions = owned.subscriptions();
+    let oldestAt = now();
+    for (let first = 0; first < subscriptions.length; first += MOST_LOOKED_UP) {
+      const oldest = await store.oldest(subscriptions.slice(first, first + MOST_LOOKED_UP));
+      for (const [subscription, { createdAt }] of oldest) {
+        oldestAt = Math.min(oldestAt, createdAt);
+        const madeBefore = now() - maxAgeMs;
+        if (createdAt < madeBefore && !this.#ends.has(subscription)) this.#end(subscription, { madeBefore });
+      }
+    }
+    this.oldestMs = now() - oldestAt;
+  }
+
+  async #see(subscription: string): Promise<void> {
+    const isOver = dropReason(await this.#options.findTarget(subscription)) !== undefined;
+    this.#toSee.delete(subscription);
+    if (isOver) this.#end(subscription);
+    else this.#ends.stop(subscription);
+  }
+
+  #end(subscription: string, which: { madeBefore?: number } = {}): void {
+    const account = this.#options.owned.of(subscription)?.account;
+    if (account === undefined) return;
+    this.#ends.begin({ name: subscription, account, subscriptions: [subscription], isOverLimit: false, ...which });
+  }
+}
+
+/** Rows that are too many, by their number or by what they weigh in the mean. */
+function beyond({ rows, bytes }: HeldRows, limit: HeldRows): number {
+  const tooManyBytes = Math.max(0, bytes - limit.bytes);
+  return Math.max(0, rows - limit.rows, rows === 0 ? 0 : Math.ceil((tooManyBytes * rows) / Math.max(1, bytes)));
+}
