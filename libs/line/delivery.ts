@@ -87,7 +87,7 @@ export function park(delivery: Delivery, { why, notBeforeMs, owed }: Parking): P
 
 /** A parked delivery, as if it had come from the queue of its action. */
 export function unpark(row: ParkedRow, how: { deliveryCount: number; isOverLimit: boolean }): Message {
-  const { action, body, delivery, note, traceparent, why, owed } = row;
+  const { action, body, delivery, note, traceparent, why, owed, isForgotten } = row;
   return {
     queue: deliveryQueue(action),
     exchange: deliveriesExchange,
@@ -99,7 +99,12 @@ export function unpark(row: ParkedRow, how: { deliveryCount: number; isOverLimit
     contentType: 'application/json',
     deliveryCount: how.deliveryCount,
     failures: 0,
-    parked: { why, ...(owed === undefined ? {} : { owed }), ...(how.isOverLimit ? { isOverLimit: true } : {}) },
+    parked: {
+      why,
+      ...(owed === undefined ? {} : { owed }),
+      ...(isForgotten ? { isForgotten } : {}),
+      ...(how.isOverLimit ? { isOverLimit: true } : {}),
+    },
     ...(traceparent === undefined ? {} : { traceparent }),
   };
 }
