@@ -91,7 +91,7 @@ export function park(delivery: Delivery, { account, why, notBeforeMs, owed }: Pa
 
 /** A parked delivery, as if it had come from the queue of its action. */
 export function unpark(row: ParkedRow, how: { deliveryCount: number; isOverLimit: boolean }): Message {
-  const { action, body, delivery, note, traceparent, why, owed } = row;
+  const { action, body, delivery, note, traceparent, why, owed, isForgotten } = row;
   return {
     queue: deliveryQueue(action),
     exchange: deliveriesExchange,
@@ -103,7 +103,12 @@ export function unpark(row: ParkedRow, how: { deliveryCount: number; isOverLimit
     contentType: 'application/json',
     deliveryCount: how.deliveryCount,
     failures: 0,
-    parked: { why, ...(owed === undefined ? {} : { owed }), ...(how.isOverLimit ? { isOverLimit: true } : {}) },
+    parked: {
+      why,
+      ...(owed === undefined ? {} : { owed }),
+      ...(isForgotten ? { isForgotten } : {}),
+      ...(how.isOverLimit ? { isOverLimit: true } : {}),
+    },
     ...(traceparent === undefined ? {} : { traceparent }),
   };
 }

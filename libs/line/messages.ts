@@ -35,6 +35,8 @@ export type ParkedFor = {
   why: ParkReason;
   /** A record (as `writeOutcome` writes it) that could not be published then: it is to leave with what follows. */
   owed?: string;
+  /** Its body was deleted for an erasure request. */
+  isForgotten?: boolean;
   /** It is one of the oldest of an account that has more parked than it may. */
   isOverLimit?: boolean;
 };
@@ -86,7 +88,10 @@ export type ParkedRow = {
   action: string;
   note: string;
   traceparent?: string;
+  /** Empty where it was forgotten. */
   body: Buffer;
+  /** Its body was deleted for an erasure request; only in what is taken. */
+  isForgotten?: boolean;
   owed?: string;
 };
 

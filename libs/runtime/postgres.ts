@@ -14,6 +14,8 @@ export type PostgresOptions = ServerAddress & {
   timeoutMs: number;
   /** After so long without a statement a connection is closed. */
   keptIdleMs?: number;
+  /** Of the server, for each of these connections, whatever the database's default is. Neither may have a space in it. */
+  settings?: Record<string, string>;
   log: Log;
 };
 
@@ -22,7 +24,8 @@ export type PostgresOptions = ServerAddress & {
  * loss of an idle connection is a log line.
  */
 export function connectPostgres(options: PostgresOptions): Postgres {
-  const { url, tls, role, poolSize, timeoutMs, keptIdleMs = 10_000, log } = options;
+  const { url, tls, role, poolSize, timeoutMs, keptIdleMs = 10_000, settings = {}, log } = options;
+  const set = Object.entries({ ...(role === '' ? {} : { role }), ...settings });
   const pool = new pg.Pool({
     connectionString: url,
     // Given in any case: else PGSSLMODE would decide, which can say not to check anything.
@@ -34,7 +37,7 @@ export function connectPostgres(options: PostgresOptions): Postgres {
     idle_in_transaction_session_timeout: timeoutMs,
     keepAlive: true,
     idleTimeoutMillis: keptIdleMs,
-    ...(role === '' ? {} : { options: `-c role=${role}` }),
+    ...(set.length === 0 ? {} : { options: set.map(([name, value]) => `-c ${name}=${value}`).join(' ') }),
   });
   pool.on('error', (error) => log.warn({ server: placeOf(url), reason: error.message }, 'postgres.connection-lost'));
   // Whoever holds one hears of its loss by their query; an event that nobody hears would end the process.
@@ -56,6 +59,16 @@ export async function onConnection<T>(postgres: Postgres, work: (client: pg.Pool
     client.release(true);
     throw error;
   }
+}
+
+/** Statements of which all are committed or none, on one connection. Each sees what was committed before it began. */
+export async function inTransaction<T>(postgres: Postgres, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  return onConnection(postgres, async (client) => {
+    await client.query('begin isolation level read committed');
+    const result = await work(client);
+    await client.query('commit');
+    return result;
+  });
 }
 
 /**

@@ -1,4 +1,4 @@
-import { onConnection, whenAvailable, type Postgres } from '@waybell/runtime/postgres';
+import { inTransaction, onConnection, whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 
 export const DAY_MS = 86_400_000;
 
@@ -82,8 +82,7 @@ const partitionOf = (table: Table, day: number): string => `${table}_${nameOf(da
 
 async function createPartition(postgres: Postgres, table: Table, day: number): Promise<void> {
   const name = `delivery_log.${partitionOf(table, day)}`;
-  await onConnection(postgres, async (client) => {
-    await client.query('begin');
+  await inTransaction(postgres, async (client) => {
     // Several replicas find at the same moment that it is missing.
     await client.query('select pg_advisory_xact_lock($1)', [ONE_CREATES]);
     const { rows } = await client.query<{ is_attached: boolean }>(
@@ -101,7 +100,6 @@ async function createPartition(postgres: Postgres, table: Table, day: number): P
            for values from ('${nameOf(day)} 00:00Z') to ('${nameOf(day + 1)} 00:00Z')`,
       );
     }
-    await client.query('commit');
   });
 }
 

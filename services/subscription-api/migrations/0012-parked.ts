@@ -43,7 +43,7 @@ create table waybell.parked (
   subscription uuid not null,
   -- Milliseconds since the epoch, as the delivery has it.
   created_at bigint not null,
-  delivery text not null,
+  delivery text collate "C" not null,
   attempt int not null,
   hop int not null,
   why text not null check (why in ('full', 'hung', 'blocked')),
@@ -61,7 +61,6 @@ create table waybell.parked (
 create table waybell.parked_heads (
   subscription uuid primary key,
   account uuid not null,
-  endpoint bytea not null,
   shard int not null,
   -- When its owner is to look at it anew: 'infinity' once it has.
   look_at timestamptz not null default now(),
@@ -90,8 +89,7 @@ const TRIGGERS = `
 create function waybell.follow_subscription() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
-  update waybell.parked_heads
-  set endpoint = waybell.endpoint_of(new.account_guid, new.callback_url), look_at = now() where subscription = new.guid;
+  update waybell.parked_heads set look_at = now() where subscription = new.guid;
   return null;
 end $$;
 create trigger parked_heads_follow after update of callback_url, generation, is_active, ended_at on waybell.subscriptions
@@ -102,7 +100,9 @@ execute function waybell.follow_subscription();
 create function waybell.follow_account() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
-  update waybell.parked_heads set look_at = now() where account = new.guid;
+  update waybell.parked_heads set look_at = now() where subscription in (
+    select subscription from waybell.parked_heads where shard = waybell.shard_of(new.guid) and account = new.guid
+    order by subscription for no key update);
   return null;
 end $$;
 create trigger parked_heads_follow after update of features on waybell.accounts
@@ -138,7 +138,7 @@ grant execute on function waybell.endpoint_of(uuid, text), waybell.shard_of(uuid
 grant select, insert, delete on waybell.parked, waybell.parked_owners to waybell_deliverer;
 grant update (seen_at) on waybell.parked_owners to waybell_deliverer;
 grant select, insert, delete on waybell.parked_heads to waybell_deliverer;
-grant update (endpoint, look_at, is_hung, deaths) on waybell.parked_heads to waybell_deliverer;
+grant update (look_at, is_hung, deaths) on waybell.parked_heads to waybell_deliverer;
 grant select on waybell.parked_shards to waybell_deliverer;
 grant update (owner, leased_until) on waybell.parked_shards to waybell_deliverer;
 grant select, insert, delete on waybell.parked_sums to waybell_deliverer;

@@ -1,0 +1,90 @@
+import type { ClientBase } from 'pg';
+import { inTransaction, whenAvailable, type Postgres } from '@waybell/runtime/postgres';
+import { LEASE_MS, type ParkingStore } from './parking-store.ts';
+import { settleLeases, type Lease, type Settlement } from './share-out.ts';
+
+const LEASE = `interval '${LEASE_MS} milliseconds'`;
+
+/** All of them, in order: one owner after the other, however many come at once. */
+const LOCK = {
+  name: 'lock-parked-shards',
+  text: `select shard, owner, leased_until < now() as "isExpired" from waybell.parked_shards order by shard for update`,
+};
+
+const OTHERS = {
+  name: 'parked-owners',
+  text: `
+    with seen as (
+      insert into waybell.parked_owners (owner, seen_at) values ($1, now())
+      on conflict (owner) do update set seen_at = excluded.seen_at
+    ), gone as (
+      delete from waybell.parked_owners where owner <> $1 and seen_at < now() - ${LEASE}
+    )
+    select owner from waybell.parked_owners where owner <> $1 and seen_at >= now() - ${LEASE}`,
+};
+
+const WRITE = {
+  name: 'lease-parked-shards',
+  text: `
+    update waybell.parked_shards set owner = case when shard = any ($2::int[]) then $1::uuid end,
+      leased_until = case when shard = any ($2::int[]) then now() + ${LEASE} end
+    where shard = any ($2::int[]) or shard = any ($3::int[])`,
+};
+
+const COUNT_DEATHS = {
+  name: 'count-deaths',
+  text: `
+    update waybell.parked_heads set deaths = deaths + 1 where subscription in (
+      select subscription from waybell.parked_heads where shard = any ($1::int[]) order by subscription for no key update)`,
+};
+
+/** Shards first, as whoever leases does. */
+const RELEASE = {
+  name: 'release-parked-shards',
+  text: `
+    with gone as (delete from waybell.parked_owners where owner = $1)
+    update waybell.parked_shards set owner = null, leased_until = null where shard in (
+      select shard from waybell.parked_shards where owner = $1 order by shard for update)`,
+};
+
+export function leasesIn(postgres: Postgres): Pick<ParkingStore, 'lease' | 'release'> {
+  return {
+    async lease(owner, keep) {
+      // The transaction begins after this, and by its clock the lease ends: never before it does by the owner's.
+      const { owned, taken } = await whenAvailable(postgres, () =>
+        inTransaction(postgres, async (client) => {
+          const settled = settleLeases(await lock(client), {
+            owner,
+            keep,
+            others: await sayThatItLives(client, owner),
+          });
+          await write(client, owner, settled);
+          return settled;
+        }),
+      );
+      return { owned, taken };
+    },
+    async release(owner) {
+      await whenAvailable(postgres, () => postgres.query({ ...RELEASE, values: [owner] }));
+    },
+  };
+}
+
+async function lock(client: ClientBase): Promise<Lease[]> {
+  const { rows } = await client.query<{ shard: number; owner: string | null; isExpired: boolean | null }>(LOCK);
+  return rows.map(({ shard, owner, isExpired }) => ({
+    shard,
+    owner: owner ?? undefined,
+    isExpired: isExpired === true,
+  }));
+}
+
+async function sayThatItLives(client: ClientBase, owner: string): Promise<string[]> {
+  const { rows } = await client.query<{ owner: string }>({ ...OTHERS, values: [owner] });
+  return rows.map((other) => other.owner);
+}
+
+async function write(client: ClientBase, owner: string, { owned, released, orphaned }: Settlement): Promise<void> {
+  await client.query({ ...WRITE, values: [owner, owned, released] });
+  if (orphaned.length > 0) await client.query({ ...COUNT_DEATHS, values: [orphaned] });
+}

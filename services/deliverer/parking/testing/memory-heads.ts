@@ -1,0 +1,76 @@
+import type { Head } from '../parking-store.ts';
+import { shardOf } from '../shard-of.ts';
+
+/** Whose a subscription is, and what it calls. */
+export type Whose = { account: string; endpoint: string };
+
+type KeptHead = Omit<Head, 'endpoint'> & { shard: number; isDue: boolean };
+
+/** Heads, and what becomes of their subscriptions. */
+export class MemoryHeads {
+  readonly #whose: (subscription: string) => Whose | undefined;
+  readonly #changed = new Map<string, Whose>();
+  readonly #heads = new Map<string, KeptHead>();
+
+  constructor(whose: (subscription: string) => Whose | undefined) {
+    this.#whose = whose;
+  }
+
+  make(subscription: string): void {
+    if (this.#heads.has(subscription)) return;
+    const { account } = this.whose(subscription);
+    const shard = shardOf(account);
+    this.#heads.set(subscription, { subscription, account, shard, isDue: true, isHung: false, deaths: 0 });
+  }
+
+  change({ subscription, ...whose }: Whose & { subscription: string }): void {
+    this.#changed.set(subscription, whose);
+    this.wake(subscription);
+  }
+
+  whose(subscription: string): Whose {
+    const whose = this.#changed.get(subscription) ?? this.#whose(subscription);
+    if (whose === undefined) throw new Error(`nothing can be parked for ${subscription}: no such subscription`);
+    return whose;
+  }
+
+  wake(subscription: string): void {
+    const head = this.#heads.get(subscription);
+    if (head !== undefined) head.isDue = true;
+  }
+
+  of(shards: readonly number[]): Head[] {
+    const own = new Set(shards);
+    return [...this.#heads.values()].filter(({ shard }) => own.has(shard)).map((head) => this.#look(head));
+  }
+
+  due(shards: readonly number[]): Head[] {
+    const own = new Set(shards);
+    const due = [...this.#heads.values()].filter(({ shard, isDue }) => isDue && own.has(shard));
+    return due.map((head) => this.#look(head));
+  }
+
+  delete(subscription: string): boolean {
+    return this.#heads.delete(subscription);
+  }
+
+  markHung(subscription: string, isHung: boolean): void {
+    const head = this.#heads.get(subscription);
+    if (head !== undefined) head.isHung = isHung;
+  }
+
+  countDeaths(shards: readonly number[]): void {
+    for (const head of this.#heads.values()) if (shards.includes(head.shard)) head.deaths += 1;
+  }
+
+  forgetDeaths(subscription: string): void {
+    const head = this.#heads.get(subscription);
+    if (head !== undefined) head.deaths = 0;
+  }
+
+  #look(head: KeptHead): Head {
+    head.isDue = false;
+    const { subscription, account, isHung, deaths } = head;
+    return { subscription, account, endpoint: this.whose(subscription).endpoint, isHung, deaths };
+  }
+}

@@ -1,0 +1,80 @@
+import type { ParkedRow } from '@waybell/line/messages';
+import type { RowKey } from '../parking-store.ts';
+
+export type KeptRow = ParkedRow & { notBefore: number };
+
+/** Rows of one subscription in the order of their keys. What goes from or comes to one end moves little, however many there are. */
+export class MemoryRows {
+  #rows: (KeptRow | undefined)[] = [];
+  /** Where the first one is: before it is room. */
+  #first = 0;
+
+  get size(): number {
+    return this.#rows.length - this.#first;
+  }
+
+  insert(row: KeptRow): void {
+    const at = this.#from(row);
+    const there = this.#rows[at];
+    if (there !== undefined && compareKeys(there, row) === 0) return;
+    if (this.#first > 0 && at - this.#first < this.#rows.length - at) {
+      this.#rows.copyWithin(this.#first - 1, this.#first, at);
+      this.#first -= 1;
+      this.#rows[at - 1] = row;
+    } else this.#rows.splice(at, 0, row);
+  }
+
+  remove(key: RowKey): boolean {
+    const at = this.#from(key);
+    const there = this.#rows[at];
+    if (there === undefined || compareKeys(there, key) !== 0) return false;
+    if (at - this.#first < this.#rows.length - at) {
+      this.#rows.copyWithin(this.#first + 1, this.#first, at);
+      this.#rows[this.#first] = undefined;
+      this.#first += 1;
+      this.#giveRoomBack();
+    } else this.#rows.splice(at, 1);
+    return true;
+  }
+
+  /** From the first, or after one, whether that is still there or not. */
+  *after(key?: RowKey): Generator<KeptRow> {
+    let at = key === undefined ? this.#first : this.#from(key);
+    const there = this.#rows[at];
+    if (key !== undefined && there !== undefined && compareKeys(there, key) === 0) at += 1;
+    for (; at < this.#rows.length; at += 1) {
+      const row = this.#rows[at];
+      if (row !== undefined) yield row;
+    }
+  }
+
+  /** Whether it is there, moved so often or more often. */
+  has(key: RowKey): boolean {
+    const there = this.#rows[this.#from(key)];
+    return there !== undefined && compareKeys({ ...there, hop: key.hop }, key) === 0;
+  }
+
+  /** Where the first row is whose key is this one, or a later one. */
+  #from(key: RowKey): number {
+    let [low, high] = [this.#first, this.#rows.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const row = this.#rows[middle];
+      if (row !== undefined && compareKeys(row, key) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #giveRoomBack(): void {
+    if (this.#first < 1_024 || this.#first * 2 < this.#rows.length) return;
+    this.#rows = this.#rows.slice(this.#first);
+    this.#first = 0;
+  }
+}
+
+/** Within a subscription. */
+export function compareKeys(one: RowKey, other: RowKey): number {
+  const text = one.delivery < other.delivery ? -1 : one.delivery > other.delivery ? 1 : 0;
+  return one.createdAt - other.createdAt || text || one.attempt - other.attempt || one.hop - other.hop;
+}
