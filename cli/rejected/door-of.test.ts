@@ -20,7 +20,14 @@ describe('doorOf', () => {
       { ...DELIVERY, exchange: 'waybell.retry', routingKey: `${EVENT_KEY}.1s` },
       'delivery',
     ],
-    ['a delivery from a waiting lane', { ...DELIVERY, exchange: 'waybell.waiting', routingKey: 'hung' }, 'delivery'],
+    ['a delivery on its way to a waiting queue', { ...DELIVERY, exchange: 'waybell.waiting.5s' }, 'delivery'],
+    ['one whose endpoint hung', { ...DELIVERY, exchange: 'waybell.waiting.1m' }, 'delivery'],
+    [
+      'one that the broker gave up in a waiting queue',
+      { ...DELIVERY, queue: 'waybell.waiting.5s', exchange: 'waybell.waiting.5s' },
+      'delivery',
+    ],
+    ['a delivery that was parked', { ...DELIVERY, exchange: 'waybell.deliveries', routingKey: EVENT_KEY }, 'delivery'],
     ['a delivery that was taken and given back too often', { ...DELIVERY, exchange: 'waybell.strays' }, 'delivery'],
     [
       'an event that was taken and given back too often',

@@ -12,7 +12,7 @@ import {
   returnsExchange,
   straysExchange,
   suspectsQueue,
-  waitingExchange,
+  waitingName,
 } from '@waybell/line/topology';
 
 type Door = Pick<Publication, 'exchange' | 'routingKey'>;
@@ -31,7 +31,7 @@ const OUTCOME_QUEUES = [
  * | came by | goes back by |
  * |---|---|
  * | events | the same exchange and key |
- * | deliveries, retry, returns, waiting | deliveries, to be attempted now |
+ * | deliveries (parked ones too), retry, returns, waiting queues | deliveries, to be attempted now |
  * | outcomes | the one queue where it failed: its exchange would give the other consumers a second one |
  * | strays (the broker gave it up) | deliveries or events, whichever it is made for |
  */
@@ -42,7 +42,8 @@ export function doorOf({ exchange, routingKey, type = '', queue }: Rejected): Do
     case deliveriesExchange:
     case retryExchange:
     case returnsExchange:
-    case waitingExchange:
+    case waitingName('full'):
+    case waitingName('hung'):
       return deliveryDoor(type) ?? deliveryDoor(routingKey);
     case outcomesExchange:
       return outcomesDoor(queue);

@@ -59,7 +59,7 @@ function standingOf({ status, attempts, nextAttemptAt, why }: DeliveryEntry): st
 }
 
 function describeAttempt(attempt: AttemptEntry): string[] {
-  const { at, kind, status, why, durationMs, url, ip, byHand, lane, answer } = attempt;
+  const { at, kind, status, why, durationMs, url, ip, byHand, parked, answer } = attempt;
   if (kind === 'dropped') return [`${timeOf(at)}  no attempt ${attempt.attempt}: ${why?.reason ?? ''}`];
   const facts = [
     status === undefined ? undefined : String(status),
@@ -67,7 +67,7 @@ function describeAttempt(attempt: AttemptEntry): string[] {
     durationMs === undefined ? undefined : `${durationMs} ms${partsOf(attempt)}`,
     url,
     ip === undefined ? undefined : `(${ip})`,
-    lane === undefined ? undefined : `had waited, ${lane}`,
+    parked === undefined ? undefined : `had been parked, ${parked}`,
     byHand === undefined ? undefined : `by hand: ${byHand}`,
   ];
   const line = [`${timeOf(at)}  attempt ${attempt.attempt}`, ...facts].filter((fact) => fact !== undefined).join('  ');

@@ -8,7 +8,7 @@ export type AttemptRow = {
   attempt: number;
   kind: AttemptEntry['kind'];
   subscription: string;
-  lane: AttemptEntry['lane'] | null;
+  parked: AttemptEntry['parked'] | null;
   by_hand: AttemptEntry['byHand'] | null;
   status: number | null;
   reason: string | null;
@@ -67,7 +67,7 @@ async function attemptsWithin(
   const { rows } = await postgres.query<AttemptRow>({
     name: 'history-attempts',
     // `offset 0` keeps Postgres from reading whole days to join them.
-    text: `select ${ms('a.at')}, a.delivery, a.attempt, a.kind, a.subscription, a.lane, a.by_hand, a.status, a.reason,
+    text: `select ${ms('a.at')}, a.delivery, a.attempt, a.kind, a.subscription, a.parked, a.by_hand, a.status, a.reason,
              ${ms('a.retry_at')}, a.duration_ms, a.url, a.ip, a.dns_ms, a.connect_ms, a.tls_ms, a.first_byte_ms,
              case when $4 then a.answer end as answer
            from unnest($1::uuid[], $2::float8[], $3::float8[]) as wanted (delivery, from_ms, until_ms)

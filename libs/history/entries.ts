@@ -2,6 +2,7 @@
  * What the delivery log has to tell, as people ask for it: an event, what became of it for each account and API client,
  * and each attempt. Times are milliseconds since the epoch, guids lower-case.
  */
+import type { ParkReason } from '@waybell/line/messages';
 import type { ByHand, InterfaceName, SuppressionReason } from '@waybell/line/outcomes';
 import type { ReasonMeaning } from '@waybell/line/reasons';
 
@@ -30,6 +31,8 @@ export type Verdict =
   | { kind: 'delivery'; delivery: DeliveryEntry }
   | ({ kind: 'suppressed'; reason: SuppressionReason; account?: string; client?: string; subscription?: string } & Why)
   | ({ kind: 'rejected'; detail: string; delivery?: string } & Why);
+
+export const PARK_REASONS: readonly ParkReason[] = ['full', 'hung', 'blocked'];
 
 /** `waiting`: no attempt yet. `retrying`: the last one failed, and another is due. */
 export type DeliveryStatus = 'waiting' | 'retrying' | 'delivered' | 'exhausted' | 'dropped' | 'rejected';
@@ -64,7 +67,8 @@ export type AttemptEntry = {
   kind: 'delivered' | 'failed' | 'exhausted' | 'dropped';
   subscription: string;
   byHand?: ByHand;
-  lane?: 'busy' | 'hung';
+  /** Why it was parked before, if it was. */
+  parked?: ParkReason;
   status?: number;
   why?: Why;
   retryAt?: number;

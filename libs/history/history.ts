@@ -1,4 +1,4 @@
-import { isOwnFault, meaningOf, type ReasonKind } from '@waybell/line/reasons';
+import { isOwnFault, meaningOf, unattempted, type ReasonKind } from '@waybell/line/reasons';
 import type { Suppression } from '@waybell/line/outcomes';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { attemptsOf, type AttemptRow, type Told } from './attempts.ts';
@@ -152,7 +152,7 @@ function endOf(attempts: readonly AttemptEntry[]): AttemptEntry | undefined {
 
 /** Whether there was a request: not the end that came instead of one. */
 export function isMade({ kind, why: reason }: AttemptEntry): boolean {
-  return kind !== 'dropped' && reason?.reason !== 'expired';
+  return kind !== 'dropped' && !unattempted.includes(reason?.reason ?? '');
 }
 
 const isEnd = ({ kind }: AttemptRow): boolean => kind !== 'failed';
@@ -171,7 +171,7 @@ function deactivationBy(attempts: readonly AttemptEntry[], deactivations: readon
 function attemptEntry(row: AttemptRow): AttemptEntry {
   const known = {
     byHand: row.by_hand,
-    lane: row.lane,
+    parked: row.parked,
     status: row.status,
     why: row.reason === null ? null : why(row.kind === 'dropped' ? 'dropped' : 'failed', row.reason),
     retryAt: row.retry_at,

@@ -1,5 +1,6 @@
 /** Replays: all that a subscription did not get in a stretch of time, sent again at a rate. */
 import { randomUUID } from 'node:crypto';
+import { unattempted } from '@waybell/line/reasons';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { isUnderWay, refused, targetOf, type Refused } from './by-hand.ts';
 import type { ClientReader } from './entries.ts';
@@ -20,11 +21,13 @@ export type Replay = AskedReplay & { published: number; delivered: number };
 
 /** As many as one statement is sure to write within its limit; the next request takes the rest. */
 export const LARGEST_REPLAY = 10_000;
+const UNATTEMPTED = `array[${unattempted.map((reason) => `'${reason}'`).join(', ')}]`;
+
 /** What did not arrive, the oldest first: the last that is known of it is that it was given up, and its body is still there. */
 const IN_VAIN = `
   select delivery, event, row_number() over (order by at, delivery) as place,
     1 + coalesce((select max(m.attempt) from delivery_log.attempts m
-      where m.delivery = oldest.delivery and m.kind <> 'dropped' and m.reason is distinct from 'expired'), 0) as from_attempt
+      where m.delivery = oldest.delivery and m.kind <> 'dropped' and coalesce(m.reason, '') <> all (${UNATTEMPTED})), 0) as from_attempt
   from (
     select a.delivery, a.at, d.event from delivery_log.attempts a
     cross join lateral (select event from delivery_log.deliveries where delivery = a.delivery limit 1) d

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { publishDelivery, publishRetry, publishWaiting, readDelivery, type Delivery } from './delivery.ts';
+import { park, publishDelivery, publishRetry, readDelivery, unpark, type Delivery } from './delivery.ts';
 import type { Message, Publication } from './messages.ts';
 
 const aDelivery = (what: Partial<Delivery> = {}): Delivery => ({
@@ -41,7 +41,7 @@ describe('a delivery', () => {
       body: fc.uint8Array().map((bytes) => Buffer.from(bytes)),
     });
     const sometimes = fc.record(
-      { dueAt: fc.nat(Number.MAX_SAFE_INTEGER), timesAside: fc.nat(999_999_999) },
+      { dueAt: fc.nat(Number.MAX_SAFE_INTEGER), hop: fc.nat(999_999_999) },
       { requiredKeys: [] },
     );
     const byHand = fc.option(
@@ -58,25 +58,27 @@ describe('a delivery', () => {
     }));
     fc.assert(
       fc.property(deliveries, (delivery) => {
-        expect(readDelivery(arrived(publishDelivery(delivery)))).toEqual(delivery);
+        const moved = delivery.hop === undefined ? {} : { mayBeParked: true };
+        expect(readDelivery(arrived(publishDelivery(delivery)))).toEqual({ ...delivery, ...moved });
       }),
     );
   });
 
   test('is read from a note in which nothing was by hand, as all were once', () => {
     const guids = `${aDelivery().subscription} 3 ${aDelivery().event}`;
-    const note = `1 ${guids} 2 1700000000000 1700000000000 1700000001000 aside 4`;
+    const note = `1 ${guids} 2 1700000000000 1700000000000 1700000001000 hop 4`;
     expect(readDelivery({ ...arrived(publishDelivery(aDelivery())), note })).toEqual({
       ...aDelivery({ attempt: 2 }),
       dueAt: 1_700_000_001_000,
-      timesAside: 4,
+      hop: 4,
+      mayBeParked: true,
     });
   });
 
-  test('that is sent by hand stays so, when it is put aside and when it is made again', () => {
+  test('that is sent by hand stays so, when it waits and when it is made again', () => {
     const byHand = { why: 'resend', fromAttempt: 5 } as const;
     const delivery = aDelivery({ attempt: 5, byHand });
-    expect(readDelivery(arrived(publishWaiting(delivery, 'hung')))).toEqual({ ...delivery, timesAside: 1 });
+    expect(readDelivery(arrived(park(delivery, { why: 'hung' }).otherwise))).toMatchObject({ ...delivery, hop: 1 });
     expect(readDelivery(arrived(publishRetry({ ...delivery, attempt: 6 }, 1_000)))).toEqual({
       ...delivery,
       attempt: 6,
@@ -88,12 +90,39 @@ describe('a delivery', () => {
     expect(readDelivery(arrived(publishDelivery(delivery)))).toEqual(delivery);
   });
 
-  test('is told from what it was before each time that it is put aside, and its retry begins anew', () => {
-    const aside = readDelivery(arrived(publishWaiting(aDelivery(), 'busy')));
-    expect(aside).toEqual({ ...aDelivery(), timesAside: 1 });
-    const again = publishWaiting(aside as Delivery, 'hung');
-    expect(readDelivery(arrived(again))).toEqual({ ...aDelivery(), timesAside: 2 });
-    expect(readDelivery(arrived(publishRetry({ ...aDelivery(), timesAside: 2 }, 4_000)))).toEqual(aDelivery());
+  test('is told from what it was before each time that it is moved, and its retry begins anew', () => {
+    const moved = readDelivery(arrived(park(aDelivery(), { why: 'full' }).otherwise)) as Delivery;
+    expect(moved).toEqual({ ...aDelivery(), hop: 1, mayBeParked: true });
+    const again = park(moved, { why: 'hung' });
+    expect(again.row.hop).toBe(2);
+    expect(readDelivery(arrived(again.otherwise))).toMatchObject({ hop: 2 });
+    expect(readDelivery(arrived(publishRetry({ ...aDelivery(), hop: 2 }, 4_000)))).toEqual(aDelivery());
+  });
+
+  test('that the broker had out before may be parked already, and one that comes for the first time is not', () => {
+    const message = arrived(publishDelivery(aDelivery()));
+    expect(readDelivery(message)).not.toHaveProperty('mayBeParked');
+    expect(readDelivery({ ...message, deliveryCount: 1 })).toHaveProperty('mayBeParked', true);
+  });
+
+  test('is the same after it was parked, one hop on, and says what it waited for and what is owed', () => {
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+    const delivery = aDelivery({ dueAt: 1_700_000_001_000, traceparent });
+    const { row } = park(delivery, { why: 'blocked', notBeforeMs: 4_000, owed: '{}' });
+    expect(row).toMatchObject({ delivery: delivery.guid, notBeforeMs: 4_000, action: 'carrier.order.created' });
+    expect(readDelivery(unpark(row, { deliveryCount: 2, isOverLimit: true }))).toEqual({
+      ...delivery,
+      hop: 1,
+      parked: { why: 'blocked', owed: '{}', isOverLimit: true },
+    });
+  });
+
+  test.each([
+    ['full', 'waybell.waiting.5s'],
+    ['hung', 'waybell.waiting.1m'],
+    ['blocked', 'waybell.waiting.1m'],
+  ] as const)('that cannot be parked as %s waits in %s, with the key by which it returns', (why, exchange) => {
+    expect(park(aDelivery(), { why }).otherwise).toMatchObject({ exchange, routingKey: 'carrier.order.created' });
   });
 
   test('goes to the queue of its action, and its retry to that of its action and delay', () => {

@@ -83,7 +83,10 @@ export const failureReasons = {
 
 export type FailureReason = keyof typeof failureReasons;
 
-/** Why a delivery ended without a last attempt. */
+/** Why a delivery is exhausted without a last attempt: that says nothing about its receiver, and counts against nobody. */
+export const unattempted: readonly string[] = ['expired', 'parked_over_limit'];
+
+/** Why a delivery ended because there was nobody, or nothing, to send any more. */
 export const dropReasons = {
   unsubscribed: {
     meaning: 'The subscription had been ended when the attempt was due.',

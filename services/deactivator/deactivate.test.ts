@@ -19,7 +19,7 @@ const delivered: Outcome = { ...facts, kind: 'delivered' };
 const failed: Outcome = { ...facts, kind: 'failed', retryAt: 3 };
 const exhausted: Outcome = { ...facts, kind: 'exhausted', attempt: 4, body: '{}' };
 const dropped: Outcome = { ...facts, kind: 'dropped', reason: 'unsubscribed' };
-const expired: Outcome = { ...exhausted, answer: { durationMs: 0, reason: 'expired' } };
+const forgotten: Outcome = { ...facts, kind: 'dropped', reason: 'forgotten', attempt: 3 };
 const routed: Outcome = {
   kind: 'routed',
   event: 'e',
@@ -60,7 +60,7 @@ describe('deactivate', () => {
   });
 
   test('asks nothing of the database where nothing ended', async () => {
-    expect((await run([routed, failed, dropped])).noted).toEqual([]);
+    expect((await run([routed, failed, dropped, forgotten])).noted).toEqual([]);
   });
 
   test('announces what was switched off', async () => {
@@ -75,8 +75,12 @@ describe('deactivate', () => {
     },
   );
 
-  test('counts a delivery that expired after an attempt, and not one that was never attempted', async () => {
-    const { noted } = await run([{ ...expired, attempt: 1 }, expired]);
-    expect(noted).toEqual([[expired]]);
-  });
+  test.each(['expired', 'parked_over_limit'])(
+    'counts nothing that waited too long against anybody, be it attempted before or not: %s',
+    async (reason) => {
+      const waited: Outcome = { ...exhausted, answer: { durationMs: 0, reason } };
+      expect((await run([{ ...waited, attempt: 1 }, waited])).noted).toEqual([]);
+      expect((await run([waited, exhausted])).noted).toEqual([[exhausted]]);
+    },
+  );
 });

@@ -44,7 +44,7 @@ describe('GET /v1/timeline/{subject_guid}', () => {
       body: 'Not now',
     };
     const attempts = [
-      aFailed({ at: START + 40, retryAt: START + 1_040, lane: 'busy', answer }),
+      aFailed({ at: START + 40, retryAt: START + 1_040, parked: 'full', answer }),
       aDelivered({ attempt: 2, at: START + 1_060 }),
     ];
     const { event, delivery, subscription } = await stand.log(attempts, { ...us, subject });
@@ -72,7 +72,7 @@ describe('GET /v1/timeline/{subject_guid}', () => {
                     attempt: 1,
                     at: '2026-11-20T09:30:00.040Z',
                     kind: 'failed',
-                    lane: 'busy',
+                    parked: 'full',
                     http_status: 503,
                     reason: 'http_5xx',
                     meaning: expect.stringContaining('5xx'),
@@ -386,7 +386,7 @@ describe('GET /v1/deliveries', () => {
 
   test.each([
     ['status', 'lost', 'must be one of: waiting, retrying, delivered, exhausted, dropped, rejected'],
-    ['reason', 'bad_luck', expect.stringMatching(/must be one of: dns, .*expired, unsubscribed/)],
+    ['reason', 'bad_luck', expect.stringMatching(/must be one of: dns, .*expired, parked_over_limit, unsubscribed/)],
     ['action', 'order.paid', expect.stringMatching(/must be one of: .*order\.created/)],
     ['subject', '4711', 'must be a guid'],
     ['since', '2026-02-30T00:00:00Z', expect.stringContaining('must be a time such as')],

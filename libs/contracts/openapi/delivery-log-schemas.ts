@@ -1,4 +1,4 @@
-import { DELIVERY_STATUSES } from '@waybell/history/entries';
+import { DELIVERY_STATUSES, PARK_REASONS } from '@waybell/history/entries';
 import { schemaRef, type JsonNode } from './json-node.ts';
 
 const guid: JsonNode = { type: 'string', format: 'uuid' };
@@ -22,7 +22,11 @@ const attempt = {
       '`failed`: another follows at `retry_at`. `exhausted`: it was the last one. `dropped`: no request was made.',
   },
   by_hand: { enum: ['resend', 'test'], description: 'Only where no event caused it.' },
-  lane: { enum: ['busy', 'hung'], description: 'Where it waited for the receiver before, if it did.' },
+  parked: {
+    enum: PARK_REASONS,
+    description:
+      "Why it had waited for its endpoint before, if it had. `full`: that answered, and took no more at once. `hung`: it did not answer. `blocked`: Waybell's own queues took nothing.",
+  },
   http_status: { type: 'integer', description: 'What the receiver answered.' },
   ...why,
   retry_at: { ...moment, description: 'When the next attempt is due.' },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { record, to, ToldStep } from '../testing/told-step.ts';
+import { parked, record, to, ToldStep } from '../testing/told-step.ts';
 import { Interleaving } from '../testing/interleaving.ts';
 
 describe('a source with several members', () => {
@@ -34,7 +34,7 @@ describe('what is to be parked', () => {
   test('is sent and waited for, and only then is its message remembered and acknowledged', () => {
     const step = new ToldStep();
     step.take(1, 'one');
-    expect(step.returned('one', { kind: 'park', publication: to('later') })).toEqual(['park later']);
+    expect(step.returned('one', parked('later'))).toEqual(['park later']);
     expect(step.sent('later', 'confirmed')).toEqual(['remember one']);
     expect(step.remembered('one')).toEqual(['tell handled', 'acknowledge 1']);
   });

@@ -1,6 +1,6 @@
 import type { Input } from '../hand-over/state.ts';
 import type { Outgoing } from '../messages.ts';
-import { record, to, ToldStep } from './told-step.ts';
+import { parked, record, to, ToldStep } from './told-step.ts';
 
 /** What may come of one thing that was asked for; the first lets the line go on. */
 type Choices = (() => string[])[];
@@ -104,7 +104,7 @@ export class Interleaving {
   }
 
   #run(text: string): Choices {
-    const kinds: ((name: string) => Outgoing)[] = [to, record, (name) => ({ kind: 'park', publication: to(name) })];
+    const kinds: ((name: string) => Outgoing)[] = [to, record, parked];
     const returned = (count: number) => () => {
       const names = Array.from({ length: count }, (_, place) => `${place} of ${text}`);
       this.#caused.set(text, names);

@@ -1,7 +1,7 @@
 import { step } from '../hand-over/hand-over.ts';
 import { emptyState, type Effect, type Input, type Rules } from '../hand-over/state.ts';
 import type { Door } from '../hand-over/suspicion.ts';
-import { reject, type Message, type Outgoing, type Publication, type Recorded } from '../messages.ts';
+import { reject, type Message, type Outgoing, type Parked, type Publication, type Recorded } from '../messages.ts';
 import { readOutcomes } from '../outcomes.ts';
 import { deliveriesExchange, outcomesExchange, rejectedExchange, suspectsExchange } from '../topology.ts';
 
@@ -26,6 +26,12 @@ const PREFIXES: Record<string, string> = { [suspectsExchange]: 'suspect ', [reje
 /** A publication of that text. */
 export function to(text: string): Publication {
   return { kind: 'publish', exchange: deliveriesExchange, routingKey: '', body: Buffer.from(text) };
+}
+
+/** Something to be parked, of that text. */
+export function parked(text: string): Parked {
+  const row = { subscription: '', createdAt: 0, delivery: text, attempt: 1, hop: 1, action: '', note: '' };
+  return { kind: 'park', row: { ...row, why: 'full', body: Buffer.alloc(0) }, otherwise: to(text) };
 }
 
 /** A record of that name, with nothing left to do about its delivery. */
@@ -101,7 +107,7 @@ export class ToldStep {
         return `publish ${what}${pauseOf(effect)}`;
       }
       case 'park': {
-        const what = textOf(effect.parked.publication);
+        const what = textOf(effect.parked.otherwise);
         this.#sendings.set(what, effect.sending);
         return `park ${what}`;
       }

@@ -79,7 +79,7 @@ create table delivery_log.attempts (
   event uuid not null,
   subscription uuid not null,
   generation int not null,
-  lane text,
+  parked text,
   by_hand text,
   status smallint,
   reason text,

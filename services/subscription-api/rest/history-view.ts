@@ -50,7 +50,7 @@ function attemptView(entry: AttemptEntry) {
     at: moment(entry.at),
     kind: entry.kind,
     by_hand: entry.byHand,
-    lane: entry.lane,
+    parked: entry.parked,
     http_status: entry.status,
     ...whyView(entry.why),
     retry_at: moment(entry.retryAt),
