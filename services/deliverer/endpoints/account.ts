@@ -1,0 +1,114 @@
+import { LRUCache } from 'lru-cache';
+import type { Holding, Trust } from './slots.ts';
+
+/** What all accounts share at a host: how it answered last, whoever asked, and how many requests wait there for longer than usual. */
+export type Host = { isQuick: boolean; silent: number };
+
+/** The hosts used last. */
+export class Hosts {
+  readonly #byName: LRUCache<string, Host>;
+
+  constructor(max: number) {
+    this.#byName = new LRUCache({ max });
+  }
+
+  get(name: string): Host {
+    const host = this.#byName.get(name) ?? { isQuick: false, silent: 0 };
+    this.#byName.set(name, host);
+    return host;
+  }
+}
+
+export type HostLimits = {
+  /** Requests of one account to one host under way at once, beside the first of each endpoint that is proven. */
+  most: number;
+  /** Requests among them that hang, before no more begin there that may hang too. */
+  mostHanging: number;
+};
+
+/** Of the slots: what one account holds at one host; and of that what hangs. */
+const HOST_PART = 1 / 8;
+const HANGING_PART = 1 / 2;
+
+export function hostLimits(slots: number): HostLimits {
+  const most = Math.max(1, Math.floor(slots * HOST_PART));
+  return { most, mostHanging: Math.max(1, Math.floor(most * HANGING_PART)) };
+}
+
+export type Begun = { readonly trust: Trust; readonly isFirst: boolean; isSilent: boolean };
+
+/** One account's endpoints at one host. */
+export class Neighbours {
+  /** Endpoints remembered. */
+  endpoints = 0;
+  readonly name: string;
+  readonly host: Host;
+  readonly #limits: HostLimits;
+  /** Requests under way, beside the first of each endpoint that is proven. */
+  #out = 0;
+  /** Requests under way that began as probes, or have been silent. */
+  #hanging = 0;
+
+  constructor(name: string, host: Host, limits: HostLimits) {
+    this.name = name;
+    this.host = host;
+    this.#limits = limits;
+  }
+
+  /** Whether a request of an endpoint trusted so much may begin here; `isFirst`: nothing is under way for that endpoint. */
+  admits(trust: Trust, isFirst: boolean): boolean {
+    if (isOutside({ trust, isFirst })) return true;
+    if (this.#out >= this.#limits.most) return false;
+    const mayHang = trust === 'hung' || (trust === 'new' && !isFirst);
+    return !mayHang || this.#hanging < this.#limits.mostHanging;
+  }
+
+  begin(request: Begun): void {
+    if (!isOutside(request)) this.#out += 1;
+    if (request.trust === 'hung') this.#hanging += 1;
+  }
+
+  fallSilent(request: Begun): void {
+    this.host.silent += 1;
+    if (request.trust !== 'hung') this.#hanging += 1;
+  }
+
+  end(request: Begun): void {
+    if (!isOutside(request)) this.#out -= 1;
+    if (request.isSilent) this.host.silent -= 1;
+    if (request.isSilent || request.trust === 'hung') this.#hanging -= 1;
+  }
+}
+
+function isOutside({ trust, isFirst }: Pick<Begun, 'trust' | 'isFirst'>): boolean {
+  return isFirst && (trust === 'slow' || trust === 'quick');
+}
+
+/** What is known of an account: what it holds, and its endpoints by host. */
+export class Account implements Holding {
+  unproven = 0;
+  hung = 0;
+  readonly name: string;
+  readonly #byHost = new Map<string, Neighbours>();
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  get isForgotten(): boolean {
+    return this.#byHost.size === 0;
+  }
+
+  /** Counts one endpoint more at this host. */
+  join(name: string, make: () => Neighbours): Neighbours {
+    const neighbours = this.#byHost.get(name) ?? make();
+    this.#byHost.set(name, neighbours);
+    neighbours.endpoints += 1;
+    return neighbours;
+  }
+
+  leave(neighbours: Neighbours): void {
+    neighbours.endpoints -= 1;
+    if (neighbours.endpoints === 0) this.#byHost.delete(neighbours.name);
+  }
+}

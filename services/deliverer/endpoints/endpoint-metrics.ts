@@ -1,0 +1,37 @@
+import { Counter } from 'prom-client';
+import { gaugeOnDemand, type Metrics } from '@waybell/runtime/metrics';
+import type { Endpoints } from './endpoints.ts';
+
+/** The endpoints' figures, asked when somebody looks. Never by endpoint: there may be any number of them. */
+export function watchEndpoints(endpoints: Pick<Endpoints, 'figures'>, metrics: Metrics): void {
+  const gauge = (name: string, help: string, value: () => number) =>
+    gaugeOnDemand(metrics, { name, help }, () => [{ value: value() }]);
+  gaugeOnDemand(
+    metrics,
+    {
+      name: 'waybell_endpoint_slots_used',
+      help: 'Requests under way, by how far their endpoint was trusted when they began: quick, slow, hung, new',
+      labelNames: ['trust'],
+    },
+    () => Object.entries(endpoints.figures().slots).map(([trust, value]) => ({ labels: { trust }, value })),
+  );
+  gauge(
+    'waybell_endpoint_in_hand',
+    'Deliveries that wait in hand for their endpoint',
+    () => endpoints.figures().inHand,
+  );
+  gauge('waybell_endpoint_known', 'Endpoints whose ways are remembered', () => endpoints.figures().endpoints);
+  gauge('waybell_endpoint_hung', 'Endpoints that hang', () => endpoints.figures().hung);
+  metrics.registerMetric(
+    new Counter({
+      name: 'waybell_endpoint_full_total',
+      help: 'Deliveries for which their endpoint had no room, by why: full, hung',
+      labelNames: ['why'],
+      registers: [],
+      collect() {
+        this.reset();
+        for (const [why, times] of Object.entries(endpoints.figures().full)) this.inc({ why }, times);
+      },
+    }),
+  );
+}

@@ -1,0 +1,45 @@
+import { count, duration } from '@waybell/runtime/environment';
+import type { EndpointsOptions } from './endpoints.ts';
+
+/** How far one endpoint may hold up the others. What each does, and why it is as it is: docs/decisions/0004-flow.md. */
+export const endpointSettings = {
+  DELIVER_WINDOW: count({ default: 64, desc: 'requests under way at once to one endpoint, at most' }),
+  DELIVER_UNPROVEN_PERCENT: count({
+    default: 20,
+    desc: 'of the slots, at most, for endpoints that are new or hang; half of it for the latter',
+  }),
+  DELIVER_SLOW: duration({
+    default: 1_000,
+    desc: 'an endpoint that says nothing for longer than this, and than three times as long as usual, is taken to hang',
+  }),
+  DELIVER_PATIENCE: duration({
+    default: 1_000,
+    desc: 'how long a delivery waits in hand for its endpoint before it is parked',
+  }),
+  DELIVER_ENDPOINTS: count({ default: 100_000, desc: 'endpoints whose ways are remembered' }),
+};
+
+/** Of the slots: all that are slow, new or hung together. The other half is for those that answer quickly. */
+const SLOW_SHARE = 0.5;
+const FORGET_AFTER_MS = 3_600_000;
+/** Of the deliveries that may be held: those that wait in hand for one endpoint. */
+const IN_HAND_PART = 1 / 16;
+
+type EndpointSettings = { [name in keyof typeof endpointSettings | 'DELIVER_SLOTS']: number };
+
+/** `held`: how many deliveries may be held at once. */
+export function readEndpoints(settings: EndpointSettings, held: number): EndpointsOptions {
+  const unproven = settings.DELIVER_UNPROVEN_PERCENT / 100;
+  const slots = settings.DELIVER_SLOTS;
+  return {
+    slots,
+    shares: { hung: unproven / 2, new: unproven, slow: Math.max(SLOW_SHARE, unproven) },
+    maxSize: Math.min(settings.DELIVER_WINDOW, slots),
+    slowMs: settings.DELIVER_SLOW,
+    patienceMs: settings.DELIVER_PATIENCE,
+    maxInHandEach: Math.max(1, Math.floor(held * IN_HAND_PART)),
+    maxInHand: 2 * slots,
+    maxEndpoints: settings.DELIVER_ENDPOINTS,
+    forgetAfterMs: FORGET_AFTER_MS,
+  };
+}

@@ -1,0 +1,260 @@
+import { describe, expect, test } from '@jest/globals';
+import { settled } from '@waybell/runtime/turned-clock';
+import type { Ending, Entry } from './endpoint.ts';
+import { keyOf, SomeEndpoints } from '../testing/endpoints.ts';
+
+const one = keyOf('one');
+
+function endOf(entry: Entry, ending: Ending = 'quick'): void {
+  if (entry.kind === 'granted') entry.end(ending);
+  else throw new Error(entry.why);
+}
+
+describe('an endpoint', () => {
+  test('that is new has four requests at once, and one while half of the places of the unproven are used', async () => {
+    const some = new SomeEndpoints({ slots: 100 });
+    await some.begin(keyOf('a', { account: 'a' }), 4);
+    expect(await some.told(keyOf('a', { account: 'a' }))).toBe('waits');
+    for (const account of ['b', 'c']) await some.begin(keyOf(account, { account }), 4);
+    const late = keyOf('late', { account: 'late' });
+    await some.begin(late, 1);
+    expect(await some.told(late)).toBe('waits');
+  });
+
+  test('that is new has one request at once where its account holds its eighth of the unproven', async () => {
+    const some = new SomeEndpoints({ slots: 200 });
+    for (const name of ['a', 'b']) await some.begin(keyOf(name), 4);
+    await some.begin(keyOf('c'), 1);
+    expect(await some.told(keyOf('c'))).toBe('waits');
+    await some.begin(keyOf('others', { account: 'two' }), 4);
+  });
+
+  test('that is silent for longer than is slow is hung, since the request began', async () => {
+    const some = new SomeEndpoints();
+    await some.once(one, 'quick');
+    await some.begun(one);
+    await some.clock.runFor(1_000);
+    expect(some.endpoints.isHung(one.endpoint)).toBe(false);
+    await some.clock.runFor(1);
+    expect(some.endpoints.hungSince(one.endpoint)).toBe(10);
+    expect(some.endpoints.figures().hung).toBe(1);
+  });
+
+  test('that usually takes long is hung when it takes three times as long', async () => {
+    const some = new SomeEndpoints();
+    await some.once(one, 'quick', 900);
+    await some.once(one, 'slow', 900);
+    await some.begun(one);
+    await some.clock.runFor(2_700);
+    expect(some.endpoints.isHung(one.endpoint)).toBe(false);
+    await some.clock.runFor(1);
+    expect(some.endpoints.isHung(one.endpoint)).toBe(true);
+  });
+
+  test('that answers late is not hung, whatever it says', async () => {
+    const some = new SomeEndpoints();
+    await some.once(one, 'slow', 60_000);
+    expect(some.endpoints.isHung(one.endpoint)).toBe(false);
+  });
+
+  test('that is hung is trusted again, window and all, as soon as anything begun since is answered', async () => {
+    const some = new SomeEndpoints();
+    await some.grow(one);
+    const [early, ...late] = await some.begin(one, 2);
+    await some.clock.runFor(1_001);
+    expect(await some.told(one)).toBe('granted');
+    early?.('hung');
+    expect(some.endpoints.isHung(one.endpoint)).toBe(true);
+    late[0]?.('slow');
+    expect(some.endpoints.isHung(one.endpoint)).toBe(false);
+    expect(some.endpoints.room(one).rows).toBeGreaterThanOrEqual(32);
+  });
+
+  test('is not trusted for an answer to what was begun before it hung', async () => {
+    const some = new SomeEndpoints();
+    const early = await some.begun(one);
+    await some.clock.runFor(100);
+    const late = await some.begun(one);
+    await some.clock.runFor(500);
+    late('hung');
+    early('quick');
+    expect(some.endpoints.hungSince(one.endpoint)).toBe(100);
+  });
+
+  test('where one payload hangs goes on with the others after a second, and what is stuck takes none of its window', async () => {
+    const some = new SomeEndpoints({ slots: 100 });
+    for (const account of ['a', 'b', 'c']) await some.begin(keyOf(account, { account }), 4);
+    // Its window is one.
+    const stuck = await some.begun(one);
+    const parked = some.enter(one, 'parked');
+    const byHand = some.enter(one, 'by hand');
+    await some.clock.runFor(1_001);
+    expect(some.endpoints.figures().slots.hung).toBe(1);
+    endOf(await byHand);
+    endOf(await parked);
+    expect(await some.told(one)).toBe('granted');
+    expect(some.endpoints.isHung(one.endpoint)).toBe(false);
+    await some.clock.runFor(2_000);
+    stuck('hung');
+    expect(some.endpoints.isHung(one.endpoint)).toBe(false);
+  });
+
+  test('that a process before found hung begins as hung, and is probed at once', async () => {
+    const some = new SomeEndpoints();
+    const known = keyOf('known', { isKnownHung: true });
+    expect(some.endpoints.room(known)).toEqual({ rows: 1 });
+    expect(some.endpoints.isHung(known.endpoint)).toBe(true);
+    expect(await some.told(known, 'parked')).toBe('granted');
+    expect(some.endpoints.figures().slots.hung).toBe(1);
+    expect(await some.told(known)).toBe('hung');
+  });
+});
+
+describe('probes', () => {
+  /** When those of one endpoint began that never answers, in seconds since it hung, if there is always one that waits. */
+  async function probesOf(seconds: number, some = new SomeEndpoints()) {
+    const began: number[] = [];
+    const go = async () => {
+      for (;;) {
+        const entry = await some.enter(one, 'by hand');
+        if (entry.kind === 'full') return;
+        began.push(some.clock.now() / 1_000);
+        void some.clock.sleep(60_000).then(() => entry.end('hung'));
+      }
+    };
+    void go();
+    await some.clock.runFor(seconds * 1_000);
+    return { some, began: began.slice(4) };
+  }
+
+  test('begin a quarter of the time after another for which the endpoint has been hung, at least 1 s and at most 60 s', async () => {
+    const { began } = await probesOf(1_200);
+    expect(began[0]).toBeCloseTo(1.001);
+    for (const [place, at] of began.entries()) {
+      const pause = at - (began[place - 1] ?? 0);
+      expect(pause).toBeGreaterThanOrEqual(1);
+      // oxlint-disable-next-line waybell/no-elapsed-time -- by a clock that is turned
+      expect(pause).toBeLessThanOrEqual(60.1);
+      expect(pause).toBeCloseTo(Math.min(Math.max(at / 4, 1), 60), 1);
+    }
+    expect(began.length).toBeGreaterThan(20);
+  });
+
+  test('of one endpoint are one at a time while half of the share of the hung is used', async () => {
+    const { began } = await probesOf(100, new SomeEndpoints({ slots: 40 }));
+    expect(began.length).toBeGreaterThan(1);
+    const some = new SomeEndpoints({ slots: 20 });
+    await some.once(one, 'hung', 3_000);
+    expect(await some.told(one)).toBe('granted');
+    await some.clock.runFor(10_000);
+    expect(await some.told(one)).toBe('hung');
+    expect(some.endpoints.room(one)).toEqual({ rows: 0, askAt: some.clock.now() + 1_000 });
+  });
+
+  test('begin at once when somebody says so, and whoever parks is told', async () => {
+    const some = new SomeEndpoints();
+    await some.once(one, 'hung', 3_000);
+    await some.begun(one);
+    const room = some.endpoints.room(one);
+    expect(room).toEqual({ rows: 0, askAt: 4_000 });
+    some.endpoints.probeSoon(one.endpoint);
+    await settled();
+    expect(some.words).toEqual([one.endpoint]);
+    expect(some.endpoints.room(one)).toEqual({ rows: 1 });
+    expect(await some.told(one)).toBe('granted');
+    expect(await some.told(one)).toBe('hung');
+  });
+
+  test('that wait for their share go to accounts in turn, and to the endpoints of an account in turn', async () => {
+    const some = new SomeEndpoints({ slots: 10 });
+    const keys = ['a1', 'a2', 'a3', 'b1', 'c1'].map((name) =>
+      keyOf(name, { account: name.slice(0, 1), isKnownHung: true }),
+    );
+    const blocker = await some.begun(keyOf('blocker', { account: 'x', isKnownHung: true }));
+    const order: string[] = [];
+    for (const key of keys) {
+      void some.enter(key, 'by hand').then(async (entry) => {
+        order.push(key.endpoint);
+        await some.clock.sleep(100);
+        if (entry.kind === 'granted') entry.end('hung');
+      });
+    }
+    blocker('hung');
+    await some.clock.runFor(900);
+    expect(order).toEqual(['a a1', 'b b1', 'c c1', 'a a2', 'a a3']);
+  });
+});
+
+describe('accounts and hosts', () => {
+  test('hold an eighth of the places of the unproven while three quarters of them are used', async () => {
+    const some = new SomeEndpoints({ slots: 320 });
+    // 64 places of the unproven, of which 48 may be borrowed.
+    let granted = 0;
+    for (let name = 0; name < 100; name += 1) if ((await some.told(keyOf(`${name}`))) === 'granted') granted += 1;
+    expect(granted).toBe(48);
+    const others: string[] = [];
+    for (let name = 0; name < 10; name += 1) others.push(await some.told(keyOf(`${name}`, { account: 'two' })));
+    expect(others.filter((told) => told === 'granted')).toHaveLength(8);
+  });
+
+  test('hold an eighth of the places of the hung while three quarters of them are used', async () => {
+    const some = new SomeEndpoints({ slots: 320 });
+    const granted = async (account: string) => {
+      let count = 0;
+      for (let name = 0; name < 100; name += 1) {
+        if ((await some.told(keyOf(`${name}`, { account, isKnownHung: true }))) === 'granted') count += 1;
+      }
+      return count;
+    };
+    expect(await granted('one')).toBe(24);
+    expect(await granted('two')).toBe(4);
+  });
+
+  test('one account has an eighth of the slots at one host, and the first request of each proven endpoint beside', async () => {
+    const some = new SomeEndpoints({ slots: 64 });
+    const keys = Array.from({ length: 6 }, (_, number) => keyOf(`host/${number}`));
+    for (const key of keys) await some.once(key, 'quick');
+    const at = async () => {
+      const told: string[] = [];
+      for (const key of keys.slice(0, 4)) for (let each = 0; each < 4; each += 1) told.push(await some.told(key));
+      return told.filter((each) => each === 'granted').length;
+    };
+    expect(await at()).toBe(4 + 8);
+    expect(await some.told(keys[4] ?? one)).toBe('granted');
+    expect(await some.told(keyOf('host/new'))).toBe('granted');
+    expect(await some.told(keyOf('host/1', { account: 'two' }))).toBe('granted');
+  });
+
+  test('where half of that hangs at a host, no probe begins there, and no second request of a new endpoint', async () => {
+    const some = new SomeEndpoints({ slots: 640, shares: { hung: 0.5, new: 0.8, slow: 0.9 } });
+    await some.once(keyOf('host/proven'), 'quick');
+    await some.once(keyOf('host/slow', { account: 'two' }), 'slow', 2_000);
+    for (let number = 0; number < 40; number += 1) await some.begun(keyOf(`host/${number}`, { isKnownHung: true }));
+    const probe = keyOf('host/40', { isKnownHung: true });
+    expect(some.endpoints.room(probe)).toEqual({ rows: 0 });
+    expect(await some.told(probe)).toBe('hung');
+    await some.begin(keyOf('host/proven'), 3);
+    await some.begun(keyOf('host/new'));
+    expect(await some.told(keyOf('host/new'))).toBe('waits');
+    await some.begun(keyOf('another/1', { isKnownHung: true }));
+  });
+
+  test('good news about a host helps a new account there, and bad news hurts nobody', async () => {
+    const some = new SomeEndpoints();
+    const trustOf = async (account: string) => {
+      const before = some.endpoints.figures().slots;
+      const end = await some.begun(keyOf('host/x', { account }));
+      const after = some.endpoints.figures().slots;
+      end('quick');
+      return (['hung', 'new', 'slow', 'quick'] as const).find((trust) => after[trust] > before[trust]);
+    };
+    expect(await trustOf('first')).toBe('new');
+    expect(await trustOf('second')).toBe('quick');
+    await some.once(keyOf('host/x'), 'hung');
+    expect(await trustOf('third')).toBe('new');
+    expect(await trustOf('first')).toBe('quick');
+    await some.begun(keyOf('host/x', { account: 'never answered' }));
+    await some.clock.runFor(1_001);
+    expect(await trustOf('fourth')).toBe('new');
+  });
+});

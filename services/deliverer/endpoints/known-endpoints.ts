@@ -1,0 +1,102 @@
+import { Account, Hosts, Neighbours, type HostLimits } from './account.ts';
+import type { EndpointKey } from './endpoint.ts';
+import { KnownEndpoint } from './known-endpoint.ts';
+import type { Holding } from './slots.ts';
+import { Window, type WindowLimits } from './window.ts';
+
+export type KnownEndpointsOptions = WindowLimits & {
+  /** Endpoints remembered at most, beside those in use. */
+  maxEndpoints: number;
+  /** Idle ones are forgotten after this long. */
+  forgetAfterMs: number;
+  host: HostLimits;
+  /** The size of a new endpoint's window. */
+  startSize: (account: Holding) => number;
+};
+
+/** Whoever has parked deliveries of an endpoint need not know its host. */
+export type PartialKey = Omit<EndpointKey, 'host'> & { host?: string };
+
+const UNKNOWN_HOST = '';
+
+/** The endpoints that are remembered, the least recently used first. */
+export class KnownEndpoints {
+  readonly #options: KnownEndpointsOptions;
+  readonly #byName = new Map<string, KnownEndpoint>();
+  readonly #accounts = new Map<string, Account>();
+  readonly #hosts: Hosts;
+
+  constructor(options: KnownEndpointsOptions) {
+    this.#options = options;
+    this.#hosts = new Hosts(options.maxEndpoints);
+  }
+
+  get count(): number {
+    return this.#byName.size;
+  }
+
+  countHung(): number {
+    let count = 0;
+    for (const { hungSince } of this.#byName.values()) if (hungSince !== undefined) count += 1;
+    return count;
+  }
+
+  get(name: string): KnownEndpoint | undefined {
+    return this.#byName.get(name);
+  }
+
+  touch(key: PartialKey, now: number): KnownEndpoint {
+    const endpoint = this.#byName.get(key.endpoint) ?? this.#newEndpoint(key, now);
+    this.#byName.delete(key.endpoint);
+    // Two at a time: one for the one that came, one to get ahead of those that came before.
+    this.#forgetOldest(now);
+    this.#forgetOldest(now);
+    this.#byName.set(key.endpoint, endpoint);
+    endpoint.touchedAt = now;
+    if (key.host !== undefined && endpoint.neighbours.name === UNKNOWN_HOST) this.#move(endpoint, key.host);
+    return endpoint;
+  }
+
+  #newEndpoint({ account: accountName, endpoint: name, isKnownHung = false }: PartialKey, now: number): KnownEndpoint {
+    const account = this.#accounts.get(accountName) ?? new Account(accountName);
+    this.#accounts.set(accountName, account);
+    const neighbours = this.#join(account, UNKNOWN_HOST);
+    const window = new Window(this.#options, this.#options.startSize(account));
+    return new KnownEndpoint({ name, account, neighbours, window, ...(isKnownHung ? { hungSince: now } : {}) });
+  }
+
+  /**
+   * A newcomer is trusted where somebody else was answered quickly just now, and nobody waits for longer: a thousand
+   * accounts may share one host.
+   */
+  #move(endpoint: KnownEndpoint, hostName: string): void {
+    const { account, line } = endpoint;
+    line?.delete(endpoint);
+    account.leave(endpoint.neighbours);
+    endpoint.neighbours = this.#join(account, hostName);
+    line?.add(endpoint);
+    const { host } = endpoint.neighbours;
+    if (host.isQuick && host.silent === 0) endpoint.trustItsHost();
+  }
+
+  #join(account: Account, hostName: string): Neighbours {
+    return account.join(hostName, () => new Neighbours(hostName, this.#hosts.get(hostName), this.#options.host));
+  }
+
+  #forgetOldest(now: number): void {
+    for (const [name, endpoint] of this.#byName) {
+      const isSurplus = this.#byName.size >= this.#options.maxEndpoints;
+      if (!isSurplus && now - endpoint.touchedAt <= this.#options.forgetAfterMs) return;
+      this.#byName.delete(name);
+      // One in use comes round again; it is not at the front for long.
+      if (endpoint.isInUse) this.#byName.set(name, endpoint);
+      else this.#forget(endpoint);
+      return;
+    }
+  }
+
+  #forget({ account, neighbours }: KnownEndpoint): void {
+    account.leave(neighbours);
+    if (account.isForgotten) this.#accounts.delete(account.name);
+  }
+}

@@ -1,0 +1,54 @@
+import type { Entry, Wish } from './endpoint.ts';
+import type { KnownEndpoint } from './known-endpoint.ts';
+
+/** A delivery that waits in hand for its turn. */
+export type Waiter = {
+  readonly endpoint: KnownEndpoint;
+  readonly wish: Wish;
+  readonly resolve: (entry: Entry) => void;
+};
+
+/**
+ * The deliveries in hand for one endpoint: each kind first come, first served. By hand goes first; fresh and parked ones
+ * take turns while both wait.
+ */
+export class Waiting {
+  readonly #byWish: Record<Wish, Set<Waiter>> = { 'by hand': new Set(), fresh: new Set(), parked: new Set() };
+  #turnOf: 'fresh' | 'parked' = 'fresh';
+
+  get count(): number {
+    return this.#byWish['by hand'].size + this.#byWish.fresh.size + this.#byWish.parked.size;
+  }
+
+  countOf(wish: Wish): number {
+    return this.#byWish[wish].size;
+  }
+
+  add(waiter: Waiter): void {
+    this.#byWish[waiter.wish].add(waiter);
+  }
+
+  delete(waiter: Waiter): void {
+    this.#byWish[waiter.wish].delete(waiter);
+  }
+
+  /** Whose turn it is. It is to be granted what it waits for. */
+  next(): Waiter | undefined {
+    const [byHand] = this.#byWish['by hand'];
+    if (byHand !== undefined) return byHand;
+    const [mine] = this.#byWish[this.#turnOf];
+    const other = this.#turnOf === 'fresh' ? 'parked' : 'fresh';
+    const [others] = this.#byWish[other];
+    if (mine !== undefined) this.#turnOf = other;
+    return mine ?? others;
+  }
+
+  /** Parked ones beside the one that came first. */
+  *surplus(): Iterable<Waiter> {
+    let isFirst = true;
+    for (const waiter of this.#byWish.parked) {
+      if (!isFirst) yield waiter;
+      isFirst = false;
+    }
+  }
+}

@@ -1,0 +1,77 @@
+export type WindowLimits = {
+  /** Requests at once that an endpoint may have at most. */
+  maxSize: number;
+  /** An answer is quick up to here; an endpoint that says nothing for longer is silent, unless that is its way. */
+  slowMs: number;
+};
+
+/** As many a new endpoint begins with, and one that had no use for more goes back to. */
+export const START_SIZE = 4;
+const SHRINK_AFTER_MS = 10_000;
+/** An endpoint is waited for this many times as long as it usually takes. */
+const USUAL_TIMES = 3;
+/** The part of a new answer in the usual duration. */
+const NEWEST_PART = 1 / 8;
+/** What a new endpoint is thought to take. */
+const UNKNOWN_MS = 10;
+
+/**
+ * How many requests one endpoint may have under way: additive increase, multiplicative decrease (as in TCP). Grows by
+ * one for each windowful of answers while it is used up, halves for timeouts, once per round trip, and is forgotten half
+ * by half while it is not needed. Times are milliseconds of one clock, given by the caller.
+ */
+export class Window {
+  readonly #limits: WindowLimits;
+  #size: number;
+  #usualMs: number | undefined;
+  #halvedAt = -Infinity;
+  #fullAt = -Infinity;
+  #shrunkAt = -Infinity;
+
+  constructor(limits: WindowLimits, size = START_SIZE) {
+    this.#limits = limits;
+    this.#size = Math.min(size, limits.maxSize);
+  }
+
+  get size(): number {
+    return Math.floor(this.#size);
+  }
+
+  /** Who says nothing for longer is silent. */
+  get patienceMs(): number {
+    return Math.max(this.#limits.slowMs, USUAL_TIMES * (this.#usualMs ?? UNKNOWN_MS));
+  }
+
+  /** How many requests are likely to get their turn within so long. */
+  servedWithin(durationMs: number): number {
+    return Math.ceil((this.size * durationMs) / Math.max(this.#usualMs ?? UNKNOWN_MS, 1));
+  }
+
+  /** A request begins; `out`: as many are under way with it. */
+  begin(out: number, now: number): void {
+    if (out === 1 && now - Math.max(this.#fullAt, this.#shrunkAt) > SHRINK_AFTER_MS) this.#shrink(now);
+    if (out >= this.size) this.#fullAt = now;
+  }
+
+  answer({ beganAt, now }: { beganAt: number; now: number }): void {
+    const durationMs = now - beganAt;
+    const wasFull = this.#fullAt >= beganAt;
+    if (wasFull && durationMs <= this.patienceMs) {
+      this.#size = Math.min(this.#size + 1 / this.#size, this.#limits.maxSize);
+    }
+    this.#usualMs =
+      this.#usualMs === undefined ? durationMs : this.#usualMs + (durationMs - this.#usualMs) * NEWEST_PART;
+  }
+
+  /** Timeouts of requests that were under way together are one sign, not many. */
+  timeOut({ beganAt, now }: { beganAt: number; now: number }): void {
+    if (beganAt < this.#halvedAt) return;
+    this.#size = Math.max(1, this.#size / 2);
+    this.#halvedAt = now;
+  }
+
+  #shrink(now: number): void {
+    this.#size = Math.max(Math.min(START_SIZE, this.#size), this.#size / 2);
+    this.#shrunkAt = now;
+  }
+}
