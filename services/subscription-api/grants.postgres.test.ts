@@ -14,6 +14,13 @@ const GRANTS: Record<string, Record<string, string>> = {
     delivery_targets: 'SELECT',
     valid_signing_secrets: 'SELECT',
     'needed_feature()': 'EXECUTE',
+    'endpoint_of()': 'EXECUTE',
+    'shard_of()': 'EXECUTE',
+    parked: 'DELETE, INSERT, SELECT',
+    parked_heads: 'DELETE, INSERT, SELECT, UPDATE (deaths, is_hung, look_at)',
+    parked_owners: 'DELETE, INSERT, SELECT, UPDATE (seen_at)',
+    parked_shards: 'SELECT, UPDATE (leased_until, owner)',
+    parked_sums: 'DELETE, INSERT, SELECT, UPDATE (bytes, rows)',
   },
   waybell_deactivator: {
     'schema waybell': 'USAGE',
@@ -85,6 +92,7 @@ describe('the roles', () => {
     ['waybell_router', 'update waybell.subscription_targets set generation = 1'],
     ['waybell_deliverer', 'select hash from waybell.access_tokens'],
     ['waybell_deliverer', 'select sealed from waybell.signing_secrets'],
+    ['waybell_deliverer', 'update waybell.parked set body = null'],
     ['waybell_deactivator', 'select from waybell.subscriptions'],
     ['waybell_deactivator', 'delete from waybell.audit_log'],
     ['waybell_tracker', 'update waybell.tracked_vehicles set shipper_guid = vehicle_guid'],
@@ -124,7 +132,12 @@ describe('functions that act as the owner of the tables', () => {
       `select proname as name, proconfig as settings from pg_proc
        where pronamespace = 'waybell'::regnamespace and prosecdef order by name`,
     );
-    expect(rows.map(({ name }) => name)).toEqual(['note_change', 'settle_deliveries']);
+    expect(rows.map(({ name }) => name)).toEqual([
+      'follow_account',
+      'follow_subscription',
+      'note_change',
+      'settle_deliveries',
+    ]);
     for (const { settings } of rows) expect(settings).toEqual(['search_path=pg_catalog, pg_temp']);
   });
 });

@@ -63,22 +63,21 @@ const REMOVE = {
 type InSubscription = { subscription: string };
 
 export function rowsIn(ask: Ask): Pick<ParkingStore, 'insert' | 'has' | 'remove'> {
-  async function makeHeads(subscriptions: string[]): Promise<void> {
-    const known = await ask<InSubscription>(MAKE_HEADS, [subscriptions]);
-    const unknown = without(subscriptions, known);
-    if (unknown.length > 0) throw new Error(`nothing can be parked for ${unknown.join(', ')}: no such subscription`);
-  }
-
   return {
     async insert(rows) {
+      const unknown: string[] = [];
       let left = [...rows];
       while (left.length > 0) {
         const held = await ask<InSubscription>(PUT_IN, columnsOf(left));
-        const headless = new Set(without([...new Set(left.map(({ subscription }) => subscription))], held));
-        left = left.filter(({ subscription }) => headless.has(subscription));
+        const headless = without([...new Set(left.map(({ subscription }) => subscription))], held);
+        if (headless.length === 0) break;
         // One that is deleted again before the rows are in is made again.
-        if (left.length > 0) await makeHeads([...headless]);
+        const known = await ask<InSubscription>(MAKE_HEADS, [headless]);
+        unknown.push(...without(headless, known));
+        const made = new Set(known.map(({ subscription }) => subscription));
+        left = left.filter(({ subscription }) => made.has(subscription));
       }
+      if (unknown.length > 0) throw new Error(`nothing can be parked for ${unknown.join(', ')}: no such subscription`);
     },
     async has(keys) {
       if (keys.length === 0) return [];

@@ -1,0 +1,174 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { endpointKey } from '@waybell/deliverer/endpoints/endpoint';
+import { parkInPostgres, PARKING_SETTINGS } from '@waybell/deliverer/parking/postgres-parking';
+import { shardOf } from '@waybell/deliverer/parking/shard-of';
+import { connectPostgres } from '@waybell/runtime/postgres';
+import { Unavailable } from '@waybell/runtime/unavailable';
+import { silentLog } from '@waybell/subscription-api/testing/database';
+import { ALL_SHARDS, aRow, PostgresStand } from './parking-stand.ts';
+
+let stand: PostgresStand;
+beforeAll(async () => {
+  stand = await PostgresStand.start(8);
+});
+afterAll(async () => {
+  await stand[Symbol.asyncDispose]();
+});
+
+const dueOf = async (subscription: string) =>
+  (await stand.store.dueHeads(ALL_SHARDS)).find((head) => head.subscription === subscription);
+
+describe('what Postgres and the deliverer both make', () => {
+  test('of an account and a URL is the same endpoint', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.uuid(), fc.webUrl({ withQueryParameters: true }), async (account, callbackUrl) => {
+        const [row] = await stand.sql(`select encode(waybell.endpoint_of($1, $2), 'hex') as endpoint`, [
+          account,
+          callbackUrl,
+        ]);
+        expect(row).toEqual({ endpoint: endpointKey({ account, callbackUrl }).endpoint });
+      }),
+    );
+  });
+
+  test('of an account is the same shard', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.uuid(), async (account) => {
+        expect(await stand.sql('select waybell.shard_of($1) as shard', [account])).toEqual([
+          { shard: shardOf(account) },
+        ]);
+      }),
+    );
+  });
+});
+
+describe('a parked row', () => {
+  test('is put in whether or not heads are deleted at the same moment, and is never without one', async () => {
+    const subscribed = await Promise.all(Array.from({ length: 4 }, () => stand.subscribe()));
+    const subscriptions = subscribed.map(({ subscription }) => subscription);
+    let [isOver, made] = [false, 0];
+    const clean = async () => {
+      let gone = 0;
+      while (!isOver) gone += (await stand.store.removeEmpty(subscriptions)).length;
+      return gone;
+    };
+    const park = async (parker: number) => {
+      for (let round = 0; round < 150; round += 1) {
+        const rows = subscribed.map((one) => aRow(one, `${parker} ${round}`, { createdAt: made++ }));
+        await stand.store.insert(round % 2 === 0 ? rows : rows.toReversed());
+        expect(await stand.store.has(rows)).toEqual(rows.map(() => true));
+        await stand.store.remove(rows);
+      }
+    };
+    const cleaning = [clean(), clean()];
+    const headless = `select from waybell.parked p where not exists (
+      select from waybell.parked_heads h where h.subscription = p.subscription)`;
+    const watching = (async () => {
+      while (!isOver) expect(await stand.sql(headless)).toEqual([]);
+    })();
+    await Promise.all([1, 2, 3, 4].map(park)).finally(() => (isOver = true));
+    await watching;
+    expect((await Promise.all(cleaning)).reduce((sum, gone) => sum + gone)).toBeGreaterThan(100);
+  });
+
+  test('is kept once by all who park it at once, in whatever order', async () => {
+    const subscribed = await Promise.all(Array.from({ length: 5 }, () => stand.subscribe()));
+    for (let round = 0; round < 30; round += 1) {
+      const rows = subscribed.flatMap((one) => ['a', 'b', 'c'].map((name) => aRow(one, `${name} ${round}`)));
+      const orders = [rows, rows.toReversed(), rows.toSorted(() => 0.5 - Math.random()), rows.slice(7)];
+      await Promise.all(orders.map((each) => stand.store.insert(each)));
+    }
+    const subscriptions = subscribed.map(({ subscription }) => subscription);
+    expect(
+      await stand.sql('select count(*)::int as count from waybell.parked where subscription = any ($1)', [
+        subscriptions,
+      ]),
+    ).toEqual([{ count: 5 * 3 * 30 }]);
+  });
+
+  test('survives a crash of Postgres, whatever the default of the database is', async () => {
+    await stand.sql(`alter database ${stand.database.name} set synchronous_commit = off`);
+    await using postgres = connectPostgres({
+      ...{ url: stand.database.url, role: 'waybell_deliverer', poolSize: 1, timeoutMs: 60_000, log: silentLog },
+      settings: PARKING_SETTINGS,
+    });
+    const { rows } = await postgres.query('show synchronous_commit');
+    expect(rows).toEqual([{ synchronous_commit: 'on' }]);
+  });
+
+  test('without a head gets one when its shard is counted anew', async () => {
+    const one = await stand.subscribe();
+    await stand.store.insert([aRow(one, 'a')]);
+    await stand.sql('delete from waybell.parked_heads where subscription = $1', [one.subscription]);
+    await stand.store.recount(ALL_SHARDS.filter((shard) => shard !== shardOf(one.account)));
+    expect(await dueOf(one.subscription)).toBeUndefined();
+    await stand.store.recount([shardOf(one.account)]);
+    expect(await dueOf(one.subscription)).toMatchObject({ account: one.account });
+    expect((await stand.store.sums([shardOf(one.account)])).own).toContainEqual(
+      expect.objectContaining({ account: one.account, rows: 1 }),
+    );
+  });
+});
+
+describe('a head', () => {
+  test.each([
+    ['a changed URL', `update waybell.subscriptions set callback_url = 'https://new.test' where guid = $1`],
+    ['an unsubscribe', 'update waybell.subscriptions set ended_at = now(), is_active = false where guid = $1'],
+    ['a subscribe', 'update waybell.subscriptions set generation = generation + 1 where guid = $1'],
+    [
+      'a deactivation',
+      `update waybell.subscriptions set is_active = false, deactivated_at = now(), deactivation_rule = 'window' where guid = $1`,
+    ],
+    [
+      'a feature that is switched on or off',
+      `update waybell.accounts set features = '{insurance}'
+       where guid = (select account_guid from waybell.subscriptions where guid = $1)`,
+    ],
+  ])('is made due by %s', async (_, change) => {
+    const one = await stand.subscribe();
+    await stand.store.insert([aRow(one, 'a')]);
+    expect(await dueOf(one.subscription)).toBeDefined();
+    await stand.sql('update waybell.subscriptions set last_success_at = now() where guid = $1', [one.subscription]);
+    expect(await dueOf(one.subscription)).toBeUndefined();
+    await stand.sql(change, [one.subscription]);
+    expect(await dueOf(one.subscription)).toBeDefined();
+  });
+
+  test('says to those who look up the target whether its endpoint hangs, while there is one', async () => {
+    const one = await stand.subscribe();
+    const row = aRow(one, 'a');
+    const isHung = async () => {
+      const text = 'select is_hung from waybell.delivery_targets where subscription_guid = $1';
+      return (await stand.postgres.query<{ is_hung: boolean }>(text, [one.subscription])).rows[0]?.is_hung;
+    };
+    expect(await isHung()).toBe(false);
+    await stand.store.insert([row]);
+    await stand.store.markHung([one.subscription, randomUUID()], true);
+    expect(await isHung()).toBe(true);
+    await stand.store.markHung([one.subscription], false);
+    expect(await isHung()).toBe(false);
+    await stand.store.markHung([one.subscription], true);
+    await stand.store.remove([row]);
+    await stand.store.removeEmpty([one.subscription]);
+    expect(await isHung()).toBe(false);
+  });
+});
+
+test('everything says that Postgres is away where it is', async () => {
+  await using postgres = connectPostgres({
+    ...{ url: 'postgres://127.0.0.1:1/none', role: '', poolSize: 1, timeoutMs: 60_000, log: silentLog },
+  });
+  const store = parkInPostgres(postgres);
+  const one = aRow({ subscription: randomUUID(), account: '', callbackUrl: '' }, 'a');
+  const asked: Promise<unknown>[] = [
+    ...[store.insert([one]), store.has([one]), store.remove([one])],
+    ...[store.lease(randomUUID(), new Set()), store.release(randomUUID()), store.heads([1]), store.dueHeads([1])],
+    store.take([{ endpoint: 'e', after: new Map([[one.subscription, undefined]]), limit: 1 }]),
+    ...[store.wake(one.subscription), store.oldest([one.subscription]), store.removeEmpty([one.subscription])],
+    ...[store.markHung([one.subscription], true), store.addToSums([{ account: randomUUID(), rows: 1, bytes: 1 }])],
+    ...[store.sums([1]), store.recount([1])],
+  ];
+  for (const each of asked) await expect(each).rejects.toThrow(Unavailable);
+});
