@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { park } from '@waybell/line/delivery';
+import { publishDelivery } from '@waybell/line/delivery';
 import type { InterfaceName } from '@waybell/line/outcomes';
 
 /** A delivery of one subscription, to be parked as the deliverer would. */
@@ -8,14 +8,15 @@ export type ToPark = { delivery: string; event: string; body: string };
 type Batch = { subscription: string; interface: InterfaceName; action: string; deliveries: readonly ToPark[] };
 
 const AT_ONCE = 5_000;
+const FIRST = { attempt: 1, hop: 1 };
 
 /** The head is locked until all is committed: an empty one that is deleted meanwhile would leave the rows behind. */
 const PARK = `
   with target as (
-    select account_guid as account, callback_url from waybell.delivery_targets where subscription_guid = $1
+    select account_guid as account from waybell.delivery_targets where subscription_guid = $1
   ), head as (
-    insert into waybell.parked_heads (subscription, account, endpoint, shard)
-    select $1, account, waybell.endpoint_of(account, callback_url), waybell.shard_of(account) from target
+    insert into waybell.parked_heads (subscription, account, shard)
+    select $1, account, waybell.shard_of(account) from target
     on conflict (subscription) do update set look_at = now()
   ), made as (
     insert into waybell.parked (subscription, action, attempt, hop, why, created_at, delivery, note, body)
@@ -33,19 +34,20 @@ export async function parkByHand(postgres: pg.Pool, { deliveries, ...to }: Batch
   const generation = await generationOf(postgres, to.subscription);
   const madeAt = Date.now() - deliveries.length;
   for (let from = 0; from < deliveries.length; from += AT_ONCE) {
-    const rows = deliveries.slice(from, from + AT_ONCE).map(({ delivery, event, body }, place) => {
-      const at = { createdAt: madeAt + from + place, beganAt: madeAt + from + place };
-      const it = { ...to, ...at, guid: delivery, event, generation, attempt: 1, body: Buffer.from(body) };
-      return park(it, { why: 'hung' }).row;
+    const some = deliveries.slice(from, from + AT_ONCE);
+    const createdAt = some.map((_, place) => madeAt + from + place);
+    const notes = some.map(({ delivery, event, body }, place) => {
+      const at = createdAt[place] ?? madeAt;
+      const facts = { ...to, ...FIRST, guid: delivery, event, generation, createdAt: at, beganAt: at };
+      return publishDelivery({ ...facts, body: Buffer.from(body) }).note;
     });
-    const [first] = rows;
     await postgres.query(PARK, [
       to.subscription,
-      ...[first?.action, first?.attempt, first?.hop, first?.why],
-      rows.map(({ createdAt }) => createdAt),
-      rows.map(({ delivery }) => delivery),
-      rows.map(({ note }) => note),
-      rows.map(({ body }) => body.toString()),
+      `${to.interface}.${to.action}`,
+      ...[FIRST.attempt, FIRST.hop, 'hung', createdAt],
+      some.map(({ delivery }) => delivery),
+      notes,
+      some.map(({ body }) => body),
     ]);
   }
 }
