@@ -4,6 +4,7 @@ import { positions } from './rows/g01-positions.ts';
 import { servicesKilled } from './rows/l01-services-killed.ts';
 import { servicesStopped } from './rows/l02-services-stopped.ts';
 import { brokerAway } from './rows/l03-broker-away.ts';
+import { cannotPark } from './rows/l04-cannot-park.ts';
 import { postgresAway } from './rows/l04-postgres-away.ts';
 import { redisAway } from './rows/l05-redis-away.ts';
 import { alarms } from './rows/l06-alarms.ts';
@@ -18,6 +19,7 @@ import { topologyBroken } from './rows/l14-topology.ts';
 import { deactivation } from './rows/l15-deactivation.ts';
 import { soak } from './rows/l16-soak.ts';
 import { clocks } from './rows/l17-clocks.ts';
+import { parked } from './rows/l18-parked.ts';
 
 /** Every fault of the bench, in the order of its table. */
 export const allFaults: readonly Fault[] = [
@@ -25,6 +27,7 @@ export const allFaults: readonly Fault[] = [
   ...servicesStopped,
   ...brokerAway,
   ...postgresAway,
+  ...cannotPark,
   ...redisAway,
   ...alarms,
   ...nodesAway,
@@ -38,6 +41,7 @@ export const allFaults: readonly Fault[] = [
   ...deactivation,
   ...soak,
   ...clocks,
+  ...parked,
   ...positions,
   ...deliveryLog,
 ];

@@ -35,8 +35,8 @@ export function hangingReceiver(): void {
         const requests = await each.untilAsked(EVENTS);
         expect(new Set(requests.map(({ headers }) => headers['webhook-id'])).size).toBe(EVENTS);
       }
-      // Whoever has answered nothing yet is asked nothing more.
-      expect(receiver.at(hanging.path)).toHaveLength(1);
+      // It is asked now and then whether it answers.
+      expect(receiver.at(hanging.path).length).toBeLessThan(EVENTS);
 
       end();
       const { guid } = await hanging.untilOff();

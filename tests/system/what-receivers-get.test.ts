@@ -3,6 +3,8 @@ import { callbacks } from './callbacks.ts';
 import { deactivation } from './deactivation.ts';
 import { everyAction } from './every-action.ts';
 import { hangingReceiver } from './hanging-receiver.ts';
+import { ownEndpoint } from './own-endpoint.ts';
+import { parkedOverLimit, parking } from './parking.ts';
 import { positions } from './positions.ts';
 
 everyAction();
@@ -10,4 +12,7 @@ callbacks();
 positions();
 deactivation();
 hangingReceiver();
+ownEndpoint();
+parking(1_000);
+parkedOverLimit();
 backPressure();

@@ -39,6 +39,8 @@ const atTheSecond = endsAfter([500, 200]);
 const exhausted = endsAfter([500, 500]);
 const offAtLast = endsAfter([500, 500], true);
 const never = endsAfter([undefined]);
+const inTheEnd: Ending[] = [{ kind: 'delivered', answers: { most: 3 } }];
+const neverOfThree: Ending[] = [{ kind: 'exhausted', answers: { most: 3 } }];
 const unknown: Ending[] = [{ kind: 'suppressed', reason: 'no_subscription' }];
 const malformed: Ending[] = [{ kind: 'rejected', reason: 'payload_invalid' }];
 
@@ -67,6 +69,7 @@ const rightEnds: [string, Ending[], Came, keyof ReturnType<typeof what>][] = [
   ['routed again', delivered, { ...once, outcomes: [...once.outcomes, suppressed('duplicate')] }, 'delivered'],
   ['recorded twice alike', delivered, { ...once, outcomes: [...once.outcomes, ...once.outcomes] }, 'delivered'],
   ['cut, and made again', delivered, { ...once, seen: [request(1), ...once.seen] }, 'delivered'],
+  ['delivered after as many failures as it took', inTheEnd, twice, 'delivered'],
   ['never answered', never, { seen: [request(1)], outcomes: [record('exhausted', 1, undefined)] }, 'exhausted'],
 ];
 
@@ -105,6 +108,8 @@ const wrongEnds: [string, Ending[], Came, string][] = [
   ['other bytes', delivered, { ...once, seen: [request(1, 200, { body: '{ }' })] }, 'carries { } instead of {}'],
   ['another token', delivered, { ...once, seen: [request(1, 200, { token: 'x' })] }, 'another verification token'],
   ['a request for nobody', unknown, { ...given('no_subscription'), seen: asked(200) }, 'attempt 1 was made, of 0'],
+  ['delivered in the end, on a 500', inTheEnd, { ...once, seen: asked(500) }, 'do not lead to it'],
+  ['given up before the last attempt', neverOfThree, wholly, 'do not lead to it'],
   ['dropped before any was exhausted', offAtLast, { outcomes: [dropped(1)] }, 'but dropped deactivated'],
   ['dropped where the subscription stays on', exhausted, { outcomes: [dropped(1)] }, 'but dropped deactivated'],
 ];

@@ -58,7 +58,7 @@ export async function integrator({ stack, receiver, interfaceName }: IntegratorO
       }),
     async subscribeAgain() {
       const next = `/${randomUUID()}`;
-      if (interfaceName === 'carrier') await client.call('DELETE', `/v1/webhooks/${action}/subscriptions/`);
+      if (interfaceName === 'carrier') await client.unsubscribe(action);
       await client.subscribe(action, receiver.url(next));
       return { path: next };
     },

@@ -75,10 +75,14 @@ export class Ledger {
     const [event, sentAt] = [party.anEvent(), performance.now()];
     await this.#stack.upstream.publishUntilConfirmed(event, extra);
     this.published += 1;
-    for (const owed of party.owes(event)) {
-      this.#entries.push({ owed, row: this.#row });
-      if (owed.to !== undefined) this.#sentAt.set(owed.to.delivery, sentAt);
-    }
+    const owing = party.owes(event);
+    this.owe(owing);
+    for (const { to } of owing) if (to !== undefined) this.#sentAt.set(to.delivery, sentAt);
+  }
+
+  /** From now on this is owed as well, however it came onto the line. */
+  owe(owing: readonly Owed[]): void {
+    for (const owed of owing) this.#entries.push({ owed, row: this.#row });
   }
 
   /** Resolves, with the seconds it took, when a receiver has seen an event whose publishing began after `since`. */

@@ -3,12 +3,15 @@ import type { DropReason, SuppressionReason } from '@waybell/line/outcomes';
 /** The status that each attempt is answered with, the first one first; undefined where the receiver never answers. */
 export type Answers = readonly (number | undefined)[];
 
+/** Answers that depend on when it is asked: however they came, of so many attempts at most, if they lead to that end. */
+export type AsTheyCame = { most: number };
+
 /** An end that something may come to. For `delivered` and `exhausted`, after exactly these attempts. */
 export type Ending = (
-  | { kind: 'delivered' | 'exhausted'; answers: Answers }
-  | { kind: 'dropped'; reason: DropReason; answers: Answers }
+  | { kind: 'delivered' | 'exhausted'; answers: Answers | AsTheyCame }
+  | { kind: 'dropped'; reason: DropReason; answers: Answers | AsTheyCame }
   | { kind: 'suppressed'; reason: SuppressionReason }
-  | { kind: 'rejected'; reason: string; answers?: Answers }
+  | { kind: 'rejected'; reason: string; answers?: Answers | AsTheyCame }
 ) & {
   /** Only after another delivery of the subscription was exhausted, which switched it off. */
   onceOff?: true;

@@ -17,6 +17,8 @@ type Place = { stack: TestStack; receiver: Receiver };
 export type Subscriber = {
   interface: 'shipper' | 'carrier';
   action: string;
+  /** Of the account that it is another subscription of; absent: of a new one. */
+  account?: string;
   /** Its paths are in this folder. */
   folder: string;
   answers: Answers;
@@ -87,7 +89,8 @@ function usual(side: 'shipper' | 'carrier', number: number): Subscriber {
 /** Creates an account, subscribes its clients and has their receivers answer. */
 export async function subscribed({ stack, receiver }: Place, subscriber: Subscriber): Promise<Subscribed> {
   const { interface: side, action, folder, answers, clients = 1 } = subscriber;
-  const { account, subscribe } = await stack.client(side);
+  const known = subscriber.account;
+  const { account, subscribe } = await (known === undefined ? stack.client(side) : stack.clientOf(known, side));
   const others = Array.from({ length: clients - 1 }, (_, number) => stack.clientOf(account, side, `other-${number}`));
   const calls = [subscribe, ...(await Promise.all(others)).map((other) => other.subscribe)];
   const addresses = calls.map(async (call) => {
@@ -96,15 +99,15 @@ export async function subscribed({ stack, receiver }: Place, subscriber: Subscri
     const token = await call(action, receiver.url(path));
     return { subscription: await stack.subscriptionAt(receiver.url(path)), path, token };
   });
-  const known = await Promise.all(addresses);
+  const subscriptions = await Promise.all(addresses);
   const { DEACTIVATE_ON_EXHAUSTED: off = 'carrier' } = stack.stack.service('deactivator').spec.env;
   const { ends = endsAfter(answers, off.includes(side)) } = subscriber;
   return {
     account,
-    addresses: known,
+    addresses: subscriptions,
     anEvent: () => anEvent({ interface: side, action, parties: { [side]: account } }),
     owes: (event) =>
-      known.map((address) => {
+      subscriptions.map((address) => {
         const delivery = messageGuidOf(event.guid, address.subscription);
         return { event: event.guid, account, to: { ...address, delivery, body: bodyOwed(event, delivery) }, ends };
       }),

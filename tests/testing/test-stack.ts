@@ -24,6 +24,8 @@ export type Client = {
   call(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }>;
   /** Subscribes and resolves with the verification token. Throws where that is refused. */
   subscribe(action: string, callbackUrl: string, auditFieldSet?: string[]): Promise<string>;
+  /** Ends the subscription to the action. Throws where that is refused. */
+  unsubscribe(action: string): Promise<void>;
   /** Publishes an event of the action for this account, and resolves with it. */
   hear(action: string, what?: Partial<PublishedEvent>): Promise<PublishedEvent>;
 };
@@ -124,6 +126,12 @@ export class TestStack implements AsyncDisposable {
         const event = anEvent({ interface: interfaceName, action, parties: { [interfaceName]: account }, ...what });
         await this.upstream.publish(event);
         return event;
+      },
+      async unsubscribe(action) {
+        const { status } = await (interfaceName === 'shipper'
+          ? call('POST', `/v1/public/webhooks/${action}/unsubscribe`)
+          : call('DELETE', `/v1/webhooks/${action}/subscriptions/`));
+        if (status >= 300) throw new Error(`unsubscribing was answered with ${status}`);
       },
       async subscribe(action, callbackUrl, auditFieldSet) {
         const path =

@@ -1,6 +1,6 @@
 import type { Attempted } from '@waybell/line/outcomes';
 import type { Seen } from './balance.ts';
-import type { Ending, Owed } from './owed.ts';
+import type { Answers, Ending, Owed } from './owed.ts';
 
 export type Course = { owed: Owed; ending: Ending; requests: readonly Seen[]; records: readonly Attempted[] };
 
@@ -9,7 +9,9 @@ export type Course = { owed: Owed; ending: Ending; requests: readonly Seen[]; re
  * by the receiver as it answers, and a record that says so, and there is no other. Undefined where nothing is.
  */
 export function wrongInCourse({ owed, ending, requests, records }: Course): string | undefined {
-  const { kind, answers = [] } = { answers: undefined, ...ending };
+  const { kind } = ending;
+  const answers = answersOf(ending, requests);
+  if (answers === undefined) return 'the answers that came do not lead to it';
   const isWhole = kind === 'delivered' || kind === 'exhausted';
   const made = isWhole ? answers.length : Math.max(0, ...requests.map(({ attempt }) => attempt));
   // A deliverer that died with a request in hand finds the subscription off when it comes back to it.
@@ -34,6 +36,20 @@ export function wrongInCourse({ owed, ending, requests, records }: Course): stri
         : undefined;
     }),
   ]);
+}
+
+/** Undefined where they were not foreseen, and came otherwise than at this end. */
+function answersOf(ending: Ending, requests: readonly Seen[]): Answers | undefined {
+  const { answers = [] } = { answers: undefined, ...ending };
+  if (!('most' in answers)) return answers;
+  const made = Math.min(answers.most, Math.max(0, ...requests.map(({ attempt }) => attempt)));
+  const came = Array.from({ length: made }, (_, index) => {
+    return requests.find(({ attempt, answered }) => attempt === index + 1 && answered !== undefined)?.answered;
+  });
+  const last = came.at(-1) ?? 0;
+  const isSuccess = last >= 200 && last < 300;
+  if (ending.kind === 'delivered' && !isSuccess) return undefined;
+  return ending.kind === 'exhausted' && (isSuccess || made < answers.most) ? undefined : came;
 }
 
 function wrongInRequest({ attempt, path, body, token }: Seen, { to }: Owed, most: number): string | undefined {

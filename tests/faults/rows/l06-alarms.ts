@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { queueDepths } from '@waybell/stack/queue-depths';
 import { deliveryQueue } from '@waybell/line/topology';
+import type { Ledger } from '../../testing/ledger.ts';
+import { Load } from '../../testing/load.ts';
+import { subscribed } from '../../testing/subscribers.ts';
 import { until } from '@waybell/runtime/testing/until';
 import { alarmed } from '../alarmed.ts';
 import type { Fault } from '../fault.ts';
@@ -10,6 +13,8 @@ import { underLoad, type Inject } from '../under-load.ts';
 
 const ALARM_MS = { short: 2_000, release: 20_000 };
 const BACKLOG = { short: 1_000, release: 20_000 };
+const FAILING_PER_SECOND = { short: 200, release: 500 };
+const SLOW_MS = 500;
 
 const faults: Record<string, Inject> = {
   async 'a memory alarm'(stage) {
@@ -22,13 +27,7 @@ const faults: Record<string, Inject> = {
     const { stack, receiver, scale } = stage;
     await stack.stack.service('deliverer').stop();
     // Routed as well: during the alarm the router adds nothing.
-    let waiting = 0;
-    const count = async () => (waiting = await toDeliver(stage));
-    await until(
-      'there is a backlog',
-      async () => (await count()) >= BACKLOG[scale],
-      () => waiting,
-    );
+    await untilThereIs(BACKLOG[scale], stage);
     await alarmed(stage, 'memory', async () => {
       const received = () => receiver.received.length;
       const seen = received();
@@ -37,13 +36,50 @@ const faults: Record<string, Inject> = {
       await until('more has left than it may hold', () => received() > seen + 2 * HELD, received);
     });
   },
+  'an alarm that lasts as long as its backlog, of receivers that fail or take their time': drainOfFailures,
 };
 
-/** How many deliveries wait; none as long as the broker does not say. */
-async function toDeliver({ stack }: Stage): Promise<number> {
+/**
+ * When a broker gives memory back is its own affair, so the alarm is raised by hand; but it ends with the backlog alone.
+ * Far more fail than can be held.
+ */
+async function drainOfFailures(stage: Stage, ledger: Ledger): Promise<void> {
+  const { stack, scale } = stage;
+  const shipper = (folder: string, action: string) => ({ interface: 'shipper', folder, action }) as const;
+  const parties = await Promise.all([
+    subscribed(stage, { ...shipper('/failing', 'order.paid'), answers: Array.from({ length: 6 }, () => 500) }),
+    subscribed(stage, { ...shipper('/failing', 'order.booked'), answers: [503, 503, 200] }),
+    subscribed(stage, { ...shipper('/slow', 'order.delivered'), answers: [200], slowMs: SLOW_MS }),
+  ]);
+  await stack.stack.service('deliverer').stop();
+  using load = new Load({ ledger, parties, eventsPerSecond: FAILING_PER_SECOND[scale] });
+  await untilThereIs(BACKLOG[scale] + 4 * HELD, stage);
+  await load.stop();
+  await alarmed(stage, 'memory', async () => {
+    await stack.stack.service('deliverer').start();
+    let left: number | undefined;
+    await until(
+      'the backlog is gone',
+      async () => (left = await toDeliver(stage)) === 0,
+      () => left,
+    );
+  });
+}
+
+async function untilThereIs(backlog: number, stage: Stage): Promise<void> {
+  let waiting: number | undefined;
+  await until(
+    'there is a backlog',
+    async () => ((waiting = await toDeliver(stage)) ?? 0) >= backlog,
+    () => waiting,
+  );
+}
+
+/** How many deliveries wait; undefined while the broker does not say. */
+async function toDeliver({ stack }: Stage): Promise<number | undefined> {
   const queues = stack.stack.queues.filter((name) => name.startsWith(deliveryQueue('')));
-  const depths = (await queueDepths({ url: stack.brokerUrl }, queues)) ?? [];
-  return depths.reduce((sum, { messages }) => sum + messages, 0);
+  const depths = await queueDepths({ url: stack.brokerUrl }, queues);
+  return depths?.reduce((sum, { messages }) => sum + messages, 0);
 }
 
 /** While the broker takes nothing from publishers, what needs no publishing goes on. */

@@ -1,0 +1,53 @@
+import { queueDepths } from '@waybell/stack/queue-depths';
+import { waitingName, type Wait } from '@waybell/line/topology';
+import type { Ledger } from '../../testing/ledger.ts';
+import { Load } from '../../testing/load.ts';
+import { parkedOf } from '../../testing/park-by-hand.ts';
+import { subscribed } from '../../testing/subscribers.ts';
+import { until } from '@waybell/runtime/testing/until';
+import type { Fault } from '../fault.ts';
+import { HELD, shippedDatabaseTimeout } from '../fault-settings.ts';
+import { hungParty } from '../hung-party.ts';
+import type { Stage } from '../stage.ts';
+import { underLoad } from '../under-load.ts';
+
+/** More than an endpoint that takes its time gets, with all slots. */
+const EVENTS_PER_SECOND = 200;
+const TAKES_MS = 500;
+
+/** What cannot be parked waits in the broker, and what was in hand is not sent again beyond that. */
+export const cannotPark: Fault[] = [
+  {
+    row: 'L4',
+    name: 'Postgres stopped while deliveries are to be parked',
+    settings: shippedDatabaseTimeout,
+    bars: { duplicates: HELD, movingAgainSeconds: 75 },
+    run: underLoad(stopWhileItParks),
+  },
+];
+
+async function stopWhileItParks(stage: Stage, ledger: Ledger): Promise<void> {
+  const { stack, scale } = stage;
+  const party = { interface: 'shipper', action: 'order.booked' } as const;
+  const slow = await subscribed(stage, { ...party, folder: '/slow', answers: [200], slowMs: TAKES_MS });
+  // What waits for one that hangs is looked at once a minute.
+  const hung = scale === 'release' ? [await hungParty(stage, ledger, { ...party, folder: '/hung' })] : [];
+  using load = new Load({ ledger, parties: [slow, ...hung], eventsPerSecond: EVENTS_PER_SECOND });
+  for (const { addresses } of [slow, ...hung]) {
+    await until('some are parked', async () => (await parkedOf(stack.postgres, addresses[0]?.subscription ?? '')) > 0);
+  }
+  const postgres = stack.stack.servers.process('postgres');
+  await postgres.stop();
+  await untilWaiting(stage, 'full');
+  if (hung.length > 0) await untilWaiting(stage, 'hung');
+  await load.stop();
+  await postgres.start();
+  for (const each of hung) each.answer(200);
+}
+
+async function untilWaiting({ stack }: Stage, wait: Wait): Promise<void> {
+  await until(`deliveries wait in ${waitingName(wait)}`, async () => {
+    const [depth] = (await queueDepths({ url: stack.brokerUrl }, [waitingName(wait)])) ?? [];
+    return depth !== undefined && depth.messages > 0;
+  });
+}

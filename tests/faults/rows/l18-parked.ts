@@ -1,0 +1,158 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ATTEMPTS } from '../../testing/subscribers.ts';
+import type { Ledger } from '../../testing/ledger.ts';
+import { Load } from '../../testing/load.ts';
+import { replicaOf } from '../../testing/replica.ts';
+import { until } from '@waybell/runtime/testing/until';
+import type { Fault } from '../fault.ts';
+import { HELD } from '../fault-settings.ts';
+import { hungParty, publishFor, type HungParty } from '../hung-party.ts';
+import type { Stage } from '../stage.ts';
+import { underLoad } from '../under-load.ts';
+
+const DEAD_HAS = { short: 2_000, release: 100_000 };
+const HUNG_FOR_MS = 8_000;
+const HUNG_HAS = 40;
+/** Beside the limit of what is left hanging. */
+const RECOVERED_SECONDS = 5 + 3;
+const DRAINED = { short: 2_000, release: 20_000 };
+const PARKED_PER_SECOND = { short: 100, release: 500 };
+const PARKED_FIRST = 50;
+
+/** What waits for an endpoint waits for that one alone, and whatever dies meanwhile, all of it comes. */
+export const parked: Fault[] = [
+  {
+    row: 'L18',
+    name: 'an endpoint dead for long beside two that recover',
+    // Attempts at what hangs come to their limit, and are made again as shipped.
+    settings: { CARRIER_RESPONSE_LIMIT: '3s', CARRIER_RETRY_DELAYS: '1s,2s,4s' },
+    bars: { duplicates: 0, movingAgainSeconds: 15 },
+    run: underLoad(recoverBesideTheDead),
+  },
+  {
+    row: 'L18',
+    name: 'the deliverer killed while it parks',
+    bars: { duplicates: HELD, movingAgainSeconds: 15 },
+    run: underLoad(killWhileItParks, { releaseTimes: 5 }),
+  },
+  {
+    row: 'L18',
+    name: 'the deliverer killed while it drains what is parked',
+    bars: { duplicates: HELD, movingAgainSeconds: 15 },
+    run: underLoad(killWhileItDrains, { releaseTimes: 5 }),
+  },
+  {
+    row: 'L18',
+    name: 'two deliverers drain one endpoint, one restarted, then one stopped',
+    bars: { duplicates: 0, movingAgainSeconds: 15 },
+    run: underLoad(drainByTwo),
+  },
+];
+
+const shipper = (folder: string) => ({ interface: 'shipper', action: 'order.booked', folder }) as const;
+
+async function recoverBesideTheDead(stage: Stage, ledger: Ledger): Promise<string[]> {
+  const answers = { most: ATTEMPTS.shipper };
+  const ends = [
+    { kind: 'dropped', reason: 'unsubscribed', answers },
+    { kind: 'exhausted', answers },
+  ] as const;
+  const dead = await hungParty(stage, ledger, { ...shipper('/lifeless'), ends });
+  const sibling = await hungParty(stage, ledger, {
+    ...shipper('/sibling'),
+    action: 'order.paid',
+    account: dead.account,
+  });
+  const carrier = await hungParty(stage, ledger, {
+    interface: 'carrier',
+    action: 'order.created',
+    folder: '/recovering',
+  });
+  await dead.park(DEAD_HAS[stage.scale]);
+  await Promise.all([
+    publishFor(dead, ledger, 1),
+    publishFor(sibling, ledger, HUNG_HAS),
+    publishFor(carrier, ledger, HUNG_HAS),
+  ]);
+  await sleep(HUNG_FOR_MS);
+  sibling.answer(200);
+  carrier.recover(200);
+  const seconds = await secondsUntil('those that recovered have all of their own', () =>
+    [sibling, carrier].every((each) => each.served() === HUNG_HAS),
+  );
+  const left = await dead.parked();
+  // What it has need not be waited for: it goes with its subscription.
+  await (await stage.stack.clientOf(dead.account, 'shipper')).unsubscribe('order.booked');
+  let gone = left;
+  await until(
+    'what was parked for the dead is gone',
+    async () => {
+      // Also what was about to begin.
+      dead.reset();
+      return (gone = await dead.parked()) === 0;
+    },
+    () => gone,
+  );
+  const isLate = stage.scale === 'release' && seconds > RECOVERED_SECONDS;
+  return [
+    ...(left === 0 ? ['the dead had nothing left: those that recovered may have waited for it'] : []),
+    ...(isLate ? [`those that recovered had all of their own after ${seconds} s, at most ${RECOVERED_SECONDS}`] : []),
+  ];
+}
+
+async function secondsUntil(what: string, look: () => boolean): Promise<number> {
+  const since = performance.now();
+  await until(what, look);
+  return (performance.now() - since) / 1_000;
+}
+
+async function killWhileItParks(stage: Stage, ledger: Ledger): Promise<void> {
+  const party = await hungParty(stage, ledger, shipper('/parking'));
+  using load = new Load({ ledger, parties: [party], eventsPerSecond: PARKED_PER_SECOND[stage.scale] });
+  const before = await party.untilParked(PARKED_FIRST);
+  await stage.stack.stack.service('deliverer').kill();
+  await party.untilParked(before + PARKED_FIRST);
+  await load.stop();
+  party.answer(200);
+  await untilDrained(party);
+}
+
+async function killWhileItDrains(stage: Stage, ledger: Ledger): Promise<void> {
+  const count = DRAINED[stage.scale];
+  const party = await draining(stage, ledger, count);
+  await until('some have come', () => party.served() > count / 10, party.served);
+  await stage.stack.stack.service('deliverer').kill();
+  await untilDrained(party);
+}
+
+/** What comes meanwhile is drained as well, or overtakes it. */
+async function drainByTwo(stage: Stage, ledger: Ledger): Promise<void> {
+  const count = DRAINED[stage.scale];
+  const second = await replicaOf(stage.stack.stack.service('deliverer'));
+  try {
+    const party = await draining(stage, ledger, count);
+    using load = new Load({ ledger, parties: [party], eventsPerSecond: PARKED_PER_SECOND[stage.scale] });
+    // Whichever had it, the other has it then, and one after the other has it all.
+    await until('a third of them have come', () => party.served() > count / 3, party.served);
+    await stage.stack.stack.service('deliverer').restart();
+    await until('two thirds of them have come', () => party.served() > (count / 3) * 2, party.served);
+    await second.stop();
+    await load.stop();
+    await untilDrained(party);
+  } finally {
+    await second.stop();
+  }
+}
+
+/** Somebody who has so many parked and hung until now. */
+async function draining(stage: Stage, ledger: Ledger, count: number): Promise<HungParty> {
+  const party = await hungParty(stage, ledger, shipper('/draining'));
+  await party.park(count);
+  await until('it is asked', () => party.open() > 0);
+  party.answer(200);
+  return party;
+}
+
+async function untilDrained(party: HungParty): Promise<void> {
+  await until('nothing is parked any more', async () => (await party.parked()) === 0, party.served);
+}

@@ -1,0 +1,3 @@
+import { parking } from './parking.ts';
+
+parking(100_000);

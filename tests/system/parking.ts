@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
+import { messageGuid } from '@waybell/event-router/message-guid';
+import { until } from '@waybell/runtime/testing/until';
+import { DEAD_ACTION, deadShipper } from '../testing/dead-shipper.ts';
+import { hang, type Hang } from '../testing/hang.ts';
+import { parkedOf } from '../testing/park-by-hand.ts';
+import type { Client } from '../testing/test-stack.ts';
+import { receiver, settingsOf, stack } from './stand.ts';
+
+/** More than are under way at once. */
+const HEARD = 40;
+const PARKED_OF_THEM = 10;
+/** A dead endpoint is asked now and then. */
+const LEAST_LEFT = 0.9;
+const LIMIT = 50;
+const HEARD_OVER_LIMIT = 120;
+const NEWEST = 20;
+
+type HungCarrier = { client: Client; subscription: string; hung: Hang };
+
+/** What waits for an endpoint, and what becomes of it; so many deliveries. */
+export function parking(parked: number): void {
+  describe(`${parked} deliveries parked for an endpoint`, () => {
+    settingsOf('deliverer', () => ({ DELIVER_SLOW: '1s' }));
+
+    test('hold up none of those parked for another, once that answers again', async () => {
+      const dead = await deadShipper({ stack, receiver, parked });
+      const { client, subscription, hung } = await hungCarrier();
+      for (let count = 0; count < HEARD; count += 1) await client.hear('order.created');
+      await until(
+        'some of them are parked',
+        async () => (await parkedOf(stack.postgres, subscription)) > PARKED_OF_THEM,
+      );
+      hung.answer(200);
+      await until('all of them have come', () => deliveriesAt(hung.path).size === HEARD);
+      expect(await parkedOf(stack.postgres, dead.subscription)).toBeGreaterThan(LEAST_LEFT * parked);
+      await dead.client.unsubscribe(DEAD_ACTION);
+      dead.hung.answer(500);
+    });
+
+    test('arrive at the new callback URL once that is replaced', async () => {
+      const { client, hung } = await deadShipper({ stack, receiver, parked });
+      const path = `/${randomUUID()}`;
+      await client.subscribe(DEAD_ACTION, receiver.url(path));
+      // What was on its way to the old one is attempted again.
+      hung.answer(500);
+      const count = () => deliveriesAt(path).size;
+      await until('all of them have come', () => count() === parked, count);
+    });
+
+    test('are dropped as unsubscribed once the subscription is ended', async () => {
+      const { client, subscription, hung } = await deadShipper({ stack, receiver, parked });
+      await client.unsubscribe(DEAD_ACTION);
+      hung.answer(500);
+      let dropped = 0;
+      await until(
+        'all of them are dropped',
+        async () => (dropped = (await endedAs(subscription, 'unsubscribed')).size) === parked,
+        () => dropped,
+      );
+      await until('none of them is left', async () => (await parkedOf(stack.postgres, subscription)) === 0);
+      expect((await endedAs(subscription, 'unsubscribed', 'dropped')).size).toBe(parked);
+    });
+  });
+}
+
+export function parkedOverLimit(): void {
+  describe('where an account has more parked than it may', () => {
+    settingsOf('deliverer', () => ({ DELIVER_SLOW: '1s', PARKED_MAX_ROWS: String(LIMIT) }));
+
+    test('the oldest end as parked_over_limit, the others come, and the subscription stays on', async () => {
+      const { client, subscription, hung } = await hungCarrier();
+      const deliveries: string[] = [];
+      for (let count = 0; count < HEARD_OVER_LIMIT; count += 1) {
+        deliveries.push(messageGuid((await client.hear('order.created')).guid, subscription));
+      }
+      const overLimit = () => endedAs(subscription, 'parked_over_limit', 'exhausted');
+      await until('no more are parked than may be', async () => {
+        return (await overLimit()).size >= HEARD_OVER_LIMIT - LIMIT - hung.open();
+      });
+      hung.answer(200);
+      const ended = await until('each has come, or ended before', async () => {
+        const [over, came] = [await overLimit(), deliveriesAt(hung.path)];
+        return deliveries.every((delivery) => over.has(delivery) || came.has(delivery)) && over;
+      });
+      expect(ended.size).toBeGreaterThan(0);
+      expect(deliveries.slice(-NEWEST).filter((delivery) => ended.has(delivery))).toEqual([]);
+      const { body } = await client.call('GET', '/v1/webhooks/order.created/subscriptions/');
+      expect(body).toMatchObject([{ is_active: true }]);
+    });
+  });
+}
+
+async function hungCarrier(): Promise<HungCarrier> {
+  const client = await stack.client('carrier');
+  const hung = hang(receiver, `/${randomUUID()}`);
+  await client.subscribe('order.created', receiver.url(hung.path));
+  return { client, hung, subscription: await stack.subscriptionAt(receiver.url(hung.path)) };
+}
+
+function deliveriesAt(path: string): Set<string> {
+  return new Set(receiver.at(path).map(({ headers }) => String(headers['webhook-id'])));
+}
+
+/** The deliveries of a subscription that ended for this reason. */
+async function endedAs(subscription: string, reason: string, kind = 'dropped'): Promise<Set<string>> {
+  const { rows } = await stack.postgres.query<{ delivery: string }>(
+    'select delivery from delivery_log.attempts where subscription = $1 and kind = $2 and reason = $3',
+    [subscription, kind, reason],
+  );
+  return new Set(rows.map(({ delivery }) => delivery));
+}

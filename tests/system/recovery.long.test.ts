@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '@waybell/runtime/testing/until';
+import { DEAD_ACTION, deadShipper } from '../testing/dead-shipper.ts';
+import { hang } from '../testing/hang.ts';
+import { parkedOf } from '../testing/park-by-hand.ts';
+import { PATIENT } from '../testing/patience.ts';
+import { Receiver } from '../testing/receiver.ts';
+import { TestStack } from '../testing/test-stack.ts';
+
+const PARKED = 100_000;
+const HEARD = 40;
+const HUNG_FOR_MS = 8_000;
+const RECOVERED_WITHIN_MS = 5_000;
+
+let stack: TestStack;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  const { CARRIER_RESPONSE_LIMIT: _, ...patient } = PATIENT;
+  [stack, receiver] = await Promise.all([TestStack.start(patient), Receiver.start()]);
+});
+
+afterAll(async () => {
+  await receiver?.[Symbol.asyncDispose]();
+  await stack?.[Symbol.asyncDispose]();
+});
+
+test(`a carrier that hung for 8 s has all of its own within 5 s, beside ${PARKED} parked for a dead shipper`, async () => {
+  const dead = await deadShipper({ stack, receiver, parked: PARKED });
+  const carrier = await stack.client('carrier');
+  const hung = hang(receiver, '/carrier');
+  await carrier.subscribe('order.created', receiver.url(hung.path));
+  for (let count = 0; count < HEARD; count += 1) await carrier.hear('order.created');
+  await until('it hangs', () => hung.open() > 0);
+  await sleep(HUNG_FOR_MS);
+
+  const recoveredAt = performance.now();
+  hung.answer(200);
+  const lastAt = await until('all of them have come', () => {
+    const answered = receiver.at(hung.path).filter((each) => each.answered === 200);
+    const first = Map.groupBy(answered, ({ headers }) => headers['webhook-id']);
+    return first.size === HEARD && Math.max(...[...first.values()].map(([each]) => each?.at ?? Infinity));
+  });
+  expect(lastAt - recoveredAt).toBeLessThan(RECOVERED_WITHIN_MS);
+  expect(await parkedOf(stack.postgres, dead.subscription)).toBeGreaterThan(PARKED / 2);
+  await dead.client.unsubscribe(DEAD_ACTION);
+  dead.hung.answer(500);
+});
