@@ -2,6 +2,7 @@ import { countDeactivations } from '@waybell/deactivator/announce-deactivations'
 import { countCallbacks } from '@waybell/deliverer/callback-metrics';
 import { DeliveryMetrics } from '@waybell/deliverer/delivery-metrics';
 import { watchEndpoints } from '@waybell/deliverer/endpoints/endpoint-metrics';
+import { watchParking } from '@waybell/deliverer/parking/parking-metrics';
 import { countPaused } from '@waybell/event-router/pause-when-deep';
 import { LogMetrics } from '@waybell/delivery-log/log-metrics';
 import { TrackerMetrics } from '@waybell/location-tracker/tracker-metrics';
@@ -29,7 +30,11 @@ const REGISTERED: { by: string; register: (metrics: Metrics) => unknown }[] = [
   { by: 'event-router, deliverer', register: countOnceFailures },
   { by: 'deliverer', register: (metrics) => new DeliveryMetrics(metrics, neverAsked) },
   { by: 'deliverer', register: countCallbacks },
-  { by: 'deliverer', register: (metrics) => watchEndpoints({ figures: neverAsked, countFull: neverAsked }, metrics) },
+  { by: 'deliverer', register: (metrics) => watchEndpoints({ figures: neverAsked }, metrics) },
+  {
+    by: 'deliverer',
+    register: (metrics) => watchParking({ figures: neverAsked, parked: { full: 0, hung: 0, blocked: 0 } }, metrics),
+  },
   { by: 'location-tracker', register: (metrics) => new TrackerMetrics(metrics) },
   { by: 'delivery-log', register: (metrics) => new LogMetrics(metrics) },
   { by: 'deactivator', register: countDeactivations },

@@ -3,6 +3,8 @@ import fc from 'fast-check';
 import { park, publishDelivery, publishRetry, readDelivery, unpark, type Delivery } from './delivery.ts';
 import type { Message, Publication } from './messages.ts';
 
+const ACCOUNT = '0b9c2f6e-7d1f-4e57-8f5e-000000000004';
+
 const aDelivery = (what: Partial<Delivery> = {}): Delivery => ({
   guid: '0b9c2f6e-7d1f-4e57-8f5e-000000000001',
   interface: 'carrier',
@@ -78,7 +80,9 @@ describe('a delivery', () => {
   test('that is sent by hand stays so, when it waits and when it is made again', () => {
     const byHand = { why: 'resend', fromAttempt: 5 } as const;
     const delivery = aDelivery({ attempt: 5, byHand });
-    expect(readDelivery(arrived(park(delivery, { why: 'hung' }).otherwise))).toMatchObject({ ...delivery, hop: 1 });
+    expect(
+      readDelivery(arrived(park(delivery, { account: ACCOUNT, why: 'hung' }).otherwise as Publication)),
+    ).toMatchObject({ ...delivery, hop: 1 });
     expect(readDelivery(arrived(publishRetry({ ...delivery, attempt: 6 }, 1_000)))).toEqual({
       ...delivery,
       attempt: 6,
@@ -91,11 +95,13 @@ describe('a delivery', () => {
   });
 
   test('is told from what it was before each time that it is moved, and its retry begins anew', () => {
-    const moved = readDelivery(arrived(park(aDelivery(), { why: 'full' }).otherwise)) as Delivery;
+    const moved = readDelivery(
+      arrived(park(aDelivery(), { account: ACCOUNT, why: 'full' }).otherwise as Publication),
+    ) as Delivery;
     expect(moved).toEqual({ ...aDelivery(), hop: 1, mayBeParked: true });
-    const again = park(moved, { why: 'hung' });
+    const again = park(moved, { account: ACCOUNT, why: 'hung' });
     expect(again.row.hop).toBe(2);
-    expect(readDelivery(arrived(again.otherwise))).toMatchObject({ hop: 2 });
+    expect(readDelivery(arrived(again.otherwise as Publication))).toMatchObject({ hop: 2 });
     expect(readDelivery(arrived(publishRetry({ ...aDelivery(), hop: 2 }, 4_000)))).toEqual(aDelivery());
   });
 
@@ -108,7 +114,7 @@ describe('a delivery', () => {
   test('is the same after it was parked, one hop on, and says what it waited for and what is owed', () => {
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
     const delivery = aDelivery({ dueAt: 1_700_000_001_000, traceparent });
-    const { row } = park(delivery, { why: 'blocked', notBeforeMs: 4_000, owed: '{}' });
+    const { row } = park(delivery, { account: ACCOUNT, why: 'blocked', notBeforeMs: 4_000, owed: '{}' });
     expect(row).toMatchObject({ delivery: delivery.guid, notBeforeMs: 4_000, action: 'carrier.order.created' });
     expect(readDelivery(unpark(row, { deliveryCount: 2, isOverLimit: true }))).toEqual({
       ...delivery,
@@ -120,9 +126,17 @@ describe('a delivery', () => {
   test.each([
     ['full', 'waybell.waiting.5s'],
     ['hung', 'waybell.waiting.1m'],
-    ['blocked', 'waybell.waiting.1m'],
   ] as const)('that cannot be parked as %s waits in %s, with the key by which it returns', (why, exchange) => {
-    expect(park(aDelivery(), { why }).otherwise).toMatchObject({ exchange, routingKey: 'carrier.order.created' });
+    expect(park(aDelivery(), { account: ACCOUNT, why }).otherwise).toMatchObject({
+      exchange,
+      routingKey: 'carrier.order.created',
+    });
+  });
+
+  test('that owes a record, or is not due yet, waits nowhere but where it is parked', () => {
+    const place = { account: ACCOUNT, why: 'blocked', notBeforeMs: 1_000, owed: '{}' } as const;
+    expect(park(aDelivery(), place).otherwise).toBeUndefined();
+    expect(park(aDelivery(), { ...place, why: 'full' }).otherwise).toBeUndefined();
   });
 
   test('goes to the queue of its action, and its retry to that of its action and delay', () => {

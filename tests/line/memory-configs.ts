@@ -4,7 +4,7 @@ import { readConfig as readRouterConfig } from '@waybell/event-router/config';
 import { lineTopology } from '@waybell/line/line-topology';
 
 const ENVIRONMENT = {
-  DELIVER_ORIGINS: '100',
+  DELIVER_ENDPOINTS: '100',
   AMQP_URL: 'amqp://unused',
   DATABASE_URL: 'postgres://unused',
   REDIS_URL: 'redis://unused',

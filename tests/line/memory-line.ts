@@ -3,8 +3,11 @@ import { createMetrics } from '@waybell/runtime/metrics';
 import { deactivateStep } from '@waybell/deactivator/deactivate-step';
 import type { Deactivation } from '@waybell/deactivator/settle-deliveries';
 import { judge, requestHeaders, type Call } from '@waybell/deliverer/call-endpoint';
-import { deliverStep, waitingStep } from '@waybell/deliverer/deliver-step';
-import { openFlow } from '@waybell/deliverer/windows/flow';
+import { deliverStep } from '@waybell/deliverer/deliver-step';
+import { endpointKey } from '@waybell/deliverer/endpoints/endpoint';
+import { Flow } from '@waybell/deliverer/parking/flow';
+import type { ParkingStore } from '@waybell/deliverer/parking/parking-store';
+import { MemoryParking } from '@waybell/deliverer/parking/testing/memory-parking';
 import { routeStep, strayStep } from '@waybell/event-router/router-steps';
 import { asideHeaders } from '@waybell/line/broker/amqp-message';
 import type { Once } from '@waybell/line/once';
@@ -59,6 +62,7 @@ export class MemoryLine {
   /** Services that are down: their queues fill. */
   readonly down = new Set<string>();
   readonly broker: MemoryBroker;
+  readonly parking: MemoryParking;
   readonly #clock = new TurnedClock(NOON);
   readonly #options: LineOptions;
   readonly #configs: Configs;
@@ -71,6 +75,7 @@ export class MemoryLine {
     this.#configs = configsOf(options.settings);
     this.subscriptions.offOnExhausted = this.#configs.deactivator.rules.offOnExhausted;
     this.broker = new MemoryBroker(this.#configs.topology, this.#clock);
+    this.parking = new MemoryParking({ now: this.#clock.now, whose: (guid) => this.#whose(guid) });
     for (const service of Object.keys(this.#starters)) this.#start(service);
   }
 
@@ -93,9 +98,10 @@ export class MemoryLine {
     });
   }
 
-  /** Names of the queues in which something is left that is not a record. */
+  /** Names of the queues in which something is left that is not a record, and `parked` where something is. */
   get left(): string[] {
-    return this.broker.filled().filter((queue) => queue !== logQueue && queue !== rejectedQueue);
+    const filled = this.broker.filled().filter((queue) => queue !== logQueue && queue !== rejectedQueue);
+    return [...filled, ...(this.parking.count === 0 ? [] : ['parked'])];
   }
 
   /** Until nothing is left to do, however long that takes by the line's clock. */
@@ -160,15 +166,20 @@ export class MemoryLine {
     },
     deliverer: (tools, process) => {
       const config = this.#configs.deliverer;
-      const options = {
-        findTarget: async (guid: string) => this.#ask(() => this.subscriptions.target(guid)),
-        callEndpoint: (call: Call) => this.#answer(call, process),
-        config,
-        flow: openFlow(config.flow, this.#clock),
-        now: this.#clock.now,
-      };
-      runStep(deliverStep(options), tools);
-      runStep(waitingStep(options), tools);
+      const findTarget = async (guid: string) => this.#ask(() => this.subscriptions.target(guid));
+      const callEndpoint = (call: Call) => this.#answer(call, process);
+      const { now } = this.#clock;
+      const store = this.#parkingOf(process.link);
+      const flow = new Flow({
+        ...config,
+        ...tools,
+        clock: this.#clock,
+        endpoints: config.flow,
+        store,
+        findTarget,
+        now,
+      });
+      runStep(deliverStep({ ...flow.rules, findTarget, callEndpoint, config, now }), { ...tools, ...flow.tools });
     },
     deactivator: (tools) => {
       const config = this.#configs.deactivator;
@@ -181,6 +192,25 @@ export class MemoryLine {
   #ask<T>(look: () => T): T {
     if (this.#options.isAway?.() === true) throw new Unavailable('postgres', async () => undefined);
     return look();
+  }
+
+  #whose(guid: string) {
+    const target = this.subscriptions.target(guid);
+    return target && endpointKey(target);
+  }
+
+  /** Where a process parks: it dies before something is done there, and does nothing more after its end. */
+  #parkingOf(link: MemoryLink): ParkingStore {
+    return new Proxy<ParkingStore>(this.parking, {
+      get:
+        (store, name: keyof ParkingStore) =>
+        async (...args: never[]) => {
+          const isAlive = name === 'insert' || name === 'remove' ? link.survives({ what: name }) : !link.isDead;
+          if (!isAlive) return new Promise(() => undefined);
+          // Whatever it is, it takes these.
+          return this.#ask(() => (store[name] as (...given: never[]) => Promise<unknown>)(...args));
+        },
+    });
   }
 
   #onceOf(link: MemoryLink): Once {

@@ -53,7 +53,9 @@ export class MemorySubscriptions {
 
   target(guid: string): Target | undefined {
     const row = this.rows.find((each) => each.guid === guid);
-    return row && { ...row, verificationToken: `token of ${guid}`, signingSecrets: [secretOf(row.account)] };
+    return (
+      row && { ...row, isHung: false, verificationToken: `token of ${guid}`, signingSecrets: [secretOf(row.account)] }
+    );
   }
 
   /** The rule of exhausted deliveries; the other one needs the real table. */

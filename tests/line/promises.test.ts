@@ -213,15 +213,15 @@ describe('a receiver that never answers', () => {
     expect(hung()).toHaveLength(1);
   });
 
-  test('has each attempt that waited for its turn recorded with the lane it waited in', async () => {
+  test('has each attempt that waited for its turn recorded with why it waited', async () => {
     const { line } = aDividedLine({ DELIVER_SLOTS: '20' });
     await line.run();
     const attempts = line.outcomes.filter(isAttempted);
     const healthy = attempts.filter(({ kind }) => kind === 'delivered');
     const hung = attempts.filter(({ kind }) => kind !== 'delivered');
-    expect(healthy.map(({ lane }) => lane)).toEqual(healthy.map(() => undefined));
-    expect(hung[0]?.lane).toBeUndefined();
-    expect(new Set(hung.map(({ lane }) => lane))).toContain('hung');
+    expect(healthy.map(({ parked }) => parked)).toEqual(healthy.map(() => undefined));
+    expect(hung[0]?.parked).toBeUndefined();
+    expect(new Set(hung.map(({ parked }) => parked))).toContain('hung');
   });
 
   test('has deliveries that waited for longer than DELIVERY_MAX_AGE exhausted as expired, without a request', async () => {

@@ -1,7 +1,6 @@
 import type { CallEndpoint } from '@waybell/deliverer/call-endpoint';
 import { readConfig, type Config } from '@waybell/deliverer/config';
 import { deliverStep, type DeliverStepOptions } from '@waybell/deliverer/deliver-step';
-import { openFlow } from '@waybell/deliverer/windows/flow';
 import type { Delivery } from '@waybell/line/delivery';
 import type { Rules } from '@waybell/line/hand-over/state';
 import { isRejection, type Outgoing } from '@waybell/line/messages';
@@ -51,8 +50,17 @@ function configWith(retries: number): Config {
 }
 
 function realStep(config: Config, edges: Pick<DeliverStepOptions, 'findTarget' | 'callEndpoint'>): Step<Delivery> {
-  // A window of its own each time: a receiver that failed once must not turn the next attempt away.
-  return deliverStep({ ...edges, config, flow: openFlow(config.flow, clock), now: clock.now });
+  return deliverStep({
+    ...edges,
+    // An endpoint with room, whatever was before.
+    enter: async () => ({ kind: 'granted', end: () => undefined }),
+    isParked: async () => false,
+    isHeld: () => true,
+    isBlocked: () => false,
+    onRevived: () => undefined,
+    config,
+    now: clock.now,
+  });
 }
 
 async function handleEachWay(delivery: Delivery, config: Config): Promise<Record<AnswerKind, Handled>> {
@@ -100,6 +108,7 @@ const SUBSCRIPTION = '0b9c2f6e-7d1f-4e57-8f5e-000000000001';
 const TARGET = {
   state: 'active',
   isFeatureOn: true,
+  isHung: false,
   account: '0b9c2f6e-7d1f-4e57-8f5e-000000000002',
   callbackUrl: 'https://example.com',
   verificationToken: 'token',
@@ -110,7 +119,6 @@ const never: CallEndpoint = () => Promise.reject(new Error('nobody calls'));
 
 const SETTINGS = {
   DELIVER_ACTIONS: 'carrier.order.created',
-  DELIVER_ORIGINS: '1',
   AMQP_URL: 'amqp://unused',
   DATABASE_URL: 'postgres://unused',
   REDIS_URL: 'redis://unused',

@@ -10,6 +10,8 @@ export function worldKey({ waiting, remembered, records, replicas }: World): str
   return keys.map((some) => some.toSorted().join()).join('|');
 }
 
+const NOTHING: ReturnType<typeof storedOf> = { copies: [], records: [] };
+
 function replicaKey({ state, held, inFlight }: Replica): string {
   // By the number that a source and its only member share.
   const works = new Map<number, string>();
@@ -18,7 +20,7 @@ function replicaKey({ state, held, inFlight }: Replica): string {
   for (const member of state.members.values()) add(member.id, memberKey(member));
   for (const id of state.waiting) add(id, 'waits');
   for (const { what, shares } of state.sendings.values()) {
-    const { copies, records } = storedOf(what.kind === 'park' ? what.publication : what);
+    const { copies, records } = what.kind === 'park' ? NOTHING : storedOf(what);
     for (const { member } of shares) add(member, `sends ${[...copies.map(copyKey), ...records].join('&')}`);
   }
   for (const asked of inFlight) {

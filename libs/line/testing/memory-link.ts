@@ -11,6 +11,8 @@ import type { Kept, MemoryBroker } from './memory-broker.ts';
 export type Edge =
   | { what: 'publish'; publication: Publication }
   | { what: 'remember'; key: string }
+  /** What is done where deliveries are parked. */
+  | { what: 'insert' | 'remove' }
   | { what: 'acknowledge'; message: Message };
 
 /** Whether the process dies instead of doing that; and whether the broker refuses a message, or sends it back. */
@@ -46,6 +48,10 @@ export class MemoryLink {
     this.#broker = broker;
     this.#fate = fate;
     this.#unconfirmed = new UnconfirmedMessages({ clock: broker.clock, limits: UNLIMITED });
+  }
+
+  get isDead(): boolean {
+    return this.#isDead;
   }
 
   get held(): number {

@@ -31,7 +31,7 @@ export function to(text: string): Publication {
 /** Something to be parked, of that text. */
 export function parked(text: string): Parked {
   const row = { subscription: '', createdAt: 0, delivery: text, attempt: 1, hop: 1, action: '', note: '' };
-  return { kind: 'park', row: { ...row, why: 'full', body: Buffer.alloc(0) }, otherwise: to(text) };
+  return { kind: 'park', row: { ...row, why: 'full', body: Buffer.alloc(0) }, account: '', otherwise: to(text) };
 }
 
 /** A record of that name, with nothing left to do about its delivery. */
@@ -107,7 +107,7 @@ export class ToldStep {
         return `publish ${what}${pauseOf(effect)}`;
       }
       case 'park': {
-        const what = textOf(effect.parked.otherwise);
+        const what = effect.parked.row.delivery;
         this.#sendings.set(what, effect.sending);
         return `park ${what}`;
       }

@@ -14,7 +14,7 @@ const DUE = { name: 'look-at-parked-heads', text: LOOK('$1::int[]') };
 
 /** Asked for once they are marked as seen: a URL that changes from then on makes them due again. */
 const DESCRIBED = `
-  h.subscription, h.account, h.is_hung as "isHung", h.deaths,
+  h.subscription, h.account, h.shard, h.is_hung as "isHung", h.deaths,
   encode(waybell.endpoint_of(t.account_guid, t.callback_url), 'hex') as endpoint
   from waybell.parked_heads h join waybell.delivery_targets t on t.subscription_guid = h.subscription`;
 const HEADS = { name: 'describe-parked-heads', text: `select ${DESCRIBED} where h.subscription = any ($1::uuid[])` };

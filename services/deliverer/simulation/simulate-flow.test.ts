@@ -1,45 +1,53 @@
 import { describe, expect, test } from '@jest/globals';
-import { readFlow, windowSettings } from '../windows/window-settings.ts';
 import { readEnvironment, count } from '@waybell/runtime/environment';
+import { endpointSettings, readEndpoints } from '../endpoints/endpoint-settings.ts';
 import type { Receiver } from './receivers.ts';
-import { simulateFlow } from './simulate-flow.ts';
+import { simulateFlow, type SimulationOptions } from './simulate-flow.ts';
 
-const SLOTS = 50;
-const HUNG = 4;
-const common = { interface: 'shipper', burst: 1 } as const;
+const SLOTS = 1_024;
+const HELD = 1_024;
+/** A delivery says when it is due in whole milliseconds, and turns of the line take none. */
+const AT_ONCE_MS = 50;
 
-/** Forty that answer at once, and some that never do, with load enough for all slots. */
-const RECEIVERS: Receiver[] = [
-  ...Array.from({ length: 40 }, (): Receiver => ({ ...common, kind: 'fast', answerMs: () => 10, everyMs: 500 })),
-  ...Array.from({ length: HUNG }, (): Receiver => ({
-    ...common,
-    kind: 'hung',
-    answerMs: () => Infinity,
-    everyMs: 100,
-  })),
-];
+const answering = (ms: number) => () => ms;
+const never = () => Infinity;
+const aReceiver = (what: Partial<Receiver>): Receiver => ({
+  kind: 'fast',
+  interface: 'shipper',
+  burst: 1,
+  everyMs: 500,
+  answerMs: answering(10),
+  ...what,
+});
 
-async function simulated(hasWindows: boolean) {
-  const settings = readEnvironment({ DELIVER_SLOTS: count({ default: SLOTS }), ...windowSettings }, {});
+async function simulated(receivers: Receiver[], what: Partial<SimulationOptions> = {}) {
+  const settings = readEnvironment({ DELIVER_SLOTS: count({ default: SLOTS }), ...endpointSettings }, {});
   let turn = 0;
   const random = () => ((turn = (turn + 1) % 97) + 0.5) / 97;
-  const flow = readFlow(settings);
-  const result = await simulateFlow({ receivers: RECEIVERS, flow, hasWindows, durationMs: 10_000, held: 100, random });
+  const endpoints = readEndpoints(settings, HELD);
+  const result = await simulateFlow({ receivers, endpoints, durationMs: 20_000, held: HELD, random, ...what });
   return { ...result, longestMs: (kind: string) => Math.max(...(result.waitsMs.get(kind) ?? [])) };
 }
 
-describe('simulateFlow', () => {
-  test('shows that with windows the fast are called at once, and each that hangs holds one slot', async () => {
-    const { longestMs, slotsUsed, putAside } = await simulated(true);
+const oneHost = { account: 'carrier', host: 'tms' };
+
+describe('an endpoint that answers', () => {
+  test('is called at once beside those of its own account and host that never do', async () => {
+    const { longestMs, parked } = await simulated([
+      ...Array.from({ length: 40 }, () => aReceiver(oneHost)),
+      ...Array.from({ length: 40 }, () => aReceiver({ ...oneHost, kind: 'hung', answerMs: never, everyMs: 100 })),
+    ]);
     // oxlint-disable-next-line waybell/no-elapsed-time -- by a clock that is turned
-    expect(longestMs('fast')).toBeLessThan(500);
-    expect(Math.max(...slotsUsed)).toBeLessThan(SLOTS);
-    expect(putAside.hung).toBeGreaterThan(0);
+    expect(longestMs('fast')).toBeLessThan(AT_ONCE_MS);
+    expect(parked.hung).toBeGreaterThan(0);
   });
 
-  test('shows that without them those that hang take all slots, and the fast wait to the end', async () => {
-    const { longestMs, slotsUsed } = await simulated(false);
-    expect(longestMs('fast')).toBe(Infinity);
-    expect(Math.max(...slotsUsed)).toBe(SLOTS);
+  test('is called at once while 864,000 deliveries are parked for one that never does', async () => {
+    const { longestMs } = await simulated(
+      [aReceiver({ ...oneHost, kind: 'dead', answerMs: never }), aReceiver(oneHost), aReceiver({})],
+      { parkedBefore: 864_000 },
+    );
+    // oxlint-disable-next-line waybell/no-elapsed-time -- by a clock that is turned
+    expect(longestMs('fast')).toBeLessThan(AT_ONCE_MS);
   });
 });

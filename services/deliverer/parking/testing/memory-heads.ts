@@ -70,7 +70,7 @@ export class MemoryHeads {
 
   #look(head: KeptHead): Head {
     head.isDue = false;
-    const { subscription, account, isHung, deaths } = head;
-    return { subscription, account, endpoint: this.whose(subscription).endpoint, isHung, deaths };
+    const { subscription, account, shard, isHung, deaths } = head;
+    return { subscription, account, shard, endpoint: this.whose(subscription).endpoint, isHung, deaths };
   }
 }

@@ -29,6 +29,13 @@ export class MemoryParking implements ParkingStore {
     this.#leases = new MemoryLeases(now);
   }
 
+  /** Rows. */
+  get count(): number {
+    let count = 0;
+    for (const { size } of this.#rows.values()) count += size;
+    return count;
+  }
+
   /** Something happened to a subscription: it calls another URL, was switched off, ended, or its account has other features. */
   changed(subscription: Whose & { subscription: string }): void {
     this.#heads.change(subscription);
