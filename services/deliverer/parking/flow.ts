@@ -32,8 +32,8 @@ const NOTHING = { hung: 0, waiting: 0, withRoomMs: 0, taken: 0, all: { rows: 0, 
 /** Who may be called now, and what becomes of what waits: the endpoints, and what is parked for them. */
 export class Flow {
   readonly endpoints: Endpoints;
-  /** Moves parked, by why. */
-  readonly parked: Record<ParkReason, number> = { full: 0, hung: 0, blocked: 0 };
+  /** How often something was parked, by why. */
+  readonly timesParked: Record<ParkReason, number> = { full: 0, hung: 0, blocked: 0 };
   readonly #options: FlowOptions;
   readonly #sums = new Sums();
   readonly #park: Park;
@@ -48,7 +48,7 @@ export class Flow {
       clock,
       onRoom: (endpoint) => this.#owner?.hasRoom(endpoint),
     });
-    const onParked = (why: ParkReason) => void (this.parked[why] += 1);
+    const onParked = (why: ParkReason) => void (this.timesParked[why] += 1);
     this.#park = new Park({ store, broker, sums: this.#sums, clock, onParked });
     this.#has = microBatch((keys: RowKey[]) => store.has(keys), { nameOf: placeOf });
   }
@@ -58,7 +58,7 @@ export class Flow {
     return {
       park: this.#park.park,
       takeParked: (consuming) => {
-        this.#owner = new ParkingOwner({ ...this.#options, ...this, sums: this.#sums }, consuming);
+        this.#owner = new ParkingOwner({ ...this.#options, endpoints: this.endpoints, sums: this.#sums }, consuming);
         return this.#owner.consumer;
       },
     };

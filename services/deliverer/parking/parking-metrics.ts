@@ -3,7 +3,7 @@ import { gaugeOnDemand, type Metrics } from '@waybell/runtime/metrics';
 import type { Flow } from './flow.ts';
 
 /** What is parked, as this process sees it, asked when somebody looks. Never by endpoint: there may be any number. */
-export function watchParking(flow: Pick<Flow, 'figures' | 'parked'>, metrics: Metrics): void {
+export function watchParking(flow: Pick<Flow, 'figures' | 'timesParked'>, metrics: Metrics): void {
   const gauge = (name: string, help: string, value: () => number) =>
     gaugeOnDemand(metrics, { name, help }, () => [{ value: value() }]);
   gauge(
@@ -55,7 +55,7 @@ export function watchParking(flow: Pick<Flow, 'figures' | 'parked'>, metrics: Me
       }),
     );
   const parked = () =>
-    Object.entries(flow.parked).map(([why, times]): [Record<string, string>, number] => [{ why }, times]);
+    Object.entries(flow.timesParked).map(([why, times]): [Record<string, string>, number] => [{ why }, times]);
   counter(
     'waybell_parked_total',
     'Deliveries parked: their endpoint had no room (full), hangs (hung), or the broker took nothing (blocked)',

@@ -106,7 +106,7 @@ class Simulation {
     const turning = { clock: this.#clock, links: [this.#link], end };
     for (let isGoingOn = true; isGoingOn;) isGoingOn = await goOn(turning);
     for (const [guid, dueAt] of this.#dueAt) if (dueAt <= end) this.#waited(guid, Infinity);
-    return { waitsMs: this.#waitsMs, slotsUsed, parked: this.#flow.parked };
+    return { waitsMs: this.#waitsMs, slotsUsed, parked: this.#flow.timesParked };
   }
 
   #load(receiver: Receiver, place: number, delayMs: number): void {
