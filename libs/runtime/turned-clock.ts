@@ -17,7 +17,8 @@ export class TurnedClock implements Clock {
 
   after = (delayMs: number, run: () => void): Timer => {
     const timer: Entry = {
-      at: this.#now + delayMs,
+      // Timers know no parts of a millisecond.
+      at: this.#now + Math.ceil(delayMs),
       turn: this.#turn++,
       run,
       isOff: false,

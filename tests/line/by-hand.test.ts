@@ -86,8 +86,8 @@ describe('a delivery that is sent again by hand', () => {
     expect((await run(line, resend(line, outcomes[0], 5))).outcomes).toMatchObject([{ kind: 'delivered', attempt: 5 }]);
   });
 
-  test('is sent, though that very attempt had been put aside before its delivery was dropped', async () => {
-    const slow: Receiver = () => ({ status: 200, afterMs: 1_000 });
+  test('is sent, though that very attempt had been parked before its delivery was dropped', async () => {
+    const slow: Receiver = () => ({ status: 200, afterMs: 2_500 });
     const { line, event, subscription } = aLine({ receiver: slow, settings: { DELIVER_WINDOW: '1' } });
     line.publish(event());
     line.publish(event());

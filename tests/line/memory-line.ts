@@ -45,7 +45,7 @@ export type LineOptions = {
 const metrics = createMetrics('test');
 const NOON = Date.UTC(2026, 10, 20, 12);
 /** More than anything takes that comes to an end. */
-const PATIENCE = { ms: 3 * 86_400_000, turns: 50_000 };
+const PATIENCE = { ms: 3 * 86_400_000, turns: 1_000_000 };
 
 type Process = { link: MemoryLink; underWay: Set<Request> };
 
@@ -207,7 +207,9 @@ export class MemoryLine {
         async (...args: never[]) => {
           const isAlive = name === 'insert' || name === 'remove' ? link.survives({ what: name }) : !link.isDead;
           if (!isAlive) return new Promise(() => undefined);
-          // Whatever it is, it takes these.
+          // While nothing is parked nobody asks: to ask every second would fill days.
+        if (name === 'lease') await this.parking.untilFilled();
+        // Whatever it is, it takes these.
           return this.#ask(() => (store[name] as (...given: never[]) => Promise<unknown>)(...args));
         },
     });

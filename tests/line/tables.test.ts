@@ -172,6 +172,7 @@ describe('findTarget', () => {
     expect(await findTargetIn(deliverer, keyRing)(guid)).toEqual({
       state: 'active',
       isFeatureOn: true,
+      isHung: false,
       account,
       callbackUrl: `https://a.test/${guid}`,
       verificationToken: `token of ${guid}`,

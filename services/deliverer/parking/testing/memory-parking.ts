@@ -22,6 +22,7 @@ export class MemoryParking implements ParkingStore {
   readonly #leases: MemoryLeases;
   readonly #rows = new Map<string, MemoryRows>();
   readonly #sums = new Map<string, Sum>();
+  #onFilled: (() => void)[] = [];
 
   constructor({ now, whose }: MemoryParkingOptions) {
     this.#now = now;
@@ -34,6 +35,11 @@ export class MemoryParking implements ParkingStore {
     let count = 0;
     for (const { size } of this.#rows.values()) count += size;
     return count;
+  }
+
+  /** Resolves as soon as something is parked. */
+  async untilFilled(): Promise<void> {
+    if (this.count === 0) await new Promise<void>((resolve) => this.#onFilled.push(resolve));
   }
 
   /** Something happened to a subscription: it calls another URL, was switched off, ended, or its account has other features. */
@@ -54,6 +60,7 @@ export class MemoryParking implements ParkingStore {
       this.#heads.make(row.subscription);
       const kept = this.#rows.get(row.subscription) ?? new MemoryRows();
       this.#rows.set(row.subscription, kept);
+      for (const tell of this.#onFilled.splice(0)) tell();
       kept.insert({ ...row, notBefore: notBeforeMs === undefined ? -Infinity : this.#now() + notBeforeMs });
     }
   }
