@@ -29,7 +29,7 @@ const REGISTERED: { by: string; register: (metrics: Metrics) => unknown }[] = [
   { by: 'event-router, deliverer', register: countOnceFailures },
   { by: 'deliverer', register: (metrics) => new DeliveryMetrics(metrics, neverAsked) },
   { by: 'deliverer', register: countCallbacks },
-  { by: 'deliverer', register: (metrics) => watchEndpoints({ figures: neverAsked, countFull: neverAsked }, metrics) },
+  { by: 'deliverer', register: (metrics) => watchEndpoints({ figures: neverAsked }, metrics) },
   { by: 'location-tracker', register: (metrics) => new TrackerMetrics(metrics) },
   { by: 'delivery-log', register: (metrics) => new LogMetrics(metrics) },
   { by: 'deactivator', register: countDeactivations },
