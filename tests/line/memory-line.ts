@@ -208,8 +208,8 @@ export class MemoryLine {
           const isAlive = name === 'insert' || name === 'remove' ? link.survives({ what: name }) : !link.isDead;
           if (!isAlive) return new Promise(() => undefined);
           // While nothing is parked nobody asks: to ask every second would fill days.
-        if (name === 'lease') await this.parking.untilFilled();
-        // Whatever it is, it takes these.
+          if (name === 'lease') await this.parking.untilFilled();
+          // Whatever it is, it takes these.
           return this.#ask(() => (store[name] as (...given: never[]) => Promise<unknown>)(...args));
         },
     });

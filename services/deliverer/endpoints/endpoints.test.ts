@@ -81,6 +81,17 @@ describe('an endpoint', () => {
     expect(some.endpoints.hungSince(one.endpoint)).toBe(100);
   });
 
+  test('stays hung, since later, where something begun later yet is silent too', async () => {
+    const some = new SomeEndpoints();
+    const early = await some.begun(one);
+    await some.clock.runFor(100);
+    await some.begun(one);
+    await some.clock.runFor(1_200);
+    expect(some.endpoints.hungSince(one.endpoint)).toBe(0);
+    early('quick');
+    expect(some.endpoints.hungSince(one.endpoint)).toBe(100);
+  });
+
   test('where one payload hangs goes on with the others after a second, and what is stuck takes none of its window', async () => {
     const some = new SomeEndpoints({ slots: 100 });
     for (const account of ['a', 'b', 'c']) await some.begin(keyOf(account, { account }), 4);

@@ -53,8 +53,7 @@ export class Endpoints {
 
   async enter(key: EndpointKey, wish: Wish): Promise<Entry> {
     const endpoint = this.#touch(key);
-    const hasPlace = endpoint.waiting.count === 0 && this.#lack(endpoint) === undefined;
-    if (hasPlace) return this.#grant(endpoint);
+    if (endpoint.waiting.count === 0 && this.#lack(endpoint) === undefined) return this.#grant(endpoint);
     if (this.#mayWait(endpoint, wish)) return this.#wait(endpoint, wish);
     return this.#tellFull(endpoint);
   }
@@ -65,11 +64,11 @@ export class Endpoints {
    */
   room(key: Omit<EndpointKey, 'host'>): Room {
     const endpoint = this.#touch(key);
-    const room = this.#roomOf(endpoint);
-    const rows = room === 'place' ? 0 : room.rows;
-    endpoint.isOwedWord = rows === 0;
+    const roomOrLack = this.#roomOf(endpoint);
+    const room = roomOrLack === 'place' ? { rows: 0 } : roomOrLack;
+    endpoint.isOwedWord = room.rows === 0;
     this.#settle(endpoint);
-    return room === 'place' ? { rows } : room;
+    return room;
   }
 
   /** A subscribe, a changed URL or a success by hand: the next request may begin at once. */

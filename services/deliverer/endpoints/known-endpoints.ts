@@ -1,6 +1,7 @@
 import { Account, Hosts, Neighbours, type HostLimits } from './account.ts';
 import type { EndpointKey } from './endpoint.ts';
 import { KnownEndpoint } from './known-endpoint.ts';
+import { Ring } from './ring.ts';
 import type { Holding } from './slots.ts';
 import { Window, type WindowLimits } from './window.ts';
 
@@ -22,7 +23,7 @@ const UNKNOWN_HOST = '';
 /** The endpoints that are remembered, the least recently used first. */
 export class KnownEndpoints {
   readonly #options: KnownEndpointsOptions;
-  readonly #byName = new Map<string, KnownEndpoint>();
+  readonly #byName = new Ring<string, KnownEndpoint>();
   readonly #accounts = new Map<string, Account>();
   readonly #hosts: Hosts;
 
@@ -37,7 +38,7 @@ export class KnownEndpoints {
 
   countHung(): number {
     let count = 0;
-    for (const { hungSince } of this.#byName.values()) if (hungSince !== undefined) count += 1;
+    for (const [, { hungSince }] of this.#byName) if (hungSince !== undefined) count += 1;
     return count;
   }
 
@@ -46,13 +47,14 @@ export class KnownEndpoints {
   }
 
   touch(key: PartialKey, now: number): KnownEndpoint {
-    const endpoint = this.#byName.get(key.endpoint) ?? this.#newEndpoint(key, now);
-    this.#byName.delete(key.endpoint);
-    // Two at a time: one for the one that came, one to get ahead of those that came before.
-    this.#forgetOldest(now);
-    this.#forgetOldest(now);
-    this.#byName.set(key.endpoint, endpoint);
+    const known = this.#byName.get(key.endpoint);
+    const endpoint = known ?? this.#newEndpoint(key, now);
+    if (known === undefined) this.#byName.set(key.endpoint, endpoint);
+    else this.#byName.toEnd(key.endpoint);
     endpoint.touchedAt = now;
+    // Two at a time: one for the one that came, one to get ahead of those that came before.
+    this.#forgetOldest(endpoint);
+    this.#forgetOldest(endpoint);
     if (key.host !== undefined && endpoint.neighbours.name === UNKNOWN_HOST) this.#move(endpoint, key.host);
     return endpoint;
   }
@@ -83,19 +85,20 @@ export class KnownEndpoints {
     return account.join(hostName, () => new Neighbours(hostName, this.#hosts.get(hostName), this.#options.host));
   }
 
-  #forgetOldest(now: number): void {
+  #forgetOldest(newest: KnownEndpoint): void {
     for (const [name, endpoint] of this.#byName) {
-      const isSurplus = this.#byName.size >= this.#options.maxEndpoints;
-      if (!isSurplus && now - endpoint.touchedAt <= this.#options.forgetAfterMs) return;
-      this.#byName.delete(name);
+      const isSurplus = this.#byName.size > this.#options.maxEndpoints;
+      const isIdle = newest.touchedAt - endpoint.touchedAt > this.#options.forgetAfterMs;
+      if (endpoint === newest || (!isSurplus && !isIdle)) return;
       // One in use comes round again; it is not at the front for long.
-      if (endpoint.isInUse) this.#byName.set(name, endpoint);
+      if (endpoint.isInUse) this.#byName.toEnd(name);
       else this.#forget(endpoint);
       return;
     }
   }
 
-  #forget({ account, neighbours }: KnownEndpoint): void {
+  #forget({ name, account, neighbours }: KnownEndpoint): void {
+    this.#byName.delete(name);
     account.leave(neighbours);
     if (account.isForgotten) this.#accounts.delete(account.name);
   }

@@ -1,12 +1,13 @@
 import type { Account, Neighbours } from './account.ts';
 import type { KnownEndpoint } from './known-endpoint.ts';
+import { Ring } from './ring.ts';
 import { TRUSTS, type Slots, type Trust } from './slots.ts';
 
 /** Endpoints that wait for a place: accounts in turn, within an account its hosts, and at a host its endpoints. */
 export class Line {
   readonly trust: Trust;
   readonly isFirst: boolean;
-  readonly #accounts = new Map<Account, Map<Neighbours, Set<KnownEndpoint>>>();
+  readonly #accounts = new Ring<Account, Ring<Neighbours, Ring<KnownEndpoint, KnownEndpoint>>>();
 
   constructor(trust: Trust, isFirst: boolean) {
     this.trust = trust;
@@ -19,9 +20,9 @@ export class Line {
 
   add(endpoint: KnownEndpoint): void {
     const { account, neighbours } = endpoint;
-    const hosts = this.#accounts.get(account) ?? new Map<Neighbours, Set<KnownEndpoint>>();
-    const endpoints = hosts.get(neighbours) ?? new Set();
-    this.#accounts.set(account, hosts.set(neighbours, endpoints.add(endpoint)));
+    const hosts = this.#accounts.get(account) ?? new Ring<Neighbours, Ring<KnownEndpoint, KnownEndpoint>>();
+    const endpoints = hosts.get(neighbours) ?? new Ring<KnownEndpoint, KnownEndpoint>();
+    this.#accounts.set(account, hosts.set(neighbours, endpoints.set(endpoint, endpoint)));
   }
 
   delete(endpoint: KnownEndpoint): void {
@@ -37,14 +38,8 @@ export class Line {
   turn(endpoint: KnownEndpoint): void {
     const { account, neighbours } = endpoint;
     this.delete(endpoint);
-    const hosts = this.#accounts.get(account);
-    if (hosts === undefined) return;
-    this.#accounts.delete(account);
-    this.#accounts.set(account, hosts);
-    const endpoints = hosts.get(neighbours);
-    if (endpoints === undefined) return;
-    hosts.delete(neighbours);
-    hosts.set(neighbours, endpoints);
+    this.#accounts.get(account)?.toEnd(neighbours);
+    this.#accounts.toEnd(account);
   }
 
   /**
@@ -57,7 +52,7 @@ export class Line {
       if (!slots.admits(this.trust, account)) continue;
       for (const [neighbours, endpoints] of hosts) {
         if (!neighbours.admits(this.trust, this.isFirst)) continue;
-        for (const endpoint of endpoints) return endpoint;
+        for (const [endpoint] of endpoints) return endpoint;
       }
     }
     return undefined;

@@ -1,0 +1,106 @@
+import { describe, expect, test } from '@jest/globals';
+import { settled } from '@waybell/runtime/turned-clock';
+import { keyOf, SomeEndpoints } from '../testing/endpoints.ts';
+import type { Entry } from './endpoint.ts';
+
+const one = keyOf('one');
+const kindOf = (entry: Entry) => (entry.kind === 'granted' ? 'granted' : entry.why);
+
+describe('in hand', () => {
+  test('a burst to an endpoint that answers quickly waits for its turn', async () => {
+    const some = new SomeEndpoints();
+    await some.once(one, 'quick', 2);
+    const burst = Array.from({ length: 50 }, async () => {
+      const entry = await some.enter(one);
+      await some.clock.sleep(2);
+      if (entry.kind === 'granted') entry.end('quick');
+      return entry.kind;
+    });
+    await some.clock.runFor(1_000);
+    expect(new Set(await Promise.all(burst))).toEqual(new Set(['granted']));
+  });
+
+  test('a fresh one waits for its patience, a parked one and one by hand for as long as the endpoint answers', async () => {
+    const some = new SomeEndpoints();
+    await some.once(one, 'slow', 50_000);
+    const ends = await some.begin(one, 4);
+    const fresh = some.enter(one);
+    const others = [some.enter(one, 'parked'), some.enter(one, 'by hand')];
+    await some.clock.runFor(1_000);
+    expect(await fresh).toEqual({ kind: 'full', why: 'full' });
+    await some.clock.runFor(40_000);
+    expect(some.endpoints.figures()).toMatchObject({ inHand: 2, full: { full: 1, hung: 0 } });
+    for (const end of ends) end('slow');
+    expect((await Promise.all(others)).map(kindOf)).toEqual(['granted', 'granted']);
+  });
+
+  test('no more fresh ones wait than may for each endpoint, than may in all, or than are likely to be served in time', async () => {
+    const waiting = async (some: SomeEndpoints, key = one) => {
+      let count = 0;
+      while ((await some.told(key)) === 'waits') count += 1;
+      return count;
+    };
+    const each = new SomeEndpoints({ maxInHandEach: 7 });
+    await each.begin(one, 4);
+    expect(await waiting(each)).toBe(7);
+    const all = new SomeEndpoints({ maxInHand: 10, maxInHandEach: 7 });
+    for (const key of [one, keyOf('two')]) await all.begin(key, 4);
+    expect([await waiting(all), await waiting(all, keyOf('two'))]).toEqual([7, 3]);
+    const served = new SomeEndpoints();
+    await served.once(one, 'quick', 500);
+    await served.begin(one, 4);
+    expect(await waiting(served)).toBe(8);
+  });
+
+  test('whatever is for a hung endpoint is told so at once, and but one parked one of those that waited', async () => {
+    const some = new SomeEndpoints();
+    const ends = await some.begin(one, 4);
+    const parked = Array.from({ length: 3 }, () => some.enter(one, 'parked'));
+    await some.clock.runFor(500);
+    ends[0]?.('hung');
+    await settled();
+    expect(some.endpoints.figures()).toMatchObject({ inHand: 1, full: { hung: 2 } });
+    expect((await Promise.all(parked.slice(1))).map(kindOf)).toEqual(['hung', 'hung']);
+    expect(await some.told(one, 'parked')).toBe('hung');
+    expect(await some.told(one)).toBe('hung');
+    await some.clock.runFor(500);
+    expect(kindOf((await parked[0]) ?? { kind: 'full', why: 'full' })).toBe('granted');
+  });
+
+  test('those wait on who lack nothing but a slot that others hold, who are trusted', async () => {
+    const some = new SomeEndpoints({ slots: 8, shares: { hung: 1, new: 1, slow: 1 } });
+    const other = keyOf('other');
+    for (const key of [one, other]) await some.once(key, 'quick', 900);
+    await some.begin(one, 2);
+    const more = await Promise.all(
+      ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => some.begun(keyOf(name, { account: name }))),
+    );
+    const waiting = some.enter(other);
+    await some.clock.runFor(900);
+    await some.clock.runFor(1_500);
+    expect(some.endpoints.figures().inHand).toBe(1);
+    more[0]?.('quick');
+    expect(kindOf(await waiting)).toBe('granted');
+  });
+
+  test('nobody waits once it is closed', async () => {
+    const some = new SomeEndpoints();
+    await some.begin(one, 4);
+    const waiting = (['fresh', 'parked', 'by hand'] as const).map((wish) => some.enter(one, wish));
+    some.endpoints.close();
+    expect(await Promise.all(waiting)).toEqual(Array.from({ length: 3 }, () => ({ kind: 'full', why: 'full' })));
+    expect(await some.told(one, 'by hand')).toBe('full');
+    expect(await some.told(keyOf('another'))).toBe('granted');
+  });
+
+  test('idle endpoints are forgotten, and the least recently used of too many, but none in use', async () => {
+    const some = new SomeEndpoints({ maxEndpoints: 10, forgetAfterMs: 1_000 });
+    await some.begun(keyOf('in use'));
+    for (let name = 0; name < 50; name += 1) await some.once(keyOf(`${name}`), 'quick', 1);
+    expect(some.endpoints.figures().endpoints).toBe(10);
+    await some.clock.runFor(2_000);
+    for (let times = 0; times < 10; times += 1) await some.once(one, 'quick', 1);
+    expect(some.endpoints.figures().endpoints).toBe(2);
+    expect(some.endpoints.isHung(keyOf('in use').endpoint)).toBe(true);
+  });
+});
