@@ -3,11 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { endpointKey } from '@waybell/deliverer/endpoints/endpoint';
 import { parkInPostgres, PARKING_SETTINGS } from '@waybell/deliverer/parking/postgres-parking';
+import { takeIn } from '@waybell/deliverer/parking/take-parked';
 import { shardOf } from '@waybell/deliverer/parking/shard-of';
 import { connectPostgres } from '@waybell/runtime/postgres';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { silentLog } from '@waybell/subscription-api/testing/database';
 import { ALL_SHARDS, aRow, PostgresStand } from './parking-stand.ts';
+import { watchPlans } from './watch-plans.ts';
 
 let stand: PostgresStand;
 beforeAll(async () => {
@@ -48,29 +50,29 @@ describe('a parked row', () => {
   test('is put in whether or not heads are deleted at the same moment, and is never without one', async () => {
     const subscribed = await Promise.all(Array.from({ length: 4 }, () => stand.subscribe()));
     const subscriptions = subscribed.map(({ subscription }) => subscription);
-    let [isOver, made] = [false, 0];
-    const clean = async () => {
-      let gone = 0;
-      while (!isOver) gone += (await stand.store.removeEmpty(subscriptions)).length;
-      return gone;
+    const full = await manyFullHeads();
+    let [isOver, made, gone] = [false, 0, 0];
+    const clean = async (heads: readonly string[]) => {
+      while (!isOver) gone += (await stand.store.removeEmpty(heads)).length;
     };
     const park = async (parker: number) => {
-      for (let round = 0; round < 150; round += 1) {
-        const rows = subscribed.map((one) => aRow(one, `${parker} ${round}`, { createdAt: made++ }));
+      // Each is parked for by two.
+      const parked = subscribed.filter((_, index) => index === parker || index === (parker + 1) % 4);
+      for (let round = 0; round < 100 || gone < 50; round += 1) {
+        const rows = parked.map((one) => aRow(one, `${parker} ${round}`, { createdAt: made++ }));
         await stand.store.insert(round % 2 === 0 ? rows : rows.toReversed());
         expect(await stand.store.has(rows)).toEqual(rows.map(() => true));
         await stand.store.remove(rows);
       }
     };
-    const cleaning = [clean(), clean()];
     const headless = `select from waybell.parked p where not exists (
       select from waybell.parked_heads h where h.subscription = p.subscription)`;
-    const watching = (async () => {
+    const watch = async () => {
       while (!isOver) expect(await stand.sql(headless)).toEqual([]);
-    })();
-    await Promise.all([1, 2, 3, 4].map(park)).finally(() => (isOver = true));
-    await watching;
-    expect((await Promise.all(cleaning)).reduce((sum, gone) => sum + gone)).toBeGreaterThan(100);
+    };
+    const beside = [clean(subscriptions), clean([...subscriptions, ...full]), watch()];
+    await Promise.all([0, 1, 2, 3].map(park)).finally(() => (isOver = true));
+    await Promise.all(beside);
   });
 
   test('is kept once by all who park it at once, in whatever order', async () => {
@@ -91,8 +93,12 @@ describe('a parked row', () => {
   test('survives a crash of Postgres, whatever the default of the database is', async () => {
     await stand.sql(`alter database ${stand.database.name} set synchronous_commit = off`);
     await using postgres = connectPostgres({
-      ...{ url: stand.database.url, role: 'waybell_deliverer', poolSize: 1, timeoutMs: 60_000, log: silentLog },
+      url: stand.database.url,
+      role: 'waybell_deliverer',
+      poolSize: 1,
+      timeoutMs: 60_000,
       settings: PARKING_SETTINGS,
+      log: silentLog,
     });
     const { rows } = await postgres.query('show synchronous_commit');
     expect(rows).toEqual([{ synchronous_commit: 'on' }]);
@@ -109,6 +115,35 @@ describe('a parked row', () => {
     expect((await stand.store.sums([shardOf(one.account)])).own).toContainEqual(
       expect.objectContaining({ account: one.account, rows: 1 }),
     );
+  });
+});
+
+/** So many that between a look at them and the locks that follow there is time to park. */
+async function manyFullHeads(): Promise<string[]> {
+  const rows = await stand.sql<{ subscription: string }>(`
+    with head as (
+      insert into waybell.parked_heads (subscription, account, shard)
+      select gen_random_uuid(), gen_random_uuid(), 0 from generate_series(1, 2000) returning subscription
+    )
+    insert into waybell.parked (subscription, created_at, delivery, attempt, hop, why, action, note)
+    select subscription, 0, 'a', 1, 1, 'full', 'shipper.insurance.issued', '' from head returning subscription`);
+  return rows.map(({ subscription }) => subscription);
+}
+
+describe('taking', () => {
+  test('looks at no more rows than it takes, however many are parked, and wherever it goes on', async () => {
+    const one = await stand.subscribe();
+    const rows = Array.from({ length: 5_000 }, (_, at) => aRow(one, `${at}`, { createdAt: at }));
+    await stand.store.insert(rows);
+    for (const after of [undefined, rows[2_500]]) {
+      const plans = watchPlans(stand.postgres);
+      const store = takeIn(async (statement, values) => (await plans.query({ ...statement, values })).rows);
+      const wanted = { endpoint: 'e', after: new Map([[one.subscription, after]]), limit: 64 };
+      const [taken] = await store.take([wanted]);
+      expect(taken?.rows).toHaveLength(64);
+      // Each is found, counted and read: the one subscription, then three times 64.
+      expect(plans.rowsLookedAt()).toBeLessThan(5 * 64);
+    }
   });
 });
 
@@ -158,17 +193,30 @@ describe('a head', () => {
 
 test('everything says that Postgres is away where it is', async () => {
   await using postgres = connectPostgres({
-    ...{ url: 'postgres://127.0.0.1:1/none', role: '', poolSize: 1, timeoutMs: 60_000, log: silentLog },
+    url: 'postgres://127.0.0.1:1/none',
+    role: '',
+    poolSize: 1,
+    timeoutMs: 60_000,
+    log: silentLog,
   });
   const store = parkInPostgres(postgres);
   const one = aRow({ subscription: randomUUID(), account: '', callbackUrl: '' }, 'a');
   const asked: Promise<unknown>[] = [
-    ...[store.insert([one]), store.has([one]), store.remove([one])],
-    ...[store.lease(randomUUID(), new Set()), store.release(randomUUID()), store.heads([1]), store.dueHeads([1])],
+    store.insert([one]),
+    store.has([one]),
+    store.remove([one]),
+    store.lease(randomUUID(), new Set()),
+    store.release(randomUUID()),
+    store.heads([1]),
+    store.dueHeads([1]),
+    store.wake(one.subscription),
     store.take([{ endpoint: 'e', after: new Map([[one.subscription, undefined]]), limit: 1 }]),
-    ...[store.wake(one.subscription), store.oldest([one.subscription]), store.removeEmpty([one.subscription])],
-    ...[store.markHung([one.subscription], true), store.addToSums([{ account: randomUUID(), rows: 1, bytes: 1 }])],
-    ...[store.sums([1]), store.recount([1])],
+    store.oldest([one.subscription]),
+    store.removeEmpty([one.subscription]),
+    store.markHung([one.subscription], true),
+    store.addToSums([{ account: randomUUID(), rows: 1, bytes: 1 }]),
+    store.sums([1]),
+    store.recount([1]),
   ];
   for (const each of asked) await expect(each).rejects.toThrow(Unavailable);
 });

@@ -118,6 +118,12 @@ export function memoryStand(): ParkingStand {
   };
 }
 
+/** Each with a store of its own. */
+export const STANDS: [string, () => Promise<ParkingStand>][] = [
+  ['in Postgres', () => PostgresStand.start(10)],
+  ['in memory', async () => memoryStand()],
+];
+
 const aUrl = (): string => `https://${randomUUID()}.test/hook`;
 
 /** A row whose guids, unless it is said, are those of `name`. */

@@ -1,5 +1,4 @@
-import type { ClientBase } from 'pg';
-import { inTransaction, whenAvailable, type Postgres } from '@waybell/runtime/postgres';
+import { inTransaction, whenAvailable, type Postgres, type Queryable } from '@waybell/runtime/postgres';
 import { LEASE_MS, type ParkingStore } from './parking-store.ts';
 import { settleLeases, type Lease, type Settlement } from './share-out.ts';
 
@@ -70,7 +69,7 @@ export function leasesIn(postgres: Postgres): Pick<ParkingStore, 'lease' | 'rele
   };
 }
 
-async function lock(client: ClientBase): Promise<Lease[]> {
+async function lock(client: Queryable): Promise<Lease[]> {
   const { rows } = await client.query<{ shard: number; owner: string | null; isExpired: boolean | null }>(LOCK);
   return rows.map(({ shard, owner, isExpired }) => ({
     shard,
@@ -79,12 +78,12 @@ async function lock(client: ClientBase): Promise<Lease[]> {
   }));
 }
 
-async function sayThatItLives(client: ClientBase, owner: string): Promise<string[]> {
+async function sayThatItLives(client: Queryable, owner: string): Promise<string[]> {
   const { rows } = await client.query<{ owner: string }>({ ...OTHERS, values: [owner] });
   return rows.map((other) => other.owner);
 }
 
-async function write(client: ClientBase, owner: string, { owned, released, orphaned }: Settlement): Promise<void> {
+async function write(client: Queryable, owner: string, { owned, released, orphaned }: Settlement): Promise<void> {
   await client.query({ ...WRITE, values: [owner, owned, released] });
   if (orphaned.length > 0) await client.query({ ...COUNT_DEATHS, values: [orphaned] });
 }

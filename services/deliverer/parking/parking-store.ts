@@ -30,12 +30,15 @@ export type Wanted = {
 
 export type Taken = { endpoint: string; rows: ParkedRow[] };
 
-/** What is parked for an account. */
+/** What is parked for an account; bytes are those of bodies. */
 export type Sum = { account: string; rows: number; bytes: number };
 
 /** What waits for its endpoint, in Postgres. Everything rejects with `Unavailable` while that is away. */
 export type ParkingStore = {
-  /** Resolves when all of them are committed; what is there already stays as it is. */
+  /**
+   * Resolves when all of them are committed; what is there already stays as it is. Throws where a subscription never was:
+   * the rows of others are committed all the same.
+   */
   insert(rows: readonly ParkedRow[]): Promise<void>;
   /** Whether each delivery's attempt is parked, moved at least so often. */
   has(keys: readonly RowKey[]): Promise<boolean[]>;
@@ -57,8 +60,12 @@ export type ParkingStore = {
   dueHeads(shards: readonly number[]): Promise<Head[]>;
   /** Makes the head of a subscription due for its owner, if it has one. */
   wake(subscription: string): Promise<void>;
+  /**
+   * Reads from where each subscription was read up to. To begin at the first row costs more the more were deleted since the
+   * oldest transaction of the server began (a quarter of a second for a million): to be done now and then.
+   */
   take(wanted: readonly Wanted[]): Promise<Taken[]>;
-  /** When the oldest row of each subscription was made, and in how many milliseconds the first may be taken; absent where there is none. */
+  /** Begins at the first row, as said of `take`. When the oldest row of each subscription was made, and in how many milliseconds the first may be taken; absent where there is none. */
   oldest(subscriptions: readonly string[]): Promise<Map<string, { createdAt: number; mayBeTakenInMs: number }>>;
   /** Deletes heads without rows. Returns the subscriptions whose heads are gone. */
   removeEmpty(subscriptions: readonly string[]): Promise<string[]>;
@@ -67,7 +74,7 @@ export type ParkingStore = {
 
   /** Adds what was parked and deleted since; negative where more was deleted. */
   addToSums(changes: readonly Sum[]): Promise<void>;
-  /** Of all accounts together, of each account of these shards that has any, and the largest of all. */
+  /** Of all accounts together, of each account of these shards that has any, and the largest of all, by its bytes. */
   sums(shards: readonly number[]): Promise<{ all: Omit<Sum, 'account'>; own: Sum[]; largest?: Sum }>;
   /** Counts the rows of these shards' accounts anew; repairs heads that are missing or lead to another endpoint. */
   recount(shards: readonly number[]): Promise<void>;

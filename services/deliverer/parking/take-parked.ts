@@ -38,13 +38,14 @@ const OLDEST = {
   name: 'oldest-parked',
   text: `
     select w.subscription, first.created_at::float8 as "createdAt", case
-      when exists (select from waybell.parked p
+      when first.is_due or exists (select from waybell.parked p
         where p.subscription = w.subscription and (p.not_before is null or p.not_before <= now())) then 0
       else greatest(0, ceil(1000 * extract(epoch from (
         select min(p.not_before) from waybell.parked p where p.subscription = w.subscription) - now())))::float8
       end as "mayBeTakenInMs"
     from unnest($1::uuid[]) as w (subscription) cross join lateral (
-      select p.created_at from waybell.parked p where p.subscription = w.subscription
+      select p.created_at, (p.not_before is null or p.not_before <= now()) as is_due
+      from waybell.parked p where p.subscription = w.subscription
       order by p.created_at, p.delivery, p.attempt, p.hop limit 1
     ) first`,
 };
@@ -102,10 +103,17 @@ function columnsOf(wanted: readonly Wanted[]): unknown[][] {
   ];
 }
 
-function readRow({ place: _, traceparent, body, owed, ...row }: TakenRow): ParkedRow {
-  const { subscription, createdAt, delivery, attempt, hop, why, action, note } = row;
+function readRow({ subscription, createdAt, delivery, attempt, hop, why, action, note, ...row }: TakenRow): ParkedRow {
+  const { traceparent, body, owed } = row;
   return {
-    ...{ subscription, createdAt, delivery, attempt, hop, why, action, note },
+    subscription,
+    createdAt,
+    delivery,
+    attempt,
+    hop,
+    why,
+    action,
+    note,
     body: body ?? Buffer.alloc(0),
     ...(body === null ? { isForgotten: true } : {}),
     ...(traceparent === null ? {} : { traceparent }),

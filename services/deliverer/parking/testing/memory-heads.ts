@@ -16,11 +16,14 @@ export class MemoryHeads {
     this.#whose = whose;
   }
 
-  make(subscription: string): void {
-    if (this.#heads.has(subscription)) return;
-    const { account } = this.whose(subscription);
+  /** False where there is no such subscription. */
+  make(subscription: string): boolean {
+    if (this.#heads.has(subscription)) return true;
+    const account = this.whose(subscription)?.account;
+    if (account === undefined) return false;
     const shard = shardOf(account);
     this.#heads.set(subscription, { subscription, account, shard, isDue: true, isHung: false, deaths: 0 });
+    return true;
   }
 
   change({ subscription, ...whose }: Whose & { subscription: string }): void {
@@ -28,10 +31,8 @@ export class MemoryHeads {
     this.wake(subscription);
   }
 
-  whose(subscription: string): Whose {
-    const whose = this.#changed.get(subscription) ?? this.#whose(subscription);
-    if (whose === undefined) throw new Error(`nothing can be parked for ${subscription}: no such subscription`);
-    return whose;
+  whose(subscription: string): Whose | undefined {
+    return this.#changed.get(subscription) ?? this.#whose(subscription);
   }
 
   wake(subscription: string): void {
@@ -41,13 +42,13 @@ export class MemoryHeads {
 
   of(shards: readonly number[]): Head[] {
     const own = new Set(shards);
-    return [...this.#heads.values()].filter(({ shard }) => own.has(shard)).map((head) => this.#look(head));
+    return [...this.#heads.values()].filter(({ shard }) => own.has(shard)).flatMap((head) => this.#look(head));
   }
 
   due(shards: readonly number[]): Head[] {
     const own = new Set(shards);
     const due = [...this.#heads.values()].filter(({ shard, isDue }) => isDue && own.has(shard));
-    return due.map((head) => this.#look(head));
+    return due.flatMap((head) => this.#look(head));
   }
 
   delete(subscription: string): boolean {
@@ -68,9 +69,10 @@ export class MemoryHeads {
     if (head !== undefined) head.deaths = 0;
   }
 
-  #look(head: KeptHead): Head {
+  #look(head: KeptHead): Head[] {
     head.isDue = false;
     const { subscription, account, shard, isHung, deaths } = head;
-    return { subscription, account, shard, endpoint: this.whose(subscription).endpoint, isHung, deaths };
+    const endpoint = this.whose(subscription)?.endpoint;
+    return endpoint === undefined ? [] : [{ subscription, account, shard, endpoint, isHung, deaths }];
   }
 }

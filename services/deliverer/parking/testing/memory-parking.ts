@@ -56,13 +56,18 @@ export class MemoryParking implements ParkingStore {
 
   async insert(rows: readonly ParkedRow[]): Promise<void> {
     this.#beThere();
+    const unknown: string[] = [];
     for (const { notBeforeMs, ...row } of rows) {
-      this.#heads.make(row.subscription);
+      if (!this.#heads.make(row.subscription)) {
+        unknown.push(row.subscription);
+        continue;
+      }
       const kept = this.#rows.get(row.subscription) ?? new MemoryRows();
       this.#rows.set(row.subscription, kept);
       for (const tell of this.#onFilled.splice(0)) tell();
       kept.insert({ ...row, notBefore: notBeforeMs === undefined ? -Infinity : this.#now() + notBeforeMs });
     }
+    if (unknown.length > 0) throw new Error(`nothing can be parked for ${unknown.join(', ')}: no such subscription`);
   }
 
   async has(keys: readonly RowKey[]): Promise<boolean[]> {
@@ -156,9 +161,8 @@ export class MemoryParking implements ParkingStore {
     const isOwn = (account: string) => shards.includes(shardOf(account));
     for (const account of this.#sums.keys()) if (isOwn(account)) this.#sums.delete(account);
     for (const [subscription, rows] of this.#rows) {
-      const { account } = this.#heads.whose(subscription);
-      if (!isOwn(account)) continue;
-      this.#heads.make(subscription);
+      const account = this.#heads.whose(subscription)?.account;
+      if (account === undefined || !isOwn(account)) continue;
       for (const { body } of rows.after()) this.#add({ account, rows: 1, bytes: body.length });
     }
   }
@@ -185,7 +189,10 @@ export class MemoryParking implements ParkingStore {
     let bytes = 0;
     const oldest = after.size === 1 ? found : found.toSorted(compareKeys).slice(0, limit);
     const tooMany = oldest.findIndex((row, index) => (bytes += row.body.length) > MOST_BYTES && index > 0);
-    return oldest.slice(0, tooMany === -1 ? limit : tooMany).map(({ notBefore: _, ...row }) => row);
+    return oldest.slice(0, tooMany === -1 ? limit : tooMany).map((row) => {
+      const { notBefore: _, ...taken } = row;
+      return taken;
+    });
   }
 
   #waitMs(rows: MemoryRows): number {

@@ -1,6 +1,7 @@
 import type { ParkedRow } from '@waybell/line/messages';
 import type { RowKey } from '../parking-store.ts';
 
+/** `notBefore` by the clock of the store. */
 export type KeptRow = ParkedRow & { notBefore: number };
 
 /** Rows of one subscription in the order of their keys. What goes from or comes to one end moves little, however many there are. */
