@@ -98,7 +98,7 @@ describe('releasing what is parked', () => {
     expect(await release({ kind: 'subscription', guid: subscription })).toEqual({ deliveries: 150, records: 0 });
     const times = (await released()).map((delivery) => delivery.createdAt);
     expect(times).toHaveLength(150);
-    expect(times).toEqual(times.toSorted());
+    expect(times).toEqual(times.toSorted((one, other) => one - other));
   });
 
   test('moves those of one account, or of one subscription, and no others', async () => {
