@@ -35,7 +35,7 @@ export function parkedCommand(): Command {
       'after',
       '\nStop all deliverers first: while one lives that takes care of the rows, nothing is moved. Each delivery is published,' +
         '\nand deleted once the broker has it; what waits for its retry is then due at once. It may be stopped and run again:' +
-        '\nof those published last, up to 64 are then published twice, and recognised. A deliverer started afterwards parks' +
+        '\nof those published last, up to 256 are then published twice, and recognised. A deliverer started afterwards parks' +
         '\nagain what has no room. DATABASE_URL and AMQP_URL name the servers; without them, the running stack is meant.' +
         '\n\nExample:\n  ./waybell parked release --all --yes\n',
     )

@@ -33,7 +33,7 @@ export async function chosen(postgres: Queryable, choice: Choice): Promise<Chose
   return (await postgres.query<Chosen>(SUBSCRIPTIONS, [account, subscription])).rows;
 }
 
-const MOST_ROWS = 64;
+const MOST_ROWS = 256;
 const MOST_BYTES = 2 ** 20;
 
 // Bodies are read of those alone that are taken.
