@@ -12,6 +12,7 @@ import { failingCommand } from './commands/failing.ts';
 import { forgetCommand } from './commands/forget.ts';
 import { logsCommand } from './commands/logs.ts';
 import { migrateCommand } from './commands/migrate.ts';
+import { parkedCommand } from './commands/parked.ts';
 import { permissionsCommand } from './commands/permissions.ts';
 import { publishCommand } from './commands/publish.ts';
 import { rejectedCommand } from './commands/rejected.ts';
@@ -39,6 +40,7 @@ for (const command of [
   auditCommand,
   publishCommand,
   rejectedCommand,
+  parkedCommand,
   whyCommand,
   failingCommand,
   forgetCommand,

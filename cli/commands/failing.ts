@@ -1,8 +1,10 @@
 import { Command, Option } from 'commander';
 import { failingOrigins, oldestUndelivered, type FailingOrigin, type Undelivered } from '@waybell/history/failing';
+import { parkedEndpoints } from '@waybell/history/parked';
 import { formatDuration } from '@waybell/runtime/duration';
 import { positive } from '../count-option.ts';
 import { durationMs } from '../duration-option.ts';
+import { describeEndpoint } from '../parked/describe-parked.ts';
 import { readGuid } from '../why/read-guid.ts';
 import { withDatabase } from '../with-database.ts';
 
@@ -10,7 +12,9 @@ const HOUR_MS = 3_600_000;
 
 export function failingCommand(): Command {
   return new Command('failing')
-    .description('list the receivers whose attempts fail most, by account, and the oldest deliveries without an end')
+    .description(
+      'list the receivers whose attempts fail most, the endpoints that deliveries wait for, and the oldest without an end',
+    )
     .addOption(new Option('--since <duration>', 'how far back to look').argParser(durationMs).default(HOUR_MS, '1h'))
     .option('--account <guid>', 'of this account alone')
     .option('--limit <count>', 'lines of each list, at most', positive, 20)
@@ -35,6 +39,7 @@ async function failing({ since, account, limit }: Options): Promise<void> {
       `failing most in the last ${formatDuration(since)}`,
       (await failingOrigins(postgres, asked)).map(describeOrigin),
     );
+    print('parked, those that wait longest first', (await parkedEndpoints(postgres, asked)).map(describeEndpoint));
     print('oldest without an end', (await oldestUndelivered(postgres, asked)).map(describeUndelivered));
   });
 }

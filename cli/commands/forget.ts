@@ -16,8 +16,9 @@ export function forgetCommand(): Command {
     .option('--yes', 'really delete it, for good')
     .addHelpText(
       'after',
-      '\nThat something was sent, when, to whom and with what result stays on record. What is still on its way is delivered first:' +
-        '\nrun it again afterwards. DATABASE_URL and AMQP_URL name the servers; without them, the running stack is meant.' +
+      '\nThat something was sent, when, to whom and with what result stays on record. What waits for its endpoint is not sent any more:' +
+        '\nit ends as dropped, forgotten. What is on its way otherwise is delivered first: run it again afterwards.' +
+        '\n DATABASE_URL and AMQP_URL name the servers; without them, the running stack is meant.' +
         '\n\nExample:\n  ./waybell forget --subject 5b1e0b1c-7c0e-4d5a-9d2f-3f1f0c8f3a11 --yes\n',
     )
     .action(run);
@@ -26,10 +27,10 @@ export function forgetCommand(): Command {
 async function run(options: { subject: string; yes?: true }): Promise<void> {
   const subject = readGuid(options.subject, '--subject');
   if (!options.yes) throw new Error('nothing was deleted: add --yes to delete it for good');
-  const { events, bodies, answers } = await withDatabase(process.env, (postgres) => forget(postgres, subject));
+  const { events, bodies, answers, parked } = await withDatabase(process.env, (postgres) => forget(postgres, subject));
   const rejected = await forgetRejected(subject);
   report(
-    `${events} events are about it: deleted ${bodies} bodies and ${answers} answers from the log, and ${rejected} messages from the rejected queue`,
+    `${events} events are about it: deleted ${bodies} bodies and ${answers} answers from the log, ${parked} parked deliveries, which will be dropped as forgotten, and ${rejected} messages from the rejected queue`,
   );
 }
 

@@ -1,5 +1,8 @@
 import { Command } from 'commander';
+import { parkedInAll, type ParkedInAll } from '@waybell/history/parked';
+import { describeInAll } from '../parked/describe-parked.ts';
 import { report } from '../report.ts';
+import { withDatabase } from '../with-database.ts';
 import { stackOf } from '@waybell/stack/stack-folder';
 import { conditionOf, NotRunning } from '@waybell/stack/stack-state';
 import { readStatus, type Status } from '@waybell/stack/stack-status';
@@ -7,7 +10,7 @@ import { whoTakes } from '@waybell/stack/who-takes';
 
 export function statusCommand(): Command {
   return new Command('status')
-    .description('show each process, each server and the queues that hold something')
+    .description('show each process, each server, the queues that hold something, and what is parked')
     .option('--json', 'everything, as one JSON object')
     .addHelpText('after', "\nExample:\n  ./waybell status --json | jq '.queues[] | select(.messages > 0)'\n")
     .action(status);
@@ -17,11 +20,21 @@ async function status({ json }: { json?: true }): Promise<void> {
   const folder = stackOf(process.env);
   const condition = conditionOf(folder);
   if (condition.kind === 'stopped') throw new NotRunning(folder, condition);
-  const found = await readStatus(condition);
-  console.log(json ? JSON.stringify({ home: folder.home, ...found }) : table(found));
+  const [found, parked] = await Promise.all([readStatus(condition), readParked(condition.state.addresses)]);
+  console.log(
+    json
+      ? JSON.stringify({ home: folder.home, ...found, parked })
+      : `${table(found)}\nparked: ${parked === null ? 'the tables cannot be read' : describeInAll(parked)}`,
+  );
   if (condition.kind === 'running') return;
   report(new NotRunning(folder, condition).message);
   process.exitCode = 1;
+}
+
+/** Null where there is no answer: how Postgres is stands elsewhere. */
+async function readParked({ DATABASE_URL }: Record<string, string>): Promise<ParkedInAll | null> {
+  if (DATABASE_URL === undefined) return null;
+  return withDatabase({ ...process.env, DATABASE_URL }, parkedInAll).catch(() => null);
 }
 
 function table({ processes, queues }: Status): string {

@@ -1,3 +1,4 @@
+import type { ParkReason } from '@waybell/line/messages';
 import type { AttemptEntry, DeliveryEntry, EventEntry, Verdict, Why } from '@waybell/history/entries';
 
 const LONGEST_EXCERPT = 200;
@@ -28,7 +29,7 @@ function describeVerdict(verdict: Verdict): string[] {
 export function describeDelivery(delivery: DeliveryEntry): string[] {
   const { account, client, subscription, attempts, why, deactivation } = delivery;
   return [
-    `delivery ${delivery.delivery}: ${standingOf(delivery)}`,
+    `delivery ${delivery.delivery}: ${standingOf(delivery)}${parkedOf(delivery)}`,
     ...indented([
       `to account ${account}, client ${client}, subscription ${subscription}`,
       ...attempts.flatMap(describeAttempt),
@@ -56,6 +57,16 @@ function standingOf({ status, attempts, nextAttemptAt, why }: DeliveryEntry): st
     case 'rejected':
       return `${status} ${after}: ${why?.reason ?? ''}`;
   }
+}
+
+const PARKED: Record<ParkReason, string> = {
+  full: 'its endpoint takes no more at once',
+  hung: 'its endpoint does not answer',
+  blocked: 'the broker took nothing',
+};
+
+function parkedOf({ parked }: DeliveryEntry): string {
+  return parked === undefined ? '' : `; parked since ${timeOf(parked.since)}: ${PARKED[parked.why]}`;
 }
 
 function describeAttempt(attempt: AttemptEntry): string[] {

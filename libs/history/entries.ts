@@ -54,6 +54,8 @@ export type DeliveryEntry = {
   why?: Why;
   /** While it is retried. */
   nextAttemptAt?: number;
+  /** It waits for its endpoint: since when, and why. */
+  parked?: { since: number; why: ParkReason };
   attempts: AttemptEntry[];
   /** Giving it up switched the subscription off. */
   deactivation?: { at: number; rule: string };

@@ -1,18 +1,19 @@
 import type { Queryable } from '@waybell/runtime/postgres';
+import { placesOf } from './parked.ts';
 
 /** What was deleted, in rows. */
-export type Forgotten = { events: number; bodies: number; answers: number };
+export type Forgotten = { events: number; bodies: number; answers: number; parked: number };
 
 /**
- * Deletes what was sent about a subject, exhausted deliveries included, what receivers answered, and what was quoted from
- * events that were rejected. Guids, times and reasons stay: that something was sent, and what became of it.
+ * Deletes what was sent about a subject, exhausted deliveries included, what is parked of it, which is then dropped, what
+ * receivers answered, and what was quoted from events that were rejected. Guids, times and reasons stay: that something was sent, and what became of it.
  */
 export async function forget(postgres: Queryable, subject: string): Promise<Forgotten> {
   const { rows } = await postgres.query<Forgotten>(
     `with about as (
        select event, at from delivery_log.subjects where subject = $1
      ), sent as (
-       select d.delivery, d.at from delivery_log.deliveries d join about using (event, at)
+       select d.delivery, d.subscription, d.at from delivery_log.deliveries d join about using (event, at)
      ), bodies as (
        delete from delivery_log.bodies b using sent where b.delivery = sent.delivery returning b.delivery
      ), answers as (
@@ -22,9 +23,20 @@ export async function forget(postgres: Queryable, subject: string): Promise<Forg
        -- Of its deliveries as well: when those were rejected, what they are about was not put down again.
        update delivery_log.events e set rejected_detail = null from about
        where e.event = about.event and e.rejected_detail is not null returning e.event
+     ), place as (${placesOf('sent')}
+     ), parked as (
+       update waybell.parked p set body = null, owed = ((p.owed::jsonb - 'body') #- '{answer,body}')::text from place
+       where p.subscription = place.subscription and p.created_at = place.created_at and p.delivery = place.delivery::text
+         and p.body is not null
+       returning p.subscription
+     ), due as (
+       -- Their owner ends them: it looks at once at what is due. In order, as everybody locks them.
+       update waybell.parked_heads set look_at = now() where subscription in (
+         select subscription from waybell.parked_heads where subscription in (select subscription from parked)
+         order by subscription for no key update)
      )
      select (select count(*)::int from about) as events, (select count(*)::int from bodies) as bodies,
-       (select count(*)::int from answers) as answers`,
+       (select count(*)::int from answers) as answers, (select count(*)::int from parked) as parked`,
     [subject],
   );
   const [forgotten] = rows;

@@ -14,6 +14,7 @@ import {
   type DeliveryRow,
   type EventRow,
 } from './log-tables.ts';
+import { parkedOf, type ParkedNow } from './parked.ts';
 
 /** A rule switches off within half a second of the records, and those may take as long. */
 const CAUSED_WITHIN_MS = 10_000;
@@ -66,12 +67,17 @@ export async function withAttempts(
     postgres,
     rows.filter(({ delivery }) => !attempts.get(delivery)?.some(isEnd)),
   );
+  const parked = await parkedOf(
+    postgres,
+    rows.filter(({ delivery }) => !attempts.get(delivery)?.some(({ kind }) => kind === 'delivered')),
+  );
   const whyRejected = new Map(rejections.map(({ delivery, reason }) => [delivery, why('rejected', reason)]));
   return rows.map((row) =>
     deliveryEntry(row, {
       attempts: attempts.get(row.delivery) ?? [],
       deactivations,
       rejection: whyRejected.get(row.delivery),
+      parked: parked.get(row.delivery),
     }),
   );
 }
@@ -126,13 +132,23 @@ function concerns({ account, client }: Suppression, reader: Reader): boolean {
   return (account ?? reader.account) === reader.account && (client ?? reader.client) === reader.client;
 }
 
-type Known = { attempts: AttemptRow[]; deactivations: readonly DeactivationRow[]; rejection: Why | undefined };
+type Known = {
+  attempts: AttemptRow[];
+  deactivations: readonly DeactivationRow[];
+  rejection: Why | undefined;
+  parked: ParkedNow | undefined;
+};
 
-function deliveryEntry(row: DeliveryRow, { attempts, deactivations, rejection }: Known): DeliveryEntry {
+function deliveryEntry(row: DeliveryRow, { attempts, deactivations, rejection, parked }: Known): DeliveryEntry {
   const told = attempts.map(attemptEntry);
   const last = endOf(told);
   const deactivation = deactivationBy(told, deactivations);
-  const entry = { ...row, attempts: told, ...(deactivation !== undefined && { deactivation }) };
+  const entry = {
+    ...row,
+    attempts: told,
+    ...(deactivation !== undefined && { deactivation }),
+    ...(parked !== undefined && { parked }),
+  };
   if (rejection !== undefined) return { ...entry, status: 'rejected', why: rejection };
   if (last === undefined) return { ...entry, status: 'waiting' };
   const reason = last.why === undefined || last.kind === 'delivered' ? {} : { why: last.why };

@@ -5,6 +5,7 @@ import { createToken } from '@waybell/subscription-api/tokens';
 import type { Attempted } from '@waybell/line/outcomes';
 import { until } from '@waybell/runtime/testing/until';
 import { aDelivered, aDropped, aFailed, anExhausted, aRouted, LogStand, START } from './log-stand.ts';
+import { aDelivery, parkRow } from './park-rows.ts';
 
 let api: TestApi;
 let stand: LogStand;
@@ -249,6 +250,15 @@ describe('GET /v1/deliveries/{guid}', () => {
         curl: expect.stringContaining('"$QUERY_1"'),
       },
     ]);
+  });
+
+  test('tells that it is parked, since when and why', async () => {
+    const us = await someone();
+    const subscription = await stand.subscribe(us.account, 'order.created');
+    const { delivery: guid } = await stand.log([aFailed()], { ...us, subscription });
+    await parkRow(api.store.postgres, aDelivery({ guid, subscription, attempt: 2 }));
+    const { body } = await show(guid, us.token);
+    expect(body.parked).toEqual({ since: '2026-11-20T09:30:05.000Z', why: 'hung' });
   });
 
   test('says of a body that is gone that it is no longer kept', async () => {

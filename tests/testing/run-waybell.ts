@@ -5,12 +5,17 @@ import { plainEnvironment } from './plain-environment.ts';
 import type { TestStack } from './test-stack.ts';
 
 type Ended = { code: number; stdout: string; stderr: string; bytes: Buffer };
+type Addresses = { AMQP_URL: string; DATABASE_URL: string };
 type Start = { input?: string; env?: Record<string, string> };
 
 /** Runs `./waybell …` with the addresses of the stack in its environment, and `env` in front of them. */
 export async function runWaybell(stack: TestStack, args: string[], start: Start = {}): Promise<Ended> {
+  return runWaybellOn({ AMQP_URL: stack.brokerUrl, DATABASE_URL: stack.stack.servers.url('postgres') }, args, start);
+}
+
+/** Runs `./waybell …` on these servers. */
+export async function runWaybellOn(addresses: Addresses, args: string[], start: Start = {}): Promise<Ended> {
   const { input = '', env = {} } = start;
-  const addresses = { AMQP_URL: stack.brokerUrl, DATABASE_URL: stack.stack.servers.url('postgres') };
   return new Promise((resolve) => {
     const child = execFile(
       process.execPath,

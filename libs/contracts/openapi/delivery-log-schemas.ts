@@ -13,6 +13,12 @@ const why = {
   remedy: { type: 'string', description: 'What can be done about it, for people.' },
 };
 
+const parkReason = {
+  enum: PARK_REASONS,
+  description:
+    "`full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `blocked`: Waybell's own queues took nothing.",
+};
+
 const attempt = {
   attempt: { type: 'integer', minimum: 1, description: 'As `X-Webhook-Attempt`.' },
   at: { ...moment, description: 'When it ended.' },
@@ -22,11 +28,7 @@ const attempt = {
       '`failed`: another follows at `retry_at`. `exhausted`: it was the last one. `dropped`: no request was made.',
   },
   by_hand: { enum: ['resend', 'test'], description: 'Only where no event caused it.' },
-  parked: {
-    enum: PARK_REASONS,
-    description:
-      "Why it had waited for its endpoint before, if it had. `full`: that answered, and took no more at once. `hung`: it did not answer. `blocked`: Waybell's own queues took nothing.",
-  },
+  parked: { ...parkReason, description: `Only where it was parked before, and why. ${parkReason.description}` },
   http_status: { type: 'integer', description: 'What the receiver answered.' },
   ...why,
   retry_at: { ...moment, description: 'When the next attempt is due.' },
@@ -53,6 +55,12 @@ const delivery = {
   },
   ...why,
   next_attempt_at: { ...moment, description: 'While it is retried.' },
+  parked: {
+    type: 'object',
+    description: 'Only while it waits for its endpoint (account, scheme, host, port and path).',
+    required: ['since', 'why'],
+    properties: { since: moment, why: parkReason },
+  },
   deactivation: {
     type: 'object',
     description: 'Only where its end switched the subscription off.',

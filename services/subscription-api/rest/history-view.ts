@@ -19,7 +19,7 @@ function verdictView(verdict: Verdict) {
 
 /** A delivery with its attempts, without what receivers answered: that would swell a list. */
 export function deliveryView(entry: DeliveryEntry) {
-  const { why, nextAttemptAt, deactivation } = entry;
+  const { why, nextAttemptAt, parked, deactivation } = entry;
   return {
     guid: entry.delivery,
     event_guid: entry.event,
@@ -29,6 +29,7 @@ export function deliveryView(entry: DeliveryEntry) {
     status: entry.status,
     ...whyView(why),
     next_attempt_at: moment(nextAttemptAt),
+    parked: parked && { since: moment(parked.since), why: parked.why },
     deactivation: deactivation && { at: moment(deactivation.at), rule: deactivation.rule },
     attempts: entry.attempts.map(attemptView),
   };

@@ -1,0 +1,35 @@
+import type { ParkedEndpoint, ParkedInAll } from '@waybell/history/parked';
+
+/** An endpoint and what waits for it, as a line for a terminal. */
+export function describeEndpoint(endpoint: ParkedEndpoint): string {
+  const { account, url, subscriptions, isHung, isOwned } = endpoint;
+  return [
+    `account ${account}`,
+    url,
+    partsOf(endpoint).join(', '),
+    isHung ? 'hung' : 'full',
+    isOwned ? 'a deliverer takes care of it' : 'no deliverer takes care of it',
+    `${subscriptions.length === 1 ? 'subscription' : 'subscriptions'} ${subscriptions.join(', ')}`,
+  ].join('  ');
+}
+
+/** All of it, as one line. */
+export function describeInAll({ endpoints, ...amount }: ParkedInAll): string {
+  return partsOf(amount).toSpliced(2, 0, counted(endpoints, 'endpoint')).join(', ');
+}
+
+type Amount = Pick<ParkedInAll, 'deliveries' | 'bytes' | 'oldestAt'>;
+
+function partsOf({ deliveries, bytes, oldestAt }: Amount): string[] {
+  const oldest = oldestAt === undefined ? [] : [`oldest since ${new Date(oldestAt).toISOString()}`];
+  return [counted(deliveries, 'delivery', 'deliveries'), sizeOf(bytes), ...oldest];
+}
+
+function counted(count: number, one: string, several = `${one}s`): string {
+  return `${count} ${count === 1 ? one : several}`;
+}
+
+function sizeOf(bytes: number): string {
+  if (bytes < 2 ** 10) return `${bytes} bytes`;
+  return bytes < 2 ** 20 ? `${(bytes / 2 ** 10).toFixed(1)} KiB` : `${(bytes / 2 ** 20).toFixed(1)} MiB`;
+}

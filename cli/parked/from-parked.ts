@@ -1,0 +1,54 @@
+import { publishDelivery, readDelivery, unpark, type Delivery } from '@waybell/line/delivery';
+import { isRejection, type ParkedRow, type Publication } from '@waybell/line/messages';
+import { joinOutcomes, readOutcomes, writeOutcome, type Dropped } from '@waybell/line/outcomes';
+import { outcomesExchange } from '@waybell/line/topology';
+
+/** A parked row; without a body where that was deleted for an erasure request. */
+export type Row = Omit<ParkedRow, 'body'> & { body: Buffer | null };
+
+/** What a row leaves as: records first, then the delivery, if it is still to be made. */
+export type Leaving = { records: Publication[]; delivery: Publication[] };
+
+/**
+ * What is to be published of a parked row. The delivery has moved once more, so that it is not taken for the one that is
+ * parked. Throws where the row holds no delivery.
+ */
+export function fromParked(row: Row, now: number): Leaving {
+  const message = unpark({ ...row, body: row.body ?? Buffer.alloc(0) }, { deliveryCount: 0, isOverLimit: false });
+  const delivery = readDelivery(message);
+  if (isRejection(delivery)) throw new Error(`the parked delivery ${row.delivery} cannot be read: ${delivery.detail}`);
+  const owed = row.owed === undefined ? [] : [row.owed];
+  // With the record of its end nothing else is left to do.
+  if (owed.some(isOfAnEnd)) return { records: recordsOf(owed), delivery: [] };
+  if (row.body === null) return { records: recordsOf([...owed, writeOutcome(forgotten(delivery, now))]), delivery: [] };
+  const { parked: _, ...moved } = { ...delivery, hop: (delivery.hop ?? 0) + 1 };
+  return { records: recordsOf(owed), delivery: [publishDelivery(moved)] };
+}
+
+function recordsOf(written: string[]): Publication[] {
+  if (written.length === 0) return [];
+  const body = joinOutcomes(written);
+  return [{ kind: 'publish', exchange: outcomesExchange, routingKey: '', body, contentType: 'application/json' }];
+}
+
+function isOfAnEnd(record: string): boolean {
+  return readOutcomes(joinOutcomes([record])).some(({ kind }) => kind === 'exhausted');
+}
+
+function forgotten({ guid, ...delivery }: Delivery, at: number): Dropped {
+  const { subscription, generation, event, interface: interfaceName, action, attempt, byHand, parked } = delivery;
+  return {
+    kind: 'dropped',
+    reason: 'forgotten',
+    delivery: guid,
+    subscription,
+    generation,
+    event,
+    interface: interfaceName,
+    action,
+    attempt,
+    at,
+    ...(byHand === undefined ? {} : { byHand: byHand.why }),
+    ...(parked === undefined ? {} : { parked: parked.why }),
+  };
+}

@@ -1,0 +1,116 @@
+import type { ParkReason } from '@waybell/line/messages';
+import type { Queryable } from '@waybell/runtime/postgres';
+import { ms, type DeliveryRow } from './log-tables.ts';
+
+/** A delivery waits for its endpoint now: since when, in milliseconds since the epoch, and why. */
+export type ParkedNow = { since: number; why: ParkReason };
+
+/**
+ * Where deliveries are while they are parked: what the router made has the time of its verdict, what was asked for by hand
+ * that at which it was due. `$1` and `at`: guids of deliveries and their times.
+ */
+export const placesOf = (wanted: string): string => `
+  select delivery, subscription, round(extract(epoch from at) * 1000)::bigint as created_at from ${wanted}
+  union all
+  select s.delivery, s.subscription, round(extract(epoch from s.due_at) * 1000)::bigint
+  from delivery_log.sendings s where s.delivery in (select delivery from ${wanted}) and s.published_at is not null`;
+
+/** Of these deliveries, those that are parked. Each is a look at a few rows, however many wait for the same subscription. */
+export async function parkedOf(
+  postgres: Queryable,
+  deliveries: readonly Pick<DeliveryRow, 'delivery' | 'subscription' | 'at'>[],
+): Promise<Map<string, ParkedNow>> {
+  if (deliveries.length === 0) return new Map();
+  const { rows } = await postgres.query<ParkedNow & { delivery: string }>({
+    name: 'history-parked',
+    text: `with wanted as (
+             select delivery, subscription, to_timestamp(at_ms / 1000) as at
+             from unnest($1::uuid[], $2::uuid[], $3::float8[]) as w (delivery, subscription, at_ms)
+           ), place as (${placesOf('wanted')})
+           select place.delivery, ${ms('p.parked_at', 'since')}, p.why from place
+           cross join lateral (
+             select * from waybell.parked q
+             where q.subscription = place.subscription and q.created_at = place.created_at
+               and q.delivery = place.delivery::text
+             order by q.attempt desc, q.hop desc limit 1
+           ) p`,
+    values: [
+      deliveries.map(({ delivery }) => delivery),
+      deliveries.map(({ subscription }) => subscription),
+      deliveries.map(({ at }) => at),
+    ],
+  });
+  return new Map(rows.map(({ delivery, since, why }) => [delivery, { since, why }]));
+}
+
+/** An endpoint with parked deliveries. */
+export type ParkedEndpoint = {
+  account: string;
+  /** Its URL without the query, which may hold secrets. */
+  url: string;
+  subscriptions: string[];
+  deliveries: number;
+  bytes: number;
+  /** When the oldest of them was made, in milliseconds since the epoch. */
+  oldestAt: number;
+  isHung: boolean;
+  /** Whether a deliverer that lives takes care of it. */
+  isOwned: boolean;
+};
+
+/** Endpoints with parked deliveries, those first whose oldest one was made first. Counts the rows of those that it tells of. */
+export async function parkedEndpoints(
+  postgres: Queryable,
+  { account, limit }: { account?: string | undefined; limit: number },
+): Promise<ParkedEndpoint[]> {
+  const { rows } = await postgres.query<ParkedEndpoint>(
+    `with head as (
+       select h.account, h.shard, h.subscription, h.is_hung, split_part(s.callback_url, '?', 1) as url, oldest.created_at
+       from waybell.parked_heads h join waybell.subscriptions s on s.guid = h.subscription
+       cross join lateral (
+         select created_at from waybell.parked p where p.subscription = h.subscription order by created_at limit 1
+       ) oldest
+       where $1::uuid is null or h.account = $1
+     ), endpoint as (
+       select account, shard, url, array_agg(subscription::text order by subscription) as subscriptions,
+         min(created_at) as oldest_at, bool_or(is_hung) as is_hung
+       from head group by account, shard, url order by oldest_at, account, url limit $2
+     )
+     select e.account, e.url, e.subscriptions, c.deliveries, c.bytes, e.oldest_at::float8 as "oldestAt", e.is_hung as "isHung",
+       coalesce(o.leased_until > now(), false) as "isOwned"
+     from endpoint e left join waybell.parked_shards o using (shard)
+     cross join lateral (
+       select count(*)::int as deliveries, coalesce(sum(octet_length(body)), 0)::float8 as bytes
+       from waybell.parked p where p.subscription = any (e.subscriptions::uuid[])
+     ) c
+     order by e.oldest_at, e.account, e.url`,
+    [account ?? null, limit],
+  );
+  return rows;
+}
+
+/** What is parked, all accounts together: as the deliverers count it, a second behind. */
+export type ParkedInAll = { deliveries: number; bytes: number; endpoints: number; oldestAt?: number };
+
+/** Looks at one row of each endpoint, and counts none. */
+export async function parkedInAll(postgres: Queryable): Promise<ParkedInAll> {
+  const { rows } = await postgres.query<Required<ParkedInAll> & { oldestAt: number | null }>(
+    `select s.deliveries, s.bytes, h.endpoints, h."oldestAt"
+     from (select coalesce(sum(rows), 0)::float8 as deliveries, coalesce(sum(bytes), 0)::float8 as bytes from waybell.parked_sums) s
+     cross join (
+       select count(distinct (head.account, split_part(s.callback_url, '?', 1)))::int as endpoints,
+         min(oldest.created_at)::float8 as "oldestAt"
+       from waybell.parked_heads head join waybell.subscriptions s on s.guid = head.subscription
+       cross join lateral (
+         select created_at from waybell.parked p where p.subscription = head.subscription order by created_at limit 1
+       ) oldest
+     ) h`,
+  );
+  const { deliveries, bytes, endpoints, oldestAt } = rows[0] ?? {
+    deliveries: 0,
+    bytes: 0,
+    endpoints: 0,
+    oldestAt: null,
+  };
+  return { deliveries, bytes, endpoints, ...(oldestAt === null ? {} : { oldestAt }) };
+}
