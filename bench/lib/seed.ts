@@ -17,8 +17,9 @@ const ACCOUNTS = `
 
 const SUBSCRIPTIONS = `
   insert into waybell.subscriptions
-    (guid, interface, account_guid, action, callback_url, verification_token_sealed, verification_token_key_id)
-  select * from unnest($1::uuid[], $2::text[], $3::uuid[], $4::text[], $5::text[], $6::bytea[], $7::text[])
+    (guid, interface, account_guid, action, callback_url, verification_token_sealed, verification_token_key_id,
+      client_id)
+  select * from unnest($1::uuid[], $2::text[], $3::uuid[], $4::text[], $5::text[], $6::bytea[], $7::text[], $8::text[])
   on conflict do nothing`;
 
 /** Fills the tables as the API would, many rows at a time. */
@@ -31,14 +32,14 @@ export async function seed(postgres: pg.Pool, secretKeys: string, subscribers: S
 
 async function seedBatch(postgres: pg.Pool, secretKeys: string, subscribers: Subscribers): Promise<void> {
   const keyRing = readKeyRing(secretKeys);
-  const { from, to, callbackUrl } = subscribers;
+  const { from, to, callbackUrl, account } = subscribers;
   const rows = Array.from({ length: to - from }, (_, place) => {
     const n = from + place;
     const [, interfaceName, action] = /^(\w+)\.(.+)$/.exec(actionKeyOf(subscribers, n)) ?? [];
     const guid = randomUUID();
     return { n, guid, interfaceName, action, ...keyRing.seal(randomBytes(32).toString('base64url'), guid) };
   });
-  const accounts = rows.map(({ n }) => accountGuid(n));
+  const accounts = rows.map(({ n }) => accountGuid(account ?? n));
   const interfaces = rows.map(({ interfaceName }) => interfaceName);
   await postgres.query(ACCOUNTS, [accounts, interfaces]);
   await postgres.query(SUBSCRIPTIONS, [
@@ -49,5 +50,6 @@ async function seedBatch(postgres: pg.Pool, secretKeys: string, subscribers: Sub
     rows.map(({ n }) => callbackUrl(n)),
     rows.map(({ sealed }) => sealed),
     rows.map(({ keyId }) => keyId),
+    rows.map(({ n }) => (account === undefined ? 'default' : String(n))),
   ]);
 }

@@ -2,7 +2,6 @@ import { rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { services } from '@waybell/stack/services';
 import { startStack, type Stack } from '@waybell/stack/stack';
 import type { SupervisedProcess } from '@waybell/stack/supervised-process';
@@ -36,24 +35,4 @@ export async function startTrackerStand(settings: Record<string, string> = {}): 
       rmSync(home, { recursive: true, force: true });
     },
   };
-}
-
-/** Each look costs whoever is measured. */
-const LOOK_EVERY_MS = 500;
-
-/** Looks until `figure` has come to `least`; resolves with the milliseconds that took, from where it was at `from`. */
-export async function timeBetween(
-  figure: () => Promise<number>,
-  { from, least, limitMs }: { from: number; least: number; limitMs: number },
-): Promise<number> {
-  const deadline = performance.now() + limitMs;
-  let beganAt = Number.NaN;
-  let first = 0;
-  for (; performance.now() < deadline; await sleep(LOOK_EVERY_MS)) {
-    const now = await figure();
-    if (Number.isNaN(beganAt) && now >= from) [beganAt, first] = [performance.now(), now];
-    // As if it had begun just at `from`: a look comes late.
-    if (now >= least) return ((performance.now() - beganAt) * (least - from)) / (now - first);
-  }
-  throw new Error(`${least} were not reached within ${limitMs} ms`);
 }

@@ -49,6 +49,11 @@ describe('chooseSubscriber', () => {
     expect(chooseSubscriber(workload, () => random).n).toBe(subscriber);
   });
 
+  test('tells the account where all of a group are its clients', () => {
+    const group = { from: 0, to: 10, weight: 1, actionKeys: ['shipper.order.paid'], account: 7 };
+    expect(chooseSubscriber({ groups: [group] }, () => 0.5).n).toBe(7);
+  });
+
   test('tells the action of the subscriber it chose', () => {
     expect(chooseSubscriber(workload, () => 0.5).actionKey).toBe('shipper.order.booked');
   });

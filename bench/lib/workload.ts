@@ -12,6 +12,8 @@ export type Group = {
   to: number;
   /** `<interface>.<name>`. */
   actionKeys: readonly string[];
+  /** Number of the one account that they are all clients of: each event for it goes to all that have its action. */
+  account?: number;
 };
 
 export type Workload = {
@@ -48,14 +50,14 @@ export function accountGuid(n: number): string {
   return `00000000-0000-4000-8000-${n.toString(16).padStart(12, '0')}`;
 }
 
-/** A subscriber by chance, as the weights say. */
+/** A subscriber by chance, as the weights say: number of its account, and its action. */
 export function chooseSubscriber({ groups }: Workload, random: () => number): { n: number; actionKey: string } {
   let remaining = random();
   for (const group of groups) {
-    const { from, to, weight } = group;
+    const { from, to, weight, account } = group;
     if (remaining < weight) {
       const n = from + Math.floor((remaining / weight) * (to - from));
-      return { n, actionKey: actionKeyOf(group, n) };
+      return { n: account ?? n, actionKey: actionKeyOf(group, n) };
     }
     remaining -= weight;
   }
@@ -64,7 +66,7 @@ export function chooseSubscriber({ groups }: Workload, random: () => number): { 
 
 export type UpstreamEvent = { actionKey: string; guid: string; body: Buffer };
 
-/** An event for subscriber n, as upstream would publish it, to be sent at `atMs` since the epoch. */
+/** An event for account n, as upstream would publish it, to be sent at `atMs` since the epoch. */
 export function eventFor(
   { n, actionKey: key }: { n: number; actionKey: string },
   { atMs, textBytes = TEXT_BYTES }: { atMs: number; textBytes?: number | undefined },

@@ -2,7 +2,7 @@ import type { Scenario } from '../lib/scenario.ts';
 import { throughput } from './f1-throughput.ts';
 import { latency } from './f2-latency.ts';
 import { retries } from './f3-retries.ts';
-import { hungEndpoints } from './f4-hung-endpoints.ts';
+import { hungEndpoints, hungHost } from './f4-hung-endpoints.ts';
 import { subscriptions } from './f5-subscriptions.ts';
 import { hotAction } from './f6-hot-action.ts';
 import { http } from './f7-http.ts';
@@ -10,6 +10,7 @@ import { idle } from './f8-idle.ts';
 import { growth } from './growth.ts';
 import { logCost } from './log-cost.ts';
 import { log } from './log.ts';
+import { parking } from './parking.ts';
 import { positions } from './positions.ts';
 import { silence } from './silence.ts';
 import { timeline } from './timeline.ts';
@@ -25,6 +26,8 @@ export const scenarios: readonly Scenario[] = [
   http,
   idle,
   growth,
+  hungHost,
+  parking,
   positions,
   silence,
   log,

@@ -1,7 +1,8 @@
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import type { Scenario } from '../lib/scenario.ts';
-import { startTrackerStand, timeBetween, type TrackerStand } from '../lib/tracker-stand.ts';
+import { timeBetween } from '../lib/time-between.ts';
+import { startTrackerStand, type TrackerStand } from '../lib/tracker-stand.ts';
 
 const SHIPPERS = 2_000;
 const SILENT_PART = 10;

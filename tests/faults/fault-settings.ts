@@ -6,10 +6,10 @@ const SLOTS = 64;
 const HELD_NOW = 128;
 
 /**
- * Deliveries in hand, at most: what a killed deliverer had made and not acknowledged is at most this. Those from the
- * waiting lanes come on top, twice as many as there are slots.
+ * Deliveries in hand, at most: what a killed deliverer had made and not acknowledged is at most this. Those that were
+ * parked come on top, half as many.
  */
-export const HELD = HELD_NOW + 2 * SLOTS;
+export const HELD = 1.5 * HELD_NOW;
 
 /** The schedules of both interfaces in their own shape, but short. */
 export const faultSettings = {
