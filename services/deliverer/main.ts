@@ -18,12 +18,13 @@ import { systemClock } from '@waybell/runtime/clock';
 import { watchEndpoints } from './endpoints/endpoint-metrics.ts';
 import { Flow } from './parking/flow.ts';
 import { watchParking } from './parking/parking-metrics.ts';
-import { parkInPostgres } from './parking/postgres-parking.ts';
+import { PARKING_SETTINGS, parkInPostgres } from './parking/postgres-parking.ts';
 
 const config = configOrExit(readConfig);
 
 await using parts = await startProcess('deliverer', config.process);
 await using postgres = connectPostgres({ ...config.postgres, log: parts.log });
+await using parking = connectPostgres({ ...config.postgres, poolSize: 2, settings: PARKING_SETTINGS, log: parts.log });
 await using redis = connectRedis({ ...config.redis, log: parts.log });
 await using endpoints = openEndpoints({ ...config.endpoints, observe: countCallbacks(parts.metrics) });
 await parts.readiness.until('postgres', () =>
@@ -34,16 +35,13 @@ watchPublishing(broker.publishing, parts.metrics);
 
 const now = Date.now;
 const findTarget = withLastKnown(findTargetIn(postgres, config.keyRing), { ...config.lastKnown, clock: systemClock });
-const store = parkInPostgres(postgres);
 const flow = new Flow({
   ...config,
   endpoints: config.flow,
-  store,
-  broker,
-  findTarget,
+  store: parkInPostgres(parking),
   log: parts.log,
   clock: systemClock,
-  now,
+  ...{ broker, findTarget, now },
 });
 watchEndpoints(flow.endpoints, parts.metrics);
 watchParking(flow, parts.metrics);

@@ -37,9 +37,12 @@ export async function subscribeTo(
   return guid;
 }
 
+/** The account is that of its subscription. */
+export type HowParked = Omit<Parking, 'account'>;
+
 /** Parks a delivery as a deliverer would, with the head that its subscription then has. */
-export async function parkRow(postgres: Rows, delivery: Delivery, how: Parking = { why: 'hung' }): Promise<void> {
-  const { row } = park(delivery, how);
+export async function parkRow(postgres: Rows, delivery: Delivery, how: HowParked = { why: 'hung' }): Promise<void> {
+  const { row } = park(delivery, { account: '', ...how });
   await postgres.query(
     `insert into waybell.parked_heads (subscription, account, shard, is_hung, look_at)
      select guid, account_guid, waybell.shard_of(account_guid), $2, 'infinity' from waybell.subscriptions where guid = $1

@@ -13,7 +13,8 @@ export const endpointSettings = {
     desc: 'an endpoint that says nothing for longer than this, and than three times as long as usual, is taken to hang',
   }),
   DELIVER_PATIENCE: duration({
-    default: 1_000,
+    // A little longer than DELIVER_SLOW: what waits behind a request that turns out to hang may be the probe.
+    default: 1_100,
     desc: 'how long a delivery waits in hand for its endpoint before it is parked',
   }),
   DELIVER_ENDPOINTS: count({ default: 100_000, desc: 'endpoints whose ways are remembered' }),

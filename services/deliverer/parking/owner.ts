@@ -59,7 +59,7 @@ export class ParkingOwner {
     const onFailed = complainer(log, COMPLAINT, clock);
     this.#lease = new Lease({ store, owner: randomUUID(), clock, onLost: (isLost) => this.#lose(isLost) });
     const onSettled = () => void this.#removal.go();
-    this.#inHand = new RowsInHand({ consuming, onSettled, onFreed: () => this.#take.go() });
+    this.#inHand = new RowsInHand({ consuming, onSettled, onFreed: ({ endpoint }) => this.hasRoom(endpoint) });
     const common = { ...options, owned: this.#owned, inHand: this.#inHand, isPaused: () => this.#isPaused, onFailed };
     const onNothing = (some: readonly OwnedEndpoint[]) =>
       void this.#inTurn(() => this.#lookBehind(some)).catch(onFailed);
@@ -88,10 +88,11 @@ export class ParkingOwner {
     };
   }
 
-  /** There is room at an endpoint. */
+  /** There is room at an endpoint, or a row for it is in hand no more. */
   hasRoom(endpoint: string): void {
     const owned = this.#owned.get(endpoint);
-    if (owned !== undefined) this.#take.want(owned);
+    if (owned === undefined) this.#take.go();
+    else this.#take.want(owned);
   }
 
   /** Whether what was made of a parked delivery may be published: this process has it still. */

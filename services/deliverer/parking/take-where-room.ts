@@ -20,7 +20,7 @@ export type TakeWhereRoomOptions = {
 };
 
 /** Endpoints that one statement looks through. */
-const LARGEST_LOOK = 64;
+const LARGEST_LOOK = 32;
 /** A deaths count that makes a row a suspect: see `suspicion.ts` of the hand-over. */
 const DEADLY = 3;
 const RESTART_MS = 1_000;
