@@ -49,7 +49,7 @@ export function deliver(options: DeliverOptions): Handler<Delivery> {
     // Its last attempt failed while the broker took nothing: what is left of it is the record.
     if (owed.at(-1)?.kind === 'exhausted') return owed.map(record);
     const decision = await decide(delivery, options);
-    const caused = decision.kind === 'none' ? decision.caused : await attempt(delivery, decision, options);
+    const caused = decision.kind === 'none' ? decision.caused : await makeAttempt(delivery, decision, options);
     // What is parked takes along what is owed.
     return caused[0]?.kind === 'park' ? caused : [...owed.map(record), ...caused];
   };
@@ -77,7 +77,11 @@ async function decide(delivery: Delivery, options: DecideOptions): Promise<Decis
 
 type Attempting = Decision & { kind: 'attempt' };
 
-async function attempt(delivery: Delivery, { target, end }: Attempting, options: AttemptOptions): Promise<Outgoing[]> {
+async function makeAttempt(
+  delivery: Delivery,
+  { target, end }: Attempting,
+  options: AttemptOptions,
+): Promise<Outgoing[]> {
   const { callEndpoint, slowMs, onRevived, now } = options;
   const { callbackUrl, verificationToken, signingSecrets, isHung } = target;
   const beganAt = delivery.attempt === firstAttempt(delivery) ? now() : delivery.beganAt;

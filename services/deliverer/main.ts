@@ -41,7 +41,9 @@ const flow = new Flow({
   store: parkInPostgres(parking),
   log: parts.log,
   clock: systemClock,
-  ...{ broker, findTarget, now },
+  broker,
+  findTarget,
+  now,
 });
 watchEndpoints(flow.endpoints, parts.metrics);
 watchParking(flow, parts.metrics);

@@ -44,7 +44,10 @@ export async function parkByHand(postgres: pg.Pool, { deliveries, ...to }: Batch
     await postgres.query(PARK, [
       to.subscription,
       `${to.interface}.${to.action}`,
-      ...[FIRST.attempt, FIRST.hop, 'hung', createdAt],
+      FIRST.attempt,
+      FIRST.hop,
+      'hung',
+      createdAt,
       some.map(({ delivery }) => delivery),
       notes,
       some.map(({ body }) => body),

@@ -10,7 +10,7 @@ import type { Endpoints } from '../endpoints/endpoints.ts';
 import type { FindTarget } from '../find-target.ts';
 import { Lease } from './lease.ts';
 import { Owned, type OwnedEndpoint } from './owned.ts';
-import { RENEW_MS, type Head, type ParkingStore, type RowKey } from './parking-store.ts';
+import { RENEW_MS, type ParkingStore, type RowKey } from './parking-store.ts';
 import { RemoveSettled } from './remove-settled.ts';
 import { RowsInHand } from './rows-in-hand.ts';
 import type { Sums } from './sums.ts';

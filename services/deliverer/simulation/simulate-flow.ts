@@ -78,7 +78,11 @@ class Simulation {
       parked: { held: { rows: options.held / 2, bytes: BYTES }, ofAccount: most, ofAll: most },
       maxAgeMs: Infinity,
       store: this.#parking,
-      ...{ broker, findTarget, log, clock, now },
+      broker,
+      findTarget,
+      log,
+      clock,
+      now,
     });
     const config = {
       actionKeys: ['carrier.order.created', 'shipper.order.created'],
@@ -90,7 +94,10 @@ class Simulation {
     };
     const callEndpoint = (call: Call) => this.#call(call);
     runStep(deliverStep({ ...this.#flow.rules, findTarget, callEndpoint, config, now }), {
-      ...{ broker, log, metrics, clock },
+      broker,
+      log,
+      metrics,
+      clock,
       ...this.#flow.tools,
     });
     const forgetting = { onTaken: (source: Source) => source.acknowledge(), onCut: () => undefined };
