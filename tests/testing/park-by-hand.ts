@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { publishDelivery } from '@waybell/line/delivery';
 import type { InterfaceName } from '@waybell/line/outcomes';
+import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 
 /** A delivery of one subscription, to be parked as the deliverer would. */
 export type ToPark = { delivery: string; event: string; body: string };
@@ -32,7 +33,7 @@ const PARK = `
 /** Parks deliveries as if their endpoint, hung, had had no room for them a moment ago; the first is the oldest. */
 export async function parkByHand(postgres: pg.Pool, { deliveries, ...to }: Batch): Promise<void> {
   const generation = await generationOf(postgres, to.subscription);
-  const madeAt = Date.now() - deliveries.length;
+  const madeAt = wallClockMs() - deliveries.length;
   for (let from = 0; from < deliveries.length; from += AT_ONCE) {
     const some = deliveries.slice(from, from + AT_ONCE);
     const createdAt = some.map((_, place) => madeAt + from + place);

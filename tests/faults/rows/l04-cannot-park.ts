@@ -14,6 +14,8 @@ import { underLoad } from '../under-load.ts';
 /** More than an endpoint that takes its time gets, with all slots. */
 const EVENTS_PER_SECOND = 200;
 const TAKES_MS = 500;
+/** So many at once that they are no chance. */
+const WAITING = 50;
 
 /** What cannot be parked waits in the broker, and what was in hand is not sent again beyond that. */
 export const cannotPark: Fault[] = [
@@ -48,6 +50,6 @@ async function stopWhileItParks(stage: Stage, ledger: Ledger): Promise<void> {
 async function untilWaiting({ stack }: Stage, wait: Wait): Promise<void> {
   await until(`deliveries wait in ${waitingName(wait)}`, async () => {
     const [depth] = (await queueDepths({ url: stack.brokerUrl }, [waitingName(wait)])) ?? [];
-    return depth !== undefined && depth.messages > 0;
+    return depth !== undefined && depth.messages >= WAITING;
   });
 }
