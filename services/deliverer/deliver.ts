@@ -1,5 +1,5 @@
 import { firstAttempt, park, publishRetry, type Delivery, type Parking } from '@waybell/line/delivery';
-import type { Handler, Outgoing } from '@waybell/line/messages';
+import type { Handler, Outgoing, ParkReason } from '@waybell/line/messages';
 import { writeOutcome, type Answer, type Attempted, type DeliveryFacts, type Exhausted } from '@waybell/line/outcomes';
 import type { Schedule } from '@waybell/line/line-topology';
 import type { CallEndpoint } from './call-endpoint.ts';
@@ -31,6 +31,9 @@ export type AttemptOptions = {
   now: () => number;
 };
 
+/** After this the target is looked at once more. */
+const OLD_MS = 100;
+
 export type DeliverOptions = DecideOptions & AttemptOptions;
 
 /** What is to be done with a delivery now: attempt it, or what it comes to without. */
@@ -55,24 +58,41 @@ export function deliver(options: DeliverOptions): Handler<Delivery> {
   };
 }
 
-async function decide(delivery: Delivery, options: DecideOptions): Promise<Decision> {
-  const { findTarget, enter, maxAgeMs, now } = options;
+/** Who is to receive it now, or what it comes to without an attempt, whatever the endpoint does. */
+async function look(delivery: Delivery, { findTarget, maxAgeMs, now }: DecideOptions): Promise<Target | Attempted> {
+  const { parked, createdAt, body } = delivery;
   const target = await findTarget(delivery.subscription);
-  const dropped = delivery.parked?.isForgotten ? 'forgotten' : dropReason(target);
-  if (target === undefined || dropped !== undefined) {
-    const [reason, body] = [dropped ?? 'unsubscribed', delivery.body.toString()];
-    return without({ kind: 'dropped', reason, ...facts(delivery, now()), body });
+  const reason = parked?.isForgotten ? 'forgotten' : dropReason(target);
+  if (target === undefined || reason !== undefined) {
+    return { kind: 'dropped', reason: reason ?? 'unsubscribed', ...facts(delivery, now()), body: body.toString() };
   }
-  if (delivery.parked?.isOverLimit) return without(exhausted(delivery, unanswered('parked_over_limit'), now()));
-  if (now() - delivery.createdAt > maxAgeMs) return without(exhausted(delivery, unanswered('expired'), now()));
-  const entry = await enter({ ...endpointKey(target), isKnownHung: target.isHung }, wishOf(delivery));
-  if (entry.kind === 'granted') return { kind: 'attempt', target, end: entry.end };
-  const { account } = target;
+  if (parked?.isOverLimit) return exhausted(delivery, unanswered('parked_over_limit'), now());
+  return now() - createdAt > maxAgeMs ? exhausted(delivery, unanswered('expired'), now()) : target;
+}
+
+async function decide(delivery: Delivery, options: DecideOptions): Promise<Decision> {
+  const { enter, now } = options;
+  const target = await look(delivery, options);
+  if ('kind' in target) return { kind: 'none', caused: [record(target)] };
+  const [key, askedAt] = [endpointKey(target), now()];
+  const entry = await enter({ ...key, isKnownHung: target.isHung }, wishOf(delivery));
+  if (entry.kind === 'full') return { kind: 'none', caused: [parkAsItIs(delivery, target.account, entry.why)] };
+  if (now() - askedAt <= OLD_MS) return { kind: 'attempt', target, end: entry.end };
+  // It waited in hand: since then the subscription may have ended, or lead elsewhere.
+  const present = await look(delivery, options).catch((error: unknown) => {
+    entry.end('unused');
+    throw error;
+  });
+  if (!('kind' in present) && endpointKey(present).endpoint === key.endpoint) {
+    return { kind: 'attempt', target: present, end: entry.end };
+  }
+  entry.end('unused');
+  return decide(delivery, options);
+}
+
+function parkAsItIs(delivery: Delivery, account: string, why: ParkReason): Outgoing {
   const owed = delivery.parked?.owed;
-  return {
-    kind: 'none',
-    caused: [park(delivery, { account, why: entry.why, ...(owed === undefined ? {} : { owed }) })],
-  };
+  return park(delivery, { account, why, ...(owed === undefined ? {} : { owed }) });
 }
 
 type Attempting = Decision & { kind: 'attempt' };
@@ -136,10 +156,6 @@ function readOwed({ parked }: Delivery): Attempted[] {
   const written = parked?.owed?.split('\n') ?? [];
   // This service wrote them.
   return written.map((each) => JSON.parse(each) as Attempted);
-}
-
-function without(outcome: Attempted): Decision {
-  return { kind: 'none', caused: [record(outcome)] };
 }
 
 function unanswered(reason: 'expired' | 'parked_over_limit'): Answer {

@@ -88,7 +88,10 @@ describe('a delivery that is sent again by hand', () => {
 
   test('is sent, though that very attempt had been parked before its delivery was dropped', async () => {
     const slow: Receiver = () => ({ status: 200, afterMs: 2_500 });
-    const { line, event, subscription } = aLine({ receiver: slow, settings: { DELIVER_WINDOW: '1' } });
+    const { line, event, subscription } = aLine({
+      receiver: slow,
+      settings: { DELIVER_WINDOW: '1', DELIVER_PATIENCE: '100ms' },
+    });
     line.publish(event());
     line.publish(event());
     await line.runFor(500);

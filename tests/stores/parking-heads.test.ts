@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { endpointKey } from '@waybell/deliverer/endpoints/endpoint';
+import { shardOf } from '@waybell/deliverer/parking/shard-of';
 import { ALL_SHARDS, aRow, STANDS, type ParkingStand, type Subscribed } from './parking-stand.ts';
 
 describe.each(STANDS)('what is known of what is parked %s', (_, start) => {
@@ -22,7 +23,8 @@ describe.each(STANDS)('what is known of what is parked %s', (_, start) => {
       const one = await stand.subscribe();
       const { subscription, account } = one;
       await stand.store.insert([aRow(one, 'a')]);
-      const head = { subscription, account, endpoint: endpointKey(one).endpoint, isHung: false, deaths: 0 };
+      const known = { subscription, account, shard: shardOf(account) };
+      const head = { ...known, endpoint: endpointKey(one).endpoint, isHung: false, deaths: 0 };
       expect(await dueOf([one])).toEqual([head]);
       await stand.store.insert([aRow(one, 'b')]);
       expect(await dueOf([one])).toEqual([]);

@@ -20,7 +20,7 @@ export type Wish = 'fresh' | 'parked' | 'by hand';
 
 /** Leave to make one request, to be ended once; or why there is none now. */
 export type Entry =
-  | { kind: 'granted'; end: (ending: Ending) => void }
+  | { kind: 'granted'; end: (ending: Ending | 'unused') => void }
   | { kind: 'full'; why: Exclude<ParkReason, 'blocked'> };
 
 /** How many parked deliveries of an endpoint are wanted now, beside those in hand; and when to ask again, in milliseconds of the clock, if not before. */

@@ -170,7 +170,7 @@ export class Endpoints {
     return { kind: 'granted', end: (ending) => this.#end(endpoint, request, ending) };
   }
 
-  #end(endpoint: KnownEndpoint, request: Request, ending: Ending): void {
+  #end(endpoint: KnownEndpoint, request: Request, ending: Ending | 'unused'): void {
     endpoint.end(request, ending, this.#now);
     this.#slots.giveBack(request.trust, endpoint.account);
     this.#look(endpoint);

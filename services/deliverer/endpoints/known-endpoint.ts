@@ -111,12 +111,13 @@ export class KnownEndpoint {
     return request;
   }
 
-  end(request: Request, ending: Ending, now: number): void {
+  end(request: Request, ending: Ending | 'unused', now: number): void {
     const { beganAt } = request;
     this.#heardable.delete(request);
     this.#silent.delete(request);
     if (request.trust === 'hung') this.#probes -= 1;
     this.neighbours.end(request);
+    if (ending === 'unused') return;
     this.neighbours.host.isQuick = ending === 'quick';
     if (ending === 'hung') {
       this.window.timeOut({ beganAt, now });

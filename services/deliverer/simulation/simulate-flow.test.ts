@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
 import { readEnvironment, count } from '@waybell/runtime/environment';
 import { endpointSettings, readEndpoints } from '../endpoints/endpoint-settings.ts';
 import type { Receiver } from './receivers.ts';
@@ -49,5 +50,27 @@ describe('an endpoint that answers', () => {
     );
     // oxlint-disable-next-line waybell/no-elapsed-time -- by a clock that is turned
     expect(longestMs('fast')).toBeLessThan(AT_ONCE_MS);
+  });
+
+  test('is called at once, whatever others of any account and host do', async () => {
+    const way = fc.constantFrom<Partial<Receiver>>(
+      { kind: 'fast' },
+      { kind: 'slow', answerMs: answering(2_000), everyMs: 5_000 },
+      { kind: 'hung', answerMs: never, everyMs: 200 },
+      { kind: 'flapping', answerMs: (at) => (Math.floor(at / 5_000) % 2 === 1 ? Infinity : 10), everyMs: 100 },
+      { kind: 'failing late', answerMs: answering(2_900), everyMs: 200 },
+      { kind: 'bursting', answerMs: answering(20), burst: 100, everyMs: 5_000 },
+    );
+    const where = fc.record({
+      interface: fc.constantFrom('carrier', 'shipper'),
+      account: fc.constantFrom('one', 'two', 'three'),
+      host: fc.constantFrom('shared', 'another'),
+    });
+    const mix = fc.array(fc.tuple(way, where), { minLength: 2, maxLength: 25 });
+    const law = fc.asyncProperty(mix, async (all) => {
+      const { longestMs } = await simulated(all.map(([how, whose]) => aReceiver({ ...how, ...whose })));
+      if (longestMs('fast') > AT_ONCE_MS) throw new Error(`one was called ${longestMs('fast')} ms late`);
+    });
+    await expect(fc.assert(law, { numRuns: 12 })).resolves.toBeUndefined();
   });
 });

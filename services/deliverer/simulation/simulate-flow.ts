@@ -106,7 +106,7 @@ class Simulation {
 
   async run(): Promise<Simulated> {
     const { receivers, durationMs: end, parkedBefore = 0, random } = this.#options;
-    for (let number = 0; number < parkedBefore; number += 1) await this.#parkBefore(number);
+    await this.#parkBefore(parkedBefore);
     for (const [place, receiver] of receivers.entries()) this.#load(receiver, place, random() * receiver.everyMs);
     const slotsUsed: number[] = [];
     this.#everySecond(() => slotsUsed.push(this.#slotsUsed));
@@ -137,12 +137,13 @@ class Simulation {
     return aDelivery({ guid: `${place} ${this.#made}`, ...what });
   }
 
-  /** Of the first receiver; made before the simulation began. */
-  async #parkBefore(number: number): Promise<void> {
+  /** For the first receiver, from before the simulation began. */
+  async #parkBefore(count: number): Promise<void> {
     const [receiver] = this.#options.receivers;
     if (receiver === undefined) return;
-    const delivery = { ...this.#make(receiver, 0), createdAt: number - (this.#options.parkedBefore ?? 0) };
-    await this.#parking.insert([park(delivery, { account: receiver.account ?? 'x', why: 'hung' }).row]);
+    const { account = '' } = receiver;
+    const rows = Array.from({ length: count }, () => park(this.#make(receiver, 0), { account, why: 'hung' }).row);
+    await this.#parking.insert(rows);
   }
 
   async #call({ delivery }: Call) {
