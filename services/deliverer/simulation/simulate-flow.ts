@@ -142,7 +142,8 @@ class Simulation {
     const [receiver] = this.#options.receivers;
     if (receiver === undefined) return;
     const { account = '' } = receiver;
-    const rows = Array.from({ length: count }, () => park(this.#make(receiver, 0), { account, why: 'hung' }).row);
+    const made = Array.from({ length: count }, (_, createdAt) => ({ ...this.#make(receiver, 0), createdAt }));
+    const rows = made.map((delivery) => park(delivery, { account, why: 'hung' }).row);
     await this.#parking.insert(rows);
   }
 
