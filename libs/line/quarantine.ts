@@ -19,7 +19,7 @@ const NOTHING_WANTED = 'nothing in quarantine';
  * dies then, it is clear of what, and nothing is blamed for its neighbour.
  */
 export class Quarantine {
-  readonly #broker: Broker;
+  readonly #broker: Pick<Broker, 'alone' | 'consume' | 'depth'>;
   readonly #queue: string;
   readonly #clock: Clock;
   readonly consumer: Consumer;
@@ -28,7 +28,7 @@ export class Quarantine {
   readonly #watching: Promise<void>;
   #told = Promise.withResolvers<void>();
 
-  constructor(broker: Broker, { queue, clock, ...consuming }: QuarantineOptions) {
+  constructor(broker: Pick<Broker, 'alone' | 'consume' | 'depth'>, { queue, clock, ...consuming }: QuarantineOptions) {
     this.#broker = broker;
     this.#clock = clock;
     this.#queue = queue;

@@ -53,6 +53,20 @@ const ONE_AT_A_TIME: HeldLimit = { messages: 1, bytes: Number.MAX_SAFE_INTEGER }
 const HOLD_MS = 10_000;
 const PAUSE_LIMIT_MS = 2_000;
 const CLOSE_LIMIT_MS = 10_000;
+const ALONE = 'another consumer is alone';
+
+/** What is parked is not taken either while a consumer is alone. */
+function aloneWithout(parked: Consumer | undefined, broker: Broker): Pick<Broker, 'alone' | 'consume' | 'depth'> {
+  const alone: Broker['alone'] = async (...how) => {
+    await parked?.pause(ALONE);
+    try {
+      await broker.alone(...how);
+    } finally {
+      parked?.resume(ALONE);
+    }
+  };
+  return { consume: broker.consume, depth: broker.depth, alone };
+}
 
 /** Takes messages and handles them until it is disposed of: then it takes no more, and ends what it has begun. */
 export function runStep<M>(running: Step<M>, tools: StepTools): RunningStep {
@@ -92,8 +106,8 @@ class StepRunner<M> implements RunningStep {
     const main = broker.consume(queues, heldLimit, this.#performer.taking('queue'));
     const suspects = broker.consume([suspectsQueue(name)], ONE_AT_A_TIME, this.#performer.taking('suspects'));
     const quarantine = { queue: quarantineQueue(name), clock, ...this.#performer.taking('quarantine') };
-    this.#quarantine = new Quarantine(broker, quarantine);
     const parked = tools.takeParked?.(this.#performer.taking('queue'));
+    this.#quarantine = new Quarantine(aloneWithout(parked, broker), quarantine);
     this.#consumers = [main, suspects, this.#quarantine.consumer, ...(parked === undefined ? [] : [parked])];
   }
 
