@@ -213,6 +213,17 @@ describe('a receiver that never answers', () => {
     expect(hung().length).toBeLessThanOrEqual(2);
   });
 
+  test('is switched off within 30 s where it is a carrier that a thousand deliveries wait for', async () => {
+    const { line, event, subscription } = aLine({ receiver: () => ({ status: 'none', afterMs: 3_000 }) });
+    const beganAt = line.now;
+    for (let count = 0; count < 1_000; count += 1) line.publish(event());
+    await line.runFor(60_000);
+    expect(subscription.state).toBe('deactivated');
+    expect((subscription.offAt ?? Infinity) - beganAt).toBeLessThan(30_000);
+    await line.run();
+    expect(line.left).toEqual([]);
+  });
+
   test('has each attempt that waited for its turn recorded with why it waited', async () => {
     const { line } = aDividedLine({ DELIVER_SLOTS: '20' });
     await line.run();

@@ -52,6 +52,17 @@ describe('an endpoint that answers', () => {
     expect(longestMs('fast')).toBeLessThan(AT_ONCE_MS);
   });
 
+  test('is called at once beside 10,000 of one account that hang, all new after a restart', async () => {
+    const { longestMs } = await simulated([
+      ...Array.from({ length: 100 }, () => aReceiver({})),
+      ...Array.from({ length: 10_000 }, () =>
+        aReceiver({ account: 'many', kind: 'hung', answerMs: never, everyMs: 10_000 }),
+      ),
+    ]);
+    // oxlint-disable-next-line waybell/no-elapsed-time -- by a clock that is turned
+    expect(longestMs('fast')).toBeLessThan(AT_ONCE_MS);
+  });
+
   test('is called at once, whatever others of any account and host do', async () => {
     const way = fc.constantFrom<Partial<Receiver>>(
       { kind: 'fast' },
