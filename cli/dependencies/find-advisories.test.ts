@@ -34,7 +34,7 @@ describe('findAdvisories', () => {
     const found = await findAt(200, { amqplib: [ADVISORY] });
     expect(found).toMatchObject({ kind: 'known', advisories: [{ package: 'amqplib', severity: 'high' }] });
     expect(found.kind === 'known' ? found.advisories.map(describeAdvisory) : []).toEqual([
-      expect.stringContaining('high: amqplib: It was bad; mended in'),
+      expect.stringContaining('high: amqplib: It was bad; fixed in'),
     ]);
   });
 

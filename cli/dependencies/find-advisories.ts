@@ -44,7 +44,7 @@ export async function findAdvisories({
 }
 
 export const describeAdvisory = ({ package: name, severity, title, url, patched }: Advisory): string =>
-  `${severity}: ${name}: ${title}; mended in ${patched} (${url})`;
+  `${severity}: ${name}: ${title}; fixed in ${patched} (${url})`;
 
 function readAnswer(stdout: string): Answer | undefined {
   try {

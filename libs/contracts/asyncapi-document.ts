@@ -114,7 +114,7 @@ function receiveOperation(action: Action): Node {
 const rejectedChannel = {
   address: rejectedQueue,
   title: 'Rejected messages',
-  description: `Bound to the fanout exchange \`${rejectedExchange}\`. Each message is the original bytes, to be published again after a mend: \`./waybell rejected\`.`,
+  description: `Bound to the fanout exchange \`${rejectedExchange}\`. Each message is the original bytes, to be published again after a fix: \`./waybell rejected\`.`,
   messages: {
     rejected: {
       name: 'rejected',

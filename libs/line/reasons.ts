@@ -150,16 +150,16 @@ const parkedOverLimit: ReasonMeaning = {
 
 const rejected: ReasonMeaning = {
   meaning: 'The event was refused before anything was sent: it breaks the contract with upstream.',
-  remedy: 'Upstream has to mend what the detail names and publish again; operators see it with `./waybell rejected`.',
+  remedy: 'Upstream has to fix what the detail names and publish again; operators see it with `./waybell rejected`.',
 };
 
-const mended = 'It is for the operator to look at: `./waybell rejected` has it, and sends it on once that is mended.';
+const fixed = 'It is for the operator to look at: `./waybell rejected` has it, and sends it on once that is fixed.';
 
 /** Why an event or a delivery was rejected that breaks no rule: what its detail says is about Waybell itself. */
 const ownFaults = {
-  handler_failed: { meaning: 'Waybell failed on it again and again.', remedy: mended },
-  process_killed: { meaning: 'The process that handled it died, each time.', remedy: mended },
-  unbound: { meaning: 'The broker has no queue for what it causes.', remedy: mended },
+  handler_failed: { meaning: 'Waybell failed on it again and again.', remedy: fixed },
+  process_killed: { meaning: 'The process that handled it died, each time.', remedy: fixed },
+  unbound: { meaning: 'The broker has no queue for what it causes.', remedy: fixed },
 } as const satisfies Record<string, ReasonMeaning>;
 
 /** Whether it was rejected for nothing that is amiss with itself. */

@@ -41,7 +41,10 @@ export const delivererSettings = {
   ...scheduleSettings,
   DELIVER_SLOTS: count({ default: 1_024, desc: 'requests under way at once' }),
   ...endpointSettings,
-  DELIVER_HELD: count({ default: 1_024, desc: 'deliveries held at once, over all actions' }),
+  DELIVER_HELD: count({
+    default: 1_024,
+    desc: 'deliveries held at once, over all actions; beside them half as many that were parked',
+  }),
   DELIVER_HELD_BYTES: bytes({
     default: 64 * 2 ** 20,
     desc: 'what they may weigh together, about, before fewer are held',

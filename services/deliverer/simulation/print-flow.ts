@@ -5,7 +5,7 @@ import { receivers, type Mix } from './receivers.ts';
 import { simulateFlow, type Simulated } from './simulate-flow.ts';
 
 const [seconds = '180'] = process.argv.slice(2);
-const MIX: Mix = { origins: 10_000, perSecond: 1_000, slow: 0.02, hung: 0.01, flapping: 0.005, bursting: 0.005 };
+const MIX: Mix = { endpoints: 10_000, perSecond: 1_000, slow: 0.02, hung: 0.01, flapping: 0.005, bursting: 0.005 };
 const SEED = 20_261_121;
 
 const settings = readEnvironment({

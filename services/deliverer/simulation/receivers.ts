@@ -13,10 +13,10 @@ export type Receiver = {
 };
 
 export type Mix = {
-  origins: number;
+  endpoints: number;
   /** Deliveries a second of all but the bursting ones together. */
   perSecond: number;
-  /** Parts of the origins; the rest is fast. */
+  /** Parts of the endpoints; the rest is fast. */
   slow: number;
   hung: number;
   flapping: number;
@@ -27,8 +27,8 @@ const HUNG_LOAD = 10;
 
 /** Hung ones get ten times the load of others: 1 % of the endpoints take about 10 % of the traffic. */
 export function receivers(mix: Mix): Receiver[] {
-  const everyMs = (mix.origins * 1_000 * (1 + mix.hung * (HUNG_LOAD - 1))) / mix.perSecond;
-  const count = (part: number) => Math.round(mix.origins * part);
+  const everyMs = (mix.endpoints * 1_000 * (1 + mix.hung * (HUNG_LOAD - 1))) / mix.perSecond;
+  const count = (part: number) => Math.round(mix.endpoints * part);
   const ways: [number, Omit<Receiver, 'interface'>][] = [
     [count(mix.slow), { kind: 'slow', answerMs: between(1_500, 2_500), burst: 1, everyMs }],
     [count(mix.hung), { kind: 'hung', answerMs: () => Infinity, burst: 1, everyMs: everyMs / HUNG_LOAD }],
@@ -37,7 +37,7 @@ export function receivers(mix: Mix): Receiver[] {
   ];
   const others = ways.flatMap(([times, way]) => Array.from({ length: times }, (_, place) => asReceiver(way, place)));
   const fast = { kind: 'fast', answerMs: between(5, 50), burst: 1, everyMs };
-  return [...Array.from({ length: mix.origins - others.length }, (_, place) => asReceiver(fast, place)), ...others];
+  return [...Array.from({ length: mix.endpoints - others.length }, (_, place) => asReceiver(fast, place)), ...others];
 }
 
 /** Every other one is a shipper's, which may take 60 s; a carrier's 3 s. */
