@@ -15,7 +15,7 @@ const DATABASE = 'waybell';
 const ANSWER_LIMIT_MS = 5_000;
 
 /** What a crash of the machine would cost is nothing to a server that is thrown away; one of the process costs nothing. */
-const THROWAWAY = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off'];
+const THROWAWAY = ['fsync=off', 'full_page_writes=off'];
 
 /** Postgres for one stack, on loopback only, with a password; durable as in production. `binary` is `postgres`. */
 export function postgres({ folder, record, binary, isThrowaway }: ServerSetup): PrivateServer {

@@ -88,6 +88,8 @@ function isOutside({ trust, isFirst }: Pick<Begun, 'trust' | 'isFirst'>): boolea
 export class Account implements Holding {
   unproven = 0;
   hung = 0;
+  /** Fresh deliveries that wait in hand for its endpoints. */
+  inHand = 0;
   readonly name: string;
   readonly #byHost = new Map<string, Neighbours>();
 

@@ -21,6 +21,9 @@ export type EndpointsOptions = Omit<KnownEndpointsOptions, 'startSize' | 'host'>
   maxInHand: number;
 };
 
+/** What waits in hand for one account, as a multiple of what may for one endpoint. */
+const ACCOUNT_TIMES = 2;
+
 /**
  * Says who may make a request now, so that nobody waits behind an endpoint that hangs but what is for that endpoint
  * itself. See docs/decisions/0004-flow.md.
@@ -110,8 +113,15 @@ export class Endpoints {
 
   #touch(key: Omit<EndpointKey, 'host'> & { host?: string }): KnownEndpoint {
     const endpoint = this.#known.touch(key, this.#now);
-    if (endpoint.listen(this.#now)) this.#look(endpoint);
+    if (this.#listen(endpoint)) this.#look(endpoint);
     return endpoint;
+  }
+
+  /** Whether something of it has fallen silent. */
+  #listen(endpoint: KnownEndpoint): boolean {
+    const silent = endpoint.listen(this.#now);
+    for (const request of silent) this.#slots.fallSilent(request);
+    return silent.length > 0;
   }
 
   /** Why none may begin now: something of its own, or a place that others hold. */
@@ -138,8 +148,8 @@ export class Endpoints {
     if (endpoint.hungSince !== undefined) return false;
     if (wish === 'parked' || (endpoint.hasRoomForAll && this.#lacksOnlySlots(endpoint))) return true;
     const { maxInHand, maxInHandEach, patienceMs } = this.#options;
-    const most = Math.min(maxInHandEach, endpoint.window.servedWithin(patienceMs));
-    return this.#inHand.countFresh < maxInHand && endpoint.waiting.countOf('fresh') < most;
+    if (this.#inHand.countFresh >= maxInHand || endpoint.account.inHand >= maxInHandEach * ACCOUNT_TIMES) return false;
+    return endpoint.waiting.countOf('fresh') < Math.min(maxInHandEach, endpoint.window.servedWithin(patienceMs));
   }
 
   #wait(endpoint: KnownEndpoint, wish: Wish): Promise<Entry> {
@@ -172,7 +182,7 @@ export class Endpoints {
 
   #end(endpoint: KnownEndpoint, request: Request, ending: Ending | 'unused'): void {
     endpoint.end(request, ending, this.#now);
-    this.#slots.giveBack(request.trust, endpoint.account);
+    this.#slots.giveBack(request, endpoint.account);
     this.#look(endpoint);
   }
 
@@ -192,7 +202,7 @@ export class Endpoints {
 
   /** Something happened to the endpoint that may concern those that wait, for it or for others. */
   #look(endpoint: KnownEndpoint): void {
-    endpoint.listen(this.#now);
+    this.#listen(endpoint);
     if (endpoint.hungSince !== undefined) for (const waiter of endpoint.waiting.surplus()) this.#dismiss(waiter);
     this.#settle(endpoint);
     this.#serve();
@@ -228,23 +238,11 @@ export class Endpoints {
       endpoint.line?.delete(endpoint);
       endpoint.line = undefined;
     }
-    this.#lookLater(endpoint);
+    endpoint.lookLater(this.#options.clock, () => this.#look(endpoint));
   }
 
   #roomOf(endpoint: KnownEndpoint): Room | 'place' {
     const maySeveralProbe = this.#slots.isHungHalfFree();
     return roomOf(endpoint, { now: this.#now, maySeveralProbe, hasPlace: (each) => this.#hasPlace(each) });
-  }
-
-  #lookLater(endpoint: KnownEndpoint): void {
-    const at = endpoint.nextLookAt(this.#now);
-    if (at === Infinity || (endpoint.timer !== undefined && endpoint.timer.at <= at)) return;
-    endpoint.timer?.timer[Symbol.dispose]();
-    const timer = this.#options.clock.after(Math.max(0, at - this.#now), () => {
-      endpoint.timer = undefined;
-      this.#look(endpoint);
-    });
-    timer.unref();
-    endpoint.timer = { at, timer };
   }
 }

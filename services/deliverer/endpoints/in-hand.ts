@@ -36,13 +36,15 @@ export class InHand {
   add(waiter: Waiter): void {
     this.#all.add(waiter);
     waiter.endpoint.waiting.add(waiter);
-    if (waiter.wish === 'fresh') this.#setDeadline(waiter);
+    if (waiter.wish !== 'fresh') return;
+    waiter.endpoint.account.inHand += 1;
+    this.#setDeadline(waiter);
   }
 
   remove(waiter: Waiter): void {
     this.#all.delete(waiter);
     waiter.endpoint.waiting.delete(waiter);
-    this.#deadlines.delete(waiter);
+    if (this.#deadlines.delete(waiter)) waiter.endpoint.account.inHand -= 1;
     if (this.#deadlines.size > 0) return;
     this.#timer?.[Symbol.dispose]();
     this.#timer = undefined;

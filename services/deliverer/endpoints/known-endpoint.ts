@@ -1,10 +1,12 @@
-import type { Timer } from '@waybell/runtime/clock';
+import type { Clock, Timer } from '@waybell/runtime/clock';
 import type { Account, Begun, Neighbours } from './account.ts';
 import type { Ending } from './endpoint.ts';
 import type { Line } from './line.ts';
 import type { Trust } from './slots.ts';
 import { Waiting } from './waiting.ts';
 import type { Window } from './window.ts';
+
+const NONE: Request[] = [];
 
 /** A request under way. */
 export type Request = Begun & { readonly beganAt: number };
@@ -33,7 +35,6 @@ export class KnownEndpoint {
   isOwedWord = false;
   /** It was told so in its turn, and nothing has begun since. */
   isCalled = false;
-  timer: { at: number; timer: Timer } | undefined;
   touchedAt = 0;
   #proven: Exclude<Trust, 'hung'> = 'new';
   /** Both in the order in which they began. */
@@ -44,6 +45,7 @@ export class KnownEndpoint {
   #hungSince: number | undefined;
   #lastBegan = -Infinity;
   #mayProbeSoon = false;
+  #timer: { at: number; timer: Timer } | undefined;
 
   constructor(what: Pick<KnownEndpoint, 'name' | 'account' | 'window' | 'neighbours'> & { hungSince?: number }) {
     this.name = what.name;
@@ -132,23 +134,37 @@ export class KnownEndpoint {
     for (const silent of this.#silent) this.#hang(silent.beganAt);
   }
 
-  /** Finds those that are silent by now. Returns whether there are any more than before. */
-  listen(now: number): boolean {
-    let isAny = false;
+  /** Finds those that are silent by now, and were not before. */
+  listen(now: number): readonly Request[] {
+    let found: Request[] = NONE;
     for (const request of this.#heardable) {
       if (now - request.beganAt <= this.window.patienceMs) break;
-      isAny = true;
+      if (found === NONE) found = [];
+      found.push(request);
       this.#heardable.delete(request);
       this.#silent.add(request);
       request.isSilent = true;
       this.neighbours.fallSilent(request);
       this.#hang(request.beganAt);
     }
-    return isAny;
+    return found;
+  }
+
+  /** Has it looked at when something may have become of it though nothing happens. */
+  lookLater(clock: Clock, look: () => void): void {
+    const at = this.#nextLookAt(clock.now());
+    if (at === Infinity || (this.#timer !== undefined && this.#timer.at <= at)) return;
+    this.#timer?.timer[Symbol.dispose]();
+    const timer = clock.after(Math.max(0, at - clock.now()), () => {
+      this.#timer = undefined;
+      look();
+    });
+    timer.unref();
+    this.#timer = { at, timer };
   }
 
   /** When it is to be looked at again though nothing happens; infinite: never. */
-  nextLookAt(now: number): number {
+  #nextLookAt(now: number): number {
     const [oldest] = this.#heardable;
     const silentAt = oldest === undefined ? Infinity : oldest.beganAt + this.window.patienceMs + 1;
     if (this.#hungSince === undefined || this.waiting.count === 0 || this.line !== undefined) return silentAt;

@@ -21,11 +21,14 @@ const HALF = 1 / 2;
 
 /**
  * Requests under way, over all endpoints. Who is trusted less holds at most a share, so that the others always have the
- * rest: at every moment hung ≤ their share, hung + new ≤ theirs, hung + new + slow ≤ theirs, and all ≤ the slots.
+ * rest: none begins unless probes of hung ones ≤ their share, these and new ≤ theirs, these, slow and silent ≤ theirs, and
+ * all ≤ the slots. One of a new endpoint that is silent makes way for others that are new: it was as good as hung.
  */
 export class Slots {
   readonly #limits: Record<Trust, number>;
   readonly #held: Record<Trust, number> = { hung: 0, new: 0, slow: 0, quick: 0 };
+  /** Of new endpoints, among none of these. */
+  #silent = 0;
 
   constructor(slots: number, shares: Shares) {
     const limit = (share: number) => Math.max(1, Math.floor(slots * share));
@@ -57,33 +60,42 @@ export class Slots {
 
   /** With how many requests at once a new endpoint begins: with one where the places of the unproven are scarce. */
   startSize(account: Holding): number {
-    const isRoomy = this.#held.hung + this.#held.new < this.#limits.new * HALF;
+    const isRoomy = this.#held.hung + this.#held.new + this.#silent < this.#limits.new * HALF;
     return isRoomy && account.unproven < part(this.#limits.new) ? START_SIZE : 1;
   }
 
   take(trust: Trust, account: Holding): void {
-    this.#change(trust, account, 1);
+    this.#held[trust] += 1;
+    this.#count(trust, account, 1);
   }
 
-  giveBack(trust: Trust, account: Holding): void {
-    this.#change(trust, account, -1);
+  /** One has been silent for longer than an answer takes. */
+  fallSilent({ trust }: { trust: Trust }): void {
+    if (trust !== 'new') return;
+    this.#held.new -= 1;
+    this.#silent += 1;
   }
 
-  #change(trust: Trust, account: Holding, by: 1 | -1): void {
-    this.#held[trust] += by;
+  giveBack({ trust, isSilent }: { trust: Trust; isSilent: boolean }, account: Holding): void {
+    if (trust === 'new' && isSilent) this.#silent -= 1;
+    else this.#held[trust] -= 1;
+    this.#count(trust, account, -1);
+  }
+
+  #count(trust: Trust, account: Holding, by: 1 | -1): void {
     if (trust === 'hung') account.hung += by;
     if (trust === 'hung' || trust === 'new') account.unproven += by;
   }
 
   #freeInAll(): number {
     const { hung, new: fresh, slow, quick } = this.#held;
-    return this.#limits.quick - hung - fresh - slow - quick;
+    return this.#limits.quick - hung - fresh - slow - quick - this.#silent;
   }
 
   #freeInShare(trust: Trust): number {
     const { hung, new: fresh, slow } = this.#held;
     if (trust === 'quick') return Infinity;
-    const ofSlow = this.#limits.slow - hung - fresh - slow;
+    const ofSlow = this.#limits.slow - hung - fresh - slow - this.#silent;
     if (trust === 'slow') return ofSlow;
     const ofNew = Math.min(ofSlow, this.#limits.new - hung - fresh);
     return trust === 'new' ? ofNew : Math.min(ofNew, this.#limits.hung - hung);
@@ -93,7 +105,8 @@ export class Slots {
     if (trust === 'quick' || trust === 'slow') return true;
     const { hung, new: fresh } = this.#held;
     const limits = this.#limits;
-    if (account.unproven >= part(limits.new) && hung + fresh >= limits.new * LENT_PART) return false;
+    const lent = limits.new * LENT_PART;
+    if (account.unproven >= part(limits.new) && Math.max(account.unproven, hung + fresh) >= lent) return false;
     return trust === 'new' || account.hung < part(limits.hung) || hung < limits.hung * LENT_PART;
   }
 }
