@@ -1,6 +1,6 @@
 import { publishDelivery, readDelivery, unpark, type Delivery } from '@waybell/line/delivery';
 import { isRejection, type ParkedRow, type Publication } from '@waybell/line/messages';
-import { joinOutcomes, readOutcomes, writeOutcome, type Dropped } from '@waybell/line/outcomes';
+import { readOwed, writeOutcomes, type Dropped, type Outcome } from '@waybell/line/outcomes';
 import { outcomesExchange } from '@waybell/line/topology';
 
 /** A parked row; without a body where that was deleted for an erasure request. */
@@ -17,22 +17,18 @@ export function fromParked(row: Row, now: number): Leaving {
   const message = unpark({ ...row, body: row.body ?? Buffer.alloc(0) }, { deliveryCount: 0, isOverLimit: false });
   const delivery = readDelivery(message);
   if (isRejection(delivery)) throw new Error(`the parked delivery ${row.delivery} cannot be read: ${delivery.detail}`);
-  const owed = row.owed === undefined ? [] : [row.owed];
+  const owed = readOwed(row.owed);
   // With the record of its end nothing else is left to do.
-  if (owed.some(isOfAnEnd)) return { records: recordsOf(owed), delivery: [] };
-  if (row.body === null) return { records: recordsOf([...owed, writeOutcome(forgotten(delivery, now))]), delivery: [] };
+  if (owed.some(({ kind }) => kind === 'exhausted')) return { records: recordsOf(owed), delivery: [] };
+  if (row.body === null) return { records: recordsOf([...owed, forgotten(delivery, now)]), delivery: [] };
   const { parked: _, ...moved } = { ...delivery, hop: (delivery.hop ?? 0) + 1 };
   return { records: recordsOf(owed), delivery: [publishDelivery(moved)] };
 }
 
-function recordsOf(written: string[]): Publication[] {
-  if (written.length === 0) return [];
-  const body = joinOutcomes(written);
+function recordsOf(outcomes: Outcome[]): Publication[] {
+  if (outcomes.length === 0) return [];
+  const body = writeOutcomes(outcomes);
   return [{ kind: 'publish', exchange: outcomesExchange, routingKey: '', body, contentType: 'application/json' }];
-}
-
-function isOfAnEnd(record: string): boolean {
-  return readOutcomes(joinOutcomes([record])).some(({ kind }) => kind === 'exhausted');
 }
 
 function forgotten({ guid, ...delivery }: Delivery, at: number): Dropped {

@@ -60,8 +60,7 @@ describe('a delivery', () => {
     }));
     fc.assert(
       fc.property(deliveries, (delivery) => {
-        const moved = delivery.hop === undefined ? {} : { mayBeParked: true };
-        expect(readDelivery(arrived(publishDelivery(delivery)))).toEqual({ ...delivery, ...moved });
+        expect(readDelivery(arrived(publishDelivery(delivery)))).toEqual(delivery);
       }),
     );
   });
@@ -73,7 +72,6 @@ describe('a delivery', () => {
       ...aDelivery({ attempt: 2 }),
       dueAt: 1_700_000_001_000,
       hop: 4,
-      mayBeParked: true,
     });
   });
 
@@ -109,6 +107,24 @@ describe('a delivery', () => {
     const message = arrived(publishDelivery(aDelivery()));
     expect(readDelivery(message)).not.toHaveProperty('mayBeParked');
     expect(readDelivery({ ...message, deliveryCount: 1 })).toHaveProperty('mayBeParked', true);
+  });
+
+  test('that was parked and set aside as a suspect is attempted, though its own row may still be there', () => {
+    const { row } = park(aDelivery(), { account: ACCOUNT, why: 'full' });
+    const { parked: _, ...suspect } = unpark(row, { deliveryCount: 0, isOverLimit: false });
+    for (const deliveryCount of [0, 1]) {
+      expect(readDelivery({ ...suspect, deliveryCount })).not.toHaveProperty('mayBeParked');
+    }
+  });
+
+  test.each([
+    ['forgotten', { isForgotten: true }],
+    ['owed nothing but the record of its end', { owed: JSON.stringify({ kind: 'exhausted' }) }],
+  ])('that is %s is no suspect, however many owners died: it makes no request', (_what, change) => {
+    const { row } = park(aDelivery(), { account: ACCOUNT, why: 'full' });
+    const dead = { deliveryCount: 3, isOverLimit: false };
+    expect(unpark({ ...row, ...change }, dead).deliveryCount).toBe(0);
+    expect(unpark(row, dead).deliveryCount).toBe(3);
   });
 
   test('is the same after it was parked, one hop on, and says what it waited for and what is owed', () => {

@@ -9,7 +9,7 @@ import {
   type Publication,
   type Rejection,
 } from './messages.ts';
-import type { ByHand, InterfaceName, Rejected } from './outcomes.ts';
+import { readOwed, type ByHand, type InterfaceName, type Rejected } from './outcomes.ts';
 import { deliveriesExchange, deliveryQueue, retryExchange, retryKey, waitingName } from './topology.ts';
 
 /** One notification on its way to one subscription. `guid` is the message guid that receivers see. */
@@ -101,7 +101,8 @@ export function unpark(row: ParkedRow, how: { deliveryCount: number; isOverLimit
     type: action,
     note,
     contentType: 'application/json',
-    deliveryCount: how.deliveryCount,
+    // What ends without a request kills nobody; and as a suspect it would be taken for what is to be attempted.
+    deliveryCount: isForgotten || readOwed(owed).some(({ kind }) => kind === 'exhausted') ? 0 : how.deliveryCount,
     failures: 0,
     parked: {
       why,
@@ -171,10 +172,16 @@ export function readDelivery(message: Message): Delivery | Rejection {
     ...(dueAt === undefined ? {} : { dueAt: Number(dueAt) }),
     ...(hop === undefined ? {} : { hop: Number(hop) }),
     ...(message.parked === undefined ? {} : { parked: message.parked }),
-    ...(message.parked === undefined && (message.deliveryCount > 0 || hop !== undefined) ? { mayBeParked: true } : {}),
+    ...(mayBeParked(message, hop) ? { mayBeParked: true } : {}),
     body: message.body,
     ...(message.traceparent === undefined ? {} : { traceparent: message.traceparent }),
   };
+}
+
+/** What was moved and comes from its own queue was a row that was set aside as a suspect: the row is about to be deleted. */
+function mayBeParked({ parked, deliveryCount, exchange }: Message, hop: string | undefined): boolean {
+  if (parked !== undefined) return false;
+  return hop === undefined ? deliveryCount > 0 : exchange !== deliveriesExchange;
 }
 
 function readByHand(why: string | undefined, fromAttempt: string | undefined): Delivery['byHand'] {

@@ -130,6 +130,12 @@ export function writeOutcome(outcome: Outcome): string {
   return JSON.stringify(outcome);
 }
 
+/** The records that something parked takes along, a line each, as `writeOutcome` wrote them. */
+export function readOwed(owed: string | undefined): Attempted[] {
+  // The deliverer wrote them.
+  return (owed?.split('\n') ?? []).map((written) => JSON.parse(written) as Attempted);
+}
+
 /** A batch of records that are written already. */
 export function joinOutcomes(written: string[]): Buffer {
   return Buffer.from(`{"version":${VERSION},"outcomes":[${written.join(',')}]}`);

@@ -1,6 +1,13 @@
 import { firstAttempt, park, publishRetry, type Delivery, type Parking } from '@waybell/line/delivery';
 import type { Handler, Outgoing, ParkReason } from '@waybell/line/messages';
-import { writeOutcome, type Answer, type Attempted, type DeliveryFacts, type Exhausted } from '@waybell/line/outcomes';
+import {
+  readOwed,
+  writeOutcome,
+  type Answer,
+  type Attempted,
+  type DeliveryFacts,
+  type Exhausted,
+} from '@waybell/line/outcomes';
 import type { Schedule } from '@waybell/line/line-topology';
 import type { CallEndpoint } from './call-endpoint.ts';
 import { dropReason } from './drop-reason.ts';
@@ -48,7 +55,7 @@ type Decision =
 export function deliver(options: DeliverOptions): Handler<Delivery> {
   return async (delivery) => {
     if (delivery.mayBeParked && (await options.isParked(delivery))) return [];
-    const owed = readOwed(delivery);
+    const owed = readOwed(delivery.parked?.owed);
     // Its last attempt failed while the broker took nothing: what is left of it is the record.
     if (owed.at(-1)?.kind === 'exhausted') return owed.map(record);
     const decision = await decide(delivery, options);
@@ -149,13 +156,6 @@ function parkOwing(delivery: Delivery, outcome: Attempted, parking: Parking): Ou
 function wishOf({ byHand, parked }: Delivery): Wish {
   if (byHand?.why === 'test') return 'by hand';
   return parked === undefined ? 'fresh' : 'parked';
-}
-
-/** The records of attempts before this one, where the broker did not take them then. */
-function readOwed({ parked }: Delivery): Attempted[] {
-  const written = parked?.owed?.split('\n') ?? [];
-  // This service wrote them.
-  return written.map((each) => JSON.parse(each) as Attempted);
 }
 
 function unanswered(reason: 'expired' | 'parked_over_limit'): Answer {

@@ -1,13 +1,18 @@
 import { publishOptions, readMessage } from '@waybell/line/broker/amqp-message';
 import { readDelivery } from '@waybell/line/delivery';
 import type { Door } from '@waybell/line/hand-over/suspicion';
-import { isRejection, type Message, type Publication } from '@waybell/line/messages';
+import { isRejection, type Message, type ParkedFor, type ParkedRow, type Publication } from '@waybell/line/messages';
 import { readOutcomes, type Outcome } from '@waybell/line/outcomes';
 import * as line from '@waybell/line/topology';
 import { remembering } from './remembering.ts';
 
 /** One message of a delivery, in a queue or in hand. There may be several of the same attempt. */
-export type Copy = { door: Door; message: Message };
+export type Copy = {
+  door: Door;
+  message: Message;
+  /** What it was taken from, and what is still there, where that is no queue. */
+  row?: ParkedRow;
+};
 
 /** The deliveries there may be, and how laws and stories call them. */
 export const GUIDS = { A: '0b9c2f6e-7d1f-4e57-8f5e-00000000000a', B: '0b9c2f6e-7d1f-4e57-8f5e-00000000000b' };
@@ -17,21 +22,34 @@ export const DELIVERIES = ['A', 'B'] as const;
 export const nameOfGuid = (guid: string | undefined): DeliveryName => (guid === GUIDS.A ? 'A' : 'B');
 
 /** Which attempt of which delivery a message is. */
-export const attemptOf = remembering((message: Message): { delivery: DeliveryName; attempt: number } => {
+export const attemptOf = remembering((message: Message): { delivery: DeliveryName; attempt: number; hop: number } => {
   const read = readDelivery(message);
   if (isRejection(read)) throw new Error(`the deliverer published what it cannot read: ${read.detail}`);
-  return { delivery: nameOfGuid(read.guid), attempt: read.attempt };
+  return { delivery: nameOfGuid(read.guid), attempt: read.attempt, hop: read.hop ?? 0 };
 });
 
 export function nameOf({ message }: Pick<Copy, 'message'>): string {
-  const { delivery, attempt } = attemptOf(message);
-  return `attempt ${attempt} of ${delivery}`;
+  const { delivery, attempt, hop } = attemptOf(message);
+  const moved = hop === 0 ? '' : `, moved ${hop} times,`;
+  return `attempt ${attempt} of ${delivery}${moved}`;
 }
 
 /** The same for copies with which the same can happen. */
-export function copyKey({ door, message }: Copy): string {
-  const { delivery, attempt } = attemptOf(message);
-  return `${door} ${delivery}${attempt} ${message.deliveryCount} ${message.failures}`;
+export function copyKey({ door, message }: Pick<Copy, 'door' | 'message'>): string {
+  return `${door} ${messageKey(message)}`;
+}
+
+const messageKey = remembering((message: Message): string => {
+  const { delivery, attempt, hop } = attemptOf(message);
+  const { exchange, parked, deliveryCount, failures } = message;
+  // What was moved differs by where it waited.
+  const moved = hop === 0 ? '' : `.${hop} ${exchange} ${parked?.why} ${owedKey(parked)}`;
+  return `${delivery}${attempt}${moved} ${deliveryCount} ${failures}`;
+});
+
+/** Which records something parked takes along. */
+export function owedKey({ owed = '' }: Pick<ParkedFor, 'owed'> = {}): string {
+  return (owed.match(/"(?:kind|attempt)":"?\w+/g) ?? []).join();
 }
 
 /** Beyond this nothing depends on how often the broker took a copy back. */
@@ -53,6 +71,9 @@ export const storedOf = remembering((publication: Publication): Stored => {
       return bringing('queue');
     case line.retryExchange:
       return bringing('queue', { ...publication, exchange: line.returnsExchange, routingKey: type });
+    case line.waitingName('full'):
+    case line.waitingName('hung'):
+      return bringing('queue', { ...publication, exchange: line.returnsExchange });
     case line.suspectsExchange:
       return bringing(routingKey === line.quarantineKey('deliverer') ? 'quarantine' : 'suspects');
     case line.outcomesExchange:

@@ -1,47 +1,87 @@
 import type { CallEndpoint } from '@waybell/deliverer/call-endpoint';
 import { readConfig, type Config } from '@waybell/deliverer/config';
-import { deliverStep, type DeliverStepOptions } from '@waybell/deliverer/deliver-step';
-import type { Delivery } from '@waybell/line/delivery';
+import { deliverStep } from '@waybell/deliverer/deliver-step';
+import { publishDelivery, type Delivery } from '@waybell/line/delivery';
+import { publishSuspect } from '@waybell/line/hand-over/aside';
 import type { Rules } from '@waybell/line/hand-over/state';
-import { isRejection, type Outgoing } from '@waybell/line/messages';
+import { isRejection, type Message, type Outgoing } from '@waybell/line/messages';
 import type { Step } from '@waybell/line/run-step';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
-import { DELIVERIES, GUIDS, storedOf, type DeliveryName } from './copies.ts';
+import { DELIVERIES, GUIDS, storedOf, takenBack, type Copy, type DeliveryName } from './copies.ts';
+import { copyOf } from './parked.ts';
 
-/** How an attempt may end: the receiver takes it or does not, or nobody is to receive it any more. */
-export type AnswerKind = 'delivered' | 'failed' | 'dropped';
+/**
+ * How handling may go: the receiver takes it or does not, or does not while the broker takes nothing; nobody is to receive
+ * it any more; its endpoint has no room; or it is parked already.
+ */
+export type AnswerKind = keyof typeof ANSWERS;
 
-/** What handling an attempt costs and causes. */
-export type Handled = { requests: number; caused: Outgoing[] };
+/** What handling an attempt costs and causes; undefined where it throws. */
+export type Handled = { requests: number; caused: Outgoing[] | undefined };
+
+/** `isHeld`: what was parked is this process' still. */
+type How = { isHeld: boolean };
 
 /** The deliverer's step as it is in the product, all of whose handling has been done beforehand. */
 export type Deliverer = {
   rules: Rules<Delivery>;
-  handled: (delivery: Delivery, answer: AnswerKind) => Handled;
+  handled: (delivery: Delivery, answer: AnswerKind, how: How) => Handled;
+};
+
+const ANSWERS = {
+  delivered: { isDelivered: true },
+  failed: {},
+  blocked: { isBlocked: true },
+  dropped: { hasTarget: false },
+  full: { hasRoom: false },
+  'parked already': { isParked: true },
+} satisfies Record<string, Surroundings>;
+
+type Surroundings = {
+  isDelivered?: boolean;
+  isBlocked?: boolean;
+  hasTarget?: boolean;
+  hasRoom?: boolean;
+  isParked?: boolean;
 };
 
 const clock = new TurnedClock(0);
 
-/** Has the step handle every attempt that it asks for itself, up to one beyond the last. */
-export async function readDeliverer({ retries }: { retries: number }): Promise<Deliverer> {
+/** Has the step handle every attempt that it asks for itself, up to one beyond the last, moved up to `parks` times. */
+export async function readDeliverer({ retries, parks }: { retries: number; parks: number }): Promise<Deliverer> {
   const config = configWith(retries);
-  const rules = { ...realStep(config, { findTarget: async () => TARGET, callEndpoint: never }), now: clock.now };
-  const known = new Map<string, Record<AnswerKind, Handled>>();
-  const keyOf = (delivery: Delivery) => rules.once?.keyOf(delivery).key ?? '';
-  for (const first of DELIVERIES.map(firstAttempt)) {
-    let delivery: Delivery | undefined = first;
-    while (delivery !== undefined && delivery.attempt <= retries + 2) {
-      const row = await handleEachWay(delivery, config);
-      known.set(keyOf(delivery), row);
-      delivery = retryIn(row.failed, rules);
+  const rules = { ...realStep(config, { hasTarget: true }, never), now: clock.now };
+  const known = new Map<string, Handled>();
+  const deliveries = DELIVERIES.map(firstAttempt)
+    .flatMap((delivery) => comings(storedOf(publishDelivery(delivery)).copies))
+    .flatMap((message) => parsed(message, rules));
+  const seen = new Set<string>();
+  // It grows meanwhile.
+  for (const delivery of deliveries) {
+    const { attempt, hop = 0 } = delivery;
+    if (seen.has(handledKey(delivery)) || attempt > retries + 2 || hop > parks) continue;
+    seen.add(handledKey(delivery));
+    for (const answer of answerKinds) {
+      for (const isHeld of [true, false]) {
+        const handled = await handle(delivery, config, { ...ANSWERS[answer], isHeld });
+        known.set(handledKey(delivery, answer, isHeld), handled);
+        deliveries.push(...(handled.caused ?? []).flatMap(messagesOf).flatMap((message) => parsed(message, rules)));
+      }
     }
   }
-  const handled: Deliverer['handled'] = (delivery, answer) => {
-    const row = known.get(keyOf(delivery));
-    if (row === undefined) throw new Error(`nothing is known of ${keyOf(delivery)}`);
-    return row[answer];
+  const handled: Deliverer['handled'] = (delivery, answer, { isHeld }) => {
+    const found = known.get(handledKey(delivery, answer, isHeld));
+    if (found === undefined) throw new Error(`nothing is known of ${handledKey(delivery, answer, isHeld)}`);
+    return found;
   };
   return { rules, handled };
+}
+
+// An object has the keys that it was written with.
+const answerKinds = Object.keys(ANSWERS) as AnswerKind[];
+
+function handledKey({ guid, attempt, hop, parked, mayBeParked }: Delivery, ...how: (string | boolean)[]): string {
+  return [guid, attempt, hop, parked?.why, parked?.owed, mayBeParked, ...how].join();
 }
 
 function configWith(retries: number): Config {
@@ -49,43 +89,48 @@ function configWith(retries: number): Config {
   return readConfig({ ...SETTINGS, CARRIER_RETRY_DELAYS: delays });
 }
 
-function realStep(config: Config, edges: Pick<DeliverStepOptions, 'findTarget' | 'callEndpoint'>): Step<Delivery> {
+function realStep(config: Config, around: Surroundings & Partial<How>, callEndpoint: CallEndpoint): Step<Delivery> {
+  const { hasTarget = true, hasRoom = true, isParked = false, isBlocked = false, isHeld = true } = around;
   return deliverStep({
-    ...edges,
-    // An endpoint with room, whatever was before.
-    enter: async () => ({ kind: 'granted', end: () => undefined }),
-    isParked: async () => false,
-    isHeld: () => true,
-    isBlocked: () => false,
+    callEndpoint,
+    findTarget: async () => (hasTarget ? TARGET : undefined),
+    enter: async () => (hasRoom ? { kind: 'granted', end: () => undefined } : { kind: 'full', why: 'full' }),
+    isParked: async () => isParked,
+    isHeld: () => isHeld,
+    isBlocked: () => isBlocked,
     onRevived: () => undefined,
     config,
     now: clock.now,
   });
 }
 
-async function handleEachWay(delivery: Delivery, config: Config): Promise<Record<AnswerKind, Handled>> {
-  const handle = async (answer: AnswerKind): Promise<Handled> => {
-    let requests = 0;
-    const step = realStep(config, {
-      findTarget: async () => (answer === 'dropped' ? undefined : TARGET),
-      callEndpoint: async () => {
-        requests += 1;
-        return { isDelivered: answer === 'delivered', durationMs: 0 };
-      },
-    });
-    const caused = await step.handle(delivery);
-    return { requests, caused };
-  };
-  return { delivered: await handle('delivered'), failed: await handle('failed'), dropped: await handle('dropped') };
+async function handle(delivery: Delivery, config: Config, around: Surroundings & How): Promise<Handled> {
+  let requests = 0;
+  const step = realStep(config, around, async () => {
+    requests += 1;
+    return { isDelivered: around.isDelivered === true, durationMs: 0 };
+  });
+  const caused = await step.handle(delivery).catch(() => undefined);
+  return { requests, caused };
 }
 
-/** The attempt that follows, as the step will read it. */
-function retryIn({ caused }: Handled, { parse }: Rules<Delivery>): Delivery | undefined {
-  const publication = caused.find((outgoing) => outgoing.kind === 'publish');
-  const [copy] = publication === undefined ? [] : storedOf(publication).copies;
-  if (copy === undefined) return undefined;
-  const retry = parse(copy.message);
-  return isRejection(retry) ? undefined : retry;
+/** As what it caused may come, set aside or taken back meanwhile. */
+function messagesOf(outgoing: Outgoing): Message[] {
+  if (outgoing.kind === 'publish') return comings(storedOf(outgoing).copies);
+  if (outgoing.kind !== 'park') return [];
+  const row = copyOf(outgoing.row, 0);
+  const { otherwise } = outgoing;
+  const instead = otherwise === undefined ? [] : storedOf(otherwise).copies;
+  return [row.message, ...comings([...instead, ...storedOf(publishSuspect(row.message, '', 0)).copies])];
+}
+
+function comings(copies: readonly Copy[]): Message[] {
+  return copies.flatMap((copy) => [copy.message, takenBack(copy).message]);
+}
+
+function parsed(message: Message, { parse }: Rules<Delivery>): Delivery[] {
+  const read = parse(message);
+  return isRejection(read) ? [] : [read];
 }
 
 /** Of a delivery before its first attempt. */

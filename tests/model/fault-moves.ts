@@ -2,7 +2,7 @@ import { Unroutable } from '@waybell/line/broker/unconfirmed-messages';
 import { attemptOf, distinct, nameOf, nameOfGuid, type Copy } from './copies.ts';
 import { cutOff, NEW_REPLICA, type Asked } from './replica.ts';
 import type { FaultKind, Setting } from './setting.ts';
-import { answered, asking, backInQueues, placesIn, replaced, storing, subjectOf } from './world.ts';
+import { answered, asking, backInQueues, orphaned, parking, placesIn, replaced, storing, subjectOf } from './world.ts';
 import type { Move, Place, World } from './world.ts';
 
 /** What may go wrong next, one fault each. */
@@ -13,6 +13,9 @@ export function faultMoves(world: World, setting: Setting): Move[] {
       ...place.replica.inFlight.flatMap((asked) => failures(place, asked)),
     ]),
     ...distinct(world.waiting).flatMap((copy) => expiredTwice(world, copy)),
+    ...(world.owner === undefined
+      ? []
+      : [fault('lease lost', 'the lease of what is parked is over', () => ({ ...world, ...orphaned(world) }))]),
     fault('redis forgets', 'Redis forgets everything', () => ({ ...world, remembered: [] })),
   ];
   return faults
@@ -28,12 +31,17 @@ function replicaFaults(place: Place): Fault[] {
   const { world, replica, name, setting } = place;
   const { held, inFlight } = replica;
   if (held.size + inFlight.length === 0) return [];
-  const cut = () => replaced(place, cutOff(replica, setting.deliverer.rules), backInQueues(world, held.values()));
+  const cut = () => {
+    const left = cutOff(replica, ({ row }) => row === undefined, setting.deliverer.rules);
+    return replaced(place, left, backInQueues(world, held.values()));
+  };
   return [fault('crash', `${name} dies`, () => dead(place)), fault('cut', `the connection of ${name} breaks`, cut)];
 }
 
 function dead(place: Place): World {
-  return replaced(place, NEW_REPLICA, backInQueues(place.world, place.replica.held.values()));
+  const { world, index, replica } = place;
+  const back = backInQueues(world, replica.held.values());
+  return replaced(place, NEW_REPLICA, world.owner === index ? { ...back, ...orphaned(world) } : back);
 }
 
 /** How what a replica asked for may fail. */
@@ -58,6 +66,8 @@ function failures(place: Place, asked: Asked): Fault[] {
         fault('returned', `no queue takes ${what} of ${name}`, () => refused(new Unroutable(publication))),
       ];
     }
+    case 'park':
+      return parkFailures(place, asked, what);
     case 'remember': {
       const to = () => answered(place, asked, [{ kind: 'remembered', member: asked.member }]);
       return [fault('redis away', `Redis does not take ${what} from ${name}`, to)];
@@ -66,6 +76,26 @@ function failures(place: Place, asked: Asked): Fault[] {
     case 'give back':
       return [];
   }
+}
+
+/** It waits in a queue instead, where there is one for it; else it is parked again. */
+function parkFailures(place: Place, asked: Asked<'park'>, what: string): Fault[] {
+  const { world, name } = place;
+  const { sending, parked } = asked;
+  const { otherwise } = parked;
+  const inQueue = otherwise === undefined ? {} : storing(world, otherwise);
+  const came = { kind: otherwise === undefined ? 'unconfirmed' : 'confirmed', sending } as const;
+  const refusal = { kind: 'refused', sending, error: 'no such subscription' } as const;
+  return [
+    fault('postgres away', `${name} cannot park ${what}`, () => answered(place, asked, [came], inQueue)),
+    fault('commit unheard', `${name} does not hear that ${what} is parked`, () =>
+      answered(place, asked, [came], { ...inQueue, ...parking(world, parked) }),
+    ),
+    fault('unconfirmed', `no confirm comes for ${what}, which ${name} could not park`, () =>
+      answered(place, asked, [{ kind: 'unconfirmed', sending }], inQueue),
+    ),
+    fault('returned', `${what} of ${name} may not be parked`, () => answered(place, asked, [refusal])),
+  ];
 }
 
 function handlerFailures(place: Place, asked: Asked<'run'>, what: string): Fault[] {

@@ -1,4 +1,5 @@
 import { attemptOf, DELIVERIES, type DeliveryName } from './copies.ts';
+import { copyOf } from './parked.ts';
 import { isIdle, type Replica } from './replica.ts';
 import type { World } from './world.ts';
 
@@ -16,8 +17,8 @@ export type Limits = {
 const SUSPECT_DELIVERIES = 3;
 
 /** Whether nothing is on the line any more. */
-export function isAtRest({ waiting, replicas }: World): boolean {
-  return waiting.length === 0 && replicas.every(isIdle);
+export function isAtRest({ waiting, parked, replicas }: World): boolean {
+  return waiting.length + parked.length === 0 && replicas.every(isIdle);
 }
 
 /** The first law that does not hold here, in words; undefined where all do. */
@@ -56,7 +57,8 @@ export function figures(
   world: World,
   delivery: DeliveryName,
 ): { attempts: number[]; copies: number; requests: number } {
-  const all = [world.waiting, ...world.replicas.map(({ held }) => [...held.values()])].flat();
+  const inHand = world.replicas.flatMap(({ held }) => [...held.values()]).filter(({ row }) => row === undefined);
+  const all = [...world.waiting, ...inHand, ...world.parked.map((row) => copyOf(row, 0))];
   const own = all.map(({ message }) => attemptOf(message)).filter((each) => each.delivery === delivery);
   const attempts = own.map(({ attempt }) => attempt);
   const byAttempt = Map.groupBy(attempts, (attempt) => attempt);

@@ -1,7 +1,11 @@
+import type { Delivery } from '@waybell/line/delivery';
 import { distinct, nameOf, type Copy } from './copies.ts';
+import type { AnswerKind } from './deliverer.ts';
+import { copyOf, isAmong, withoutRow } from './parked.ts';
 import { hear, take, without, type Asked, type Replica } from './replica.ts';
 import type { Setting } from './setting.ts';
-import { answered, asking, backInQueues, placesIn, replaced, storing, subjectOf } from './world.ts';
+import { answered, asking, backInQueues, isLate, knowing, parking, placesIn } from './world.ts';
+import { replaced, storing, subjectOf } from './world.ts';
 import type { Move, Place, World } from './world.ts';
 
 /** Everything that may happen next while nothing goes wrong. */
@@ -9,6 +13,7 @@ export function regularMoves(world: World, setting: Setting): Move[] {
   const waiting = distinct(world.waiting);
   return placesIn(world, setting).flatMap((place) => [
     ...waiting.filter((copy) => mayTake(place.replica, copy)).map((copy) => taken(place, copy)),
+    ...ownerMoves(place),
     ...place.replica.inFlight.flatMap((asked) => answers(place, asked)),
     ...outageMoves(place),
   ]);
@@ -30,6 +35,28 @@ function taken(place: Place, copy: Copy): Move {
     label: `${name} takes ${nameOf(copy)} from the ${copy.door}`,
     to: () => replaced(place, take(replica, copy, setting.deliverer.rules), { waiting }),
   };
+}
+
+/** Whoever owns what is parked takes it, unless it has it in hand; nobody's is leased. */
+function ownerMoves(place: Place): Move[] {
+  const { world, replica, name, index, setting } = place;
+  if (isLate(place)) {
+    const known = () => replaced(place, knowing(place).replica);
+    return [{ label: `${name} learns that its lease is over`, to: known }];
+  }
+  if (world.parked.length === 0) return [];
+  if (world.owner === undefined) {
+    return [{ label: `${name} leases what is parked`, to: () => ({ ...world, owner: index }) }];
+  }
+  if (world.owner !== index || replica.state.outage === 'long') return [];
+  const inHand = new Set([...replica.held.values()].map(({ row }) => row));
+  return world.parked
+    .filter((row) => !inHand.has(row))
+    .map((row) => {
+      const copy = copyOf(row, world.deaths);
+      const to = () => replaced(place, take(replica, copy, setting.deliverer.rules));
+      return { label: `${name} takes ${nameOf(copy)} from what is parked`, to };
+    });
 }
 
 /** What was away is back, or has been away for too long. */
@@ -54,18 +81,17 @@ function answers(place: Place, asked: Asked): Move[] {
       return [{ label, to: () => answered(place, asked, [{ kind: 'recalled', member, known }]) }];
     }
     case 'run':
-      return setting.answers.map((answer) => {
-        const { member, message } = asked;
-        const { requests, caused } = setting.deliverer.handled(message, answer);
-        const change = asking(world, message, requests);
-        const to = () => answered(place, asked, [{ kind: 'returned', member, caused }], change);
-        return { label: `${name} handles ${what}: ${answer}`, to };
-      });
+      return answersTo(world, asked.message, setting).map((answer) => handled(place, asked, answer));
     case 'publish': {
       const { sending, publication } = asked;
       const change = storing(world, publication);
       const to = () => answered(place, asked, [{ kind: 'confirmed', sending }], change);
       return [{ label: `the broker confirms ${what} to ${name}`, to, isQuiet: change.records !== undefined }];
+    }
+    case 'park': {
+      const { sending, parked } = asked;
+      const to = () => answered(place, asked, [{ kind: 'confirmed', sending }], parking(world, parked));
+      return [{ label: `${name} parks ${what}`, to }];
     }
     case 'remember': {
       const { member, mark } = asked;
@@ -80,9 +106,36 @@ function answers(place: Place, asked: Asked): Move[] {
   }
 }
 
+/** How handling it may go: what is parked already is not handled. */
+function answersTo({ parked }: World, delivery: Delivery, { answers: all, parks }: Setting): AnswerKind[] {
+  if (delivery.mayBeParked && isAmong(parked, delivery)) return ['parked already'];
+  const isMoved = (delivery.hop ?? 0) >= parks;
+  return all.filter((answer) => !isMoved || (answer !== 'full' && answer !== 'blocked'));
+}
+
+/** Who finds only now that its lease is over learns it by that. */
+function handled(place: Place, asked: Asked<'run'>, answer: AnswerKind): Move {
+  const { world, setting, name } = place;
+  const { member, message } = asked;
+  const isOver = message.parked !== undefined && isLate(place);
+  const { requests, caused } = setting.deliverer.handled(message, answer, { isHeld: !isOver });
+  const came = caused === undefined ? ({ kind: 'threw', member, error: 'too late' } as const) : undefined;
+  const input = came ?? ({ kind: 'returned', member, caused: caused ?? [] } as const);
+  const to = () => answered(isOver ? knowing(place) : place, asked, [input], asking(world, message, requests));
+  const late = isOver ? ', too late' : '';
+  return { label: `${name} handles ${subjectOf(place, asked)}: ${answer}${late}`, to };
+}
+
 function released(place: Place, asked: Asked<'acknowledge' | 'give back'>): World {
   const { world, replica } = place;
   const copy = replica.held.get(asked.source);
-  const change = asked.kind === 'give back' && copy !== undefined ? backInQueues(world, [copy]) : {};
+  const change = copy === undefined ? {} : releasing(world, asked.kind, copy);
   return answered({ ...place, replica: without(replica, asked.source) }, asked, [], change);
+}
+
+/** A row stays where it is until its source is acknowledged. */
+function releasing(world: World, kind: 'acknowledge' | 'give back', copy: Copy): Partial<World> {
+  if (kind === 'give back') return backInQueues(world, [copy]);
+  if (copy.row === undefined) return {};
+  return { parked: withoutRow(world.parked, copy.row), deaths: 0 };
 }

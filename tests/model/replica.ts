@@ -6,12 +6,12 @@ import type { Copy } from './copies.ts';
 /** One deliverer: the hand-over as it is in the product, and what it asked for that is not done yet. */
 export type Replica = {
   state: State<Delivery>;
-  /** What the broker takes to be in its hands, by source. */
+  /** What the broker takes to be in its hands, and rows that it took, by source. */
   held: ReadonlyMap<number, Copy>;
   inFlight: readonly Asked[];
 };
 
-const ASKED = ['recall', 'run', 'publish', 'remember', 'acknowledge', 'give back'] as const;
+const ASKED = ['recall', 'run', 'publish', 'park', 'remember', 'acknowledge', 'give back'] as const;
 type AskedKind = (typeof ASKED)[number];
 export type Asked<K extends AskedKind = AskedKind> = Effect<Delivery> & { kind: K };
 
@@ -47,14 +47,24 @@ export function without(replica: Replica, source: number): Replica {
   return { ...replica, held: new Map([...replica.held].filter(([id]) => id !== source)) };
 }
 
-/** The broker has taken back what it held, and hears no more of that. */
-export function cutOff(replica: Replica, rules: Rules<Delivery>): Replica {
-  const inputs = [...replica.held.keys()].map((source) => ({ kind: 'cut', source }) as const);
-  const inFlight = replica.inFlight.filter(({ kind }) => kind !== 'acknowledge' && kind !== 'give back');
-  return hear({ ...replica, held: new Map(), inFlight }, inputs, rules);
+/** Those of what it held were taken back, and nobody hears more of them. */
+export function cutOff(replica: Replica, isCut: (copy: Copy) => boolean, rules: Rules<Delivery>): Replica {
+  const cut = new Set([...replica.held].filter(([, copy]) => isCut(copy)).map(([source]) => source));
+  const held = new Map([...replica.held].filter(([source]) => !cut.has(source)));
+  const inFlight = replica.inFlight.filter((asked) => !('source' in asked && cut.has(asked.source)));
+  return hear(
+    { ...replica, held, inFlight },
+    [...cut].map((source) => ({ kind: 'cut', source }) as const),
+    rules,
+  );
 }
 
-/** What else there is needs nobody here: it tells people, or lets go of what the broker has; nothing is parked. */
+/** Whether it holds what was parked. */
+export function hasRows({ held }: Replica): boolean {
+  return [...held.values()].some(({ row }) => row !== undefined);
+}
+
+/** What else there is needs nobody here: it tells people, or lets go of what the broker has. */
 function isAsked(effect: Effect<Delivery>): effect is Asked {
   return ASKED.some((kind) => kind === effect.kind);
 }

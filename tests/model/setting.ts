@@ -7,6 +7,8 @@ export type Setting = {
   replicas: number;
   /** Every delivery but the first is a suspect at the start. */
   isBesideSuspects: boolean;
+  /** How often an attempt may be moved to where it waits. */
+  parks: number;
   /** How attempts may end. */
   answers: readonly AnswerKind[];
   /** What may go wrong, and how often all of it together. */
@@ -29,6 +31,12 @@ export type FaultKind =
   | 'returned'
   /** A delay queue brings a message twice. */
   | 'expired twice'
+  /** The lease of who owns what is parked is over, and it does not know yet. */
+  | 'lease lost'
+  /** One insert fails. */
+  | 'postgres away'
+  /** What was parked is there, and nobody was told. */
+  | 'commit unheard'
   /** One call of Redis fails. */
   | 'redis away'
   | 'redis forgets'

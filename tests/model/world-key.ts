@@ -1,16 +1,17 @@
 import type { Delivery } from '@waybell/line/delivery';
-import type { Member } from '@waybell/line/hand-over/state';
+import type { Member, Sending } from '@waybell/line/hand-over/state';
 import { copyKey, storedOf } from './copies.ts';
+import { rowKey } from './parked.ts';
 import type { Replica } from './replica.ts';
 import type { World } from './world.ts';
 
 /** The same for worlds in which the same can happen: no ids, no delays, no order of replicas. Counts are not in it. */
-export function worldKey({ waiting, remembered, records, replicas }: World): string {
-  const keys = [waiting.map(copyKey), remembered.map(({ key }) => key), records, replicas.map(replicaKey)];
+export function worldKey({ waiting, parked, owner, deaths, remembered, records, replicas }: World): string {
+  const known = remembered.map(({ key, fingerprint }) => `${key} ${fingerprint}`);
+  const doing = replicas.map((replica, index) => replicaKey(replica) + (index === owner ? ' owns' : ''));
+  const keys = [waiting.map(copyKey), parked.map(rowKey), [String(deaths)], known, records, doing];
   return keys.map((some) => some.toSorted().join()).join('|');
 }
-
-const NOTHING: ReturnType<typeof storedOf> = { copies: [], records: [] };
 
 function replicaKey({ state, held, inFlight }: Replica): string {
   // By the number that a source and its only member share.
@@ -20,8 +21,7 @@ function replicaKey({ state, held, inFlight }: Replica): string {
   for (const member of state.members.values()) add(member.id, memberKey(member));
   for (const id of state.waiting) add(id, 'waits');
   for (const { what, shares } of state.sendings.values()) {
-    const { copies, records } = what.kind === 'park' ? NOTHING : storedOf(what);
-    for (const { member } of shares) add(member, `sends ${[...copies.map(copyKey), ...records].join('&')}`);
+    for (const { member } of shares) add(member, `sends ${sentKey(what)}`);
   }
   for (const asked of inFlight) {
     if ('member' in asked) add(asked.member, asked.kind);
@@ -29,6 +29,12 @@ function replicaKey({ state, held, inFlight }: Replica): string {
   }
   withTwins([...state.members.values()], works);
   return `${state.outage}${[...works.values()].toSorted().join('+')}`;
+}
+
+function sentKey(what: Sending['what']): string {
+  if (what.kind === 'park') return rowKey(what.row);
+  const { copies, records } = storedOf(what);
+  return [...copies.map(copyKey), ...records].join('&');
 }
 
 function memberKey(member: Member<Delivery>): string {

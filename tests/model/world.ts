@@ -1,11 +1,12 @@
 import { publishDelivery, type Delivery } from '@waybell/line/delivery';
 import { publishSuspect } from '@waybell/line/hand-over/aside';
 import type { Input } from '@waybell/line/hand-over/state';
-import type { Publication } from '@waybell/line/messages';
+import type { Parked, ParkedRow, Publication } from '@waybell/line/messages';
 import type { Mark } from '@waybell/line/once';
 import { DELIVERIES, nameOf, nameOfGuid, storedOf, takenBack, type Copy } from './copies.ts';
 import { firstAttempt } from './deliverer.ts';
-import { hear, NEW_REPLICA, type Asked, type Replica } from './replica.ts';
+import { copyOf, oneMoreDeath, withRow } from './parked.ts';
+import { cutOff, hear, hasRows, NEW_REPLICA, type Asked, type Replica } from './replica.ts';
 import type { Setting } from './setting.ts';
 
 /** Where the world stands between two moves: what the broker and Redis have, what replicas are at, what was done. */
@@ -13,6 +14,12 @@ export type World = {
   /** In queues, and held by nobody. */
   waiting: readonly Copy[];
   replicas: readonly Replica[];
+  /** In Postgres, in hand or not. */
+  parked: readonly ParkedRow[];
+  /** The replica that may take from there. */
+  owner?: number | undefined;
+  /** Owners that died since a row was deleted last. */
+  deaths: number;
   /** In Redis. */
   remembered: readonly Mark[];
   /** What is safely recorded. */
@@ -41,6 +48,8 @@ export function start({ deliveries, replicas, isBesideSuspects, deliverer }: Set
   return {
     waiting,
     replicas: Array.from({ length: replicas }, () => NEW_REPLICA),
+    parked: [],
+    deaths: 0,
     remembered: [],
     records: [],
     requests: Object.fromEntries(names.map((name) => [name, 0])),
@@ -83,12 +92,34 @@ export function asking({ requests }: World, { guid }: Delivery, more: number): P
 
 /** The broker has taken them back. */
 export function backInQueues({ waiting }: World, copies: Iterable<Copy>): Partial<World> {
-  return { waiting: [...waiting, ...[...copies].map(takenBack)] };
+  const sent = [...copies].filter(({ row }) => row === undefined);
+  return { waiting: [...waiting, ...sent.map(takenBack)] };
+}
+
+export function parking({ parked }: World, { row }: Parked): Partial<World> {
+  return { parked: withRow(parked, row) };
+}
+
+/** Nobody owns what is parked any more. */
+export function orphaned({ parked, deaths }: World): Partial<World> {
+  return { owner: undefined, deaths: parked.length === 0 ? 0 : oneMoreDeath(deaths) };
+}
+
+/** Whether the lease of the replica is over, and it does not know yet. */
+export function isLate({ world, index, replica }: Place): boolean {
+  return world.owner !== index && hasRows(replica);
+}
+
+/** The place once the replica has learned that. */
+export function knowing(place: Place): Place {
+  const replica = cutOff(place.replica, ({ row }) => row !== undefined, place.setting.deliverer.rules);
+  return { ...place, replica };
 }
 
 /** Of what a replica asked for, what it is about. */
 export function subjectOf({ replica: { state, held } }: Place, asked: Asked): string {
   if (asked.kind === 'publish') return described(asked.publication);
+  if (asked.kind === 'park') return nameOf(copyOf(asked.parked.row, 0));
   const copy = 'member' in asked ? state.members.get(asked.member) : held.get(asked.source);
   return copy === undefined ? 'nothing' : nameOf(copy);
 }

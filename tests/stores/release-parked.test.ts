@@ -117,14 +117,15 @@ describe('releasing what is parked', () => {
     await release();
   });
 
-  test('sends the record first that is owed; of one that is exhausted nothing else', async () => {
+  test('sends the records first that are owed; of one that is exhausted nothing else', async () => {
     const failed = await parked(
       { why: 'blocked', owed: writeOutcome(aFailed({ delivery: randomUUID() })) },
       { attempt: 2 },
     );
-    await parked({ why: 'blocked', owed: writeOutcome(anExhausted()) }, { attempt: 4 });
+    const twice = [aFailed({ delivery: randomUUID() }), anExhausted()].map(writeOutcome).join('\n');
+    await parked({ why: 'blocked', owed: twice }, { attempt: 4 });
     expect(await release()).toEqual({ deliveries: 1, records: 2 });
-    expect((await recorded()).map(({ kind }) => kind).toSorted()).toEqual(['exhausted', 'failed']);
+    expect((await recorded()).map(({ kind }) => kind).toSorted()).toEqual(['exhausted', 'failed', 'failed']);
     expect(await released()).toEqual([expect.objectContaining({ guid: failed.guid, attempt: 2 })]);
   });
 

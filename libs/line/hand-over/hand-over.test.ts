@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { writeOutcome } from '../outcomes.ts';
 import { parked, record, to, ToldStep } from '../testing/told-step.ts';
 import { Interleaving } from '../testing/interleaving.ts';
 
@@ -37,6 +38,18 @@ describe('what is to be parked', () => {
     expect(step.returned('one', parked('later'))).toEqual(['park later']);
     expect(step.sent('later', 'confirmed')).toEqual(['remember one']);
     expect(step.remembered('one')).toEqual(['tell handled', 'acknowledge 1']);
+  });
+});
+
+describe('what was parked, and is set aside', () => {
+  test('is gone from there only when the record that it took along is safe too', () => {
+    const step = new ToldStep();
+    step.came(1, ['one'], { parked: { why: 'blocked', owed: writeOutcome(record('failed before').outcome) } });
+    step.recalled('one', false);
+    expect(step.threw('one')).toEqual(['tell failed', 'publish suspect one', 'flush later']);
+    expect(step.sent('suspect one', 'confirmed')).toEqual([]);
+    expect(step.hear({ kind: 'flush due' })).toEqual(['publish records failed before']);
+    expect(step.sent('records failed before', 'confirmed')).toEqual(['tell put aside', 'acknowledge 1']);
   });
 });
 

@@ -1,7 +1,15 @@
 import { step } from '../hand-over/hand-over.ts';
 import { emptyState, type Effect, type Input, type Rules } from '../hand-over/state.ts';
 import type { Door } from '../hand-over/suspicion.ts';
-import { reject, type Message, type Outgoing, type Parked, type Publication, type Recorded } from '../messages.ts';
+import {
+  reject,
+  type Message,
+  type Outgoing,
+  type Parked,
+  type ParkedFor,
+  type Publication,
+  type Recorded,
+} from '../messages.ts';
 import { readOutcomes } from '../outcomes.ts';
 import { deliveriesExchange, outcomesExchange, rejectedExchange, suspectsExchange } from '../topology.ts';
 
@@ -53,9 +61,21 @@ export class ToldStep {
     return step(this.state, input, RULES).map((effect) => this.#say(effect));
   }
 
-  came(source: number, texts: readonly string[], { door = 'queue', deliveryCount = 0 }: Coming = {}): string[] {
+  came(
+    source: number,
+    texts: readonly string[],
+    { door = 'queue', deliveryCount = 0, parked: where }: Coming = {},
+  ): string[] {
     const messages = texts.map((text): Message => {
-      return { queue: 'q', exchange: 'e', routingKey: 'k', body: Buffer.from(text), deliveryCount, failures: 0 };
+      const fields = {
+        queue: 'q',
+        exchange: 'e',
+        routingKey: 'k',
+        body: Buffer.from(text),
+        deliveryCount,
+        failures: 0,
+      };
+      return where === undefined ? fields : { ...fields, parked: where };
     });
     return this.hear({ kind: 'came', source, door, messages });
   }
@@ -134,7 +154,7 @@ export class ToldStep {
   }
 }
 
-type Coming = { door?: Door; deliveryCount?: number };
+type Coming = { door?: Door; deliveryCount?: number; parked?: ParkedFor };
 
 function pauseOf({ afterMs }: { afterMs: number }): string {
   return afterMs > 0 ? ` after ${afterMs}` : '';

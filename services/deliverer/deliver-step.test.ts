@@ -1,0 +1,118 @@
+import { describe, expect, test } from '@jest/globals';
+import { park, unpark, type Delivery } from '@waybell/line/delivery';
+import type { Outgoing } from '@waybell/line/messages';
+import { readConfig } from './config.ts';
+import { deliverStep, type DeliverStepOptions } from './deliver-step.ts';
+import { SUBSCRIPTION, TARGET } from './testing/parked.ts';
+
+const delivery: Delivery = {
+  guid: '0b9c2f6e-7d1f-4e57-8f5e-000000000003',
+  interface: 'carrier',
+  action: 'order.created',
+  subscription: SUBSCRIPTION,
+  generation: 1,
+  event: SUBSCRIPTION,
+  attempt: 1,
+  createdAt: 0,
+  beganAt: 0,
+  body: Buffer.from('{}'),
+};
+const config = readConfig({
+  DELIVER_ACTIONS: 'carrier.order.created',
+  CARRIER_RETRY_DELAYS: '1s',
+  AMQP_URL: 'amqp://unused',
+  DATABASE_URL: 'postgres://unused',
+  REDIS_URL: 'redis://unused',
+  SECRET_KEYS: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
+});
+
+/** A step whose requests fail with a 500 unless told otherwise, and how many there were. */
+function aStep(what: Partial<DeliverStepOptions> = {}) {
+  const made = { requests: 0 };
+  const step = deliverStep({
+    findTarget: async () => TARGET,
+    enter: async () => ({ kind: 'granted', end: () => undefined }),
+    callEndpoint: async () => {
+      made.requests += 1;
+      return { isDelivered: false, durationMs: 1 };
+    },
+    isParked: async () => false,
+    isHeld: () => true,
+    isBlocked: () => false,
+    onRevived: () => undefined,
+    now: () => 0,
+    config,
+    ...what,
+  });
+  return { step, made };
+}
+
+/** As it comes once it was parked. */
+function drained(caused: readonly Outgoing[]): Delivery {
+  const [parked] = caused;
+  if (parked?.kind !== 'park') throw new Error('it was not parked');
+  const read = aStep().step.parse(unpark(parked.row, { deliveryCount: 0, isOverLimit: false }));
+  if ('kind' in read) throw new Error(read.detail);
+  return read;
+}
+
+const kindsOf = (caused: readonly Outgoing[]) =>
+  caused.map((each) => (each.kind === 'outcome' ? `${each.outcome.kind} on record` : each.kind));
+
+const full = { enter: async () => ({ kind: 'full', why: 'full' }) } satisfies Partial<DeliverStepOptions>;
+const blocked = { isBlocked: () => true };
+const last = { ...delivery, attempt: 2 };
+
+describe('a delivery without room', () => {
+  test('is parked as it is, unattempted, and is no repeat of what it was before each time', async () => {
+    const { step, made } = aStep(full);
+    let moved = delivery;
+    for (const hop of [1, 2, 3]) {
+      const before = step.once?.keyOf(moved);
+      const caused = await step.handle(moved);
+      expect(caused).toMatchObject([{ kind: 'park', row: { hop, attempt: 1, why: 'full' } }]);
+      moved = drained(caused);
+      const { key, fingerprint } = step.once?.keyOf(moved) ?? {};
+      expect(key).toBe(before?.key);
+      expect(step.once?.isRepeat?.(moved, before?.fingerprint ?? '')).toBe(false);
+      expect(step.once?.isRepeat?.(moved, fingerprint ?? '')).toBe(true);
+    }
+    expect(made.requests).toBe(0);
+  });
+
+  test('waits on where it is parked already', async () => {
+    const { step, made } = aStep({ isParked: async () => true });
+    expect(await step.handle({ ...delivery, mayBeParked: true })).toEqual([]);
+    expect(made.requests).toBe(0);
+  });
+});
+
+describe('a failed attempt while the broker takes nothing', () => {
+  test('has its retry parked with its record, and both leave when that is taken', async () => {
+    const caused = await aStep(blocked).step.handle(delivery);
+    expect(caused).toMatchObject([{ kind: 'park', row: { why: 'blocked', attempt: 2, notBeforeMs: 1_000 } }]);
+    const { step, made } = aStep();
+    const next = await step.handle(drained(caused));
+    expect(kindsOf(next)).toEqual(['failed on record', 'exhausted on record']);
+    expect(made.requests).toBe(1);
+  });
+
+  test('keeps its record however often the retry is parked again', async () => {
+    const once = drained(await aStep(blocked).step.handle(delivery));
+    const again = drained(await aStep(full).step.handle(once));
+    expect(kindsOf(await aStep().step.handle(again))).toEqual(['failed on record', 'exhausted on record']);
+  });
+
+  test('that was the last is not attempted again: what is left of it is the record', async () => {
+    const ended = drained(await aStep(blocked).step.handle(last));
+    const { step, made } = aStep();
+    expect(kindsOf(await step.handle(ended))).toEqual(['exhausted on record']);
+    expect(made.requests).toBe(0);
+  });
+});
+
+test('nothing is made of a parked delivery that another process has by now', async () => {
+  const parked = drained(await aStep(full).step.handle(delivery));
+  await expect(aStep({ isHeld: () => false }).step.handle(parked)).rejects.toThrow('another deliverer');
+  await expect(aStep({ isHeld: () => false }).step.handle(delivery)).resolves.toHaveLength(2);
+});

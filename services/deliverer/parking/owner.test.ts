@@ -1,0 +1,115 @@
+import { describe, expect, test } from '@jest/globals';
+import { AnOwner, aRow, ENDPOINT, SUBSCRIPTION, TARGET } from '../testing/parked.ts';
+import { LEASE_MS } from './parking-store.ts';
+
+const REVIEW_MS = 31_000;
+
+describe('whoever owns what is parked', () => {
+  test('takes it within a second, once; deletes it when it is acknowledged, and not before', async () => {
+    await using own = new AnOwner();
+    await own.store.insert([aRow('one')]);
+    await own.clock.runFor(1_000);
+    expect(own.names).toEqual(['one']);
+    const first = own.taken.get('one');
+    own.owner.hasRoom(ENDPOINT.endpoint);
+    await own.clock.runFor(10_000);
+    expect(own.taken.get('one')).toBe(first);
+    expect(own.store.count).toBe(1);
+    first?.acknowledge();
+    await own.clock.runFor(1);
+    expect(own.store.count).toBe(0);
+    expect(own.owner.consumer.held()).toBe(0);
+  });
+
+  test('takes again what was given back', async () => {
+    await using own = new AnOwner();
+    await own.store.insert([aRow('one')]);
+    await own.clock.runFor(1_000);
+    const first = own.taken.get('one');
+    first?.giveBack();
+    await own.clock.runFor(5_000);
+    expect(own.store.count).toBe(1);
+    expect(own.taken.get('one')).not.toBe(first);
+  });
+
+  test('looks at nothing before its time, and then at once', async () => {
+    await using own = new AnOwner();
+    await own.store.insert([aRow('later', { notBeforeMs: 10_000 }), aRow('now')]);
+    await own.clock.runFor(9_000);
+    expect(own.names).toEqual(['now']);
+    await own.clock.runFor(3_000);
+    expect(own.names).toEqual(['now', 'later']);
+  });
+
+  test('takes nothing while the broker blocks or a dependency is away', async () => {
+    await using own = new AnOwner();
+    await own.owner.consumer.pause('away');
+    await own.store.insert([aRow('one')]);
+    await own.clock.runFor(3_000);
+    own.state = 'blocked';
+    own.owner.consumer.resume('away');
+    await own.clock.runFor(3_000);
+    expect(own.names).toEqual([]);
+    own.state = 'writable';
+    await own.clock.runFor(2_000);
+    expect(own.names).toEqual(['one']);
+  });
+
+  test('holds nothing when its lease is over, and takes back what it had before anybody else may', async () => {
+    await using own = new AnOwner();
+    const row = aRow('one');
+    await own.store.insert([row]);
+    await own.clock.runFor(1_000);
+    own.store.isAway = true;
+    const acknowledged = own.taken.get('one');
+    expect(own.owner.holds(row)).toBe(true);
+    await own.clock.runFor(LEASE_MS);
+    expect(own.cut).toEqual(['one']);
+    expect(own.owner.holds(row)).toBe(false);
+    own.store.isAway = false;
+    acknowledged?.acknowledge();
+    await own.clock.runFor(1);
+    expect(own.store.count).toBe(1);
+  });
+
+  test('finds out at once that it stood still for longer than its lease', async () => {
+    await using own = new AnOwner();
+    const row = aRow('one');
+    await own.store.insert([row]);
+    await own.clock.runFor(1_000);
+    own.clock.skipTo(own.clock.now() + LEASE_MS);
+    expect(own.owner.holds(row)).toBe(false);
+    expect(own.cut).toEqual(['one']);
+  });
+});
+
+describe('what is parked and over', () => {
+  test('leaves without room where nobody is to have it, within a second of that', async () => {
+    await using own = new AnOwner();
+    await own.store.insert([aRow('later', { notBeforeMs: 3_600_000 })]);
+    await own.clock.runFor(3_000);
+    expect(own.names).toEqual([]);
+    own.target = { ...TARGET, state: 'ended' };
+    own.store.changed({ subscription: SUBSCRIPTION, ...ENDPOINT });
+    await own.clock.runFor(1_100);
+    expect(own.names).toEqual(['later']);
+  });
+
+  test('is what is too old, found now and then', async () => {
+    await using own = new AnOwner();
+    own.clock.skipTo(3_600_000);
+    const of = { notBeforeMs: 3_600_000 };
+    await own.store.insert([aRow('old', { createdAt: 1, ...of }), aRow('young', { createdAt: 200_000, ...of })]);
+    await own.clock.runFor(REVIEW_MS);
+    expect(own.names).toEqual(['old']);
+  });
+
+  test('is the oldest of an account that has too many, and says so', async () => {
+    await using own = new AnOwner({ most: 2 });
+    const of = { notBeforeMs: 3_600_000 };
+    await own.store.insert([3, 1, 4, 2].map((at) => aRow(`row ${at}`, { createdAt: at, ...of })));
+    await own.clock.runFor(3_000);
+    expect(own.names).toEqual(['row 1', 'row 2']);
+    expect(own.taken.get('row 1')?.messages[0]?.parked).toMatchObject({ isOverLimit: true });
+  });
+});

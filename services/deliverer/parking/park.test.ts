@@ -1,0 +1,59 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Parked, Publication } from '@waybell/line/messages';
+import { TurnedClock } from '@waybell/runtime/turned-clock';
+import { Unavailable } from '@waybell/runtime/unavailable';
+import { aRow, ENDPOINT } from '../testing/parked.ts';
+import { Park } from './park.ts';
+import { Sums } from './sums.ts';
+import { MemoryParking } from './testing/memory-parking.ts';
+
+const WAITS: Publication = { kind: 'publish', exchange: 'waiting', routingKey: 'key', body: Buffer.from('{}') };
+const parked = (what: Partial<Parked> = {}): Parked => ({
+  ...{ kind: 'park', row: aRow('one'), account: ENDPOINT.account, otherwise: WAITS },
+  ...what,
+});
+
+function setUp() {
+  const clock = new TurnedClock();
+  const store = new MemoryParking({ now: clock.now, whose: () => ENDPOINT });
+  const published: Publication[] = [];
+  const broker = { state: () => 'writable' as const, publish: async (each: Publication) => void published.push(each) };
+  const sets = { inserts: store.insert.bind(store) };
+  const insert: typeof sets.inserts = (rows) => sets.inserts(rows);
+  const park = new Park({ store: { insert }, broker, sums: new Sums(), clock, onParked: () => undefined });
+  return { clock, store, published, park, sets };
+}
+
+describe('what is to wait for its endpoint', () => {
+  test('is parked, and nothing else', async () => {
+    const { store, published, park } = setUp();
+    await park.park(parked());
+    expect([store.count, published]).toEqual([1, []]);
+  });
+
+  test('waits in a queue while Postgres is away', async () => {
+    const { store, published, park } = setUp();
+    store.isAway = true;
+    await park.park(parked());
+    expect([park.isAway, published]).toEqual([true, [WAITS]]);
+  });
+
+  test('waits in a queue too where it is not known to be parked after a second', async () => {
+    const { clock, published, park, sets } = setUp();
+    sets.inserts = () => new Promise(() => undefined);
+    const done = park.park(parked());
+    await clock.runFor(999);
+    expect(published).toEqual([]);
+    await clock.runFor(1);
+    await done;
+    expect(published).toEqual([WAITS]);
+  });
+
+  test('is not parked while Postgres is away where it may wait in no queue', async () => {
+    const { store, published, park } = setUp();
+    store.isAway = true;
+    const { otherwise: _, ...owing } = parked();
+    await expect(park.park(owing)).rejects.toBeInstanceOf(Unavailable);
+    expect(published).toEqual([]);
+  });
+});

@@ -1,0 +1,34 @@
+import { describe, test } from '@jest/globals';
+import { expectBounds, exploreRow, type Row } from './row.ts';
+
+const ARRIVES = { parks: 1, answers: ['delivered', 'full'] } as const;
+
+describe('whatever the interleaving, what is parked is not lost, forked or stuck', () => {
+  test.each<[string, Row]>([
+    [
+      'with retries, and a lease that is lost while its owner lives',
+      {
+        ...{ replicas: 2, parks: 1, answers: ['failed', 'full', 'blocked'] },
+        ...{ faults: 1, kinds: ['lease lost'], requests: 5, copies: 3 },
+      },
+    ],
+    [
+      'with an insert by one of two replicas that nobody hears of, or that fails',
+      {
+        ...{ replicas: 2, parks: 1, answers: ['delivered', 'failed', 'full', 'blocked'] },
+        ...{ faults: 1, kinds: ['commit unheard', 'postgres away', 'unconfirmed'], requests: 4, copies: 3 },
+      },
+    ],
+    ['with owners that die again and again', { ...ARRIVES, faults: 4, kinds: ['crash'], requests: 5, copies: 7 }],
+    [
+      'with two deliveries in one or two hands',
+      { ...ARRIVES, deliveries: 2, faults: 1, kinds: ['crash', 'lease lost'], requests: 2, copies: 2 },
+    ],
+  ])(
+    '%s',
+    async (_what, row) => {
+      expectBounds(row, await exploreRow(row));
+    },
+    120_000,
+  );
+});

@@ -1,0 +1,41 @@
+import { expect } from '@jest/globals';
+import { explore, type Exploration } from './explore.ts';
+import { readDeliverer, type AnswerKind } from './deliverer.ts';
+import type { FaultKind } from './setting.ts';
+
+/** Who there is, what may go wrong how often, and how much of it there may be of one delivery. */
+export type Row = {
+  deliveries?: number;
+  retries?: number;
+  parks?: number;
+  replicas?: number;
+  isBesideSuspects?: boolean;
+  faults: number;
+  kinds: readonly FaultKind[];
+  answers?: readonly AnswerKind[];
+  isRejectable?: boolean;
+  requests: number;
+  copies: number;
+};
+
+export const EVERY_FAULT: readonly FaultKind[] = [
+  ...(['crash', 'cut', 'refused', 'unconfirmed', 'returned'] as const),
+  ...(['expired twice', 'redis away', 'redis forgets', 'throws', 'outage'] as const),
+];
+/** Whatever else can go wrong with what is parked. */
+export const EVERY_FAULT_OF_PARKING: readonly FaultKind[] = ['lease lost', 'postgres away', 'commit unheard'];
+
+export async function exploreRow(row: Row): Promise<Exploration> {
+  const { deliveries = 1, retries = 1, replicas = 1, answers = ['delivered', 'failed'], isRejectable = false } = row;
+  const { parks = 0 } = row;
+  const { isBesideSuspects = false, kinds: faultKinds, faults: faultLimit } = row;
+  const deliverer = await readDeliverer({ retries, parks });
+  const setting = { deliverer, deliveries, replicas, isBesideSuspects, parks, answers, faultKinds, faultLimit };
+  return explore(setting, { retries, requests: row.requests, copies: row.copies, isRejectable });
+}
+
+/** The bounds are not only kept but reached: a smaller one would not be true. */
+export function expectBounds({ requests, copies }: Row, { counterexample, ...most }: Exploration): void {
+  expect(counterexample).toBeUndefined();
+  expect(most).toMatchObject({ requests, copies });
+}
