@@ -3,14 +3,13 @@ import type { Delivery } from '@waybell/line/delivery';
 import type { StepTools } from '@waybell/line/run-step';
 import type { Clock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
-import { microBatch } from '@waybell/runtime/micro-batch';
 import type { ParkReason } from '@waybell/line/messages';
 import { Endpoints, type EndpointsOptions } from '../endpoints/endpoints.ts';
 import type { DeliverStepOptions } from '../deliver-step.ts';
 import type { FindTarget } from '../find-target.ts';
 import { ParkingOwner } from './owner.ts';
 import { Park } from './park.ts';
-import { placeOf, type ParkingStore, type RowKey } from './parking-store.ts';
+import type { ParkingStore, RowKey } from './parking-store.ts';
 import { Sums } from './sums.ts';
 import type { ParkedLimits } from './what-is-over.ts';
 
@@ -37,7 +36,6 @@ export class Flow {
   readonly #options: FlowOptions;
   readonly #sums = new Sums();
   readonly #park: Park;
-  readonly #has: (key: RowKey) => Promise<boolean>;
   #owner: ParkingOwner | undefined;
 
   constructor(options: FlowOptions) {
@@ -50,7 +48,6 @@ export class Flow {
     });
     const onParked = (why: ParkReason) => void (this.timesParked[why] += 1);
     this.#park = new Park({ store, broker, sums: this.#sums, clock, onParked });
-    this.#has = microBatch((keys: RowKey[]) => store.has(keys), { nameOf: placeOf });
   }
 
   /** For the step that delivers. */
@@ -69,7 +66,7 @@ export class Flow {
     const { broker, store } = this.#options;
     return {
       enter: (key, wish) => this.endpoints.enter(key, wish),
-      isParked: (delivery) => this.#has(keyOf(delivery)),
+      isParked: (delivery) => this.#park.isParked(keyOf(delivery)),
       isHeld: (delivery) => this.#owner?.holds(keyOf(delivery)) === true,
       isBlocked: () => broker.state() === 'blocked',
       // It would be found out at the next probe.

@@ -20,7 +20,8 @@ function setUp() {
   const broker = { state: () => 'writable' as const, publish: async (each: Publication) => void published.push(each) };
   const sets = { inserts: store.insert.bind(store) };
   const insert: typeof sets.inserts = (rows) => sets.inserts(rows);
-  const park = new Park({ store: { insert }, broker, sums: new Sums(), clock, onParked: () => undefined });
+  const has = store.has.bind(store);
+  const park = new Park({ store: { insert, has }, broker, sums: new Sums(), clock, onParked: () => undefined });
   return { clock, store, published, park, sets };
 }
 
@@ -47,6 +48,18 @@ describe('what is to wait for its endpoint', () => {
     await clock.runFor(1);
     await done;
     expect(published).toEqual([WAITS]);
+  });
+
+  test('is known to be parked already, but while Postgres is away: then it is attempted, and not waited for', async () => {
+    const { clock, store, park } = setUp();
+    const { row } = parked();
+    await park.park(parked());
+    expect(await park.isParked(row)).toBe(true);
+    store.isAway = true;
+    expect(await park.isParked(row)).toBe(false);
+    store.isAway = false;
+    await clock.runFor(1_000);
+    expect(await park.isParked({ ...row, hop: row.hop + 1 })).toBe(false);
   });
 
   test('is not parked while Postgres is away where it may wait in no queue', async () => {

@@ -3,19 +3,19 @@ import type { Parked, ParkReason } from '@waybell/line/messages';
 import type { Clock } from '@waybell/runtime/clock';
 import { microBatch } from '@waybell/runtime/micro-batch';
 import { Unavailable } from '@waybell/runtime/unavailable';
-import { placeOf, type ParkingStore } from './parking-store.ts';
+import { placeOf, type ParkingStore, type RowKey } from './parking-store.ts';
 import type { Sums } from './sums.ts';
 
 export type ParkOptions = {
-  store: Pick<ParkingStore, 'insert'>;
+  store: Pick<ParkingStore, 'insert' | 'has'>;
   broker: Pick<Broker, 'publish' | 'state'>;
   sums: Sums;
   clock: Clock;
   onParked: (why: ParkReason) => void;
 };
 
-/** What is not committed by then goes to a waiting queue; what comes back from there finds out whether it was after all. */
-const COMMIT_LIMIT_MS = 1_000;
+/** What is not answered by then is not waited for: what comes back from a waiting queue finds out whether it was parked after all. */
+const ANSWER_LIMIT_MS = 1_000;
 /** For so long nothing else tries, so that each need not wait for its own limit. */
 const AWAY_MS = 1_000;
 
@@ -23,11 +23,13 @@ const AWAY_MS = 1_000;
 export class Park {
   readonly #options: ParkOptions;
   readonly #insert: (parked: Parked) => Promise<void>;
+  readonly #has: (key: RowKey) => Promise<boolean>;
   #awayUntil = -Infinity;
 
   constructor(options: ParkOptions) {
     this.#options = options;
     this.#insert = microBatch<Parked, void>((parked) => this.#insertAll(parked), { nameOf: ({ row }) => placeOf(row) });
+    this.#has = microBatch((keys: RowKey[]) => options.store.has(keys), { nameOf: placeOf });
   }
 
   get isAway(): boolean {
@@ -38,9 +40,15 @@ export class Park {
   readonly park = async (parked: Parked): Promise<void> => {
     const { otherwise, row } = parked;
     if (otherwise === undefined) await this.#insert(parked);
-    else if (this.isAway || !(await this.#isInsertedInTime(parked))) await this.#wait(otherwise);
+    else if ((await this.#inTime(() => this.#insert(parked).then(() => true))) !== true) await this.#wait(otherwise);
     this.#options.onParked(row.why);
   };
+
+  /**
+   * Whether that is parked, moved at least so often. While Postgres is away it is taken not to be: nobody can take it from
+   * there either, and once what follows is remembered it is known as a repeat.
+   */
+  readonly isParked = async (key: RowKey): Promise<boolean> => (await this.#inTime(() => this.#has(key))) === true;
 
   async #insertAll(parked: readonly Parked[]): Promise<void[]> {
     await this.#options.store.insert(parked.map(({ row }) => row));
@@ -48,20 +56,20 @@ export class Park {
     return [];
   }
 
-  async #isInsertedInTime(parked: Parked): Promise<boolean> {
+  /** What Postgres answers; undefined where it does not, or not in time. */
+  async #inTime<T>(ask: () => Promise<T>): Promise<T | undefined> {
+    if (this.isAway) return undefined;
     const { clock } = this.#options;
     const ended = new AbortController();
+    const late = clock.sleep(ANSWER_LIMIT_MS, ended.signal).then(() => undefined);
     try {
-      const isInTime = await Promise.race([
-        this.#insert(parked).then(() => true),
-        clock.sleep(COMMIT_LIMIT_MS, ended.signal).then(() => false),
-      ]);
-      if (!isInTime) this.#awayUntil = clock.now() + AWAY_MS;
-      return isInTime;
+      const answer = await Promise.race([ask(), late]);
+      if (answer === undefined) this.#awayUntil = clock.now() + AWAY_MS;
+      return answer;
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error;
       this.#awayUntil = clock.now() + AWAY_MS;
-      return false;
+      return undefined;
     } finally {
       ended.abort();
     }
