@@ -92,6 +92,7 @@ describe.each(STANDS)('what is parked %s', (_, start) => {
         ['one', 'half', 'other half'],
         ['other', 'large'],
       ]);
+      expect(taken.map(({ isCut }) => isCut)).toEqual([true, true]);
     });
 
     test('takes nothing before its time, unless what is old is asked for', async () => {

@@ -28,7 +28,8 @@ export type Wanted = {
   madeBefore?: number;
 };
 
-export type Taken = { endpoint: string; rows: ParkedRow[] };
+/** `isCut`: fewer than were wanted, because more would weigh too much. */
+export type Taken = { endpoint: string; rows: ParkedRow[]; isCut?: boolean };
 
 /** What is parked for an account; bytes are those of bodies. */
 export type Sum = { account: string; rows: number; bytes: number };

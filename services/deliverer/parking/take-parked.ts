@@ -21,10 +21,12 @@ const TAKE = {
         order by p.created_at, p.delivery, p.attempt, p.hop limit w.most
       ) p
     ), counted as (
-      select *, row_number() over oldest as rank, sum(size) over oldest as bytes from candidate
+      select *, row_number() over oldest as rank, sum(size) over oldest as bytes,
+        least(most, count(*) over (partition by place)) as found
+      from candidate
       window oldest as (partition by place order by created_at, delivery, attempt, hop, subscription rows unbounded preceding)
     )
-    select c.place, c.rank, p.* from counted c cross join lateral (
+    select c.place, c.rank, c.found::int, p.* from counted c cross join lateral (
       select subscription, created_at::float8 as "createdAt", delivery, attempt, hop, why, action, note, traceparent, body, owed
       from waybell.parked p
       where (p.subscription, p.created_at, p.delivery, p.attempt, p.hop)
@@ -52,6 +54,8 @@ const OLDEST = {
 
 type TakenRow = {
   place: number;
+  /** How many there are of those that are wanted, however much they weigh. */
+  found: number;
   subscription: string;
   createdAt: number;
   delivery: string;
@@ -73,8 +77,12 @@ export function takeIn(ask: Ask): Pick<ParkingStore, 'take' | 'oldest'> {
       const taken = wanted.map(({ endpoint }) => ({ endpoint, rows: new Array<ParkedRow>() }));
       const columns = columnsOf(wanted);
       if (columns[0]?.length === 0) return taken;
-      for (const row of await ask<TakenRow>(TAKE, columns)) taken[row.place]?.rows.push(readRow(row));
-      return taken;
+      const found = new Map<number, number>();
+      for (const row of await ask<TakenRow>(TAKE, columns)) {
+        taken[row.place]?.rows.push(readRow(row));
+        found.set(row.place, row.found);
+      }
+      return taken.map((each, place) => (each.rows.length < (found.get(place) ?? 0) ? { ...each, isCut: true } : each));
     },
     async oldest(subscriptions) {
       if (subscriptions.length === 0) return new Map();

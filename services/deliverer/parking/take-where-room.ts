@@ -57,8 +57,7 @@ export class TakeWhereRoom {
         const beganAt = clock.now();
         const taken = await store.take(looks.map(({ wanted }) => wanted));
         const byEndpoint = new Map(taken.map((each) => [each.endpoint, each]));
-        for (const look of looks)
-          this.#took(look, byEndpoint.get(look.owned.endpoint)?.rows ?? [], clock.now() - beganAt);
+        for (const look of looks) this.#took(look, byEndpoint.get(look.owned.endpoint), clock.now() - beganAt);
         this.#tellOfNothing(looks);
       }
     } catch (error) {
@@ -117,10 +116,14 @@ export class TakeWhereRoom {
     };
   }
 
-  #took({ owned, rows: most, isRestart, wanted }: Look, rows: Taken['rows'], tookMs: number): void {
+  #took({ owned, rows: most, isRestart, wanted }: Look, taken: Taken | undefined, tookMs: number): void {
     const { inHand, clock, isPaused } = this.#options;
-    owned.isAtEnd = rows.length < wanted.limit;
-    if (owned.isAtEnd) this.#wanting.delete(owned);
+    const rows = taken?.rows ?? [];
+    owned.isAtEnd = rows.length < wanted.limit && taken?.isCut !== true;
+    // Behind the others, who may be more than one statement looks through.
+    this.#wanting.delete(owned);
+    if (!owned.isAtEnd) this.#wanting.add(owned);
+    else owned.roomSince = undefined;
     if (isRestart || owned.isAtEnd) owned.restartAt = clock.now() + Math.max(RESTART_MS, RESTART_TIMES * tookMs);
     if (isPaused() || this.#options.owned.get(owned.endpoint) !== owned) return;
     let left = most;

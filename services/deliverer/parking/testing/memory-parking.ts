@@ -113,7 +113,7 @@ export class MemoryParking implements ParkingStore {
 
   async take(wanted: readonly Wanted[]): Promise<Taken[]> {
     this.#beThere();
-    return wanted.map((each) => ({ endpoint: each.endpoint, rows: this.#takeOf(each) }));
+    return wanted.map((each) => ({ endpoint: each.endpoint, ...this.#takeOf(each) }));
   }
 
   async oldest(subscriptions: readonly string[]): Promise<Map<string, { createdAt: number; mayBeTakenInMs: number }>> {
@@ -174,7 +174,7 @@ export class MemoryParking implements ParkingStore {
     });
   }
 
-  #takeOf({ after, limit, madeBefore }: Wanted): ParkedRow[] {
+  #takeOf({ after, limit, madeBefore }: Wanted): Pick<Taken, 'rows' | 'isCut'> {
     const now = this.#now();
     const found: KeptRow[] = [];
     for (const [subscription, key] of after) {
@@ -189,10 +189,11 @@ export class MemoryParking implements ParkingStore {
     let bytes = 0;
     const oldest = after.size === 1 ? found : found.toSorted(compareKeys).slice(0, limit);
     const tooMany = oldest.findIndex((row, index) => (bytes += row.body.length) > MOST_BYTES && index > 0);
-    return oldest.slice(0, tooMany === -1 ? limit : tooMany).map((row) => {
+    const rows = oldest.slice(0, tooMany === -1 ? limit : tooMany).map((row) => {
       const { notBefore: _, ...taken } = row;
       return taken;
     });
+    return tooMany === -1 ? { rows } : { rows, isCut: true };
   }
 
   #waitMs(rows: MemoryRows): number {
