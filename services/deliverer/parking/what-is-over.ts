@@ -1,6 +1,7 @@
 import type { Clock } from '@waybell/runtime/clock';
 import { dropReason } from '../drop-reason.ts';
 import type { FindTarget } from '../find-target.ts';
+import { Unavailable } from '@waybell/runtime/unavailable';
 import { EndParked } from './end-parked.ts';
 import type { Owned } from './owned.ts';
 import type { ParkingStore } from './parking-store.ts';
@@ -86,7 +87,13 @@ export class WhatIsOver {
   }
 
   async #see(subscription: string): Promise<void> {
-    const isOver = dropReason(await this.#options.findTarget(subscription)) !== undefined;
+    let isOver = false;
+    try {
+      isOver = dropReason(await this.#options.findTarget(subscription)) !== undefined;
+    } catch (error) {
+      if (error instanceof Unavailable) throw error;
+      // It cannot be read, such as without its key: no matter of the others, and whoever handles its deliveries says so.
+    }
     this.#toSee.delete(subscription);
     if (isOver) this.#end(subscription);
     else this.#ends.stop(subscription);

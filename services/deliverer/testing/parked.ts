@@ -41,6 +41,7 @@ export class AnOwner implements AsyncDisposable {
   readonly taken = new Map<string, Source>();
   readonly cut: string[] = [];
   target: Target = TARGET;
+  findTarget = async (): Promise<Target> => this.target;
   state: BrokerState = 'writable';
 
   constructor({ most = 1_000 }: { most?: number } = {}) {
@@ -53,7 +54,7 @@ export class AnOwner implements AsyncDisposable {
       endpoints: this.endpoints.endpoints,
       sums: new Sums(),
       broker: { state: () => this.state, onState: () => undefined },
-      findTarget: async () => this.target,
+      findTarget: () => this.findTarget(),
       parked: { held: limit, ofAccount: { ...limit, rows: most }, ofAll: limit },
       maxAgeMs: MAX_AGE_MS,
       clock: this.clock,
@@ -72,7 +73,7 @@ export class AnOwner implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     const closed = this.owner[Symbol.asyncDispose]();
-    await this.clock.runFor(1_000);
+    await this.clock.runFor(3_000);
     await closed;
   }
 }
