@@ -83,6 +83,53 @@ describe('whoever owns what is parked', () => {
   });
 });
 
+describe('whoever owns what is parked, while Postgres is slow', () => {
+  test('keeps its lease however long it takes to count what is parked, and sees what is new', async () => {
+    await using own = new AnOwner();
+    own.store.recount = () => own.clock.sleep(10 * LEASE_MS);
+    await own.store.insert([aRow('one')]);
+    await own.clock.runFor(2 * LEASE_MS);
+    own.taken.get('one')?.acknowledge();
+    await own.store.insert([aRow('two')]);
+    await own.clock.runFor(2_500);
+    expect([own.names, own.cut]).toEqual([['one', 'two'], []]);
+  });
+
+  test('takes nothing that another owns by the time it hears of it', async () => {
+    await using own = new AnOwner();
+    await own.clock.runFor(1_500);
+    const { dueHeads, lease } = own.store;
+    own.store.lease = () => Promise.reject(new Error('too slow'));
+    own.store.dueHeads = async (shards) => {
+      const heads = await dueHeads.call(own.store, shards);
+      await own.clock.sleep(LEASE_MS);
+      return heads;
+    };
+    await own.store.insert([aRow('one')]);
+    await own.clock.runFor(LEASE_MS + 500);
+    await lease.call(own.store, 'another', new Set());
+    await own.clock.runFor(LEASE_MS / 2);
+    expect(own.names).toEqual([]);
+  });
+
+  test('takes what is new, and ends what is too much, though one subscription cannot be read', async () => {
+    await using own = new AnOwner({ most: 2 });
+    own.findTarget = () => Promise.reject(new Error('there is no such key'));
+    const of = { notBeforeMs: 3_600_000 };
+    await own.store.insert([3, 1, 2].map((at) => aRow(`row ${at}`, { createdAt: at, ...of })));
+    await own.clock.runFor(3_000);
+    expect(own.names).toEqual(['row 1']);
+  });
+
+  test('is not held up by one that stays in hand, however much each weighs', async () => {
+    await using own = new AnOwner();
+    const body = Buffer.alloc(700 * 2 ** 10);
+    await own.store.insert(['one', 'two', 'three'].map((name) => aRow(name, { body })));
+    await own.clock.runFor(1_000);
+    expect(own.names).toHaveLength(3);
+  });
+});
+
 describe('what is parked and over', () => {
   test('leaves without room where nobody is to have it, within a second of that', async () => {
     await using own = new AnOwner();

@@ -10,7 +10,7 @@ import type { Endpoints } from '../endpoints/endpoints.ts';
 import type { FindTarget } from '../find-target.ts';
 import { Lease } from './lease.ts';
 import { Owned, type OwnedEndpoint } from './owned.ts';
-import { RENEW_MS, type ParkingStore, type RowKey } from './parking-store.ts';
+import { RENEW_MS, type Head, type ParkingStore, type RowKey } from './parking-store.ts';
 import { RemoveSettled } from './remove-settled.ts';
 import { RowsInHand } from './rows-in-hand.ts';
 import type { Sums } from './sums.ts';
@@ -49,14 +49,18 @@ export class ParkingOwner {
   readonly #removal: RemoveSettled;
   readonly #pausedFor = new Set<string>();
   readonly #work: AsyncDisposable[];
-  /** What the last look came to is not known: heads may have been missed. */
+  readonly #onFailed: (error: unknown) => void;
+  /** What a look came to is not known, or shards are new: heads may have been missed. */
   #isUnsure = false;
+  /** Shards that were taken over: what is parked of them is to be counted. */
+  readonly #toCount = new Set<number>();
   #last: Promise<void> = Promise.resolve();
 
   constructor(options: OwnerOptions, consuming: Consuming) {
     this.#options = options;
     const { store, broker, parked, clock, log } = options;
-    const onFailed = complainer(log, COMPLAINT, clock);
+    this.#onFailed = complainer(log, COMPLAINT, clock);
+    const onFailed = this.#onFailed;
     this.#lease = new Lease({ store, owner: randomUUID(), clock, onLost: (isLost) => this.#lose(isLost) });
     const onSettled = () => void this.#removal.go();
     this.#inHand = new RowsInHand({ consuming, onSettled, onFreed: ({ endpoint }) => this.hasRoom(endpoint) });
@@ -68,11 +72,13 @@ export class ParkingOwner {
     this.#removal = new RemoveSettled(common);
     broker.onState((state) => state === 'writable' && this.#take.go());
     const again = (intervalMs: number, work: () => Promise<void>) =>
-      repeatedly(() => this.#inTurn(work), { intervalMs, beginsAtOnce: true, complaint: COMPLAINT, log, clock });
+      repeatedly(work, { intervalMs, beginsAtOnce: true, complaint: COMPLAINT, log, clock });
     this.#work = [
+      // Beside the others: a look that takes long must not cost the lease, and to count millions takes longer than one.
       again(RENEW_MS, () => this.#renew()),
-      again(LOOK_MS, () => this.#look()),
-      again(REVIEW_MS, () => this.#over.findTooOld()),
+      again(LOOK_MS, () => this.#recount()),
+      again(LOOK_MS, () => this.#inTurn(() => this.#look())),
+      again(REVIEW_MS, () => this.#inTurn(() => this.#over.findTooOld())),
     ];
   }
 
@@ -141,8 +147,16 @@ export class ParkingOwner {
     const fresh = await this.#lease.renew(this.#inHand.shards());
     if (fresh.length === 0) return;
     this.#isUnsure = true;
-    await this.#look();
-    await this.#options.store.recount(fresh);
+    for (const shard of fresh) this.#toCount.add(shard);
+    void this.#inTurn(() => this.#look()).catch(this.#onFailed);
+  }
+
+  /** One at a time: each has a limit of its own. */
+  async #recount(): Promise<void> {
+    for (const shard of this.#toCount) {
+      await this.#options.store.recount([shard]);
+      this.#toCount.delete(shard);
+    }
   }
 
   async #look(): Promise<void> {
@@ -161,20 +175,29 @@ export class ParkingOwner {
 
   /** What is new, or what something happened to; all there is, where that may have been missed. */
   async #meetHeads(shards: readonly number[]): Promise<void> {
-    const { store, endpoints } = this.#options;
+    const { store } = this.#options;
     const areAll = this.#isUnsure;
-    this.#isUnsure = true;
-    for (const head of areAll ? await store.heads(shards) : await store.dueHeads(shards)) {
-      const { owned, isKnown } = this.#owned.put(head);
-      this.#over.changed(head.subscription);
-      // What hung when another had it hangs for this process too, until it answers.
-      endpoints.room(owned);
-      // Something happened to the subscription, or somebody had it answer.
-      if (isKnown && !areAll) endpoints.probeSoon(owned.endpoint);
-      owned.restartAt = -Infinity;
-      this.#take.want(owned);
-    }
+    // Before it is asked: shards may be new meanwhile.
     this.#isUnsure = false;
+    const heads = await (areAll ? store.heads(shards) : store.dueHeads(shards)).catch((error: unknown) => {
+      this.#isUnsure = true;
+      throw error;
+    });
+    const owned = new Set(this.#lease.shards());
+    // The lease may have ended meanwhile: what another owns now is none of its business.
+    for (const head of heads.filter(({ shard }) => owned.has(shard))) this.#meet(head, areAll);
+  }
+
+  #meet(head: Head, isOneOfAll: boolean): void {
+    const { endpoints } = this.#options;
+    const { owned, isKnown } = this.#owned.put(head);
+    this.#over.changed(head.subscription);
+    // What hung when another had it hangs for this process too, until it answers.
+    endpoints.room(owned);
+    // Something happened to the subscription, or somebody had it answer.
+    if (isKnown && !isOneOfAll) endpoints.probeSoon(owned.endpoint);
+    owned.restartAt = -Infinity;
+    this.#take.want(owned);
   }
 
   async #markHung(): Promise<void> {
@@ -207,6 +230,7 @@ export class ParkingOwner {
 
   #lose(isLost: (shard: number) => boolean): void {
     this.#owned.removeShards(isLost);
+    for (const shard of this.#toCount) if (isLost(shard)) this.#toCount.delete(shard);
     this.#inHand.cut(({ shard }) => isLost(shard));
   }
 }
