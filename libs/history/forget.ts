@@ -25,12 +25,15 @@ export async function forget(postgres: Queryable, subject: string): Promise<Forg
        where e.event = about.event and e.rejected_detail is not null returning e.event
      ), place as (${placesOf('sent')}
      ), parked as (
-       update waybell.parked p set body = null, owed = ((p.owed::jsonb - 'body') #- '{answer,body}')::text from place
+       update waybell.parked p set body = null, owed = (
+         select string_agg(((written::jsonb - 'body') #- '{answer,body}')::text, e'\n' order by number)
+         from unnest(string_to_array(p.owed, e'\n')) with ordinality as owed (written, number)
+       ) from place
        where p.subscription = place.subscription and p.created_at = place.created_at and p.delivery = place.delivery::text
          and p.body is not null
        returning p.subscription
      ), due as (
-       -- Their owner ends them: it looks at once at what is due. In order, as everybody locks them.
+       -- Their owner ends them in their turn, and looks at once whether that has come. In order, as everybody locks them.
        update waybell.parked_heads set look_at = now() where subscription in (
          select subscription from waybell.parked_heads where subscription in (select subscription from parked)
          order by subscription for no key update)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { park, unpark, type Delivery } from '@waybell/line/delivery';
+import { unpark, type Delivery } from '@waybell/line/delivery';
 import type { Outgoing } from '@waybell/line/messages';
 import { readConfig } from './config.ts';
 import { deliverStep, type DeliverStepOptions } from './deliver-step.ts';

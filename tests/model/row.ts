@@ -1,4 +1,3 @@
-import { expect } from '@jest/globals';
 import { explore, type Exploration } from './explore.ts';
 import { readDeliverer, type AnswerKind } from './deliverer.ts';
 import type { FaultKind } from './setting.ts';
@@ -32,10 +31,4 @@ export async function exploreRow(row: Row): Promise<Exploration> {
   const deliverer = await readDeliverer({ retries, parks });
   const setting = { deliverer, deliveries, replicas, isBesideSuspects, parks, answers, faultKinds, faultLimit };
   return explore(setting, { retries, requests: row.requests, copies: row.copies, isRejectable });
-}
-
-/** The bounds are not only kept but reached: a smaller one would not be true. */
-export function expectBounds({ requests, copies }: Row, { counterexample, ...most }: Exploration): void {
-  expect(counterexample).toBeUndefined();
-  expect(most).toMatchObject({ requests, copies });
 }

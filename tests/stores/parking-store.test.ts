@@ -43,6 +43,7 @@ describe.each(STANDS)('what is parked %s', (_, start) => {
       await stand.store.insert([aRow(one, 'a', { createdAt: 1 }), aRow(other, 'c', { createdAt: 3 })]);
       expect(await names([one, other])).toEqual(['a', 'b', 'c', 'd']);
       expect(await names([one, other], { limit: 3 })).toEqual(['a', 'b', 'c']);
+      expect(await names(other, { limit: 1 })).toEqual(['b']);
     });
 
     test('goes on after what each subscription was read up to, whether or not that is there still', async () => {

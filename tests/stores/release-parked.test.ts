@@ -79,9 +79,7 @@ describe('releasing what is parked', () => {
     expect(await release()).toEqual({ deliveries: 2, records: 0 });
     const found = await released();
     const byGuid = (one: Delivery, other: Delivery) => one.guid.localeCompare(other.guid);
-    expect(found.toSorted(byGuid)).toEqual(
-      deliveries.toSorted(byGuid).map((delivery) => ({ ...delivery, hop: 2, mayBeParked: true })),
-    );
+    expect(found.toSorted(byGuid)).toEqual(deliveries.toSorted(byGuid).map((delivery) => ({ ...delivery, hop: 2 })));
     for (const table of ['parked', 'parked_heads'])
       expect((await store.postgres.query(`select from waybell.${table}`)).rowCount).toBe(0);
     const { rows } = await store.postgres.query('select rows::int, bytes::int from waybell.parked_sums');

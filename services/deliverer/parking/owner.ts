@@ -133,7 +133,9 @@ export class ParkingOwner {
   }
 
   get #isPaused(): boolean {
-    return this.#pausedFor.size > 0 || this.#options.broker.state() !== 'writable';
+    // What was taken while the lease ran out is no longer its own.
+    const isOwner = this.#lease.shards().length > 0;
+    return !isOwner || this.#pausedFor.size > 0 || this.#options.broker.state() !== 'writable';
   }
 
   /** One after the other: a head that is deleted here must not be met there. */

@@ -9,7 +9,10 @@ import { MemoryParking } from './testing/memory-parking.ts';
 
 const WAITS: Publication = { kind: 'publish', exchange: 'waiting', routingKey: 'key', body: Buffer.from('{}') };
 const parked = (what: Partial<Parked> = {}): Parked => ({
-  ...{ kind: 'park', row: aRow('one'), account: ENDPOINT.account, otherwise: WAITS },
+  kind: 'park',
+  row: aRow('one'),
+  account: ENDPOINT.account,
+  otherwise: WAITS,
   ...what,
 });
 
@@ -46,8 +49,8 @@ describe('what is to wait for its endpoint', () => {
     await clock.runFor(999);
     expect(published).toEqual([]);
     await clock.runFor(1);
-    await done;
     expect(published).toEqual([WAITS]);
+    await done;
   });
 
   test('is known to be parked already, but while Postgres is away: then it is attempted, and not waited for', async () => {

@@ -1,7 +1,7 @@
 import type { BrokerState } from '@waybell/line/broker/link';
 import type { ParkedRow, Source } from '@waybell/line/messages';
 import { createLog } from '@waybell/runtime/log';
-import { TurnedClock } from '@waybell/runtime/turned-clock';
+import type { TurnedClock } from '@waybell/runtime/turned-clock';
 import { endpointKey } from '../endpoints/endpoint.ts';
 import type { Target } from '../find-target.ts';
 import { ParkingOwner } from '../parking/owner.ts';
