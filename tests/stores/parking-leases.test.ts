@@ -62,12 +62,16 @@ describe.each(STANDS)('leases %s', (_, start) => {
     expect(await renew(one)).toEqual(ALL_SHARDS);
     const given = await renew(other);
     expect(given).toEqual([]);
-    expect(await renew(one, new Set(ALL_SHARDS))).toEqual(ALL_SHARDS);
+    const { owned, leaving } = await stand.store.lease(one, new Set(ALL_SHARDS));
+    expect(owned).toEqual(ALL_SHARDS);
     const kept = await renew(one);
     expect(kept.length).toBe(16);
+    // Of these it was to take no more.
+    expect(leaving).toEqual(ALL_SHARDS.filter((shard) => !kept.includes(shard)));
     expect(await stand.store.lease(other, NONE)).toEqual({
       owned: ALL_SHARDS.filter((shard) => !kept.includes(shard)),
       taken: ALL_SHARDS.filter((shard) => !kept.includes(shard)),
+      leaving: [],
     });
   });
 
@@ -77,8 +81,8 @@ describe.each(STANDS)('leases %s', (_, start) => {
     await stand.later(LEASE_MS - 1_000);
     expect(await renew(other)).toEqual([]);
     await stand.later(2_000);
-    expect(await stand.store.lease(other, NONE)).toEqual({ owned: ALL_SHARDS, taken: ALL_SHARDS });
-    expect(await stand.store.lease(one, new Set(ALL_SHARDS))).toEqual({ owned: [], taken: [] });
+    expect(await stand.store.lease(other, NONE)).toEqual({ owned: ALL_SHARDS, taken: ALL_SHARDS, leaving: [] });
+    expect(await stand.store.lease(one, new Set(ALL_SHARDS))).toEqual({ owned: [], taken: [], leaving: [] });
     const kept = await renew(other);
     const { owned, taken } = await stand.store.lease(one, NONE);
     expect(taken).toEqual(owned);
@@ -89,7 +93,7 @@ describe.each(STANDS)('leases %s', (_, start) => {
     const [one = ''] = owners(1);
     await renew(one);
     await stand.later(10 * LEASE_MS);
-    expect(await stand.store.lease(one, NONE)).toEqual({ owned: ALL_SHARDS, taken: [] });
+    expect(await stand.store.lease(one, NONE)).toEqual({ owned: ALL_SHARDS, taken: [], leaving: [] });
   });
 
   test('that are released go to another at once, and nobody died', async () => {
@@ -98,7 +102,7 @@ describe.each(STANDS)('leases %s', (_, start) => {
     await stand.store.insert([aRow(subscribed, 'a')]);
     await renew(one);
     await stand.store.release(one);
-    expect(await stand.store.lease(other, NONE)).toEqual({ owned: ALL_SHARDS, taken: ALL_SHARDS });
+    expect(await stand.store.lease(other, NONE)).toEqual({ owned: ALL_SHARDS, taken: ALL_SHARDS, leaving: [] });
     expect(await deathsOf(subscribed.subscription)).toBe(0);
   });
 

@@ -1,7 +1,7 @@
 import type { Clock } from '@waybell/runtime/clock';
 import { hostLimits } from './account.ts';
 import type { Ending, EndpointKey, Entry, Room, Wish } from './endpoint.ts';
-import { InHand } from './in-hand.ts';
+import { ACCOUNT_TIMES, InHand } from './in-hand.ts';
 import type { KnownEndpoint, Request } from './known-endpoint.ts';
 import { KnownEndpoints, type KnownEndpointsOptions } from './known-endpoints.ts';
 import { Lines } from './line.ts';
@@ -20,9 +20,6 @@ export type EndpointsOptions = Omit<KnownEndpointsOptions, 'startSize' | 'host'>
   maxInHandEach: number;
   maxInHand: number;
 };
-
-/** What waits in hand for one account, as a multiple of what may for one endpoint. */
-const ACCOUNT_TIMES = 2;
 
 /**
  * Says who may make a request now, so that nobody waits behind an endpoint that hangs but what is for that endpoint
@@ -102,7 +99,6 @@ export class Endpoints {
       inHand: this.#inHand.count,
       endpoints: this.#known.count,
       hung: this.#known.countHung(),
-      /** How often somebody was told so. */
       full: { ...this.#full },
     };
   }
@@ -195,6 +191,12 @@ export class Endpoints {
     return { kind: 'full', why };
   }
 
+  /** One may stay to be the next probe, but where probes wait in turn: it would hold what others need in hand. */
+  #dismissParked({ waiting }: KnownEndpoint): void {
+    const areAll = !this.#slots.isHungHalfFree();
+    for (const waiter of waiting.parked({ areAll })) this.#dismiss(waiter);
+  }
+
   #dismiss(waiter: Waiter): void {
     this.#inHand.remove(waiter);
     waiter.resolve(this.#tellFull(waiter.endpoint));
@@ -203,7 +205,7 @@ export class Endpoints {
   /** Something happened to the endpoint that may concern those that wait, for it or for others. */
   #look(endpoint: KnownEndpoint): void {
     this.#listen(endpoint);
-    if (endpoint.hungSince !== undefined) for (const waiter of endpoint.waiting.surplus()) this.#dismiss(waiter);
+    if (endpoint.hungSince !== undefined) this.#dismissParked(endpoint);
     this.#settle(endpoint);
     this.#serve();
   }

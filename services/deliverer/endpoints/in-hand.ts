@@ -9,6 +9,9 @@ export type InHandOptions = {
   onExpired: (waiter: Waiter) => boolean;
 };
 
+/** What waits in hand for one account, as a multiple of what may for one endpoint. */
+export const ACCOUNT_TIMES = 2;
+
 /** All deliveries that wait in hand, and until when the fresh ones do. */
 export class InHand {
   readonly #options: InHandOptions;

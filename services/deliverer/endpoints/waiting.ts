@@ -43,12 +43,12 @@ export class Waiting {
     return mine ?? others;
   }
 
-  /** Parked ones beside the one that came first. */
-  *surplus(): Iterable<Waiter> {
-    let isFirst = true;
+  /** Parked ones: all, or all beside the one that came first. */
+  *parked({ areAll }: { areAll: boolean }): Iterable<Waiter> {
+    let isIncluded = areAll;
     for (const waiter of this.#byWish.parked) {
-      if (!isFirst) yield waiter;
-      isFirst = false;
+      if (isIncluded) yield waiter;
+      isIncluded = true;
     }
   }
 }

@@ -24,6 +24,7 @@ export type EndParkedOptions = {
   limit: number;
   clock: Clock;
   isPaused: () => boolean;
+  isLeaving: (shard: number) => boolean;
   onFailed: (error: unknown) => void;
 };
 
@@ -69,6 +70,7 @@ export class EndParked {
         if (!isPaused() && inHand.count < limit) await this.#endSome(over);
       } catch (error) {
         onFailed(error);
+        if (this.#all.delete(over.name)) this.#all.set(over.name, over);
         pauseMs = PAUSE_AFTER_FAILURE_MS;
       }
       await clock.sleep(pauseMs);
@@ -80,7 +82,8 @@ export class EndParked {
     const { store, owned, inHand, isPaused } = this.#options;
     const { name, account, after, isOverLimit, madeBefore = Number.MAX_SAFE_INTEGER } = over;
     const limit = Math.min(MOST_ROWS, over.left);
-    const [taken] = await store.take([{ endpoint: name, after: new Map(after), limit, madeBefore }]);
+    const wanted = { endpoint: name, after: new Map(after), limit, madeBefore };
+    const [taken] = await inHand.reading(() => store.take([wanted]));
     const rows = taken?.rows ?? [];
     // Something else came in between: the whole of it is looked at again.
     if (this.#all.get(name) !== over || isPaused()) return;
@@ -88,11 +91,13 @@ export class EndParked {
       after.set(row.subscription, row);
       over.left -= 1;
       const of = owned.of(row.subscription);
-      if (of === undefined || inHand.has(row)) continue;
+      if (of === undefined || inHand.has(row) || this.#options.isLeaving(of.shard)) continue;
       const { endpoint, shard } = of;
       inHand.take({ row, account, endpoint, shard }, { deliveryCount: 0, isOverLimit });
     }
     const isOwned = over.subscriptions.some((subscription) => owned.of(subscription) !== undefined);
-    if (!isOwned || rows.length === 0 || over.left <= 0) this.#all.delete(name);
+    // Behind the others, of which none is to wait for a million of one.
+    this.#all.delete(name);
+    if (isOwned && rows.length > 0 && over.left > 0) this.#all.set(name, over);
   }
 }

@@ -17,6 +17,7 @@ export type LeaseOptions = {
 export class Lease {
   readonly #options: LeaseOptions;
   #shards: ReadonlySet<number> = new Set();
+  #leaving: ReadonlySet<number> = new Set();
   #until = -Infinity;
   #timer: Timer | undefined;
 
@@ -30,21 +31,30 @@ export class Lease {
     return [...this.#shards];
   }
 
-  /** Resolves with the shards that are new. `keep`: those of which there are rows in hand. */
+  /** Another is to have it: what is in hand of it comes to its end, and no more is taken. */
+  isLeaving(shard: number): boolean {
+    return this.#leaving.has(shard);
+  }
+
+  /** Resolves with the shards that are new, or stay after all. `keep`: those of which there are rows in hand. */
   async renew(keep: ReadonlySet<number>): Promise<number[]> {
     const { store, owner, clock, onLost } = this.#options;
     const askedAt = clock.now();
-    const { owned, taken } = await store.lease(owner, keep);
+    const { owned, taken, leaving } = await store.lease(owner, keep);
     this.#check();
     const [before, now, fresh] = [this.#shards, new Set(owned), new Set(taken)];
     // One that another had in between is lost, even though it is here again.
     const isLost = (shard: number) => before.has(shard) && (!now.has(shard) || fresh.has(shard));
+    const wasLeaving = this.#leaving;
+    this.#leaving = new Set(leaving);
     this.#shards = now;
     this.#until = askedAt + LEASE_MS;
     this.#watch();
     if ([...before].some(isLost)) onLost(isLost);
     this.#check();
-    return [...this.#shards].filter((shard) => fresh.has(shard) || !before.has(shard));
+    return [...this.#shards].filter(
+      (shard) => fresh.has(shard) || !before.has(shard) || (wasLeaving.has(shard) && !this.isLeaving(shard)),
+    );
   }
 
   async release(): Promise<void> {

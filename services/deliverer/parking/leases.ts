@@ -50,7 +50,7 @@ export function leasesIn(postgres: Postgres): Pick<ParkingStore, 'lease' | 'rele
   return {
     async lease(owner, keep) {
       // The transaction begins after this, and by its clock the lease ends: never before it does by the owner's.
-      const { owned, taken } = await whenAvailable(postgres, () =>
+      const { owned, taken, leaving } = await whenAvailable(postgres, () =>
         inTransaction(postgres, async (client) => {
           const settled = settleLeases(await lock(client), {
             owner,
@@ -61,7 +61,7 @@ export function leasesIn(postgres: Postgres): Pick<ParkingStore, 'lease' | 'rele
           return settled;
         }),
       );
-      return { owned, taken };
+      return { owned, taken, leaving };
     },
     async release(owner) {
       await whenAvailable(postgres, () => postgres.query({ ...RELEASE, values: [owner] }));

@@ -8,6 +8,7 @@ import type { Log } from '@waybell/runtime/log';
 import { repeatedly } from '@waybell/runtime/repeatedly';
 import type { Endpoints } from '../endpoints/endpoints.ts';
 import type { FindTarget } from '../find-target.ts';
+import { CountParked } from './count-parked.ts';
 import { Lease } from './lease.ts';
 import { Owned, type OwnedEndpoint } from './owned.ts';
 import { RENEW_MS, type Head, type ParkingStore, type RowKey } from './parking-store.ts';
@@ -52,8 +53,7 @@ export class ParkingOwner {
   readonly #onFailed: (error: unknown) => void;
   /** What a look came to is not known, or shards are new: heads may have been missed. */
   #isUnsure = false;
-  /** Shards that were taken over: what is parked of them is to be counted. */
-  readonly #toCount = new Set<number>();
+  readonly #count: CountParked;
   #last: Promise<void> = Promise.resolve();
 
   constructor(options: OwnerOptions, consuming: Consuming) {
@@ -61,10 +61,19 @@ export class ParkingOwner {
     const { store, broker, parked, clock, log } = options;
     this.#onFailed = complainer(log, COMPLAINT, clock);
     const onFailed = this.#onFailed;
+    this.#count = new CountParked(options);
     this.#lease = new Lease({ store, owner: randomUUID(), clock, onLost: (isLost) => this.#lose(isLost) });
     const onSettled = () => void this.#removal.go();
     this.#inHand = new RowsInHand({ consuming, onSettled, onFreed: ({ endpoint }) => this.hasRoom(endpoint) });
-    const common = { ...options, owned: this.#owned, inHand: this.#inHand, isPaused: () => this.#isPaused, onFailed };
+    const common = {
+      ...options,
+      owned: this.#owned,
+      inHand: this.#inHand,
+      isPaused: () => this.#isPaused,
+      isLeaving: (shard: number) => this.#lease.isLeaving(shard),
+      isCounted: (account: string) => this.#count.isCounted(account),
+      onFailed,
+    };
     const onNothing = (some: readonly OwnedEndpoint[]) =>
       void this.#inTurn(() => this.#lookBehind(some)).catch(onFailed);
     this.#take = new TakeWhereRoom({ ...common, limit: parked.held, onNothing });
@@ -76,9 +85,9 @@ export class ParkingOwner {
     this.#work = [
       // Beside the others: a look that takes long must not cost the lease, and to count millions takes longer than one.
       again(RENEW_MS, () => this.#renew()),
-      again(LOOK_MS, () => this.#recount()),
+      again(LOOK_MS, () => this.#count.go()),
       again(LOOK_MS, () => this.#inTurn(() => this.#look())),
-      again(REVIEW_MS, () => this.#inTurn(() => this.#over.findTooOld())),
+      again(REVIEW_MS, () => this.#inTurn(() => this.#review())),
     ];
   }
 
@@ -120,16 +129,16 @@ export class ParkingOwner {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const { store, sums, log, clock } = this.#options;
+    const { store, sums } = this.#options;
     await Promise.all(this.#work.map((each) => each[Symbol.asyncDispose]()));
     this.#over.close();
     await this.#removal.go();
     try {
       await sums.flush((changes) => store.addToSums(changes));
-      await this.#lease.release();
     } catch (error) {
-      complainer(log, COMPLAINT, clock)(error);
+      this.#onFailed(error);
     }
+    await this.#lease.release().catch(this.#onFailed);
   }
 
   get #isPaused(): boolean {
@@ -149,16 +158,14 @@ export class ParkingOwner {
     const fresh = await this.#lease.renew(this.#inHand.shards());
     if (fresh.length === 0) return;
     this.#isUnsure = true;
-    for (const shard of fresh) this.#toCount.add(shard);
+    this.#count.want(fresh);
     void this.#inTurn(() => this.#look()).catch(this.#onFailed);
   }
 
-  /** One at a time: each has a limit of its own. */
-  async #recount(): Promise<void> {
-    for (const shard of this.#toCount) {
-      await this.#options.store.recount([shard]);
-      this.#toCount.delete(shard);
-    }
+  /** All heads once more: a word that one is due may have been given to who owned it before. */
+  async #review(): Promise<void> {
+    this.#isUnsure = true;
+    await this.#over.findTooOld();
   }
 
   async #look(): Promise<void> {
@@ -198,7 +205,7 @@ export class ParkingOwner {
     endpoints.room(owned);
     // Something happened to the subscription, or somebody had it answer.
     if (isKnown && !isOneOfAll) endpoints.probeSoon(owned.endpoint);
-    owned.restartAt = -Infinity;
+    if (!isKnown || !isOneOfAll) owned.restartAt = -Infinity;
     this.#take.want(owned);
   }
 
@@ -232,7 +239,7 @@ export class ParkingOwner {
 
   #lose(isLost: (shard: number) => boolean): void {
     this.#owned.removeShards(isLost);
-    for (const shard of this.#toCount) if (isLost(shard)) this.#toCount.delete(shard);
+    this.#count.forget(isLost);
     this.#inHand.cut(({ shard }) => isLost(shard));
   }
 }

@@ -34,6 +34,9 @@ export type Taken = { endpoint: string; rows: ParkedRow[]; isCut?: boolean };
 /** What is parked for an account; bytes are those of bodies. */
 export type Sum = { account: string; rows: number; bytes: number };
 
+/** Shards of an owner; among them those that it took now, and those that are to leave it: of these it takes no more. */
+export type Leased = { owned: number[]; taken: number[]; leaving: number[] };
+
 /** What waits for its endpoint, in Postgres. Everything rejects with `Unavailable` while that is away. */
 export type ParkingStore = {
   /**
@@ -51,7 +54,7 @@ export type ParkingStore = {
    * `keep`: shards of which it still has rows in hand, and so does not release. Returns the shards that are its own now,
    * for `LEASE_MS` from when it was asked; `taken`: those among them that another had, or nobody.
    */
-  lease(owner: string, keep: ReadonlySet<number>): Promise<{ owned: number[]; taken: number[] }>;
+  lease(owner: string, keep: ReadonlySet<number>): Promise<Leased>;
   /** Gives all shards back. */
   release(owner: string): Promise<void>;
 

@@ -22,6 +22,8 @@ export class RowsInHand {
   readonly #byPlace = new Map<string, RowInHand>();
   readonly #ofEndpoint = new Map<string, number>();
   #toRemove: RowInHand[] = [];
+  /** Of each who reads at this moment: places of rows that were deleted meanwhile, and that they may still find. */
+  readonly #readers = new Set<Set<string>>();
   #bytes = 0;
   /** Ever. */
   taken = 0;
@@ -75,7 +77,20 @@ export class RowsInHand {
     return this.#toRemove.length > 0;
   }
 
+  /** What `read` finds, but what was deleted while it read. */
+  async reading<T extends { rows: ParkedRow[] }>(read: () => Promise<T[]>): Promise<T[]> {
+    const gone = new Set<string>();
+    this.#readers.add(gone);
+    try {
+      const found = await read();
+      return found.map((each) => ({ ...each, rows: each.rows.filter((row) => !gone.has(placeOf(row))) }));
+    } finally {
+      this.#readers.delete(gone);
+    }
+  }
+
   removed(rows: readonly RowInHand[]): void {
+    for (const reader of this.#readers) for (const { row } of rows) reader.add(placeOf(row));
     for (const row of rows) this.#free(row);
   }
 

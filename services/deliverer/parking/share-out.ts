@@ -12,6 +12,8 @@ export type Settlement = {
   /** Of those that it takes: their owner did not release them. */
   orphaned: number[];
   released: number[];
+  /** Of those that it owns: its share no more, and kept only until what is in hand of them has come to its end. */
+  leaving: number[];
 };
 
 /** What one of the owners that live is to do now. Whoever looks at the same owners comes to the same shares. */
@@ -20,12 +22,13 @@ export function settleLeases(
   { owner, others, keep }: { owner: string; others: readonly string[]; keep: ReadonlySet<number> },
 ): Settlement {
   const shares = shareOut([owner, ...others]);
-  const settlement: Settlement = { owned: [], taken: [], orphaned: [], released: [] };
+  const settlement: Settlement = { owned: [], taken: [], orphaned: [], released: [], leaving: [] };
   for (const lease of leases) {
     const { shard } = lease;
     const isWanted = shares.get(shard) === owner;
     if (lease.owner === owner) {
       // Expired or not: nobody had it since.
+      if (!isWanted && keep.has(shard)) settlement.leaving.push(shard);
       if (isWanted || keep.has(shard)) settlement.owned.push(shard);
       else settlement.released.push(shard);
     } else if (isWanted && (lease.owner === undefined || lease.isExpired)) {

@@ -14,11 +14,15 @@ export type TakeWhereRoomOptions = {
   limit: HeldRows;
   clock: Clock;
   isPaused: () => boolean;
+  /** Another is to have that shard. */
+  isLeaving: (shard: number) => boolean;
   onFailed: (error: unknown) => void;
   /** Of these nothing may be taken now. */
   onNothing: (endpoints: readonly OwnedEndpoint[]) => void;
 };
 
+/** Rows of one endpoint in hand: as many as are under way at most, and as many that wait. */
+const MOST_OF_ONE = 2 * MOST_ROWS;
 /** Endpoints that one statement looks through. */
 const LARGEST_LOOK = 32;
 /** A deaths count that makes a row a suspect: see `suspicion.ts` of the hand-over. */
@@ -48,14 +52,14 @@ export class TakeWhereRoom {
   }
 
   async #take(): Promise<void> {
-    const { store, clock, onFailed } = this.#options;
+    const { store, inHand, clock, onFailed } = this.#options;
     this.#isTaking = true;
     try {
       // So that all that want something in one go are asked for together.
       await Promise.resolve();
       for (let looks = this.#looks(); looks.length > 0; looks = this.#looks()) {
         const beganAt = clock.now();
-        const taken = await store.take(looks.map(({ wanted }) => wanted));
+        const taken = await inHand.reading(() => store.take(looks.map(({ wanted }) => wanted)));
         const byEndpoint = new Map(taken.map((each) => [each.endpoint, each]));
         for (const look of looks) this.#took(look, byEndpoint.get(look.owned.endpoint), clock.now() - beganAt);
         this.#tellOfNothing(looks);
@@ -91,13 +95,16 @@ export class TakeWhereRoom {
 
   #look(owned: OwnedEndpoint, most: number): Look | undefined {
     const { endpoints, inHand, clock } = this.#options;
-    if (this.#options.owned.get(owned.endpoint) !== owned) return undefined;
+    if (this.#options.owned.get(owned.endpoint) !== owned || this.#options.isLeaving(owned.shard)) return undefined;
     const { rows, askAt } = endpoints.room(owned);
     this.#askAt(owned, rows > 0 ? undefined : askAt);
     if (rows === 0) {
       owned.roomSince = undefined;
       return undefined;
     }
+    // What is on its way to its endpoint does not count there yet.
+    const room = MOST_OF_ONE - inHand.countOf(owned.endpoint);
+    if (room <= 0) return undefined;
     const isRestart = owned.restartAt <= clock.now();
     if (owned.isAtEnd && !isRestart) {
       this.#askAt(owned, owned.restartAt);
@@ -105,7 +112,7 @@ export class TakeWhereRoom {
     }
     owned.roomSince ??= clock.now();
     if (isRestart) for (const subscription of owned.after.keys()) owned.after.set(subscription, undefined);
-    const wantedRows = owned.deaths >= DEADLY ? 1 : Math.min(rows, most, MOST_ROWS);
+    const wantedRows = owned.deaths >= DEADLY ? 1 : Math.min(rows, most, MOST_ROWS, room);
     // From the first, those in hand come again.
     const limit = wantedRows + (isRestart ? inHand.countOf(owned.endpoint) : 0);
     return {

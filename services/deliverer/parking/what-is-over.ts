@@ -21,6 +21,9 @@ export type WhatIsOverOptions = {
   clock: Clock;
   now: () => number;
   isPaused: () => boolean;
+  isLeaving: (shard: number) => boolean;
+  /** Whether what is parked for the account was counted lately; if not, it is going to be. */
+  isCounted: (account: string) => boolean;
   onFailed: (error: unknown) => void;
 };
 
@@ -57,14 +60,15 @@ export class WhatIsOver {
 
   /** The oldest of who has too many: of an account beyond its own bound, and of the largest beyond that of all. */
   async keepBounds(shards: readonly number[]): Promise<void> {
-    const { store, owned, parked } = this.#options;
+    const { store, owned, parked, isCounted } = this.#options;
     const { all, own, largest } = await store.sums(shards);
     this.all = all;
     for (const sum of own) {
       const { account } = sum;
       const beyondAll = largest?.account === account ? beyond(all, parked.ofAll) : 0;
       const excess = Math.max(beyond(sum, parked.ofAccount), beyondAll);
-      if (excess === 0 || this.#ends.has(account)) continue;
+      // Sums drift a little, and nothing is to end for that.
+      if (excess === 0 || this.#ends.has(account) || !isCounted(account)) continue;
       const subscriptions = owned.ofAccount(account);
       this.#ends.begin({ name: account, account, subscriptions, most: excess, isOverLimit: true });
     }

@@ -1,6 +1,14 @@
 import type { ParkedRow } from '@waybell/line/messages';
 import { Unavailable } from '@waybell/runtime/unavailable';
-import { MOST_BYTES, type ParkingStore, type RowKey, type Sum, type Taken, type Wanted } from '../parking-store.ts';
+import {
+  MOST_BYTES,
+  type Leased,
+  type ParkingStore,
+  type RowKey,
+  type Sum,
+  type Taken,
+  type Wanted,
+} from '../parking-store.ts';
 import { shardOf } from '../shard-of.ts';
 import { MemoryHeads, type Whose } from './memory-heads.ts';
 import { MemoryLeases } from './memory-leases.ts';
@@ -84,11 +92,11 @@ export class MemoryParking implements ParkingStore {
     }
   }
 
-  async lease(owner: string, keep: ReadonlySet<number>): Promise<{ owned: number[]; taken: number[] }> {
+  async lease(owner: string, keep: ReadonlySet<number>): Promise<Leased> {
     this.#beThere();
-    const { owned, taken, orphaned } = this.#leases.lease(owner, keep);
+    const { owned, taken, leaving, orphaned } = this.#leases.lease(owner, keep);
     this.#heads.countDeaths(orphaned);
-    return { owned, taken };
+    return { owned, taken, leaving };
   }
 
   async release(owner: string): Promise<void> {
