@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Holding, Trust } from './slots.ts';
 
-/** What all accounts share at a host: how it answered last, whoever asked, and how many requests wait there for longer than usual. */
+/** What all accounts share at a host: how it answered last, and how many requests wait there for longer than usual. */
 export type Host = { isQuick: boolean; silent: number };
 
 /** The hosts used last. */

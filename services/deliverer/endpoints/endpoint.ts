@@ -11,7 +11,7 @@ export type EndpointKey = {
   endpoint: string;
   /** Scheme, host and port. */
   host: string;
-  /** Whoever had its parked deliveries last found that it hangs: what a process that does not know it begins with. */
+  /** The owner of its parked deliveries found last that it hangs: what a process that does not know it begins with. */
   isKnownHung?: boolean;
 };
 

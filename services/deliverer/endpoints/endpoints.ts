@@ -224,7 +224,7 @@ export class Endpoints {
     }
   }
 
-  /** Says that there is room to whoever waits for that word, and has the endpoint stand where it belongs. */
+  /** Says that there is room to the owner that waits for that word, and has the endpoint stand where it belongs. */
   #settle(endpoint: KnownEndpoint): void {
     if (endpoint.isOwedWord) {
       const room = this.#roomOf(endpoint);

@@ -19,7 +19,7 @@ const PROBE_MOST_MS = 60_000;
 
 /**
  * What is known of one endpoint. It is hung while a request to it has timed out or been silent, and nothing begun since
- * was answered; a request that is silent while something begun since was answered is stuck, and holds up nobody. Times
+ * was answered; a request that is silent while something begun since was answered is stuck, and holds up none. Times
  * are milliseconds of one clock, given by the caller.
  */
 export class KnownEndpoint {
@@ -31,7 +31,7 @@ export class KnownEndpoint {
   /** In which it stands, for a place that others hold. */
   line: Line | undefined;
   lineSince = 0;
-  /** Whoever parks its deliveries is to be told when there is room. */
+  /** The owner of its parked deliveries is to be told when there is room. */
   isOwedWord = false;
   /** It was told so in its turn, and nothing has begun since. */
   isCalled = false;

@@ -15,7 +15,7 @@ export type KnownEndpointsOptions = WindowLimits & {
   startSize: (account: Holding) => number;
 };
 
-/** Whoever has parked deliveries of an endpoint need not know its host. */
+/** The owner of an endpoint's parked deliveries need not know its host. */
 export type PartialKey = Omit<EndpointKey, 'host'> & { host?: string };
 
 const UNKNOWN_HOST = '';
@@ -68,7 +68,7 @@ export class KnownEndpoints {
   }
 
   /**
-   * A newcomer is trusted where somebody else was answered quickly just now, and nobody waits for longer: a thousand
+   * A newcomer is trusted where another was answered quickly just now, and none waits for longer: a thousand
    * accounts may share one host.
    */
   #move(endpoint: KnownEndpoint, hostName: string): void {

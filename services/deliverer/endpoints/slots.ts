@@ -39,7 +39,7 @@ export class Slots {
     return { ...this.#held };
   }
 
-  /** Places that those trusted so much could take now, whoever they are. */
+  /** Places that those trusted so much could take now, of any account. */
   free(trust: Trust): number {
     return Math.max(0, Math.min(this.#freeInShare(trust), this.#freeInAll()));
   }
@@ -48,7 +48,7 @@ export class Slots {
     return this.free(trust) > 0 && this.#isWithinPart(trust, account);
   }
 
-  /** Nothing is lacking but a slot, which somebody better trusted holds. */
+  /** Nothing is lacking but a slot, which one that is better trusted holds. */
   lacksOnlySlots(trust: Trust, account: Holding): boolean {
     return this.#freeInAll() <= 0 && this.#freeInShare(trust) > 0 && this.#isWithinPart(trust, account);
   }

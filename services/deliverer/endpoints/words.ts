@@ -7,11 +7,11 @@ export type WordsOptions = {
   clock: Clock;
   slots: Slots;
   onRoom: (endpoint: string) => void;
-  /** Places may be free of which nobody who was told made use. */
+  /** Places may be free of which no owner that was told made use. */
   onUnused: () => void;
 };
 
-/** Whoever is told has so long to come before others are told of the same place. */
+/** An owner that is told has so long to come before others are told of the same place. */
 const PAUSE_MS = 50;
 /** Told so many at least in that time, where it does not matter who comes first. */
 const LEAST_TOLD = 16;
@@ -58,7 +58,7 @@ export class Words {
   tell(endpoint: KnownEndpoint): void {
     endpoint.isOwedWord = false;
     endpoint.isCalled = true;
-    // Later: whoever is told may ask at once.
+    // Later: an owner that is told may ask at once.
     if (this.#saying.push(endpoint.name) === 1) queueMicrotask(() => this.#sayAll());
   }
 

@@ -2,10 +2,10 @@ import type { Clock } from '@waybell/runtime/clock';
 import type { ParkingStore } from './parking-store.ts';
 import { shardOf } from './shard-of.ts';
 
-/** So long a count is good: sums drift a little with each crash, and with each commit of which nobody heard. */
+/** So long a count is good: sums drift a little with each crash, and with each commit that was not heard of. */
 const GOOD_MS = 600_000;
 
-/** Has what is parked counted: of shards that are new here, and of those of which somebody must be sure. */
+/** Has what is parked counted: of shards that are new here, and of those whose bounds are to be kept. */
 export class CountParked {
   readonly #store: Pick<ParkingStore, 'recount'>;
   readonly #clock: Clock;

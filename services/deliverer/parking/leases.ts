@@ -37,7 +37,7 @@ const COUNT_DEATHS = {
       select subscription from waybell.parked_heads where shard = any ($1::int[]) order by subscription for no key update)`,
 };
 
-/** Shards first, as whoever leases does. */
+/** Shards first, as leasing does. */
 const RELEASE = {
   name: 'release-parked-shards',
   text: `

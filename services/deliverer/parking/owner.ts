@@ -203,7 +203,7 @@ export class ParkingOwner {
     this.#over.changed(head.subscription);
     // What hung when another had it hangs for this process too, until it answers.
     endpoints.room(owned);
-    // Something happened to the subscription, or somebody had it answer.
+    // Something happened to the subscription, or it answered what was sent by hand.
     if (isKnown && !isOneOfAll) endpoints.probeSoon(owned.endpoint);
     if (!isKnown || !isOneOfAll) owned.restartAt = -Infinity;
     this.#take.want(owned);

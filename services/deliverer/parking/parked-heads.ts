@@ -35,7 +35,7 @@ const MARK_HUNG = {
 
 const NO_ROW = 'not exists (select from waybell.parked p where p.subscription = h.subscription)';
 
-// One that is held belongs to somebody who is parking.
+// One that is held is being parked for.
 const LOCK_EMPTY = {
   name: 'lock-empty-heads',
   text: `select subscription from waybell.parked_heads h where subscription = any ($1::uuid[]) and ${NO_ROW}

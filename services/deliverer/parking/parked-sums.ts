@@ -53,7 +53,7 @@ const DROP = `
     select h.account from waybell.parked_heads h
     where h.shard = any ($1::int[]) and exists (select from waybell.parked p where p.subscription = h.subscription))`;
 
-/** To count millions of rows, which is done once by whoever takes a shard over, a statement may take so long. */
+/** To count millions of rows, which is done once by the owner that takes a shard over, a statement may take so long. */
 const COUNTED_WITHIN_MS = 120_000;
 
 export function sumsIn(postgres: Postgres, ask: Ask): Pick<ParkingStore, 'addToSums' | 'sums' | 'recount'> {

@@ -16,7 +16,7 @@ export type Settlement = {
   leaving: number[];
 };
 
-/** What one of the owners that live is to do now. Whoever looks at the same owners comes to the same shares. */
+/** What one of the owners that live is to do now. All that see the same owners come to the same shares. */
 export function settleLeases(
   leases: readonly Lease[],
   { owner, others, keep }: { owner: string; others: readonly string[]; keep: ReadonlySet<number> },
@@ -50,7 +50,7 @@ function shareOut(owners: readonly string[]): Map<number, string> {
   const shares = new Map<number, string>();
   for (let shard = 0; shard < SHARDS; shard += 1) {
     const [first] = [...room.keys()].toSorted((one, other) => (wish(one, shard) < wish(other, shard) ? 1 : -1));
-    if (first === undefined) throw new Error('somebody has room for every shard');
+    if (first === undefined) throw new Error('one owner has room for every shard');
     shares.set(shard, first);
     const left = (room.get(first) ?? 0) - 1;
     if (left === 0) room.delete(first);

@@ -147,7 +147,7 @@ export class TakeWhereRoom {
     }
   }
 
-  /** Asks again then, and not before; undefined: when somebody says that there is room. */
+  /** Asks again then, and not before; undefined: when it is told that there is room. */
   #askAt(owned: OwnedEndpoint, at: number | undefined): void {
     const { clock } = this.#options;
     owned.asking?.[Symbol.dispose]();

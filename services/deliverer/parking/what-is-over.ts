@@ -96,7 +96,7 @@ export class WhatIsOver {
       isOver = dropReason(await this.#options.findTarget(subscription)) !== undefined;
     } catch (error) {
       if (error instanceof Unavailable) throw error;
-      // It cannot be read, such as without its key: no matter of the others, and whoever handles its deliveries says so.
+      // It cannot be read, such as without its key: no matter of the others, and the handler of its deliveries says so.
     }
     this.#toSee.delete(subscription);
     if (isOver) this.#end(subscription);
