@@ -18,7 +18,7 @@ export function describeShortly(rejected: Rejected): string {
 
 /** Everything but the body, as JSON's own types. */
 export function factsOf(rejected: Rejected): Record<string, string | number> {
-  const { body, note, ...facts } = rejected;
+  const { body, note, cameBefore: _, ...facts } = rejected;
   return { ...facts, ...(note !== undefined && { correlationId: note }), size: body.length };
 }
 

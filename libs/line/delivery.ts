@@ -49,7 +49,10 @@ export function firstAttempt({ byHand }: Delivery): number {
 
 /** To the queue of its action, to be attempted now. */
 export function publishDelivery(delivery: Delivery): Publication {
-  return publication(delivery, { exchange: deliveriesExchange, routingKey: actionKey(delivery) });
+  return {
+    ...publication(delivery, { exchange: deliveriesExchange, routingKey: actionKey(delivery) }),
+    mayBundle: true,
+  };
 }
 
 /** To the retry queue of its action and delay, whence it returns to the queue of its action. */
@@ -111,6 +114,24 @@ export function unpark(row: ParkedRow, how: { deliveryCount: number; isOverLimit
       ...(how.isOverLimit ? { isOverLimit: true } : {}),
     },
     ...(traceparent === undefined ? {} : { traceparent }),
+  };
+}
+
+/** A delivery that was kept elsewhere as it came, to the queue of its action. */
+export function publishKept(
+  kept: Pick<ParkedRow, 'delivery' | 'action' | 'note' | 'body'> & { traceparent: string | null },
+): Publication {
+  const { delivery, action, note, body, traceparent } = kept;
+  return {
+    kind: 'publish',
+    exchange: deliveriesExchange,
+    routingKey: action,
+    body,
+    messageId: delivery,
+    type: action,
+    note,
+    contentType: 'application/json',
+    ...(traceparent === null ? {} : { headers: { traceparent } }),
   };
 }
 
@@ -179,9 +200,10 @@ export function readDelivery(message: Message): Delivery | Rejection {
 }
 
 /** What was moved and comes from its own queue was a row that was set aside as a suspect: the row is about to be deleted. */
-function mayBeParked({ parked, deliveryCount, exchange }: Message, hop: string | undefined): boolean {
+function mayBeParked(message: Message, hop: string | undefined): boolean {
+  const { parked, deliveryCount, exchange, cameBefore = false } = message;
   if (parked !== undefined) return false;
-  return hop === undefined ? deliveryCount > 0 : exchange !== deliveriesExchange;
+  return hop === undefined ? cameBefore || deliveryCount > 0 : exchange !== deliveriesExchange;
 }
 
 function readByHand(why: string | undefined, fromAttempt: string | undefined): Delivery['byHand'] {

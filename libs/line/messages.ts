@@ -19,6 +19,8 @@ export type Message = {
   traceparent?: string;
   /** How often the broker took it back from a consumer, 0 for the first delivery. */
   deliveryCount: number;
+  /** It came before, with others in a bundle. */
+  cameBefore?: boolean;
   /** How often its handler threw; counted on the suspects lane only. */
   failures: number;
   /** Why the broker itself moved it, where it did: `expired`, `delivery_limit`, `rejected`. */
@@ -43,7 +45,7 @@ export type ParkedFor = {
 
 /** What a step has taken, such as one AMQP message, and the only two things that may be done with it. */
 export type Source = {
-  /** Unlike that of any other source of this process. */
+  /** Unlike that of any other source of this process: from `newSourceId`. */
   id: number;
   messages: readonly Message[];
   /** Removes it from where it was. Without effect once it was taken back. */
@@ -51,6 +53,12 @@ export type Source = {
   /** Puts it back where it was. */
   giveBack(): void;
 };
+
+let lastSource = 0;
+
+export function newSourceId(): number {
+  return (lastSource += 1);
+}
 
 /** A message to publish. Persistent and mandatory, always; no header of a consumed message is ever copied. */
 export type Publication = {
@@ -64,6 +72,8 @@ export type Publication = {
   contentType?: string;
   contentEncoding?: string;
   headers?: Record<string, string | number>;
+  /** It may travel in one message with others to the same queue. */
+  mayBundle?: boolean;
 };
 
 /** The message in hand is nonsense: it goes to the rejected queue with the original bytes. */

@@ -7,7 +7,7 @@ import type { Broker } from './broker/connect-broker.ts';
 import type { Consumer } from './broker/consumers.ts';
 import type { Consuming } from './broker/queue-consumer.ts';
 import { Gate } from './gate.ts';
-import { Performer } from './hand-over/performer.ts';
+import { Performer, type Lease } from './hand-over/performer.ts';
 import type { Rules } from './hand-over/state.ts';
 import type { Handler, Parked } from './messages.ts';
 import type { Once } from './once.ts';
@@ -40,6 +40,8 @@ export type StepTools = {
   once?: Once;
   /** Resolves when it is where it waits. */
   park?: (parked: Parked) => Promise<void>;
+  /** Where it keeps what is slow in a bundle; without it, the bundle waits. */
+  lease?: Lease;
   /** Takes what is parked; what it takes is handled as what comes from the queues. */
   takeParked?: (consuming: Consuming) => Consumer;
   log: Log;

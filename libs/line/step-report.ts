@@ -28,6 +28,11 @@ export class StepReport<M> {
     this.#metrics.watchHeld(step.name, held);
   }
 
+  /** So many deliveries left in one message. */
+  bundled(members: number): void {
+    this.#metrics.bundled(this.#step.name, members);
+  }
+
   /** `durationMs`: since the message was taken. */
   tell(news: News<M>, durationMs: number): void {
     const { name } = this.#step;
@@ -121,6 +126,8 @@ export class LineMetrics {
   readonly #seconds: HistogramOnDemand<'step'>;
   readonly #held = new Map<string, () => number>();
   readonly #routed: CounterOnDemand<'interface'>;
+  readonly #bundles: CounterOnDemand<'step'>;
+  readonly #bundled: CounterOnDemand<'step'>;
   readonly #ends: CounterOnDemand<'interface' | 'end' | 'reason' | 'by_hand'>;
 
   constructor(metrics: Metrics) {
@@ -149,6 +156,16 @@ export class LineMetrics {
       help: 'Deliveries the router made of events: each ends as delivered, exhausted or dropped; those sent by hand are not among them',
       labelNames: ['interface'],
     });
+    this.#bundles = new CounterOnDemand(metrics, {
+      name: 'waybell_bundles_total',
+      help: 'Messages in which deliveries left for their first attempt: one for several of an action, where they come together',
+      labelNames: ['step'],
+    });
+    this.#bundled = new CounterOnDemand(metrics, {
+      name: 'waybell_bundled_deliveries_total',
+      help: 'Deliveries that left in them: divided by their number, what one message of a delivery queue stands for',
+      labelNames: ['step'],
+    });
     this.#ends = new CounterOnDemand(metrics, {
       name: 'waybell_outcomes_total',
       help: 'What became of attempts and of events: attempts delivered, failed and exhausted; deliveries dropped; events suppressed; each with its reason; by_hand is empty but for what somebody sent again (resend) or tried out (test)',
@@ -158,6 +175,11 @@ export class LineMetrics {
 
   watchHeld(step: string, held: () => number): void {
     this.#held.set(step, held);
+  }
+
+  bundled(step: string, members: number): void {
+    this.#bundles.inc({ step });
+    this.#bundled.inc({ step }, members);
   }
 
   left(step: string, result: StepResult, durationMs?: number): void {

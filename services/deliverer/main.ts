@@ -16,6 +16,8 @@ import { DeliveryMetrics } from './delivery-metrics.ts';
 import { findTargetIn } from './find-target.ts';
 import { systemClock } from '@waybell/runtime/clock';
 import { watchEndpoints } from './endpoints/endpoint-metrics.ts';
+import { openRequestsIn } from './open-requests/open-request-store.ts';
+import { OpenRequests } from './open-requests/open-requests.ts';
 import { Flow } from './parking/flow.ts';
 import { watchParking } from './parking/parking-metrics.ts';
 import { PARKING_SETTINGS, parkInPostgres } from './parking/postgres-parking.ts';
@@ -47,9 +49,16 @@ const flow = new Flow({
 });
 watchEndpoints(flow.endpoints, parts.metrics);
 watchParking(flow, parts.metrics);
+await using openRequests = new OpenRequests({
+  store: openRequestsIn(parking),
+  broker,
+  limits: config.endpoints.limits,
+  log: parts.log,
+  clock: systemClock,
+});
 const deliveryMetrics = new DeliveryMetrics(parts.metrics, now);
 const step = deliverStep({ ...flow.rules, findTarget, callEndpoint: endpoints.callEndpoint, config, now });
-const tools = { broker, once: onceInRedis(redis, parts), ...flow.tools, ...parts };
+const tools = { broker, once: onceInRedis(redis, parts), ...flow.tools, lease: openRequests.keep, ...parts };
 
 // Last of all, what is owned is given to others.
 await using _released = flow.released;

@@ -232,7 +232,8 @@ export class MemoryLine {
     return mark !== undefined && mark.until > this.now ? mark.fingerprint : undefined;
   }
 
-  async #answer(call: Call, { underWay }: Process) {
+  async #answer(call: Call, { link, underWay }: Process) {
+    if (link.isDead) return new Promise<never>(() => undefined);
     const { delivery, callbackUrl: url } = call;
     const headers = requestHeaders(call, this.#clock.now);
     const request: Request = { ...delivery, at: this.now, endedAt: Infinity, url, headers };

@@ -114,7 +114,7 @@ function dying(deathsAfter: readonly number[], mortality: Mortality): NonNullabl
   const handedOver = new Set<string>();
   return (edge, service) => {
     // What is acknowledged ought to be remembered by then.
-    if (edge.what === 'acknowledge') handedOver.delete(edge.message.messageId ?? '');
+    if (edge.what === 'acknowledge') for (const { messageId = '' } of edge.messages) handedOver.delete(messageId);
     const [next = Infinity] = plan;
     const died = deaths.get(service) ?? 0;
     const mayDie = died < MOST_DEATHS && (mortality === 'any' || handedOver.size === 0);

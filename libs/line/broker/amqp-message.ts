@@ -12,6 +12,7 @@ export const asideHeaders = {
   reason: 'waybell-reason',
   detail: 'waybell-detail',
   at: 'waybell-at',
+  cameBefore: 'waybell-came-before',
 } as const;
 
 /** Reads what the line needs of a message. Headers that anyone could have written are not believed. */
@@ -29,6 +30,7 @@ export function readMessage(queue: string, { content, fields, properties }: Cons
   };
   for (const [member, property] of COPIED) copy(message, member, properties[property]);
   copy(message, 'traceparent', headers['traceparent']);
+  if (headers[asideHeaders.cameBefore] === 1) message.cameBefore = true;
   if (fields.exchange === straysExchange) copy(message, 'deadLetterReason', firstDeath(headers['x-death']));
   return message;
 }

@@ -1,21 +1,30 @@
 import type { Channel, ConsumeMessage, Message as AmqpMessage } from 'amqplib';
-import type { Message, Source } from '../messages.ts';
+import { newSourceId, type Message, type Source } from '../messages.ts';
+import { countMembers, openBundle } from '../bundle.ts';
 import { readMessage } from './amqp-message.ts';
 import type { Grant, Grants } from './grants.ts';
+
+export type ConsumedChannelOptions = {
+  queue: string;
+  grants: Grants;
+  onSettled: (source: ConsumedMessage) => void;
+};
 
 /** Messages of one queue as they come by one channel, each settled at most once. */
 export class ConsumedChannel {
   readonly channel: Channel;
   readonly grants: Grants;
   readonly #queue: string;
+  readonly #onSettled: (source: ConsumedMessage) => void;
   readonly #settlements = new Settlements();
   readonly #held = new Set<ConsumedMessage>();
   #isOpen = true;
   #isSending = false;
 
-  constructor(channel: Channel, { queue, grants }: { queue: string; grants: Grants }) {
+  constructor(channel: Channel, { queue, grants, onSettled }: ConsumedChannelOptions) {
     this.channel = channel;
     this.#queue = queue;
+    this.#onSettled = onSettled;
     this.grants = grants;
   }
 
@@ -23,7 +32,7 @@ export class ConsumedChannel {
     return this.#isOpen;
   }
 
-  take(raw: ConsumeMessage, grant: Grant): Source {
+  take(raw: ConsumeMessage, grant: Grant): ConsumedMessage {
     this.grants.taken(grant, raw.content.length);
     const taken = new ConsumedMessage(readMessage(this.#queue, raw), {
       channel: this,
@@ -35,7 +44,7 @@ export class ConsumedChannel {
   }
 
   /** The channel is gone, and with it what it held: the broker has that back. */
-  lose(): Iterable<Source> {
+  lose(): Iterable<ConsumedMessage> {
     this.#isOpen = false;
     return this.#held;
   }
@@ -46,6 +55,7 @@ export class ConsumedChannel {
     this.grants.settled(taken.grant);
     if (how === 'acknowledge') this.#acknowledge(taken.tag);
     else this.#giveBack(taken.tag);
+    this.#onSettled(taken);
   }
 
   /** Sends at once what waits for the end of the tick. */
@@ -79,20 +89,31 @@ export class ConsumedChannel {
 
 type Origin = { channel: ConsumedChannel; tag: number; grant: Grant };
 
-let lastId = 0;
-
-class ConsumedMessage implements Source {
-  readonly id = ++lastId;
-  readonly messages: readonly Message[];
+/** One AMQP message. It is opened, if it is a bundle, once its members are asked for. */
+export class ConsumedMessage implements Source {
+  readonly id = newSourceId();
+  /** How many messages it is. */
+  readonly count: number;
   readonly tag: number;
   readonly grant: Grant;
+  readonly #message: Message;
   readonly #channel: ConsumedChannel;
+  #opened: readonly Message[] | undefined;
 
   constructor(message: Message, { channel, tag, grant }: Origin) {
-    this.messages = [message];
+    this.count = countMembers(message);
     this.tag = tag;
     this.grant = grant;
+    this.#message = message;
     this.#channel = channel;
+  }
+
+  get messages(): readonly Message[] {
+    return (this.#opened ??= openBundle(this.#message));
+  }
+
+  get isOpened(): boolean {
+    return this.#opened !== undefined;
   }
 
   acknowledge(): void {

@@ -5,9 +5,10 @@ import type { ServerAddress } from '@waybell/runtime/server-address';
 import { within } from '@waybell/runtime/within';
 import { depthOf, type Depth } from './depth.ts';
 import { openLink } from './link.ts';
-import type { Source } from '../messages.ts';
+import type { ConsumedMessage } from './consumed-channel.ts';
 import { floorOf, nextMoves, type HeldLimit } from '../prefetch-budget.ts';
 import { QueueConsumer, type Consuming } from './queue-consumer.ts';
+import { Unopened } from './unopened.ts';
 
 export type Consumer = {
   /** Takes no more until every reason for that is gone; what is held stays held. Resolves when nothing more will come. */
@@ -62,11 +63,12 @@ export async function openConsumers(options: ConsumersOptions): Promise<Consumer
   });
   return {
     consume(queues, limit, consuming) {
-      const consumed = new QueueGroup({ queues, limit, ...consuming, log, clock }).queues;
+      const group = new QueueGroup({ queues, limit, ...consuming, log, clock });
+      const consumed = group.queues;
       all.push(...consumed);
       if (connection !== undefined) for (const queue of consumed) queue.connected(connection);
       const consumer: Consumer = {
-        pause: (reason) => pauseAll(consumed, reason),
+        pause: (reason) => group.pause(reason),
         resume: (reason) => consumed.forEach((queue) => queue.resume(reason)),
         held: () => heldBy(consumed),
       };
@@ -127,6 +129,7 @@ class QueueGroup {
   readonly queues: readonly QueueConsumer[];
   readonly #limit: HeldLimit;
   readonly #clock: Clock;
+  readonly #unopened: Unopened;
   #isReviewing = false;
   #isHurrying = false;
 
@@ -134,15 +137,23 @@ class QueueGroup {
     this.#limit = limit;
     this.#clock = clock;
     const floor = floorOf(limit.messages, queues.length);
+    this.#unopened = new Unopened({ limit: limit.messages, onTaken, onCut });
     this.queues = queues.map((queue) => {
-      const taken = (source: Source) => {
+      const taken = (source: ConsumedMessage) => {
         if (!this.#isReviewing) this.#reviewLater();
         if (consumer.isFull && !this.#isHurrying) this.#growSoon();
-        onTaken(source);
+        this.#unopened.take(source);
       };
-      const consumer = new QueueConsumer({ queue, floor, limit: limit.messages, onTaken: taken, onCut, log, clock });
+      const { settled, cut } = this.#unopened;
+      const consuming = { onTaken: taken, onSettled: settled, onCut: cut };
+      const consumer = new QueueConsumer({ queue, floor, limit: limit.messages, ...consuming, log, clock });
       return consumer;
     });
+  }
+
+  async pause(reason: string): Promise<void> {
+    await pauseAll(this.queues, reason);
+    this.#unopened.giveBackAll();
   }
 
   /** Only grows: what a queue can spare shows over a longer while. */

@@ -3,7 +3,7 @@ import type { Clock, Timer } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import type { Move, QueueUse } from '../prefetch-budget.ts';
 import type { Source } from '../messages.ts';
-import { ConsumedChannel } from './consumed-channel.ts';
+import { ConsumedChannel, type ConsumedMessage } from './consumed-channel.ts';
 import { Grants, type Grant } from './grants.ts';
 
 export type Consuming = {
@@ -12,8 +12,12 @@ export type Consuming = {
   onCut: (source: Source) => void;
 };
 
-export type QueueConsumerOptions = Consuming & {
+export type QueueConsumerOptions = {
   queue: string;
+  onTaken: (source: ConsumedMessage) => void;
+  /** It was acknowledged or given back here. */
+  onSettled: (source: ConsumedMessage) => void;
+  onCut: (source: ConsumedMessage) => void;
   /** What the queue may send at first, on each new channel. */
   floor: number;
   /** What is ever held of it, at most. */
@@ -163,7 +167,8 @@ export class QueueConsumer {
       this.#reopenLater();
     });
     await channel.checkQueue(this.queue);
-    return new ConsumedChannel(channel, { queue: this.queue, grants: this.#grants });
+    const { onSettled } = this.#options;
+    return new ConsumedChannel(channel, { queue: this.queue, grants: this.#grants, onSettled });
   }
 
   async #openAndCancel(consumed: ConsumedChannel): Promise<void> {

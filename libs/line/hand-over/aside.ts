@@ -23,23 +23,24 @@ export function publishQuarantined(message: Message, service: string): Publicati
   return aside(message, suspectsExchange, quarantineKey(service), { [asideHeaders.failures]: message.failures });
 }
 
+/** To its own queue, by itself. */
+export function publishAlone(message: Message): Publication {
+  const { exchange, routingKey, traceparent } = message;
+  const headers = { [asideHeaders.cameBefore]: 1, ...(traceparent !== undefined && { traceparent }) };
+  return { ...copied(message), exchange, routingKey, headers };
+}
+
 function aside(
   message: Message,
   exchange: string,
   routingKey: string,
   headers: Record<string, string | number>,
 ): Publication {
-  const { body, messageId, type, note, contentType, contentEncoding, traceparent } = message;
+  const { traceparent } = message;
   return {
-    kind: 'publish',
+    ...copied(message),
     exchange,
     routingKey,
-    body,
-    ...(messageId !== undefined && { messageId }),
-    ...(type !== undefined && { type }),
-    ...(note !== undefined && { note }),
-    ...(contentType !== undefined && { contentType }),
-    ...(contentEncoding !== undefined && { contentEncoding }),
     headers: {
       ...headers,
       [asideHeaders.queue]: message.queue,
@@ -47,5 +48,18 @@ function aside(
       [asideHeaders.routingKey]: message.routingKey,
       ...(traceparent !== undefined && { traceparent }),
     },
+  };
+}
+
+function copied(message: Message): Omit<Publication, 'exchange' | 'routingKey'> {
+  const { body, messageId, type, note, contentType, contentEncoding } = message;
+  return {
+    kind: 'publish',
+    body,
+    ...(messageId !== undefined && { messageId }),
+    ...(type !== undefined && { type }),
+    ...(note !== undefined && { note }),
+    ...(contentType !== undefined && { contentType }),
+    ...(contentEncoding !== undefined && { contentEncoding }),
   };
 }

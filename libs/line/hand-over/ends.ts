@@ -1,9 +1,9 @@
 /** How a message leaves the step: acknowledged, given back, or let go of because another process has it. */
 import type { Outgoing, Rejection } from '../messages.ts';
 import { readOwed, type Outcome } from '../outcomes.ts';
-import { publishSuspect } from './aside.ts';
+import { publishAlone, publishSuspect } from './aside.ts';
 import { send, sendOne } from './sendings.ts';
-import { isHeld, type Failure, type Member, type News, type Turn } from './state.ts';
+import { addMember, isHeld, type Failure, type Member, type News, type Source, type Turn } from './state.ts';
 import { failuresAfter, judge } from './suspicion.ts';
 
 const SUSPECT_PAUSE_MS = 20;
@@ -62,21 +62,45 @@ export function giveBack<M>(turn: Turn<M>, member: Member<M>): void {
   else close(turn, member, 0);
 }
 
+/** Back to its queue, without those that it came with. */
+export function sendAlone<M>(turn: Turn<M>, member: Member<M>, afterMs = 0): void {
+  member.purpose = 'send alone';
+  sendOne(turn, member, publishAlone(member.message), afterMs);
+}
+
 /** The member is done with, and with the last of its source, the source. `backAfterMs`: it goes back after so long. */
 export function close<M>(turn: Turn<M>, member: Member<M>, backAfterMs?: number): void {
-  const { state, effects } = turn;
+  const { state } = turn;
   state.members.delete(member.id);
   state.waiting.delete(member.id);
   handOnKey(turn, member);
   const source = state.sources.get(member.source);
   if (source === undefined) return;
+  if (backAfterMs !== undefined) {
+    source.back.push(member.message);
+    source.backAfterMs = Math.max(backAfterMs, source.backAfterMs);
+  }
+  leave(turn, source);
+}
+
+/** One member less keeps it. */
+export function leave<M>(turn: Turn<M>, source: Source): void {
+  const { id, back, backAfterMs: afterMs, size } = source;
   source.open -= 1;
-  if (backAfterMs !== undefined) source.backAfterMs = Math.max(backAfterMs, source.backAfterMs ?? 0);
   if (source.open > 0) return;
-  state.sources.delete(source.id);
-  if (!source.isHeld) effects.push({ kind: 'let go', source: source.id });
-  else if (source.backAfterMs === undefined) effects.push({ kind: 'acknowledge', source: source.id });
-  else effects.push({ kind: 'give back', source: source.id, afterMs: source.backAfterMs });
+  source.isPartlyDone ||= back.length < size;
+  if (source.isHeld && back.length > 0 && source.isPartlyDone) return sendRestAlone(turn, source);
+  turn.state.sources.delete(id);
+  if (!source.isHeld) turn.effects.push({ kind: 'let go', source: id });
+  else if (back.length === 0) turn.effects.push({ kind: 'acknowledge', source: id });
+  else turn.effects.push({ kind: 'give back', source: id, afterMs });
+}
+
+/** Were it given back, what is done with would come again. */
+function sendRestAlone<M>(turn: Turn<M>, source: Source): void {
+  const { back, backAfterMs } = source;
+  Object.assign(source, { size: back.length, open: back.length, back: [], backAfterMs: 0 });
+  for (const message of back) sendAlone(turn, addMember(turn, source.id, 'queue', message), backAfterMs);
 }
 
 function handOnKey<M>({ state, effects }: Turn<M>, { id, mark, twin }: Member<M>): void {
@@ -105,6 +129,7 @@ function newsOf<M>(member: Member<M>): News<M> {
   const { purpose, message, caused } = member;
   const [rejection] = caused;
   if (purpose === 'handle') return { kind: 'handled', member };
+  if (purpose === 'send alone') return { kind: 'given back' };
   if (purpose === 'reject' && rejection?.kind === 'reject') return { kind: 'rejected', message, rejection };
   return { kind: 'put aside', message, isQuarantined: purpose === 'quarantine' };
 }

@@ -12,22 +12,87 @@ describe('a source with several members', () => {
     expect(step.returned('one')).toEqual(['tell handled', 'acknowledge 1']);
   });
 
-  test('is given back if one of them is, when the last of them is done with', () => {
+  test('is given back if all of them are, when the last of them is done with', () => {
     const step = new ToldStep();
     step.take(1, 'one', 'two');
     step.lacked('one');
-    expect(step.hear({ kind: 'outlasted' })).toEqual(['tell given back']);
-    expect(step.returned('two')).toEqual(['tell handled', 'give back 1']);
+    step.lacked('two');
+    expect(step.hear({ kind: 'outlasted' })).toEqual(['tell given back', 'tell given back', 'give back 1']);
+  });
+
+  test('is acknowledged if some of them are, once each of these is in its queue by itself', () => {
+    const step = new ToldStep();
+    step.take(1, 'one', 'two', 'three');
+    step.lacked('one');
+    step.lacked('two');
+    step.hear({ kind: 'outlasted' });
+    expect(step.returned('three')).toEqual(['tell handled', 'publish one', 'publish two']);
+    expect(step.sent('two', 'confirmed')).toEqual(['tell given back']);
+    expect(step.sent('one', 'unconfirmed')).toEqual(['publish one after 50']);
+    expect(step.sent('one', 'confirmed')).toEqual(['tell given back', 'acknowledge 1']);
+  });
+
+  test('is let go if it was taken back, whatever became of them', () => {
+    const step = new ToldStep();
+    step.take(1, 'one', 'two');
+    step.lacked('one');
+    step.hear({ kind: 'cut', source: 1 });
+    expect(step.returned('two')).toEqual(['tell handled', 'let go 1']);
+  });
+
+  test('that came too often is not handled: each of them comes again by itself', () => {
+    const step = new ToldStep();
+    expect(step.came(1, ['one', 'two'], { deliveryCount: 3 })).toEqual(['publish one', 'publish two']);
+    step.sent('one', 'confirmed');
+    expect(step.sent('two', 'confirmed')).toEqual(['tell given back', 'acknowledge 1']);
+  });
+});
+
+describe('a bundle with a member that takes long', () => {
+  test('is acknowledged once that is kept somewhere else, and what keeps it when it is done with', () => {
+    const step = new ToldStep();
+    step.take(1, 'one', 'two');
+    expect(step.returned('two')).toEqual(['tell handled']);
+    expect(step.slow(1)).toEqual(['lease one']);
+    expect(step.slow(1)).toEqual([]);
+    expect(step.leased('one', 2)).toEqual(['acknowledge 1']);
+    expect(step.returned('one')).toEqual(['tell handled', 'acknowledge 2']);
+  });
+
+  test('stays where nothing can keep it, and is asked for again', () => {
+    const step = new ToldStep();
+    step.take(1, 'one', 'two');
+    expect(step.slow(1)).toEqual(['lease one', 'lease two']);
+    expect(step.leased('one', undefined)).toEqual([]);
+    expect(step.slow(1)).toEqual(['lease one']);
+  });
+
+  test('and that has ended meanwhile stays where it is kept, and is recognised there', () => {
+    const step = new ToldStep();
+    step.take(1, 'one', 'two');
+    step.returned('two');
+    step.slow(1);
+    expect(step.returned('one')).toEqual(['tell handled', 'acknowledge 1']);
+    expect(step.leased('one', 2)).toEqual(['give back 2']);
+  });
+
+  test('goes back to where it is kept if it cannot go on', () => {
+    const step = new ToldStep();
+    step.take(1, 'one', 'two');
+    step.slow(1);
+    step.leased('one', 2);
+    step.lacked('one');
+    expect(step.hear({ kind: 'outlasted' })).toEqual(['tell given back', 'give back 2']);
+    expect(step.returned('two')).toEqual(['tell handled', 'acknowledge 1']);
   });
 });
 
 describe('a message that not even the suspects lane takes', () => {
-  test('is given back with all of its source, after a pause', () => {
+  test('is given back, after a pause', () => {
     const step = new ToldStep();
-    step.take(1, 'one', 'two');
+    step.take(1, 'one');
     expect(step.threw('one')).toEqual(['tell failed', 'publish suspect one']);
-    expect(step.sent('suspect one', 'refused')).toEqual(['tell stuck']);
-    expect(step.returned('two')).toEqual(['tell handled', 'give back 1 after 1000']);
+    expect(step.sent('suspect one', 'refused')).toEqual(['tell stuck', 'give back 1 after 1000']);
   });
 });
 

@@ -11,13 +11,16 @@
  * What was in hand there when its process died is handled once more with nothing beside it, so that none is blamed for
  * another.
  */
+import { isBundle } from '../bundle.ts';
 import { isRejection, reject, type Outgoing } from '../messages.ts';
 import { publishQuarantined } from './aside.ts';
-import { close, fail, finish, giveBack, putAside, rejectIt, settle, tried } from './ends.ts';
+import { close, fail, finish, giveBack, leave, putAside, rejectIt, sendAlone, settle, tried } from './ends.ts';
 import * as sendings from './sendings.ts';
-import { isHeld, type Effect, type Input, type Member, type Rules, type State, type Turn } from './state.ts';
+import { addMember, isHeld, newSource } from './state.ts';
+import type { Effect, Input, Member, Rules, Source, State, Turn } from './state.ts';
 import { verdictOf } from './suspicion.ts';
 
+const UNREADABLE = reject('not_a_bundle', 'it says that it is a bundle of deliveries, and cannot be read as one');
 const KILLED = reject('process_killed', 'the process that handled it died, each time');
 
 /** What follows from an input. It changes the state, and nothing else. */
@@ -43,6 +46,10 @@ function hear<M>(turn: Turn<M>, input: Input): void {
       return sendings.refused(turn, input.sending, input.error);
     case 'flush due':
       return sendings.flush(turn);
+    case 'slow':
+      return slow(turn, input.sources);
+    case 'leased':
+      return leased(turn, input);
     case 'broker':
     case 'back':
     case 'outlasted':
@@ -62,34 +69,23 @@ function hear<M>(turn: Turn<M>, input: Input): void {
 
 function came<M>(turn: Turn<M>, { source: id, door, messages }: Input & { kind: 'came' }): void {
   const { state } = turn;
-  state.sources.set(id, { id, isHeld: true, open: messages.length });
-  for (const message of messages) {
-    const member: Member<M> = {
-      id: ++state.lastId,
-      source: id,
-      door,
-      message,
-      purpose: 'handle',
-      isRepeat: false,
-      isWorthRemembering: false,
-      caused: [],
-      underWay: 0,
-      isAbandoned: false,
-    };
-    state.members.set(member.id, member);
-    meet(turn, member);
-  }
+  const source = newSource(state, id, messages.length);
+  for (const message of messages) meet(turn, addMember(turn, id, door, message), source);
 }
 
-function meet<M>(turn: Turn<M>, member: Member<M>): void {
-  switch (verdictOf(member.door, member.message.deliveryCount)) {
+function meet<M>(turn: Turn<M>, member: Member<M>, { size }: Source): void {
+  const { door, message } = member;
+  if (isBundle(message)) return rejectIt(turn, member, message.deliveryCount === 0 ? UNREADABLE : KILLED);
+  switch (verdictOf(door, message.deliveryCount, size)) {
     case 'handle':
       return recognise(turn, member);
+    case 'send alone':
+      return sendAlone(turn, member);
     case 'put aside':
       return putAside(turn, member, 0);
     case 'quarantine':
       member.purpose = 'quarantine';
-      return sendings.sendOne(turn, member, publishQuarantined(member.message, turn.rules.name));
+      return sendings.sendOne(turn, member, publishQuarantined(message, turn.rules.name));
     case 'reject':
       return rejectIt(turn, member, KILLED);
   }
@@ -117,6 +113,7 @@ function recognise<M>(turn: Turn<M>, member: Member<M>): void {
 type MemberInput = Input & { kind: 'recalled' | 'returned' | 'threw' | 'lacked' | 'remembered' };
 
 function advance<M>(turn: Turn<M>, member: Member<M>, input: MemberInput): void {
+  member.isRunning = false;
   switch (input.kind) {
     case 'recalled':
       return isRepeat(turn, member, input.known) ? repeat(turn, member, input.known) : begin(turn, member);
@@ -142,6 +139,7 @@ function begin<M>(turn: Turn<M>, member: Member<M>): void {
     effects.push({ kind: 'wait for broker' });
   }
   if (state.outage === 'short') return void state.waiting.add(member.id);
+  member.isRunning = true;
   // What was recognised was parsed.
   effects.push({ kind: 'run', member: member.id, message: member.parsed as M });
 }
@@ -180,6 +178,28 @@ function cut<M>(turn: Turn<M>, id: number): void {
   if (source === undefined) return;
   source.isHeld = false;
   for (const member of membersOf(turn, turn.state.waiting)) if (member.source === id) close(turn, member);
+}
+
+/** One that hangs is not to hold up its neighbours' message. */
+function slow<M>({ state, effects }: Turn<M>, sources: ReadonlySet<number>): void {
+  for (const member of state.members.values()) {
+    if (!member.isRunning || member.isLeaseAsked || !sources.has(member.source)) continue;
+    member.isLeaseAsked = true;
+    effects.push({ kind: 'lease', member: member.id, message: member.message });
+  }
+}
+
+/** From now on that is what is acknowledged for it. */
+function leased<M>(turn: Turn<M>, { member: id, source }: Input & { kind: 'leased' }): void {
+  const { state, effects } = turn;
+  const member = state.members.get(id);
+  if (source === undefined) return void (member && (member.isLeaseAsked = false));
+  // It has ended meanwhile, perhaps without an end: what keeps it may be all there is of it.
+  if (member === undefined) return void effects.push({ kind: 'give back', source, afterMs: 0 });
+  const bundle = state.sources.get(member.source);
+  newSource(state, source, 1);
+  member.source = source;
+  if (bundle !== undefined) leave(turn, bundle);
 }
 
 type Change = Input & { kind: 'broker' | 'back' | 'outlasted' | 'closing' | 'closed' };

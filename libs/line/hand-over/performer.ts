@@ -3,7 +3,8 @@ import { Unavailable } from '@waybell/runtime/unavailable';
 import type { Broker } from '../broker/connect-broker.ts';
 import type { Consuming } from '../broker/queue-consumer.ts';
 import { Unconfirmed } from '../broker/unconfirmed-messages.ts';
-import type { Handler, Outgoing, Parked, Publication, Source } from '../messages.ts';
+import { bundle } from '../bundle.ts';
+import type { Handler, Message, Outgoing, Parked, Publication, Source } from '../messages.ts';
 import type { Once } from '../once.ts';
 import type { StepReport } from '../step-report.ts';
 import { mayBegin, step } from './hand-over.ts';
@@ -12,12 +13,16 @@ import type { Door } from './suspicion.ts';
 
 /** How long a record waits for others that leave with it. */
 const FLUSH_MS = 20;
+/** How long a bundle is held before what is still at work in it is kept somewhere else; and how often that is looked at. */
+const SLOW_MS = 1_500;
+const SLOW_LOOK_MS = 250;
 
 export type PerformerTools<M> = {
   broker: Broker;
   once?: Once;
   /** Resolves when it is where it waits. Rejects with `Unavailable` where that cannot be or is not known. */
   park?: (parked: Parked) => Promise<void>;
+  lease?: Lease;
   clock: Clock;
   now?: () => number;
   report: StepReport<M>;
@@ -26,6 +31,12 @@ export type PerformerTools<M> = {
   /** Runs when a message was put into the quarantine. */
   onQuarantined: () => void;
 };
+
+/**
+ * Keeps a message that is at work where it is taken from, should this process die; acknowledged, it is gone from there.
+ * Resolves with nothing where it cannot be kept; never rejects.
+ */
+export type Lease = (message: Message, onCut: (source: Source) => void) => Promise<Source | undefined>;
 
 type Do<K extends Effect<never>['kind'], M = never> = Effect<M> & { kind: K };
 type Taken = { source: Source; at: number };
@@ -43,6 +54,8 @@ export class Performer<M> {
   readonly #watchers = new Set<() => void>();
   #toRecall: Do<'recall'>[] = [];
   #toRemember: Do<'remember'>[] = [];
+  #toBundle: { sending: number; publication: Publication }[] = [];
+  #isLookingForSlow = false;
   #isTurnEnding = false;
   #flushTimer: Timer | undefined;
   taken = 0;
@@ -62,6 +75,7 @@ export class Performer<M> {
         this.taken += 1;
         this.#inHand.set(source.id, { source, at: this.#tools.clock.now() });
         this.hear({ kind: 'came', source: source.id, door, messages: source.messages });
+        if (source.messages.length > 1 && this.#tools.lease !== undefined) this.#lookForSlowLater();
       },
       onCut: ({ id }) => this.hear({ kind: 'cut', source: id }),
     };
@@ -101,6 +115,8 @@ export class Performer<M> {
         return this.#endTurnSoon();
       case 'park':
         return void this.#park(effect);
+      case 'lease':
+        return void this.#lease(effect);
       case 'run':
         return void this.#run(effect);
       case 'publish':
@@ -142,7 +158,24 @@ export class Performer<M> {
   }
 
   #publish(sending: number, publication: Publication): void {
-    this.#tools.broker.send(publication, (error) => this.#settled(sending, error));
+    if (publication.mayBundle !== true) return this.#send(publication, [{ sending }]);
+    // Behind all that this turn of the event loop leads to.
+    if (this.#toBundle.push({ sending, publication }) === 1) process.nextTick(() => this.#sendBundles());
+  }
+
+  #sendBundles(): void {
+    const all = this.#toBundle;
+    this.#toBundle = [];
+    for (const { publication, members } of bundle(all)) {
+      this.#tools.report.bundled(members.length);
+      this.#send(publication, members);
+    }
+  }
+
+  #send(publication: Publication, members: readonly { sending: number }[]): void {
+    this.#tools.broker.send(publication, (error) => {
+      for (const { sending } of members) this.#settled(sending, error);
+    });
   }
 
   #settled(sending: number, error: unknown): void {
@@ -192,6 +225,29 @@ export class Performer<M> {
       error = thrown;
     }
     this.#settled(sending, error);
+  }
+
+  #lookForSlowLater(): void {
+    if (this.#isLookingForSlow) return;
+    this.#isLookingForSlow = true;
+    this.#tools.clock.after(SLOW_LOOK_MS, () => this.#lookForSlow()).unref();
+  }
+
+  #lookForSlow(): void {
+    this.#isLookingForSlow = false;
+    const bundles = [...this.#inHand].filter(([, { source }]) => source.messages.length > 1);
+    if (bundles.length > 0) this.#lookForSlowLater();
+    const since = this.#tools.clock.now() - SLOW_MS;
+    const sources = new Set(bundles.filter(([, { at }]) => at <= since).map(([id]) => id));
+    if (sources.size > 0) this.hear({ kind: 'slow', sources });
+  }
+
+  async #lease({ member, message }: Do<'lease'>): Promise<void> {
+    const { source: bundleId = 0 } = this.#state.members.get(member) ?? {};
+    const at = this.#inHand.get(bundleId)?.at ?? this.#tools.clock.now();
+    const source = await this.#tools.lease?.(message, this.taking('queue').onCut);
+    if (source !== undefined) this.#inHand.set(source.id, { source, at });
+    this.hear({ kind: 'leased', member, source: source?.id });
   }
 
   #tell(news: News<M>): void {

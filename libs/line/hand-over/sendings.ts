@@ -3,6 +3,7 @@
  * and records for as long as the step runs.
  * A handler's work, an HTTP request above all, is not repeated because the broker stumbled. Records travel together.
  */
+import { isBundle, readMembers } from '../bundle.ts';
 import type { Outgoing, Parked, Publication, Rejection } from '../messages.ts';
 import { closesDelivery, joinOutcomes, writeOutcome, type Outcome } from '../outcomes.ts';
 import { outcomesExchange } from '../topology.ts';
@@ -35,9 +36,12 @@ export function send<M>(turn: Turn<M>, member: Member<M>, caused: readonly Outgo
 /** The message itself goes to the rejected queue, and onto the record if it can be found there. */
 function sendRejection<M>(turn: Turn<M>, member: Member<M>, rejection: Rejection): void {
   const { recordRejection, now } = turn.rules;
-  const outcome = recordRejection?.(member.message, rejection);
-  sendOne(turn, member, publishRejected(member.message, rejection, now()));
-  if (outcome !== undefined) record(turn, member, outcome);
+  const { message } = member;
+  sendOne(turn, member, publishRejected(message, rejection, now()));
+  for (const each of isBundle(message) ? (readMembers(message) ?? []) : [message]) {
+    const outcome = recordRejection?.(each, rejection);
+    if (outcome !== undefined) record(turn, member, outcome);
+  }
 }
 
 export function sendOne<M>(turn: Turn<M>, member: Member<M>, what: Publication | Parked, afterMs = 0): void {

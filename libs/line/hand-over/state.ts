@@ -30,10 +30,15 @@ export type Source = {
   id: number;
   /** False once it was taken back: another process has it, or will. */
   isHeld: boolean;
+  /** Members that it came with. */
+  size: number;
   /** Members that are not closed. */
   open: number;
-  /** After how long it is to go back; undefined where nothing keeps it from being acknowledged. */
-  backAfterMs?: number;
+  /** Members that are to come again, and after how long; none where nothing keeps it from being acknowledged. */
+  back: Message[];
+  backAfterMs: number;
+  /** A member of it is done with, and must not come again. */
+  isPartlyDone: boolean;
 };
 
 /** One message on its way through the step. Each advances alone. */
@@ -49,8 +54,12 @@ export type Member<M> = {
   twin?: number;
   isRepeat: boolean;
   isWorthRemembering: boolean;
+  /** Its handler is at work. */
+  isRunning: boolean;
+  /** Whether it was asked for that something else than its bundle holds it. */
+  isLeaseAsked: boolean;
   /** What is being done about it. */
-  purpose: 'handle' | 'reject' | 'put aside' | 'quarantine';
+  purpose: 'handle' | 'reject' | 'put aside' | 'quarantine' | 'send alone';
   caused: readonly Outgoing[];
   /** Of what it caused: what is not yet known to be safe. */
   underWay: number;
@@ -123,6 +132,10 @@ export type Input =
   /** No queue takes it, or where it was to be parked does not. */
   | { kind: 'refused'; sending: number; error: unknown }
   | { kind: 'remembered'; member: number }
+  /** These bundles have been held for long. */
+  | { kind: 'slow'; sources: ReadonlySet<number> }
+  /** What holds it now, instead of its bundle; undefined where nothing could. */
+  | { kind: 'leased'; member: number; source: number | undefined }
   /** Records have waited long enough for others. */
   | { kind: 'flush due' }
   | { kind: 'broker'; is: BrokerState }
@@ -139,6 +152,8 @@ export type Effect<M> =
   | { kind: 'publish'; sending: number; publication: Publication; afterMs: number }
   | { kind: 'park'; sending: number; parked: Parked; afterMs: number }
   | { kind: 'remember'; member: number; mark: Mark }
+  /** Its handler takes long: it is to be kept somewhere else, so that its bundle may go. */
+  | { kind: 'lease'; member: number; message: Message }
   | { kind: 'acknowledge'; source: number }
   | { kind: 'give back'; source: number; afterMs: number }
   /** Another process has it already. */
@@ -186,6 +201,31 @@ export type Turn<M> = {
   /** Members of whose sendings none is under way any more. */
   settled: Member<M>[];
 };
+
+export function newSource<M>(state: State<M>, id: number, size: number): Source {
+  const source = { id, isHeld: true, size, open: size, back: [], backAfterMs: 0, isPartlyDone: false };
+  state.sources.set(id, source);
+  return source;
+}
+
+export function addMember<M>({ state }: Turn<M>, source: number, door: Door, message: Message): Member<M> {
+  const member: Member<M> = {
+    id: ++state.lastId,
+    source,
+    door,
+    message,
+    purpose: 'handle',
+    isRepeat: false,
+    isWorthRemembering: false,
+    isRunning: false,
+    isLeaseAsked: false,
+    caused: [],
+    underWay: 0,
+    isAbandoned: false,
+  };
+  state.members.set(member.id, member);
+  return member;
+}
 
 export function isHeld<M>({ state }: Turn<M>, { source }: Member<M>): boolean {
   return state.sources.get(source)?.isHeld === true;

@@ -5,16 +5,20 @@ import { reject, type Rejection } from '../messages.ts';
 export type Door = 'queue' | 'suspects' | 'quarantine';
 
 /** What becomes of a message before anybody looks into it. */
-export type Verdict = 'handle' | 'put aside' | 'quarantine' | 'reject';
+export type Verdict = 'handle' | 'put aside' | 'send alone' | 'quarantine' | 'reject';
 
 const DELIVERIES = 3;
 const FAILURES = 5;
 
-/** Of a message that was delivered there so often before without being settled: it may have killed its process. */
-export function verdictOf(door: Door, deliveryCount: number): Verdict {
+/**
+ * Of a message that was delivered there so often before without being settled: it may have killed its process. In a
+ * bundle, any of so many may have: they are to come one by one.
+ */
+export function verdictOf(door: Door, deliveryCount: number, bundleSize: number): Verdict {
   switch (door) {
     case 'queue':
-      return deliveryCount >= DELIVERIES ? 'put aside' : 'handle';
+      if (deliveryCount < DELIVERIES) return 'handle';
+      return bundleSize > 1 ? 'send alone' : 'put aside';
     case 'suspects':
       // It was in hand at one death at least; so was what its process held of the other queues.
       return deliveryCount > 0 ? 'quarantine' : 'handle';

@@ -28,6 +28,7 @@ export class Interleaving {
   /** By message, the names of what it caused. */
   readonly #caused = new Map<string, string[]>();
   readonly #safe = new Set<string>();
+  readonly #keptBy = new Map<string, number>();
   /** Messages that are remembered, now or before. */
   readonly #remembered = new Set<string>();
   /** What should never be. */
@@ -35,12 +36,13 @@ export class Interleaving {
 
   /** Lets one thing happen, whichever the number says. */
   goOn(draw: number): void {
-    const count = this.#waiting.length + 3;
+    const count = this.#waiting.length + 4;
     const [choice, rest] = [draw % count, Math.floor(draw / count)];
     if (choice === 0) return this.#come(rest);
     if (choice === 1) return this.#isCut(rest % Math.max(1, this.#sources.length));
     if (choice === 2) return this.#change(CHANGES[rest % (CHANGES.length * 4)]);
-    const [choices = []] = this.#waiting.splice(choice - 3, 1);
+    if (choice === 3) return this.#heard(this.#step.slow(rest % Math.max(1, this.#sources.length)));
+    const [choices = []] = this.#waiting.splice(choice - 4, 1);
     this.#heard(choices[rest % choices.length]?.() ?? []);
   }
 
@@ -82,15 +84,27 @@ export class Interleaving {
   #heard(effects: readonly string[]): void {
     for (const effect of effects) {
       const [, verb, what = ''] =
-        /^(recall|run|remember|publish|park|acknowledge|give back|let go) (.+?)(?: after \d+)?$/.exec(effect) ?? [];
+        /^(recall|run|remember|lease|publish|park|acknowledge|give back|let go) (.+?)(?: after \d+)?$/.exec(effect) ??
+        [];
       if (effect === 'flush later') this.#waiting.push([() => this.#step.hear({ kind: 'flush due' })]);
       else if (verb === 'recall') this.#waiting.push(this.#recall(what));
       else if (verb === 'run') this.#waiting.push(this.#run(what));
       else if (verb === 'remember')
         this.#waiting.push([() => this.#isRemembered(what, () => this.#step.remembered(what))]);
+      else if (verb === 'lease') this.#waiting.push(this.#lease(what));
       else if (verb === 'publish' || verb === 'park') this.#waiting.push(this.#send(what));
       else if (verb !== undefined) this.#ended(Number(what), verb === 'acknowledge');
     }
+  }
+
+  /** What keeps it is a source like any other, of that message alone. */
+  #lease(text: string): Choices {
+    const kept = () => {
+      const source = this.#sources.push([text]) - 1;
+      this.#keptBy.set(text, source);
+      return this.#step.leased(text, source);
+    };
+    return [kept, kept, () => this.#step.leased(text, undefined)];
   }
 
   #recall(text: string): Choices {
@@ -135,11 +149,13 @@ export class Interleaving {
     this.#ends.push(source);
     if (!isAcknowledged) return;
     if (this.#cut.has(source)) this.broken.push(`${source} was cut, and is acknowledged`);
-    const unsafe = (this.#sources[source] ?? []).filter((text) => !this.#isSafe(text));
+    const unsafe = (this.#sources[source] ?? []).filter((text) => !this.#isSafe(text, source));
     if (unsafe.length > 0) this.broken.push(`acknowledged without ${unsafe.join()}`);
   }
 
-  #isSafe(text: string): boolean {
+  #isSafe(text: string, source: number): boolean {
+    // By itself in its queue, or in what keeps it, which is a source of its own.
+    if (this.#safe.has(text) || (this.#keptBy.get(text) ?? source) !== source) return true;
     if (this.#safe.has(`suspect ${text}`) || this.#safe.has(`rejected ${text}`)) return true;
     const caused = this.#caused.get(text);
     if (caused === undefined) return this.#remembered.has(text);

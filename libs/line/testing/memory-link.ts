@@ -2,9 +2,10 @@ import type { ConfirmChannel, ConsumeMessage } from 'amqplib';
 import { settled, type TurnedClock } from '@waybell/runtime/turned-clock';
 import { publishOptions, readMessage } from '../broker/amqp-message.ts';
 import type { Broker } from '../broker/connect-broker.ts';
+import { openBundle } from '../bundle.ts';
 import type { Consuming } from '../broker/queue-consumer.ts';
 import { UnconfirmedMessages } from '../broker/unconfirmed-messages.ts';
-import type { Message, Publication, Source } from '../messages.ts';
+import { newSourceId, type Message, type Publication, type Source } from '../messages.ts';
 import type { Kept, MemoryBroker } from './memory-broker.ts';
 
 /** What a process is about to do. */
@@ -13,7 +14,7 @@ export type Edge =
   | { what: 'remember'; key: string }
   /** What is done where deliveries are parked. */
   | { what: 'insert' | 'remove' }
-  | { what: 'acknowledge'; message: Message };
+  | { what: 'acknowledge'; messages: readonly Message[] };
 
 /** Whether the process dies instead of doing that; and whether the broker refuses a message, or sends it back. */
 export type Fate = {
@@ -34,7 +35,6 @@ type Taking = Consuming & {
 const SPARED: Fate = { diesAt: () => false, refuses: () => undefined };
 const UNLIMITED = { messages: Infinity, bytes: Infinity };
 const never = () => new Promise<never>(() => undefined);
-let lastId = 0;
 
 /** A process's connection. When the process dies, what it holds is back in its queues, and it does nothing more. */
 export class MemoryLink {
@@ -136,11 +136,11 @@ export class MemoryLink {
     const kept = this.#broker.kept(queue).shift();
     if (kept === undefined) return;
     const isHeld = () => inHand.has(source) && !this.#isDead;
-    const message = readMessage(queue, asConsumed(kept));
+    const messages = openBundle(readMessage(queue, asConsumed(kept)));
     const source: Source = {
-      id: ++lastId,
-      messages: [message],
-      acknowledge: () => isHeld() && this.survives({ what: 'acknowledge', message }) && inHand.delete(source),
+      id: newSourceId(),
+      messages,
+      acknowledge: () => isHeld() && this.survives({ what: 'acknowledge', messages }) && inHand.delete(source),
       giveBack: () => {
         if (isHeld()) this.#broker.kept(queue).unshift({ ...kept, deliveryCount: kept.deliveryCount + 1 });
         inHand.delete(source);

@@ -103,6 +103,14 @@ export class ToldStep {
     return this.hear({ kind: 'lacked', member: this.#member(text) });
   }
 
+  slow(...sources: number[]): string[] {
+    return this.hear({ kind: 'slow', sources: new Set(sources) });
+  }
+
+  leased(text: string, source: number | undefined): string[] {
+    return this.hear({ kind: 'leased', member: this.#member(text), source });
+  }
+
   remembered(text: string): string[] {
     return this.hear({ kind: 'remembered', member: this.#member(text) });
   }
@@ -120,6 +128,7 @@ export class ToldStep {
       case 'recall':
       case 'run':
       case 'remember':
+      case 'lease':
         return `${effect.kind} ${this.#text(effect.member)}`;
       case 'publish': {
         const what = textOf(effect.publication);

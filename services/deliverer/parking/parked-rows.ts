@@ -44,9 +44,12 @@ const KEYS = `unnest($1::uuid[], $2::bigint[], $3::text[], $4::int[], $5::int[])
 const SAME_ATTEMPT = `(p.subscription, p.created_at, p.delivery, p.attempt)
   = (k.subscription, k.created_at, k.delivery, k.attempt)`;
 
+/** A first attempt may also be kept as an open request, by a process that has it under way or died over it. */
 const HAS = {
   name: 'has-parked',
-  text: `select exists (select from waybell.parked p where ${SAME_ATTEMPT} and p.hop >= k.hop) as "isParked"
+  text: `select exists (select from waybell.parked p where ${SAME_ATTEMPT} and p.hop >= k.hop)
+           or exists (select from waybell.open_requests o
+             where (o.delivery, o.created_at, o.attempt) = (k.delivery, k.created_at, k.attempt)) as "isParked"
          from ${KEYS} order by place`,
 };
 

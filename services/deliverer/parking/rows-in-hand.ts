@@ -1,6 +1,6 @@
 import type { Consuming } from '@waybell/line/broker/queue-consumer';
 import { unpark } from '@waybell/line/delivery';
-import type { ParkedRow, Source } from '@waybell/line/messages';
+import { newSourceId, type ParkedRow, type Source } from '@waybell/line/messages';
 import { placeOf, type RowKey } from './parking-store.ts';
 
 /** A row that this process has taken, until it is deleted or given back. */
@@ -13,8 +13,6 @@ export type RowsInHandOptions = {
   /** One is in hand no more. */
   onFreed: (of: RowInHand) => void;
 };
-
-let lastId = 0;
 
 /** Parked rows in hand: each a source of one message, like one that a queue sent. */
 export class RowsInHand {
@@ -55,8 +53,7 @@ export class RowsInHand {
   take(taken: Omit<RowInHand, 'source'>, how: { deliveryCount: number; isOverLimit: boolean }): void {
     const { row } = taken;
     const source: Source = {
-      // Below those of the broker's messages, which count up.
-      id: --lastId,
+      id: newSourceId(),
       messages: [unpark(row, how)],
       acknowledge: () => this.#acknowledge(inHand),
       giveBack: () => this.#free(inHand),

@@ -1,0 +1,137 @@
+/**
+ * Several messages for one queue in one: the queue, its log, the confirm and the acknowledgement are paid once for all of
+ * them. First attempts travel so, from the router to the deliverer; there each lives its own life.
+ *
+ * A bundle has a message id of its own, the type of its members, and this body: one line of JSON with a note for each
+ * member, then their bodies. Members with the same body share its bytes. All else of a member is that of the bundle.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Message, Publication } from './messages.ts';
+
+export const bundleContentType = 'application/vnd.waybell.bundle';
+const MEMBER_CONTENT_TYPE = 'application/json';
+
+/** A larger one would hold up too many for one that hangs, and be repeated in too many after a crash. */
+export const MOST_MEMBERS = 16;
+const MOST_BYTES = 2 ** 16;
+/** The version, and how many members it has. */
+const NOTE = /^1 (\d{1,2})$/;
+const LINE_END = 0x0a;
+/** After so many deliveries it may be the reading that kills the process. */
+const UNOPENED = 6;
+
+/** `offset`: of its body, in bytes behind the notes. */
+type MemberNote = [messageId: string, note: string, offset: number, length: number, traceparent?: string];
+
+/** What travels in one message, and what of it is to be told of that message's fate. */
+export type Bundled<T> = { publication: Publication; members: readonly T[] };
+
+/** Puts together what may travel together, in the order in which it came. */
+export function bundle<T extends { publication: Publication }>(all: readonly T[]): Bundled<T>[] {
+  const open = new Map<string, { members: T[]; bytes: number; last: Buffer }>();
+  const closed: T[][] = [];
+  for (const each of all) {
+    const { routingKey, body } = each.publication;
+    const known = open.get(routingKey);
+    const more = known?.last === body ? 0 : body.length;
+    if (known !== undefined && known.members.length < MOST_MEMBERS && known.bytes + more <= MOST_BYTES) {
+      known.members.push(each);
+      known.bytes += more;
+      known.last = body;
+      continue;
+    }
+    const members = [each];
+    closed.push(members);
+    open.set(routingKey, { members, bytes: body.length, last: body });
+  }
+  return closed.map((members) => ({ publication: joined(members.map(({ publication }) => publication)), members }));
+}
+
+/** A bundle of one is a plain message. */
+function joined(members: readonly Publication[]): Publication {
+  const [first] = members;
+  if (first === undefined) throw new Error('a bundle without members');
+  if (members.length === 1) return first;
+  const notes: MemberNote[] = [];
+  const bodies: Buffer[] = [];
+  const placed = new Map<Buffer, number>();
+  let end = 0;
+  for (const { messageId = '', note = '', body, headers } of members) {
+    const offset = placed.get(body) ?? end;
+    if (offset === end) {
+      bodies.push(body);
+      placed.set(body, end);
+      end += body.length;
+    }
+    const traceparent = headers?.['traceparent'];
+    if (traceparent === undefined) notes.push([messageId, note, offset, body.length]);
+    else notes.push([messageId, note, offset, body.length, String(traceparent)]);
+  }
+  const { exchange, routingKey, type } = first;
+  return {
+    kind: 'publish',
+    exchange,
+    routingKey,
+    body: Buffer.concat([Buffer.from(`${JSON.stringify(notes)}\n`), ...bodies]),
+    messageId: randomUUID(),
+    contentType: bundleContentType,
+    note: `1 ${members.length}`,
+    ...(type === undefined ? {} : { type }),
+  };
+}
+
+/** Whether it is a bundle, unopened. */
+export function isBundle({ contentType }: Pick<Message, 'contentType'>): boolean {
+  return contentType === bundleContentType;
+}
+
+/** How many messages it is, unless it lies. */
+export function countMembers(message: Pick<Message, 'contentType' | 'note'>): number {
+  const [, count] = (isBundle(message) && NOTE.exec(message.note ?? '')) || [];
+  return Math.max(1, Number(count ?? 1));
+}
+
+/** The messages in it, or the message itself: where it is none, cannot be read, or came so often that it is not to be opened. */
+export function openBundle(message: Message): readonly Message[] {
+  if (!isBundle(message) || message.deliveryCount >= UNOPENED) return [message];
+  return readMembers(message) ?? [message];
+}
+
+/** Undefined where it is not what is written here. */
+export function readMembers(message: Message): Message[] | undefined {
+  const { body, contentType: _, contentEncoding: __, traceparent: ___, ...shared } = message;
+  const notes = readNotes(message);
+  if (notes === undefined) return undefined;
+  const start = body.indexOf(LINE_END) + 1;
+  return notes.map(([messageId, note, offset, length, traceparent]) => ({
+    ...shared,
+    body: body.subarray(start + offset, start + offset + length),
+    messageId,
+    note,
+    contentType: MEMBER_CONTENT_TYPE,
+    ...(traceparent === undefined ? {} : { traceparent }),
+  }));
+}
+
+function readNotes({ body, note = '' }: Message): MemberNote[] | undefined {
+  const end = body.indexOf(LINE_END);
+  const bytes = body.length - end - 1;
+  try {
+    const notes: unknown = JSON.parse(body.toString('utf8', 0, end));
+    const isWhole = Array.isArray(notes) && notes.length === Number(NOTE.exec(note)?.[1]);
+    return isWhole && notes.every((each) => isNote(each, bytes)) ? notes : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isNote(note: unknown, bytes: number): note is MemberNote {
+  if (!Array.isArray(note)) return false;
+  const [messageId, text, offset, length, traceparent]: unknown[] = note;
+  const areWords = [messageId, text, traceparent ?? ''].every((word) => typeof word === 'string');
+  return areWords && isSize(offset) && isSize(length) && offset + length <= bytes;
+}
+
+function isSize(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
+}

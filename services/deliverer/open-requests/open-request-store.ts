@@ -1,0 +1,70 @@
+import type { Postgres } from '@waybell/runtime/postgres';
+import { asking } from '../parking/ask.ts';
+
+/** A delivery whose request is under way, as it is kept meanwhile. */
+export type OpenRequest = {
+  id: string;
+  /** Guid of the message. */
+  delivery: string;
+  /** Milliseconds since the epoch. */
+  createdAt: number;
+  attempt: number;
+  /** `<interface>.<action>` */
+  action: string;
+  note: string;
+  traceparent: string | null;
+  body: Buffer;
+};
+
+/** Everything rejects with `Unavailable` while Postgres is away. */
+export type OpenRequestStore = {
+  /** Resolves when all of them are committed. `dueInMs`: when each is to be attempted again, unless it is removed before. */
+  insert(requests: readonly (OpenRequest & { dueInMs: number })[]): Promise<void>;
+  remove(ids: readonly string[]): Promise<void>;
+  /** Some that are due, the longest first; they are not due again for `forMs`. */
+  claim(most: number, forMs: number): Promise<OpenRequest[]>;
+};
+
+const INSERT = {
+  name: 'keep-open-requests',
+  text: `
+    insert into waybell.open_requests (id, delivery, created_at, attempt, due_at, action, note, traceparent, body)
+    select id, delivery, created_at, attempt, now() + make_interval(secs => due_in_ms / 1000), action, note, traceparent, body
+    from unnest($1::uuid[], $2::text[], $3::bigint[], $4::int[], $5::float8[], $6::text[], $7::text[], $8::text[], $9::bytea[])
+      as r (id, delivery, created_at, attempt, due_in_ms, action, note, traceparent, body)`,
+};
+
+const REMOVE = { name: 'remove-open-requests', text: 'delete from waybell.open_requests where id = any ($1::uuid[])' };
+
+const CLAIM = {
+  name: 'claim-open-requests',
+  text: `
+    update waybell.open_requests o set due_at = now() + make_interval(secs => $2::float8 / 1000)
+    from (select id from waybell.open_requests where due_at <= now() order by due_at limit $1 for update skip locked) due
+    where o.id = due.id
+    returning o.id, delivery, created_at::float8 as "createdAt", attempt, action, note, traceparent, body`,
+};
+
+/** Over connections that were opened with `PARKING_SETTINGS`: what is kept must outlive a crash of Postgres, too. */
+export function openRequestsIn(postgres: Postgres): OpenRequestStore {
+  const ask = asking(postgres);
+  return {
+    async insert(requests) {
+      await ask(INSERT, [
+        requests.map(({ id }) => id),
+        requests.map(({ delivery }) => delivery),
+        requests.map(({ createdAt }) => createdAt),
+        requests.map(({ attempt }) => attempt),
+        requests.map(({ dueInMs }) => dueInMs),
+        requests.map(({ action }) => action),
+        requests.map(({ note }) => note),
+        requests.map(({ traceparent }) => traceparent),
+        requests.map(({ body }) => body),
+      ]);
+    },
+    async remove(ids) {
+      await ask(REMOVE, [ids]);
+    },
+    claim: (most, forMs) => ask<OpenRequest>(CLAIM, [most, forMs]),
+  };
+}

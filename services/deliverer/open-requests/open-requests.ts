@@ -1,0 +1,125 @@
+import { randomUUID } from 'node:crypto';
+import type { Broker } from '@waybell/line/broker/connect-broker';
+import { actionKey, publishKept, readDelivery, type Delivery } from '@waybell/line/delivery';
+import type { Lease } from '@waybell/line/hand-over/performer';
+import { isRejection, newSourceId, type Source } from '@waybell/line/messages';
+import type { InterfaceName } from '@waybell/line/outcomes';
+import type { Clock } from '@waybell/runtime/clock';
+import type { Log } from '@waybell/runtime/log';
+import { complainer } from '@waybell/runtime/complainer';
+import { microBatch } from '@waybell/runtime/micro-batch';
+import { repeatedly } from '@waybell/runtime/repeatedly';
+import type { OpenRequest, OpenRequestStore } from './open-request-store.ts';
+
+export type OpenRequestsOptions = {
+  store: OpenRequestStore;
+  broker: Pick<Broker, 'publish' | 'state'>;
+  /** From the start of a request to its status line, at most. */
+  limits: Readonly<Record<InterfaceName, { responseMs: number }>>;
+  log: Log;
+  clock: Clock;
+};
+
+/** How much longer than a request may take it is kept: its outcome is to be recorded meanwhile. */
+const SPARE_MS = 30_000;
+/** So long before another process may take it, this one counts it as lost. */
+const EARLY_MS = 10_000;
+const LOOK_MS = 10_000;
+const MOST = 100;
+const COMPLAINT = 'open-requests.postgres-away';
+
+/**
+ * Keeps first attempts that are under way for long, in Postgres, so that the bundle they came in can go. Each is gone
+ * from there once its outcome is safe. What a process left behind that died is attempted again when it is due.
+ */
+export class OpenRequests implements AsyncDisposable {
+  readonly #options: OpenRequestsOptions;
+  readonly #insert: (request: OpenRequest & { dueInMs: number }) => Promise<void>;
+  readonly #looking: AsyncDisposable;
+  readonly #complain: (error: unknown) => void;
+  #toRemove: string[] = [];
+  #isRemoving = false;
+
+  constructor(options: OpenRequestsOptions) {
+    const { store, clock, log } = options;
+    this.#options = options;
+    this.#insert = microBatch<OpenRequest & { dueInMs: number }, void>(
+      async (requests) => {
+        await store.insert(requests);
+        return [];
+      },
+      { nameOf: ({ id }) => id },
+    );
+    this.#complain = complainer(log, COMPLAINT, clock);
+    this.#looking = repeatedly(() => this.#look(), { intervalMs: LOOK_MS, complaint: COMPLAINT, log, clock });
+  }
+
+  readonly keep: Lease = async (message, onCut) => {
+    const delivery = readDelivery(message);
+    if (isRejection(delivery)) return undefined;
+    const id = randomUUID();
+    const dueInMs = this.#options.limits[delivery.interface].responseMs + SPARE_MS;
+    try {
+      await this.#insert({ ...asOpen(delivery, message.note ?? ''), id, dueInMs });
+    } catch (error) {
+      this.#complain(error);
+      return undefined;
+    }
+    const lost = this.#options.clock.after(dueInMs - EARLY_MS, () => onCut(source));
+    lost.unref();
+    const source: Source = {
+      id: newSourceId(),
+      messages: [message],
+      acknowledge: () => {
+        lost[Symbol.dispose]();
+        this.#toRemove.push(id);
+        this.#removeAll().catch(this.#complain);
+      },
+      giveBack: () => lost[Symbol.dispose](),
+    };
+    return source;
+  };
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#looking[Symbol.asyncDispose]();
+    await this.#removeAll().catch(this.#complain);
+  }
+
+  /** What cannot be removed now is tried at the next look; once it is due it is recognised as a repeat. */
+  async #removeAll(): Promise<void> {
+    if (this.#isRemoving) return;
+    this.#isRemoving = true;
+    try {
+      await Promise.resolve();
+      while (this.#toRemove.length > 0) await this.#removeSome();
+    } finally {
+      this.#isRemoving = false;
+    }
+  }
+
+  async #removeSome(): Promise<void> {
+    const ids = this.#toRemove;
+    this.#toRemove = [];
+    try {
+      await this.#options.store.remove(ids);
+    } catch (error) {
+      this.#toRemove.push(...ids);
+      throw error;
+    }
+  }
+
+  async #look(): Promise<void> {
+    const { store, broker } = this.#options;
+    await this.#removeAll();
+    if (broker.state() !== 'writable') return;
+    for (const request of await store.claim(MOST, SPARE_MS)) {
+      await broker.publish(publishKept(request));
+      await store.remove([request.id]);
+    }
+  }
+}
+
+function asOpen(delivery: Delivery, note: string): Omit<OpenRequest, 'id'> {
+  const { guid, createdAt, attempt, body, traceparent = null } = delivery;
+  return { delivery: guid, createdAt, attempt, action: actionKey(delivery), note, traceparent, body };
+}
