@@ -9,4 +9,10 @@ export type Contender = {
   start(stand: Stand): Promise<RunningContender>;
 };
 
-export type RunningContender = { target: Target; parts: Parts; stop(): Promise<void> };
+export type RunningContender = {
+  target: Target;
+  parts: Parts;
+  /** Deliveries in one message of a delivery queue, on the mean since it was started. */
+  perBundle?: () => Promise<number>;
+  stop(): Promise<void>;
+};
