@@ -144,17 +144,27 @@ describe('once', () => {
     wayToRedis.flow();
   });
 
-  test('while Redis is away the line goes on, handles repeats again, and counts what Redis did not say or keep', async () => {
-    const { line, handled, metrics } = await aRememberingLine();
-    await using _running = await line.run();
+  test('while Redis is away the line goes on, a process knows what it did itself, another does it again, and it is counted', async () => {
+    const { line, handled, repeats, metrics } = await aRememberingLine();
     await broker.servers.redis.kill();
-    await broker.put(line.input, ['a:1', 'a:1', 'b:1']);
-    expect((await broker.takeBodies(line.output, 3)).toSorted()).toEqual(['a:1', 'a:1', 'b:1']);
-    expect(handled()).toHaveLength(3);
-    await until('all were to be remembered', async () => {
-      const shown = await metrics.metrics();
-      return ['recall', 'remember'].every((operation) => shown.includes(`{operation="${operation}",service="test"} 3`));
+    {
+      await using _running = await line.run();
+      await broker.put(line.input, ['a:1', 'a:1', 'b:1']);
+      expect((await broker.takeBodies(line.output, 2)).toSorted()).toEqual(['a:1', 'b:1']);
+      await until('the repeat was seen', () => repeats.length === 1);
+      await until('all were to be remembered', async () => {
+        const shown = await metrics.metrics();
+        return [`{operation="recall",service="test"} 3`, `{operation="remember",service="test"} 2`].every((figure) =>
+          shown.includes(figure),
+        );
+      });
+    }
+    await using _another = await line.run({
+      tools: { once: onceInRedis(redis, { log, metrics: createMetrics('test') }) },
     });
+    await broker.put(line.input, ['a:1']);
+    expect(await broker.takeBodies(line.output, 1)).toEqual(['a:1']);
+    expect(handled()).toEqual(['a:1', 'b:1', 'a:1']);
     await broker.servers.redis.start();
   });
 });

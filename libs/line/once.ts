@@ -20,8 +20,8 @@ export type OncePolicy<M> = {
 };
 
 /**
- * What was already done, remembered where losing it costs a duplicate and nothing more. While the memory is away it
- * remembers nothing and says so in the log, at most once a minute.
+ * What was already done, remembered where losing it costs a duplicate and nothing more. While the memory is away this
+ * process knows only what it did itself a moment ago; the log says so, at most once a minute.
  */
 export type Once = {
   /** What is remembered under each of these keys: a fingerprint, or undefined. Never rejects. */
@@ -37,6 +37,7 @@ const SET_ALL = `for i = 1, #KEYS do redis.call('set', KEYS[i], ARGV[i + 1], 'px
 export function onceInRedis(redis: Redis, { log, metrics }: { log: Log; metrics: Metrics }): Once {
   const failures = countOnceFailures(metrics);
   const complain = complainer(log, 'redis.away: duplicates are possible');
+  const own = new Recent();
   const withoutRedis = (operation: 'recall' | 'remember', messages: number, error: unknown) => {
     failures.inc({ operation }, messages);
     complain(error);
@@ -45,13 +46,14 @@ export function onceInRedis(redis: Redis, { log, metrics }: { log: Log; metrics:
     async recall(keys) {
       try {
         const known = await redis.mget(keys.map((key) => PREFIX + key));
-        return known.map((fingerprint) => fingerprint ?? undefined);
+        return known.map((fingerprint, place) => fingerprint ?? own.get(keys[place]));
       } catch (error) {
         withoutRedis('recall', keys.length, error);
-        return keys.map(() => undefined);
+        return keys.map((key) => own.get(key));
       }
     },
     async remember(marks, ttlMs) {
+      own.add(marks, ttlMs);
       try {
         const [keys, fingerprints] = [
           marks.map(({ key }) => PREFIX + key),
@@ -63,6 +65,31 @@ export function onceInRedis(redis: Redis, { log, metrics }: { log: Log; metrics:
       }
     },
   };
+}
+
+/** More than any step holds at once. */
+const MOST_RECENT = 4_096;
+
+/** What this process remembered last. After a cut of its link to the broker just that comes again, with Redis or without. */
+class Recent {
+  readonly #marks = new Map<string, { fingerprint: string; until: number }>();
+
+  get(key = ''): string | undefined {
+    const known = this.#marks.get(key);
+    return known !== undefined && known.until > performance.now() ? known.fingerprint : undefined;
+  }
+
+  add(marks: readonly Mark[], ttlMs: number): void {
+    const until = performance.now() + ttlMs;
+    for (const { key, fingerprint } of marks) {
+      this.#marks.delete(key);
+      this.#marks.set(key, { fingerprint, until });
+    }
+    for (const oldest of this.#marks.keys()) {
+      if (this.#marks.size <= MOST_RECENT) break;
+      this.#marks.delete(oldest);
+    }
+  }
 }
 
 /** Redis away costs duplicates and stops nothing: only this figure shows it. */

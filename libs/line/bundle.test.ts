@@ -1,0 +1,118 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { readMessage } from './broker/amqp-message.ts';
+import { bundle, countMembers, isBundle, openBundle, readMembers } from './bundle.ts';
+import type { Message, Publication } from './messages.ts';
+
+function delivery(name: string, { to = 'carrier.order.created', body = name, traceparent = '' } = {}): Publication {
+  return {
+    kind: 'publish',
+    exchange: 'waybell.deliveries',
+    routingKey: to,
+    body: Buffer.from(body),
+    messageId: name,
+    type: to,
+    note: `note of ${name}`,
+    contentType: 'application/json',
+    ...(traceparent === '' ? {} : { headers: { traceparent } }),
+  };
+}
+
+const bundled = (...all: Publication[]) => bundle(all.map((publication) => ({ publication })));
+
+/** As it comes from its queue. */
+function arrived(publication: Publication, deliveryCount = 0): Message {
+  const { exchange, routingKey, body, messageId, type, note, contentType, headers } = publication;
+  return readMessage(`q.${routingKey}`, {
+    content: body,
+    fields: { exchange, routingKey, redelivered: deliveryCount > 0, deliveryTag: 1, consumerTag: '' },
+    properties: {
+      ...{ messageId, type, contentType, correlationId: note },
+      headers: { ...headers, 'x-delivery-count': deliveryCount },
+    },
+  } as never);
+}
+
+const only = (publications: readonly { publication: Publication }[]): Publication => {
+  const [first] = publications;
+  if (first === undefined || publications.length > 1) throw new Error(`${publications.length} messages`);
+  return first.publication;
+};
+
+describe('what is bundled', () => {
+  test('comes out as each would have come by itself, in its order, whatever is in it', () => {
+    const text = fc.string({ unit: 'binary', maxLength: 200 });
+    const member = fc.record({ name: fc.uuid(), body: text, traceparent: fc.constantFrom('', '00-aa-bb-01') });
+    const kept = fc.property(fc.array(member, { minLength: 1, maxLength: 40 }), (members) => {
+      const all = members.map(({ name, ...rest }) => delivery(name, rest));
+      const opened = bundled(...all).flatMap(({ publication }) => openBundle(arrived(publication)));
+      expect(opened).toEqual(all.map((each) => arrived(each)));
+    });
+    fc.assert(kept);
+  });
+
+  test('is at most 16, of one queue, and 64 KiB; what is larger travels alone', () => {
+    const many = Array.from({ length: 40 }, (_, place) => delivery(String(place)));
+    expect(bundled(...many).map(({ members }) => members.length)).toEqual([16, 16, 8]);
+    const two = bundled(delivery('a'), delivery('b', { to: 'carrier.order.delivered' }), delivery('c'));
+    expect(two.map(({ publication, members }) => [publication.routingKey, members.length])).toEqual([
+      ['carrier.order.created', 2],
+      ['carrier.order.delivered', 1],
+    ]);
+    const large = ['a', 'b', 'c'].map((name) => delivery(name, { body: name.repeat(2 ** 15) }));
+    expect(bundled(...large).map(({ members }) => members.length)).toEqual([2, 1]);
+    expect(
+      bundled(delivery('a'), delivery('b', { body: 'b'.repeat(2 ** 17) })).map(({ members }) => members.length),
+    ).toEqual([1, 1]);
+  });
+
+  test('shares the bytes of a body that several have', () => {
+    const body = Buffer.from('x'.repeat(10_000));
+    const members = Array.from({ length: 16 }, (_, place) => ({ ...delivery(String(place)), body }));
+    const publication = only(bundled(...members));
+    expect(publication.body.length).toBeLessThan(12_000);
+    expect(openBundle(arrived(publication)).every((message) => message.body.equals(body))).toBe(true);
+  });
+
+  test('has a message id of its own, by which a return is told from others; alone, a message is as it was', () => {
+    const first = only(bundled(delivery('a'), delivery('b')));
+    const second = only(bundled(delivery('a'), delivery('b')));
+    expect(new Set([first.messageId, second.messageId, 'a', 'b']).size).toBe(4);
+    expect(only(bundled(delivery('a')))).toEqual(delivery('a'));
+  });
+});
+
+describe('a bundle', () => {
+  const twelve = () =>
+    only(bundled(...Array.from({ length: 12 }, (_, place) => delivery(String(place), { body: `{"n":${place}}` }))));
+
+  test('says how many it is without being opened', () => {
+    expect(countMembers(arrived(twelve()))).toBe(12);
+    expect(countMembers(arrived(delivery('a')))).toBe(1);
+  });
+
+  test('that came six times is left as it is, and can still be read', () => {
+    const message = arrived(twelve(), 6);
+    expect(openBundle(message)).toEqual([message]);
+    expect(readMembers(message)).toHaveLength(12);
+    expect(openBundle(arrived(twelve(), 5)).map(({ deliveryCount }) => deliveryCount)).toEqual(Array(12).fill(5));
+  });
+
+  test.each([
+    ['of another version', { note: '2 12' }],
+    ['that says another number', { note: '1 11' }],
+    ['without a note', { note: '' }],
+    ['that ends too early', { body: twelve().body.subarray(0, -1) }],
+    ['without notes', { body: Buffer.from('{}\n') }],
+    ['of no JSON', { body: Buffer.from('nonsense') }],
+    ['of numbers', { body: Buffer.from('[1,2,3,4,5,6,7,8,9,10,11,12]\n') }],
+    ['with a body before its bodies', { body: Buffer.from(twelve().body.toString().replace('",0,7', '",-1,7')) }],
+    ['of nothing', { body: Buffer.alloc(0) }],
+  ])('%s is not opened', (_, wrong) => {
+    const message = { ...arrived(twelve()), ...wrong };
+    expect(openBundle(message)).toEqual([message]);
+    expect(isBundle(message)).toBe(true);
+    expect(readMembers(message)).toBeUndefined();
+    expect(countMembers(message)).toBeLessThanOrEqual(12);
+  });
+});
