@@ -1,3 +1,4 @@
+import { deliveriesPerMessage, readFigures } from '@waybell/stack/read-figures';
 import type { Stack } from '@waybell/stack/stack';
 import type { SupervisedProcess } from '@waybell/stack/supervised-process';
 import { eventsExchange } from '@waybell/line/topology';
@@ -12,19 +13,12 @@ export async function startServices(stack: Stack, services: readonly SupervisedP
   return {
     target: { url: stack.servers.url('rabbitmq'), exchange: eventsExchange },
     parts: Object.fromEntries(services.map((service) => [service.spec.name, [pidOf(service)]])),
-    perBundle: () => perBundle(stack.service('event-router')),
+    perBundle: async () =>
+      deliveriesPerMessage(await readFigures(stack.service('event-router').spec.address)) ?? Number.NaN,
     stop: async () => {
       await Promise.all(services.map((service) => service.stop()));
     },
   };
-}
-
-async function perBundle({ spec: { address } }: SupervisedProcess): Promise<number> {
-  const metrics = await (await fetch(new URL('/metrics', address))).text();
-  const [deliveries, bundles] = ['waybell_bundled_deliveries_total', 'waybell_bundles_total'].map((name) =>
-    Number(new RegExp(`^${name}\\{.*\\} (\\S+)$`, 'm').exec(metrics)?.[1]),
-  );
-  return (deliveries ?? 0) / (bundles ?? 0);
 }
 
 function pidOf({ identity, spec }: SupervisedProcess): number {

@@ -6,6 +6,8 @@ import { withDatabase } from '../with-database.ts';
 import { stackOf } from '@waybell/stack/stack-folder';
 import { conditionOf, NotRunning } from '@waybell/stack/stack-state';
 import { readStatus, type Status } from '@waybell/stack/stack-status';
+import { deliveryQueue } from '@waybell/line/topology';
+import { formatDuration } from '@waybell/runtime/duration';
 import { whoTakes } from '@waybell/stack/who-takes';
 
 export function statusCommand(): Command {
@@ -37,7 +39,7 @@ async function readParked({ DATABASE_URL }: Record<string, string>): Promise<Par
   return withDatabase({ ...process.env, DATABASE_URL }, parkedInAll).catch(() => null);
 }
 
-function table({ processes, queues }: Status): string {
+function table({ processes, queues, deliveries }: Status): string {
   const rows = processes.map(({ name, state, pid, restarts, address, waitsFor }) => [
     name,
     waitsFor === undefined ? state : `${state} (waits for ${shortened(waitsFor)})`,
@@ -48,11 +50,24 @@ function table({ processes, queues }: Status): string {
   const full = queues.filter(({ messages }) => messages > 0);
   const waiting = full.map(({ name, messages, consumers }) => [
     name,
-    `${messages} messages`,
+    `${messages} messages${inDeliveries(name, messages, deliveries)}`,
     whoTakes(name, consumers),
   ]);
   const empty = `${queues.length - full.length} of ${queues.length} queues are empty`;
-  return [...align(rows), '', ...align(waiting), queues.length === 0 ? 'the queues cannot be read' : empty].join('\n');
+  const oldest = Math.ceil(deliveries.oldestAgeSeconds ?? 0) * 1_000;
+  return [
+    ...align(rows),
+    '',
+    ...align(waiting),
+    queues.length === 0 ? 'the queues cannot be read' : empty,
+    ...(oldest > 0 ? [`the oldest delivery in hand was routed ${formatDuration(oldest)} ago`] : []),
+  ].join('\n');
+}
+
+/** Several deliveries of an action travel in one message. */
+function inDeliveries(queue: string, messages: number, { perMessage }: Status['deliveries']): string {
+  if (!queue.startsWith(deliveryQueue('')) || perMessage === null || perMessage < 1.05) return '';
+  return ` (about ${Math.round(messages * perMessage)} deliveries)`;
 }
 
 /** A service that waits for the broker waits for each of its queues: a few name the trouble. */

@@ -30,6 +30,8 @@ export type RunningStep = AsyncDisposable & {
   waitingFor(): string[];
   /** Messages taken since it began. */
   taken(): number;
+  /** Messages in one that may be a bundle, on the mean of the last that it published. */
+  perBundle(): number;
   /** Takes no more until every reason for that is gone; what is held is handled to its end. */
   pause(reason: string): Promise<void>;
   resume(reason: string): void;
@@ -119,6 +121,10 @@ class StepRunner<M> implements RunningStep {
 
   taken(): number {
     return this.#performer.taken;
+  }
+
+  perBundle(): number {
+    return this.#performer.perBundle;
   }
 
   async pause(reason: string): Promise<void> {

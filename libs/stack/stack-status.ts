@@ -2,6 +2,7 @@ import { brokerOf } from './address-of.ts';
 import { queueDepths, type QueueDepth } from './queue-depths.ts';
 import { isAlive } from './process-identity.ts';
 import { hostAndPort, reaches } from './reaches.ts';
+import { deliveriesPerMessage, readFigures } from './read-figures.ts';
 import { waitsFor } from './service-process.ts';
 import type { Condition, ProcessEntry } from './stack-state.ts';
 
@@ -21,20 +22,40 @@ export type Status = {
   supervisor: { pid: number; state: 'starting' | 'ready' | 'stopping' | 'killed' };
   processes: ProcessStatus[];
   queues: QueueDepth[];
+  deliveries: {
+    /** In one message of a delivery queue, on the mean; null where the router has not said. */
+    perMessage: number | null;
+    /** Since the oldest that a deliverer has in hand was routed; null where none has said. */
+    oldestAgeSeconds: number | null;
+  };
 };
 
 /** Asks every process and the broker how they are now. */
 export async function readStatus(condition: Exclude<Condition, { kind: 'stopped' }>): Promise<Status> {
   const { supervisor, phase, processes, queues, addresses } = condition.state;
   const broker = addresses['AMQP_URL'];
-  const [found, depths] = await Promise.all([
+  const [found, deliveries, depths] = await Promise.all([
     Promise.all(processes.map(statusOf)),
+    readDeliveries(processes),
     broker === undefined ? [] : queueDepths(brokerOf({ ...process.env, AMQP_URL: broker }), queues),
   ]);
   return {
     supervisor: { pid: supervisor.pid, state: condition.kind === 'running' ? phase : 'killed' },
     processes: depths === undefined ? found.map(orUnreachable) : found,
     queues: depths ?? [],
+    deliveries,
+  };
+}
+
+async function readDeliveries(processes: readonly ProcessEntry[]): Promise<Status['deliveries']> {
+  const figuresOf = async (service: string) => {
+    const health = processes.find(({ name }) => name === service)?.health;
+    return health === undefined ? undefined : readFigures(health);
+  };
+  const [router, deliverer] = await Promise.all([figuresOf('event-router'), figuresOf('deliverer')]);
+  return {
+    perMessage: deliveriesPerMessage(router) ?? null,
+    oldestAgeSeconds: deliverer?.largestOf('waybell_oldest_delivery_age_seconds') ?? null,
   };
 }
 

@@ -29,7 +29,8 @@ const step = routeStep({ findSubscriptions: findSubscriptionsIn(postgres), now: 
 
 await using routing = runStep(step, { broker, once: onceInRedis(redis, parts), ...parts });
 await using sorting = runStep(strayStep({ config, now: Date.now }), { broker, ...parts });
-const depth = async () => (await broker.depth(selectActions(['*']).map(deliveryQueue))).messages;
+const queues = selectActions(['*']).map(deliveryQueue);
+const depth = async () => (await broker.depth(queues)).messages * routing.perBundle();
 await using _pausing = pauseWhenDeep({ routing, depth, limit: config.pauseDepth, ...parts });
 parts.readiness.watch(() => [...broker.waitingFor(), ...routing.waitingFor(), ...sorting.waitingFor()]);
 

@@ -6,7 +6,7 @@ import { repeatedly } from '@waybell/runtime/repeatedly';
 
 export type PauseOptions = {
   routing: Pick<RunningStep, 'taken' | 'pause' | 'resume'>;
-  /** Messages that wait in the delivery queues, together. Rejects while nobody can say. */
+  /** Deliveries that wait in their queues, together, about. Rejects while nobody can say. */
   depth: () => Promise<number>;
   /** Above this many the router takes no more events; it goes on at half of it, so that it does not flutter. */
   limit: number;

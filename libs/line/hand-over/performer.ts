@@ -16,6 +16,8 @@ const FLUSH_MS = 20;
 /** How long a bundle is held before what is still at work in it is kept somewhere else; and how often that is looked at. */
 const SLOW_MS = 1_500;
 const SLOW_LOOK_MS = 250;
+/** What one more bundle counts for in their mean size. */
+const BUNDLE_WEIGHT = 1 / 64;
 
 export type PerformerTools<M> = {
   broker: Broker;
@@ -59,6 +61,8 @@ export class Performer<M> {
   #isTurnEnding = false;
   #flushTimer: Timer | undefined;
   taken = 0;
+  /** In one message that may be a bundle, on the mean of the last some. */
+  perBundle = 1;
 
   constructor({ handle, ...rules }: Omit<Rules<M>, 'now'> & { handle: Handler<M> }, tools: PerformerTools<M>) {
     this.#handle = handle;
@@ -168,6 +172,7 @@ export class Performer<M> {
     this.#toBundle = [];
     for (const { publication, members } of bundle(all)) {
       this.#tools.report.bundled(members.length);
+      this.perBundle += (members.length - this.perBundle) * BUNDLE_WEIGHT;
       this.#send(publication, members);
     }
   }
