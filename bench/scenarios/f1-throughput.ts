@@ -26,8 +26,8 @@ export const throughput: Scenario = {
     await stand.seed(EVERYBODY, '/ok');
     const runs = await inTurn({ contenders: CONTENDERS, rounds, tell }, (contender) =>
       withContender(stand, contender, async (running): Promise<Result> => {
-        const throughput = await measureFull(stand, running, { workload, warmMs, measureMs });
-        return { ...throughput, perBundle: await running.perBundle?.() };
+        const measured = await measureFull(stand, running, { workload, warmMs, measureMs });
+        return { ...measured, perBundle: await running.perBundle?.() };
       }),
     );
     const against = (name: string) => ratios(runs, 'waybell', name, ({ perSecond }) => perSecond);
@@ -55,8 +55,9 @@ export const throughput: Scenario = {
 };
 
 /** Without what a contender is measured by. */
-function ownCost({ receiver: _, publisher: __, ...own }: CpuMicros): number {
-  return total(own);
+function ownCost(cpu: CpuMicros): number {
+  const { receiver = 0, publisher = 0 } = cpu;
+  return total(cpu) - receiver - publisher;
 }
 
 function bundleTable(perBundle: readonly number[]): Table {

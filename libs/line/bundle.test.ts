@@ -27,7 +27,10 @@ function arrived(publication: Publication, deliveryCount = 0): Message {
     content: body,
     fields: { exchange, routingKey, redelivered: deliveryCount > 0, deliveryTag: 1, consumerTag: '' },
     properties: {
-      ...{ messageId, type, contentType, correlationId: note },
+      messageId,
+      type,
+      contentType,
+      correlationId: note,
       headers: { ...headers, 'x-delivery-count': deliveryCount },
     },
   } as never);
