@@ -4,7 +4,7 @@ import type { Stand } from '../lib/stand.ts';
 import type { Contender } from './contender.ts';
 import { startServices } from './waybell.ts';
 
-/** The product as if there were no delivery log: records of outcomes go nowhere but to the deactivator. */
+/** The product as if there were no delivery log: records of outcomes go nowhere, and a queue without a consumer must not fill. */
 export const withoutLog: Contender = {
   name: 'without the log',
   async start(stand) {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
-import { deactivatorQueue } from './topology.ts';
+import { logQueue } from './topology.ts';
 import { readOutcomes, type Outcome } from './outcomes.ts';
 import { aLine, limitOf, numbers, to } from './testing/a-line.ts';
 import { BreakableBroker } from './testing/test-broker.ts';
@@ -17,7 +17,7 @@ afterAll(async () => {
 });
 
 beforeEach(async () => {
-  await broker.take(deactivatorQueue);
+  await broker.take(logQueue);
 });
 
 const anOutcome = (delivery: string, body = ''): Outcome => ({
@@ -35,7 +35,7 @@ const anOutcome = (delivery: string, body = ''): Outcome => ({
   body,
 });
 
-const batches = async () => (await broker.take(deactivatorQueue)).map(({ content }) => readOutcomes(content));
+const batches = async () => (await broker.take(logQueue)).map(({ content }) => readOutcomes(content));
 
 /** Resolves with the batches, once so many records have come. */
 const untilRecorded = async (count: number) => {
@@ -126,7 +126,7 @@ describe('while the broker blocks publishers', () => {
       await until('the backlog is gone', async () => (await broker.leftIn(line.input)) === 1);
       expect(running.broker.state()).toBe('blocked');
       expect(running.waitingFor()).toEqual([]);
-      expect(await broker.take(deactivatorQueue)).toEqual([]);
+      expect(await broker.take(logQueue)).toEqual([]);
       expect(await broker.take(line.output)).toEqual([]);
       await broker.alarm(false);
       const recorded = (await untilRecorded(1_001)).flat();

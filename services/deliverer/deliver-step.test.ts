@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { unpark, type Delivery } from '@waybell/line/delivery';
 import type { Outgoing } from '@waybell/line/messages';
+import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { readConfig } from './config.ts';
 import { deliverStep, type DeliverStepOptions } from './deliver-step.ts';
 import { SUBSCRIPTION, TARGET } from './testing/parked.ts';
@@ -40,6 +41,7 @@ function aStep(what: Partial<DeliverStepOptions> = {}) {
     isHeld: () => true,
     isBlocked: () => false,
     onRevived: () => undefined,
+    clock: new TurnedClock(),
     now: () => 0,
     config,
     ...what,

@@ -168,18 +168,22 @@ export class MemoryLine {
       const config = this.#configs.deliverer;
       const findTarget = async (guid: string) => this.#ask(() => this.subscriptions.target(guid));
       const callEndpoint = (call: Call) => this.#answer(call, process);
-      const { now } = this.#clock;
+      const clock = this.#clock;
+      const { now } = clock;
       const store = this.#parkingOf(process.link);
       const flow = new Flow({
         ...config,
         ...tools,
-        clock: this.#clock,
+        clock,
         endpoints: config.flow,
         store,
         findTarget,
         now,
       });
-      runStep(deliverStep({ ...flow.rules, findTarget, callEndpoint, config, now }), { ...tools, ...flow.tools });
+      runStep(deliverStep({ ...flow.rules, findTarget, callEndpoint, config, clock, now }), {
+        ...tools,
+        ...flow.tools,
+      });
     },
     deactivator: (tools) => {
       const config = this.#configs.deactivator;

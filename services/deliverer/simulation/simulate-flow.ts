@@ -93,7 +93,7 @@ class Simulation {
       rememberMs: Infinity,
     };
     const callEndpoint = (call: Call) => this.#call(call);
-    runStep(deliverStep({ ...this.#flow.rules, findTarget, callEndpoint, config, now }), {
+    runStep(deliverStep({ ...this.#flow.rules, findTarget, callEndpoint, config, clock, now }), {
       broker,
       log,
       metrics,
