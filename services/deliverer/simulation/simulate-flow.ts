@@ -182,6 +182,7 @@ class Simulation {
       state: 'active',
       isFeatureOn: true,
       isHung: false,
+      tellsSuccess: false,
       account,
       callbackUrl: `https://${host}.example/${subscription}`,
       verificationToken: '',
