@@ -10,6 +10,7 @@ import type { ParkingStore } from '@waybell/deliverer/parking/parking-store';
 import { MemoryParking } from '@waybell/deliverer/parking/testing/memory-parking';
 import { routeStep, strayStep } from '@waybell/event-router/router-steps';
 import { asideHeaders } from '@waybell/line/broker/amqp-message';
+import type { ParkedRow } from '@waybell/line/messages';
 import type { Once } from '@waybell/line/once';
 import { readOutcomes, type Outcome } from '@waybell/line/outcomes';
 import { runStep, type StepTools } from '@waybell/line/run-step';
@@ -209,7 +210,8 @@ export class MemoryLine {
       get:
         (store, name: keyof ParkingStore) =>
         async (...args: never[]) => {
-          const isAlive = name === 'insert' || name === 'remove' ? link.survives({ what: name }) : !link.isDead;
+          const edge = edgeOf(name, args);
+          const isAlive = edge === undefined ? !link.isDead : link.survives(edge);
           if (!isAlive) return new Promise(() => undefined);
           // While nothing is parked nobody asks: to ask every second would fill days.
           if (name === 'lease') await this.parking.untilFilled();
@@ -236,7 +238,9 @@ export class MemoryLine {
     return mark !== undefined && mark.until > this.now ? mark.fingerprint : undefined;
   }
 
-  async #answer(call: Call, { underWay }: Process) {
+  async #answer(call: Call, { link, underWay }: Process) {
+    // A process that is dead makes no request.
+    if (link.isDead) return new Promise<never>(() => undefined);
     const { delivery, callbackUrl: url } = call;
     const headers = requestHeaders(call, this.#clock.now);
     const request: Request = { ...delivery, at: this.now, endedAt: Infinity, url, headers };
@@ -251,4 +255,12 @@ export class MemoryLine {
       ? { isDelivered: false, reason: 'response_timeout', durationMs }
       : { ...judge(status), durationMs };
   }
+}
+
+/** Before what a process may die where it parks. */
+function edgeOf(name: keyof ParkingStore, [rows]: readonly unknown[]): Edge | undefined {
+  if (name === 'remove') return { what: 'remove' };
+  if (name !== 'insert') return undefined;
+  // It is what insert takes.
+  return { what: 'insert', deliveries: (rows as readonly ParkedRow[]).map(({ delivery }) => delivery) };
 }

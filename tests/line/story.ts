@@ -132,6 +132,7 @@ function dying(deathsAfter: readonly number[], mortality: Mortality): NonNullabl
 /** Keeps the guids of deliveries of which something is handed over, and that are not remembered yet. */
 function note(edge: Edge, handedOver: Set<string>): void {
   if (edge.what === 'remember') for (const guid of handedOver) if (edge.key.includes(guid)) handedOver.delete(guid);
+  if (edge.what === 'insert') for (const guid of edge.deliveries) handedOver.add(guid);
   if (edge.what !== 'publish') return;
   const { exchange, body, messageId = '' } = edge.publication;
   if (exchange === endsExchange) return;
