@@ -2,6 +2,7 @@ import {
   deactivatorQueue,
   deliveriesExchange,
   deliveryQueue,
+  endsExchange,
   eventsExchange,
   locationsQueue,
   logQueue,
@@ -44,7 +45,7 @@ const USES = {
   }),
   deliverer: service('deliverer', {
     takesFrom: [deliveryQueue('*')],
-    publishesTo: [retryExchange, waitingName('full'), waitingName('hung'), outcomesExchange],
+    publishesTo: [retryExchange, waitingName('full'), waitingName('hung'), outcomesExchange, endsExchange],
   }),
   deactivator: service('deactivator', { takesFrom: [deactivatorQueue], publishesTo: [] }),
   'location-tracker': service('location-tracker', {
