@@ -39,6 +39,7 @@ const makers: Record<HttpClientName, (keepAliveMs: number) => Post> = {
     const limits = { responseMs: RESPONSE_LIMIT_MS, bodyMs: 1_000, bodyBytes: 65_536, keptBytes: 4_096 };
     const http = new Axios({
       adapter: undiciAdapter(new Agent({ keepAliveTimeout: keepAliveMs }), (config) => ({
+        url: URL.parse((config as { url: string }).url),
         headers: (config as { headersOf: () => Record<string, string> }).headersOf(),
         limits,
         trace: { startedAt: performance.now() },

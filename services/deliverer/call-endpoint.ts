@@ -88,13 +88,14 @@ export function openEndpoints(options: EndpointOptions): { callEndpoint: CallEnd
       observe.requested(delivery.interface);
       const trace: Trace = { startedAt: clock.now() };
       const headers = { ...requestHeaders(call, options.now ?? Date.now), 'user-agent': options.userAgent };
-      const terms = (): RequestTerms => ({ headers, limits: limitsFor[delivery.interface], trace, clock });
+      const url = URL.parse(callbackUrl);
+      const terms = (): RequestTerms => ({ url, headers, limits: limitsFor[delivery.interface], trace, clock });
       try {
         const request = { url: callbackUrl, data: delivery.body, terms };
         const { status, data } = await http.request<string>(request as object);
         return {
           ...judge(status),
-          ...whereTo(callbackUrl),
+          ...whereTo(url),
           ...readTrace(trace, clock.now()),
           ...(data && { body: hide(verificationToken, data) }),
         };
@@ -104,7 +105,7 @@ export function openEndpoints(options: EndpointOptions): { callEndpoint: CallEnd
         return {
           isDelivered: false,
           reason: reasonOfError(error),
-          ...whereTo(callbackUrl),
+          ...whereTo(url),
           ...readTrace(trace, clock.now()),
         };
       }
@@ -132,9 +133,8 @@ export function judge(status: number): Pick<Answer, 'status' | 'reason'> & { isD
   return { isDelivered: false, status, reason: reasonOfStatus(status) };
 }
 
-function whereTo(callbackUrl: string): Pick<Answer, 'url'> {
-  const url = shownUrl(callbackUrl);
-  return url === undefined ? {} : { url };
+function whereTo(url: URL | null): Pick<Answer, 'url'> {
+  return url === null ? {} : { url: shownUrl(url) };
 }
 
 /** A receiver may send back what it was sent, and records are for other people. */

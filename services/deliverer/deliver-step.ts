@@ -16,16 +16,17 @@ export type DeliverStepOptions = Omit<DeliverOptions, 'schedule' | 'maxAgeMs' | 
 export function deliverStep({ config, isHeld, ...options }: DeliverStepOptions): Step<Delivery> {
   const { actionKeys, heldLimit, schedule, maxAgeMs } = config;
   const handle = deliver({ ...options, schedule, maxAgeMs, slowMs: config.flow.slowMs });
+  const handleParked = async (delivery: Delivery) => {
+    const caused = await handle(delivery);
+    if (!isHeld(delivery)) throw new Error('another deliverer has it now');
+    return caused;
+  };
   return {
     name: 'deliverer',
     queues: actionKeys.map(deliveryQueue),
     heldLimit,
     parse: readDelivery,
-    handle: async (delivery) => {
-      const caused = await handle(delivery);
-      if (delivery.parked !== undefined && !isHeld(delivery)) throw new Error('another deliverer has it now');
-      return caused;
-    },
+    handle: (delivery) => (delivery.parked === undefined ? handle(delivery) : handleParked(delivery)),
     drainsWhileBlocked: true,
     recordRejection: recordRejectedDelivery(options.now),
     once: onceOf(config),

@@ -73,13 +73,15 @@ export function deliver(options: DeliverOptions): Handler<Delivery> {
 }
 
 /** Who is to receive it now, or what it comes to without an attempt, whatever the endpoint does. */
-async function look(
-  delivery: Delivery,
-  { findTarget, maxAgeMs, clock, now }: DecideOptions,
-): Promise<Found | Attempted> {
+function look(delivery: Delivery, options: DecideOptions): Promise<Found | Attempted> {
+  const askedAt = options.clock.now();
+  return options.findTarget(delivery.subscription).then((target) => judge(delivery, { target, askedAt }, options));
+}
+
+type Asked = { target: Target | undefined; askedAt: number };
+
+function judge(delivery: Delivery, { target, askedAt }: Asked, { maxAgeMs, now }: DecideOptions): Found | Attempted {
   const { parked, createdAt, body } = delivery;
-  const askedAt = clock.now();
-  const target = await findTarget(delivery.subscription);
   const reason = parked?.isForgotten ? 'forgotten' : dropReason(target);
   if (target === undefined || reason !== undefined) {
     return { kind: 'dropped', reason: reason ?? 'unsubscribed', ...facts(delivery, now()), body: body.toString() };
@@ -183,13 +185,20 @@ function exhausted(delivery: Delivery, answer: Answer, at: number): Exhausted {
 function facts(delivery: Delivery, at: number): DeliveryFacts {
   const { guid, subscription, generation, event, interface: interfaceName, action, attempt } = delivery;
   const { parked, byHand, body } = delivery;
-  const known = { delivery: guid, subscription, generation, event, interface: interfaceName, action, attempt, at };
-  return {
-    ...known,
-    ...(parked === undefined ? {} : { parked: parked.why }),
-    ...(byHand === undefined ? {} : { byHand: byHand.why }),
-    ...(attempt === firstAttempt(delivery) ? { body: body.toString() } : {}),
+  const known: DeliveryFacts = {
+    delivery: guid,
+    subscription,
+    generation,
+    event,
+    interface: interfaceName,
+    action,
+    attempt,
+    at,
   };
+  if (parked !== undefined) known.parked = parked.why;
+  if (byHand !== undefined) known.byHand = byHand.why;
+  if (attempt === firstAttempt(delivery)) known.body = body.toString();
+  return known;
 }
 
 function record(outcome: Attempted): Outgoing {

@@ -1,11 +1,8 @@
 /**
  * A callback URL for people who look into what was sent: without what may be a secret, which are its user, its fragment
- * and the values of its query, those included that stand there without a name. Undefined where it is no URL.
+ * and the values of its query, those included that stand there without a name.
  */
-export function shownUrl(callbackUrl: string): string | undefined {
-  const url = URL.parse(callbackUrl);
-  if (url === null) return undefined;
-  const { origin, pathname, search } = url;
+export function shownUrl({ origin, pathname, search }: URL): string {
   if (search === '') return origin + pathname;
   return `${origin}${pathname}?${search.slice(1).split('&').map(withoutValue).join('&')}`;
 }

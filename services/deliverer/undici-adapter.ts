@@ -29,6 +29,8 @@ export type RequestLimits = {
 
 /** What a request has to keep to, and where it notes how it goes. */
 export type RequestTerms = {
+  /** Read once for all who need it; null where it is none. */
+  url: URL | null;
   /** All that are sent, but for the length: those of axios would be checked and copied one by one, and undici checks them too. */
   headers: Record<string, string>;
   limits: RequestLimits;
@@ -43,8 +45,9 @@ export function undiciAdapter(
 ): AxiosAdapter {
   return (config) =>
     new Promise<AxiosResponse>((resolve, reject) => {
-      const { origin, pathname, search } = new URL(config.url ?? '');
       const terms = termsOf(config);
+      if (terms.url === null) return reject(new TypeError('Invalid URL'));
+      const { origin, pathname, search } = terms.url;
       const exchange = new Exchange(terms, (error, response) => {
         if (error !== undefined) reject(error);
         else resolve({ ...response, config, statusText: '' });

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { ParkReason } from '@waybell/line/messages';
 
 /** How a request went: answered at once, answered but slowly, or with nothing but waiting to show for it. */
@@ -33,6 +33,6 @@ export function endpointKey({ account, callbackUrl }: { account: string; callbac
   const called = query === -1 ? callbackUrl : callbackUrl.slice(0, query);
   const pathAt = called.indexOf('/', called.indexOf('//') + 2);
   const host = pathAt === -1 ? called : called.slice(0, pathAt);
-  const endpoint = createHash('sha256').update(`${account} ${called}`).digest('hex').slice(0, 32);
+  const endpoint = hash('sha256', `${account} ${called}`, 'hex').slice(0, 32);
   return { account, endpoint, host };
 }
