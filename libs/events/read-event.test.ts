@@ -49,7 +49,7 @@ describe('readEvent', () => {
       occurredAt: { second: '2026-11-20T09:30:00', nanoseconds: '123456000' },
       receivers: [SHIPPER],
       errorMessage: null,
-      payload: new Map([['order_guid', GUID]]),
+      payload: { order_guid: GUID },
       unknownMembers: 0,
       fingerprint: createHash('sha256').update(JSON.stringify(anEnvelope())).digest('hex'),
     });

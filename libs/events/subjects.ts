@@ -30,5 +30,5 @@ function collect(value: JsonValue, found: Set<string>): void {
   if (found.size === MOST_SUBJECTS) return;
   if (isGuid(value)) found.add(value.toLowerCase());
   else if (isArray(value)) for (const each of value) collect(each, found);
-  else if (isObject(value)) for (const each of value.values()) collect(each, found);
+  else if (isObject(value)) for (const each of Object.values(value)) collect(each, found);
 }

@@ -46,6 +46,7 @@ export function routeEvent({ findSubscriptions, passesTraceparent, now }: RouteO
   return async ({ event, traceparent }) => {
     const found = await Promise.all(event.receivers.map((account) => findSubscriptions(event.action, account)));
     const at = now();
+    const toDelivery = deliveryOf(event, at);
     const published: Publication[] = [];
     const deliveries: Addressed[] = [];
     const suppressed: Suppression[] = [];
@@ -54,7 +55,7 @@ export function routeEvent({ findSubscriptions, passesTraceparent, now }: RouteO
       if (subscriptions.length === 0) suppressed.push({ reason: 'no_subscription', account });
       for (const subscription of subscriptions) {
         const { guid, client } = subscription;
-        const result = deliveryFor(subscription, event, at);
+        const result = toDelivery(subscription);
         if ('reason' in result) {
           suppressed.push({ reason: result.reason, account, client, subscription: guid });
           continue;
@@ -84,22 +85,25 @@ export function repeatEvent({ event }: Arrival, { isSame, at }: { isSame: boolea
 
 type Suppressed = { reason: SuppressionReason };
 
-function deliveryFor(subscription: Subscription, event: Event, createdAt: number): Delivery | Suppressed {
-  if (!subscription.isFeatureOn) return { reason: 'feature_off' };
-  const guid = messageGuid(event.guid, subscription.guid);
-  const notification = notify(event, { auditFieldSet: subscription.auditFieldSet, messageGuid: guid });
-  if (notification.kind === 'suppressed') return { reason: notification.reason };
-  return {
-    guid,
-    interface: event.action.interface,
-    action: event.action.name,
-    subscription: subscription.guid,
-    generation: subscription.generation,
-    event: event.guid,
-    attempt: 1,
-    createdAt,
-    beganAt: createdAt,
-    body: notification.body,
+function deliveryOf(event: Event, createdAt: number): (subscription: Subscription) => Delivery | Suppressed {
+  const announce = notify(event);
+  return (subscription) => {
+    if (!subscription.isFeatureOn) return { reason: 'feature_off' };
+    const guid = messageGuid(event.guid, subscription.guid);
+    const notification = announce({ auditFieldSet: subscription.auditFieldSet, messageGuid: guid });
+    if (notification.kind === 'suppressed') return { reason: notification.reason };
+    return {
+      guid,
+      interface: event.action.interface,
+      action: event.action.name,
+      subscription: subscription.guid,
+      generation: subscription.generation,
+      event: event.guid,
+      attempt: 1,
+      createdAt,
+      beganAt: createdAt,
+      body: notification.body,
+    };
   };
 }
 
