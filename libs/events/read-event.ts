@@ -88,7 +88,7 @@ function eventOf({ members, unknownMembers }: Envelope, named: Action, fingerpri
     guid: textIn(members, 'guid').toLowerCase(),
     action,
     occurredAt,
-    receivers: [...new Set(needed)],
+    receivers: needed.length === 1 ? needed : [...new Set(needed)],
     errorMessage: typeof errorMessage === 'string' ? errorMessage : null,
     payload,
     unknownMembers: unknownMembers + (Object.keys(parties).length - needed.length) + countUnknown(named, payload),

@@ -48,9 +48,9 @@ function parseLossless(text: string, maxDepth: number): JsonValue | undefined {
 function isWithin(value: JsonValue, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
   if (levels === 0) return false;
-  for (const member of isArray(value) ? value : Object.values(value)) {
-    if (!isWithin(member, levels - 1)) return false;
-  }
+  if (isArray(value)) return value.every((item) => isWithin(item, levels - 1));
+  if (!isObject(value)) return true;
+  for (const name in value) if (!isWithin(value[name] ?? null, levels - 1)) return false;
   return true;
 }
 

@@ -44,7 +44,9 @@ export type RouteOptions = {
  */
 export function routeEvent({ findSubscriptions, passesTraceparent, now }: RouteOptions): Handler<Arrival> {
   return async ({ event, traceparent }) => {
-    const found = await Promise.all(event.receivers.map((account) => findSubscriptions(event.action, account)));
+    const asked = event.receivers.map((account) => findSubscriptions(event.action, account));
+    // One account is the rule.
+    const found = asked.length === 1 ? [await asked[0]] : await Promise.all(asked);
     const at = now();
     const toDelivery = deliveryOf(event, at);
     const published: Publication[] = [];
