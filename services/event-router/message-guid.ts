@@ -8,9 +8,22 @@ const bytes = Buffer.alloc(16 + 36);
  * namespace and the lower-case guid of the subscription as name, so that the same event always makes the same message.
  */
 export function messageGuid(eventGuid: string, subscriptionGuid: string): string {
-  bytes.write(eventGuid.replaceAll('-', ''), 'hex');
+  writeNamespace(eventGuid);
   const end = 16 + bytes.write(subscriptionGuid.toLowerCase(), 16, 'latin1');
   const digits = hash('sha1', bytes.subarray(0, end));
-  const variant = ((Number.parseInt(digits.slice(16, 17), 16) & 0x3) | 0x8).toString(16);
+  const variant = '89ab'[nibble(digits, 16) & 3];
   return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-5${digits.slice(13, 16)}-${variant}${digits.slice(17, 20)}-${digits.slice(20, 32)}`;
+}
+
+function writeNamespace(guid: string): void {
+  for (let at = 0, to = 0; to < 16; at += 2, to += 1) {
+    if (guid[at] === '-') at += 1;
+    bytes[to] = nibble(guid, at) * 16 + nibble(guid, at + 1);
+  }
+}
+
+/** What a hexadecimal digit, of either case, stands for. */
+function nibble(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  return (code & 15) + (code > 57 ? 9 : 0);
 }

@@ -1,12 +1,5 @@
 import { publishDelivery, type Delivery } from '@waybell/line/delivery';
-import {
-  reject,
-  type Handler,
-  type Message,
-  type Outgoing,
-  type Publication,
-  type Rejection,
-} from '@waybell/line/messages';
+import { reject, type Handler, type Message, type Outgoing, type Rejection } from '@waybell/line/messages';
 import type { Addressed, Routed, Suppression, SuppressionReason } from '@waybell/line/outcomes';
 import type { Event } from '@waybell/events/event';
 import type { FindSubscriptions, Subscription } from './find-subscriptions.ts';
@@ -49,7 +42,7 @@ export function routeEvent({ findSubscriptions, passesTraceparent, now }: RouteO
     const found = asked.length === 1 ? [await asked[0]] : await Promise.all(asked);
     const at = now();
     const toDelivery = deliveryOf(event, at);
-    const published: Publication[] = [];
+    const caused: Outgoing[] = [];
     const deliveries: Addressed[] = [];
     const suppressed: Suppression[] = [];
     for (const [place, account] of event.receivers.entries()) {
@@ -62,13 +55,14 @@ export function routeEvent({ findSubscriptions, passesTraceparent, now }: RouteO
           suppressed.push({ reason: result.reason, account, client, subscription: guid });
           continue;
         }
-        published.push(
+        caused.push(
           publishDelivery(passesTraceparent && traceparent !== undefined ? { ...result, traceparent } : result),
         );
         deliveries.push({ delivery: result.guid, subscription: guid, account, client });
       }
     }
-    return [...published, routed(event, { at, deliveries, suppressed })];
+    caused.push(routed(event, { at, deliveries, suppressed }));
+    return caused;
   };
 }
 
