@@ -35,10 +35,17 @@ export function isArray(value: JsonValue | undefined): value is readonly JsonVal
 }
 
 export function objectOf(members: ReadonlyMap<string, JsonValue>): JsonObject {
-  const object = Object.fromEntries(members);
-  const names = [...members.keys()];
+  const object: Record<string, JsonValue> = {};
+  let isInOrder = true;
+  for (const [name, value] of members) {
+    if (name === '__proto__') Object.defineProperty(object, name, { value, enumerable: true, configurable: true });
+    else object[name] = value;
+    isInOrder &&= !INDEX.test(name);
+  }
+  if (isInOrder) return object;
   // JavaScript puts names such as `2` first; an object that has one says itself in which order they came.
-  return names.some((name) => INDEX.test(name)) ? new Proxy(object, { ownKeys: () => names }) : object;
+  const names = [...members.keys()];
+  return new Proxy(object, { ownKeys: () => names });
 }
 
 /** A JSON number, digit for digit. */

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { isArray, isObject, type JsonObject, type JsonValue, numberOf, objectOf } from './json.ts';
+import { isArray, isObject, type JsonNumber, type JsonObject, type JsonValue, numberOf, objectOf } from './json.ts';
 import { pointer } from './json-pointer.ts';
 
 export type JsonFault = 'not_utf8' | 'not_json' | 'duplicate_key' | 'nul_in_string' | 'too_deep';
@@ -19,8 +19,9 @@ export function readJson(bytes: Buffer, maxDepth: number): JsonReading {
   const text = bytes.toString('utf8');
   const value = parseLossless(text, maxDepth);
   if (value !== undefined) return { kind: 'value', value, isPlain: true };
+  const reader = new Reader(text, maxDepth);
   try {
-    return { kind: 'value', value: new Reader(text, maxDepth).readDocument(), isPlain: false };
+    return { kind: 'value', value: reader.readDocument(), isPlain: reader.isPlain };
   } catch (error) {
     if (error instanceof UnreadableJson) return { kind: 'invalid', reason: error.reason, detail: error.message };
     throw error;
@@ -77,6 +78,7 @@ const LITERAL = /true|false|null/y;
 const LITERALS: Readonly<Record<string, boolean | null>> = { true: true, false: false, null: null };
 
 class Reader {
+  isPlain = true;
   private readonly text: string;
   private readonly maxDepth: number;
   private at = 0;
@@ -102,7 +104,7 @@ class Reader {
     if (code === OPEN_BRACE) return this.readObject();
     if (code === OPEN_BRACKET) return this.readArray();
     const number = this.match(NUMBER);
-    if (number !== undefined) return numberOf(number);
+    if (number !== undefined) return this.leaveNumber(numberOf(number));
     const literal = LITERALS[this.match(LITERAL) ?? ''];
     return literal === undefined ? this.fail('not_json', 'a value is expected') : literal;
   }
@@ -197,6 +199,11 @@ class Reader {
     this.at += 1;
     this.depth += 1;
     this.path.length = this.depth - 1;
+  }
+
+  private leaveNumber(number: number | JsonNumber): number | JsonNumber {
+    this.isPlain &&= typeof number === 'number';
+    return number;
   }
 
   private leave<T>(value: T): T {
