@@ -24,7 +24,7 @@ function examplesOf(action: Action): SentExample[] {
 }
 
 function send(event: Event, auditFieldSet: readonly string[] | null): string {
-  const notification = notify(event, { auditFieldSet, messageGuid: messageGuid(event.guid, exampleSubscriptionGuid) });
+  const notification = notify(event)({ auditFieldSet, messageGuid: messageGuid(event.guid, exampleSubscriptionGuid) });
   if (notification.kind === 'suppressed') {
     throw new Error(`the example of ${actionKey(event.action)} is not sent: ${notification.reason}`);
   }

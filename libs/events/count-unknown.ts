@@ -15,7 +15,8 @@ export function countUnknown(action: Action, payload: JsonObject): number {
 function countIn(object: JsonObject, members: readonly Member[]): number {
   const known = byName(members);
   let unknown = 0;
-  for (const [name, value] of object) {
+  for (const name of Object.keys(object)) {
+    const value = object[name];
     const member = known.get(name);
     if (member === undefined) unknown += 1;
     else if (member.members !== undefined && isObject(value)) unknown += countIn(value, member.members);

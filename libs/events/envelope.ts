@@ -31,15 +31,15 @@ export function openEnvelope(body: JsonValue, contentType: string | undefined): 
 }
 
 function openCloudEvent(body: JsonObject): Envelope | Invalid {
-  if (body.get('specversion') !== '1.0') return invalid('/specversion: must be "1.0"');
-  const [type, data] = [body.get('type'), body.get('data')];
+  if (body['specversion'] !== '1.0') return invalid('/specversion: must be "1.0"');
+  const [type, data] = [body['type'], body['data']];
   if (typeof type !== 'string') return invalid('/type: must be a text, <interface>.<action>');
   if (!isObject(data)) return invalid('/data: must be an object that holds parties and payload');
   const dot = type.indexOf('.');
-  const members = new Map<string, JsonValue>([
-    ['interface', type.slice(0, Math.max(dot, 0))],
-    ['action', type.slice(dot + 1)],
-  ]);
+  const members: Record<string, JsonValue> = {
+    interface: type.slice(0, Math.max(dot, 0)),
+    action: type.slice(dot + 1),
+  };
   copy({ from: body, name: 'id', to: members, as: 'guid' });
   copy({ from: body, name: 'time', to: members, as: 'occurred_at' });
   for (const name of namesInData) copy({ from: data, name, to: members, as: name });
@@ -47,9 +47,9 @@ function openCloudEvent(body: JsonObject): Envelope | Invalid {
   return { kind: 'envelope', members, unknownMembers, placeOf: placeInCloudEvent };
 }
 
-function copy(step: { from: JsonObject; name: string; to: Map<string, JsonValue>; as: string }): void {
-  const value = step.from.get(step.name);
-  if (value !== undefined) step.to.set(step.as, value);
+function copy(step: { from: JsonObject; name: string; to: Record<string, JsonValue>; as: string }): void {
+  const value = step.from[step.name];
+  if (value !== undefined) step.to[step.as] = value;
 }
 
 function placeInCloudEvent(pointer: string): string {
@@ -59,7 +59,7 @@ function placeInCloudEvent(pointer: string): string {
 
 function countOthers(object: JsonObject, known: ReadonlySet<string>): number {
   let others = 0;
-  for (const name of object.keys()) others += known.has(name) ? 0 : 1;
+  for (const name of Object.keys(object)) others += known.has(name) ? 0 : 1;
   return others;
 }
 

@@ -1,9 +1,10 @@
 const GUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
+const LENGTH = 36;
 const WHOLE_GUID = new RegExp(`^${GUID.source}$`, 'i');
 
 /** Whether it is a UUID of any version: upstream and issuers of tokens are not asked how they make theirs. */
 export function isGuid(value: unknown): value is string {
-  return typeof value === 'string' && WHOLE_GUID.test(value);
+  return typeof value === 'string' && value.length === LENGTH && WHOLE_GUID.test(value);
 }
 
 /** Those that a text names, as they stand there. */

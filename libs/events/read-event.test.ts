@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import type { Event } from './event.ts';
+import { writeJson } from './json.ts';
 import { type EventMessage, readEvent } from './read-event.ts';
 
 const limits = { maxBytes: 1_048_576, maxDepth: 32 };
@@ -35,6 +36,19 @@ const aMessage = (body: unknown, what: Partial<EventMessage> = {}): EventMessage
 const asCloudEvent = { contentType: 'application/cloudevents+json; charset=utf-8' };
 const read = (message: EventMessage) => readEvent(message, limits);
 
+/** An event of the carrier interface whose id is written so. */
+function aNumbered(id: string): EventMessage {
+  const payload = { id: 'ID', status: 'new' };
+  const envelope = anEnvelope({
+    interface: 'carrier',
+    action: 'order.created',
+    parties: { carrier: SHIPPER },
+    payload,
+  });
+  const body = Buffer.from(JSON.stringify(envelope).replace('"ID"', id));
+  return aMessage(body, { routingKey: 'carrier.order.created' });
+}
+
 function eventOf(message: EventMessage): Event {
   const reading = read(message);
   if (reading.kind === 'invalid') throw new Error(`${reading.reason} ${reading.detail}`);
@@ -49,7 +63,7 @@ describe('readEvent', () => {
       occurredAt: { second: '2026-11-20T09:30:00', nanoseconds: '123456000' },
       receivers: [SHIPPER],
       errorMessage: null,
-      payload: new Map([['order_guid', GUID]]),
+      payload: { order_guid: GUID },
       unknownMembers: 0,
       fingerprint: createHash('sha256').update(JSON.stringify(anEnvelope())).digest('hex'),
     });
@@ -174,6 +188,17 @@ describe('readEvent', () => {
       kind: 'invalid',
       reason: 'message_id_differs',
       detail,
+    });
+  });
+
+  test.each(['7', '7.0', '70e-1', '-0', '9007199254740993', '1e400'])('takes %s for a whole number', (id) => {
+    expect(writeJson(eventOf(aNumbered(id)).payload)).toBe(`{"id":${id},"status":"new"}`);
+  });
+
+  test.each(['7.5', '9007199254740993.5', '1e-400', '"7"'])('does not take %s for a whole number', (id) => {
+    expect(read(aNumbered(id))).toMatchObject({
+      reason: 'payload_invalid',
+      detail: '/payload/id: must be integer or null',
     });
   });
 

@@ -44,7 +44,7 @@ export function readEvent(message: EventMessage, limits: EventLimits, find: Find
     const detail = `the routing key is "${message.routingKey}", but the body is of ${actionKey(action)}`;
     return invalid('routing_key_differs', detail);
   }
-  const breach = checkSchema(action, toPlain(envelope.members));
+  const breach = checkSchema(action, json.isPlain ? envelope.members : toPlain(envelope.members));
   if (breach !== null) {
     // Only the place is cut: however long its names are, what is expected there stays.
     const detail = `${printable(envelope.placeOf(breach.place))}: ${breach.message}`;
@@ -59,7 +59,7 @@ export function readEvent(message: EventMessage, limits: EventLimits, find: Find
 }
 
 function namedAction({ members, placeOf }: Envelope, find: FindAction): { kind: 'action'; action: Action } | Invalid {
-  const [interfaceName, name] = [members.get('interface'), members.get('action')];
+  const [interfaceName, name] = [members['interface'], members['action']];
   if (typeof interfaceName !== 'string') return noText(placeOf('/interface'), interfaceName);
   if (typeof name !== 'string') return noText(placeOf('/action'), name);
   const action = find(interfaceName, name);
@@ -78,26 +78,26 @@ function noText(place: string, value: JsonValue | undefined): Invalid {
 
 /** The envelope has passed its schema, so that its members are of their types. */
 function eventOf({ members, unknownMembers }: Envelope, named: Action, fingerprint: string): Event {
-  const [parties, payload] = [members.get('parties'), members.get('payload')];
+  const [parties, payload] = [members['parties'], members['payload']];
   const occurredAt = readTimestamp(textIn(members, 'occurred_at'));
   if (!isObject(parties) || !isObject(payload) || occurredAt === null) throw new Error('the schema let it pass');
-  const action = members.get('ignored') === true ? ignoredVariant(named) : named;
-  const errorMessage = members.get('error_message');
+  const action = members['ignored'] === true ? ignoredVariant(named) : named;
+  const errorMessage = members['error_message'];
   const needed = named.receivers.map((party) => textIn(parties, party).toLowerCase());
   return {
     guid: textIn(members, 'guid').toLowerCase(),
     action,
     occurredAt,
-    receivers: [...new Set(needed)],
+    receivers: needed.length === 1 ? needed : [...new Set(needed)],
     errorMessage: typeof errorMessage === 'string' ? errorMessage : null,
     payload,
-    unknownMembers: unknownMembers + (parties.size - needed.length) + countUnknown(named, payload),
+    unknownMembers: unknownMembers + (Object.keys(parties).length - needed.length) + countUnknown(named, payload),
     fingerprint,
   };
 }
 
 function textIn(object: JsonObject, name: string): string {
-  const value = object.get(name);
+  const value = object[name];
   return typeof value === 'string' ? value : '';
 }
 

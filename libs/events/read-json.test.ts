@@ -16,6 +16,9 @@ describe('readJson, then writeJson', () => {
   test.each([
     ['digits of numbers', '[0.10,-0,1e400,1E+5,100.0,12345678901234567890123,0.00000000000000000001]'],
     ['the order of members, numeric names included', '{"b":1,"2":2,"a":3,"1":4}'],
+    ['numeric names in objects of all depths', '[{"x":{"2":{"10":1,"9":[{"1":0,"0":1}]},"1":2}}]'],
+    ['numbers as JavaScript writes them', '[0,1,-1,0.1,1e+21,5e-324,9007199254740992,1.7976931348623157e+308]'],
+    ['an escaped backslash before what looks like a NUL', String.raw`"\\u0000"`],
     ['names that mean something to JavaScript', '{"__proto__":{"x":1},"constructor":2,"toString":3,"":4}'],
     ['text of every Unicode plane', '"aé\u0416漢😀\u{1F9FF}\u{20000}\u{E0001}\u{10FFFD}\uFFFF\u2028"'],
     ['lone surrogates, as escapes', String.raw`["\ud83d","\ude00x","\udfff\ud800",{"\ud800":1}]`],
@@ -27,6 +30,17 @@ describe('readJson, then writeJson', () => {
 
   test('drop white space and needless escapes', () => {
     expect(rewritten(' {\t"a" :\r\n [ 1 , 2 ] , "\\u00e9\\/" : "\\ud83d\\ude00" } ')).toBe('{"a":[1,2],"é/":"😀"}');
+  });
+
+  test('read the same however much white space there is', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ stringUnit: 'binary' }), (value) => {
+        const [compact, spaced] = [JSON.stringify(value), JSON.stringify(value, null, 1)];
+        fc.pre(!compact.includes(String.raw`\u0000`));
+        expect(valueOf(read(spaced))).toEqual(valueOf(read(compact)));
+        expect(rewritten(spaced)).toBe(rewritten(compact));
+      }),
+    );
   });
 
   test('lose nothing of any JSON value', () => {
@@ -81,6 +95,12 @@ describe('readJson', () => {
     ['not_json', '{"a":"x', '/a (character 8): a string does not end'],
     ['not_json', '\u{FEFF}{}', 'the body (character 1): a value is expected'],
     ['duplicate_key', '{"a":{"b":1,"b":1}}', '/a/b (character 16): the member is there twice'],
+    [
+      'duplicate_key',
+      '{"a":[{"__proto__":1,"__proto__":1}]}',
+      '/a/0/__proto__ (character 33): the member is there twice',
+    ],
+    ['duplicate_key', '{"1":1,"2":2,"1":1}', '/1 (character 17): the member is there twice'],
     ['duplicate_key', String.raw`{"a":1,"\u0061":1}`, '/a (character 16): the member is there twice'],
     [
       'nul_in_string',
@@ -117,7 +137,10 @@ describe('readJson', () => {
   test('takes 32 levels and refuses 33', () => {
     expect(read(`${'['.repeat(32)}${']'.repeat(32)}`).kind).toBe('value');
     expect(read(`${'['.repeat(33)}${']'.repeat(33)}`)).toMatchObject({ reason: 'too_deep' });
+    expect(read(`${'{"a":'.repeat(32)}1${'}'.repeat(32)}`).kind).toBe('value');
+    expect(read(`${'{"a":'.repeat(33)}1${'}'.repeat(33)}`)).toMatchObject({ reason: 'too_deep' });
     expect(read('[{"a":'.repeat(100_000))).toMatchObject({ reason: 'too_deep' });
+    expect(read(`${'['.repeat(400_000)}${']'.repeat(400_000)}`)).toMatchObject({ reason: 'too_deep' });
   });
 
   test('keeps a detail short and printable, whatever the names in the body', () => {

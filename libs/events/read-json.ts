@@ -1,9 +1,11 @@
 import { isUtf8 } from 'node:buffer';
-import { JsonNumber, type JsonObject, type JsonValue } from './json.ts';
+import { isArray, isObject, type JsonNumber, type JsonObject, type JsonValue, numberOf, objectOf } from './json.ts';
 import { pointer } from './json-pointer.ts';
 
 export type JsonFault = 'not_utf8' | 'not_json' | 'duplicate_key' | 'nul_in_string' | 'too_deep';
-export type JsonReading = { kind: 'value'; value: JsonValue } | { kind: 'invalid'; reason: JsonFault; detail: string };
+export type JsonReading =
+  /** `isPlain` where no number among it needs another form to be looked at. */
+  { kind: 'value'; value: JsonValue; isPlain: boolean } | { kind: 'invalid'; reason: JsonFault; detail: string };
 
 /**
  * Reads JSON and keeps what JavaScript's own reader loses: the digits of numbers, the order of members, keys such as
@@ -14,12 +16,43 @@ export type JsonReading = { kind: 'value'; value: JsonValue } | { kind: 'invalid
 export function readJson(bytes: Buffer, maxDepth: number): JsonReading {
   if (!isUtf8(bytes))
     return { kind: 'invalid', reason: 'not_utf8', detail: `byte ${firstBadByte(bytes)} is not UTF-8` };
+  const text = bytes.toString('utf8');
+  const value = parseLossless(text, maxDepth);
+  if (value !== undefined) return { kind: 'value', value, isPlain: true };
+  const reader = new Reader(text, maxDepth);
   try {
-    return { kind: 'value', value: new Reader(bytes.toString('utf8'), maxDepth).readDocument() };
+    return { kind: 'value', value: reader.readDocument(), isPlain: reader.isPlain };
   } catch (error) {
     if (error instanceof UnreadableJson) return { kind: 'invalid', reason: error.reason, detail: error.message };
     throw error;
   }
+}
+
+const NUL = String.raw`\u0000`;
+
+/**
+ * What JavaScript's own reader makes of a text from which its own writer makes the very same text again: nothing was
+ * lost, no member is there twice, no order changed. Most publishers write so, and this takes a fraction of the time.
+ * Undefined where the other reader has to say what the text is, or what is wrong with it.
+ */
+function parseLossless(text: string, maxDepth: number): JsonValue | undefined {
+  // With white space between names and values it would be in vain.
+  if (text[text.indexOf(':') + 1] === ' ') return undefined;
+  try {
+    const value = JSON.parse(text) as JsonValue; // As long as it is written the same, it is what the type says.
+    return JSON.stringify(value) === text && !text.includes(NUL) && isWithin(value, maxDepth) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isWithin(value: JsonValue, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  if (levels === 0) return false;
+  if (isArray(value)) return value.every((item) => isWithin(item, levels - 1));
+  if (!isObject(value)) return true;
+  for (const name in value) if (!isWithin(value[name] ?? null, levels - 1)) return false;
+  return true;
 }
 
 class UnreadableJson extends Error {
@@ -45,6 +78,7 @@ const LITERAL = /true|false|null/y;
 const LITERALS: Readonly<Record<string, boolean | null>> = { true: true, false: false, null: null };
 
 class Reader {
+  isPlain = true;
   private readonly text: string;
   private readonly maxDepth: number;
   private at = 0;
@@ -70,7 +104,7 @@ class Reader {
     if (code === OPEN_BRACE) return this.readObject();
     if (code === OPEN_BRACKET) return this.readArray();
     const number = this.match(NUMBER);
-    if (number !== undefined) return new JsonNumber(number);
+    if (number !== undefined) return this.leaveNumber(numberOf(number));
     const literal = LITERALS[this.match(LITERAL) ?? ''];
     return literal === undefined ? this.fail('not_json', 'a value is expected') : literal;
   }
@@ -78,7 +112,7 @@ class Reader {
   private readObject(): JsonObject {
     const members = new Map<string, JsonValue>();
     this.enter();
-    if (this.skip(CLOSE_BRACE)) return this.leave(members);
+    if (this.skip(CLOSE_BRACE)) return this.leave({});
     do {
       // What is wrong with a name is wrong in this object, not in the member before.
       this.path.length = this.depth - 1;
@@ -90,7 +124,7 @@ class Reader {
       members.set(key, this.readValue());
     } while (this.skip(COMMA));
     if (!this.skip(CLOSE_BRACE)) this.fail('not_json', 'a comma or a closing brace is expected');
-    return this.leave(members);
+    return this.leave(objectOf(members));
   }
 
   private readArray(): readonly JsonValue[] {
@@ -165,6 +199,11 @@ class Reader {
     this.at += 1;
     this.depth += 1;
     this.path.length = this.depth - 1;
+  }
+
+  private leaveNumber(number: number | JsonNumber): number | JsonNumber {
+    this.isPlain &&= typeof number === 'number';
+    return number;
   }
 
   private leave<T>(value: T): T {

@@ -6,9 +6,9 @@ const MOST_SUBJECTS = 32;
 
 /** What an event is about: the guids in its payload, in lower case, each once, in the order in which they come. */
 export function subjectsOf(payload: JsonObject): string[] {
-  const found = new Set<string>();
+  const found: string[] = [];
   collect(payload, found);
-  return [...found];
+  return found;
 }
 
 /** The same, as far as can be told, of a text that could not be read as an event. */
@@ -26,9 +26,15 @@ export function unescaped(text: string): string {
   return text.replaceAll(/\\u([0-9a-f]{4})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 }
 
-function collect(value: JsonValue, found: Set<string>): void {
-  if (found.size === MOST_SUBJECTS) return;
-  if (isGuid(value)) found.add(value.toLowerCase());
+function collect(value: JsonValue, found: string[]): void {
+  if (found.length === MOST_SUBJECTS) return;
+  if (typeof value === 'string') addGuid(value, found);
   else if (isArray(value)) for (const each of value) collect(each, found);
-  else if (isObject(value)) for (const each of value.values()) collect(each, found);
+  else if (isObject(value)) for (const name of Object.keys(value)) collect(value[name] ?? null, found);
+}
+
+function addGuid(text: string, found: string[]): void {
+  if (!isGuid(text)) return;
+  const guid = text.toLowerCase();
+  if (!found.includes(guid)) found.push(guid);
 }

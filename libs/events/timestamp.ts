@@ -26,8 +26,11 @@ export function readTimestamp(text: string): Timestamp | null {
   const offset = sign * (offsetHour * 60 + offsetMinute);
   const inUtc = offset === 0 ? text.slice(0, 16) : minuteInUtc({ year, month, day, hour, minute: minute - offset });
   if (inUtc.length !== 16 || (second === 60 && !endsMonth(inUtc))) return null;
+  const isAsWritten = offset === 0 && text[10] === 'T';
   return {
-    second: `${inUtc.slice(0, 10)}T${inUtc.slice(11)}:${text.slice(17, SECOND_END)}`,
+    second: isAsWritten
+      ? text.slice(0, SECOND_END)
+      : `${inUtc.slice(0, 10)}T${inUtc.slice(11)}:${text.slice(17, SECOND_END)}`,
     nanoseconds: fractionOf(text),
   };
 }

@@ -49,11 +49,12 @@ export function findSubscriptionsIn(postgres: Postgres): FindSubscriptions {
   return (action, account) => find({ action, account });
 }
 
-function columnsOf(wanted: Wanted[]): string[][] {
+/** As Postgres writes arrays: neither names nor guids need quotes, and the driver would look for what does. */
+function columnsOf(wanted: Wanted[]): string[] {
   return [
-    wanted.map(({ action }) => action.interface),
-    wanted.map(({ action }) => action.name),
-    wanted.map(({ account }) => account),
+    `{${wanted.map(({ action }) => action.interface).join(',')}}`,
+    `{${wanted.map(({ action }) => action.name).join(',')}}`,
+    `{${wanted.map(({ account }) => account).join(',')}}`,
   ];
 }
 

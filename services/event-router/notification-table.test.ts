@@ -71,7 +71,7 @@ function became(row: Row): string[] {
   if (reading.kind === 'invalid') return [`rejected ${reading.reason} ${reading.detail}`];
   const { action, receivers, unknownMembers } = reading.event;
   const parties = receivers.map((account) => Object.keys(accounts).find((party) => accounts[party] === account));
-  const sent = targetsOf(row).map((target) => shown(notify(reading.event, target)));
+  const sent = targetsOf(row).map((target) => shown(notify(reading.event)(target)));
   return [`receives ${parties.join(' ')}`, `gate ${action.feature ?? 'none'}`, `unknown ${unknownMembers}`, ...sent];
 }
 

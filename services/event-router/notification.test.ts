@@ -42,7 +42,7 @@ describe.each(actions.map((action) => [actionKey(action), action] as const))('no
   const accepts = ajv.compile(notificationSchema(action));
 
   test('sends what the schema of its notification says', () => {
-    const sent = parsed(notify(eventOf(action), target));
+    const sent = parsed(notify(eventOf(action))(target));
     expect([accepts(sent), accepts.errors]).toEqual([true, null]);
   });
 
@@ -51,7 +51,7 @@ describe.each(actions.map((action) => [actionKey(action), action] as const))('no
       fc.property(spoiled(action.example), (payload) => {
         const reading = read(action, envelopeOf(action, payload));
         const said =
-          reading.kind === 'invalid' ? `${reading.reason} ${reading.detail}` : parsed(notify(reading.event, target));
+          reading.kind === 'invalid' ? `${reading.reason} ${reading.detail}` : parsed(notify(reading.event)(target));
         const isRight =
           typeof said === 'string' ? /^(payload_invalid \/payload.*: .|links_missing$)/.test(said) : accepts(said);
         expect({ said, isRight }).toEqual({ said, isRight: true });
@@ -66,7 +66,7 @@ describe('notify in the revision form', () => {
     'sends what the schema of %s says',
     (_name, action) => {
       const accepts = ajv.compile(revisionNotificationSchema(action) ?? {});
-      const sent = parsed(notify(eventOf(action), { ...target, auditFieldSet: action.auditFields ?? [] }));
+      const sent = parsed(notify(eventOf(action))({ ...target, auditFieldSet: action.auditFields ?? [] }));
       expect([accepts(sent), accepts.errors]).toEqual([true, null]);
     },
   );
@@ -75,16 +75,16 @@ describe('notify in the revision form', () => {
 describe('notify', () => {
   test('writes once what plain subscriptions of an event have in common', () => {
     const action = actions.find(({ name }) => name === 'order.paid');
-    const event = action && eventOf(action);
-    const bodies = [1, 2].map(() => event && notify(event, target));
+    const announce = action && notify(eventOf(action));
+    const bodies = [1, 2].map(() => announce?.(target));
     expect(bodies[0]).toHaveProperty('body');
     expect(bodies[0]).toBe(bodies[1]);
   });
 
   test('gives every carrier subscription the guid of its own message', () => {
     const action = actions.find((each) => each.interface === 'carrier');
-    const event = action && eventOf(action);
-    const guids = ['1', '2'].map((messageGuid) => event && parsed(notify(event, { ...target, messageGuid })));
+    const announce = action && notify(eventOf(action));
+    const guids = ['1', '2'].map((messageGuid) => announce && parsed(announce({ ...target, messageGuid })));
     expect(guids).toMatchObject([{ guid: '1' }, { guid: '2' }]);
   });
 });

@@ -1,7 +1,7 @@
 import type { Member, RevisionMember } from '@waybell/catalog/action';
 import type { Event } from '@waybell/events/event';
 import { isObject, type JsonObject, type JsonValue, writeJson } from '@waybell/events/json';
-import { actorOf, changesAmong } from './revision.ts';
+import { changesAmong } from './revision.ts';
 import { readTimestamp, writeTimestamp } from '@waybell/events/timestamp';
 
 /** A subscription's part in its notification: the fields it is limited to (null: the plain form), and the message's guid. */
@@ -12,19 +12,11 @@ export type Notification =
   | { readonly kind: 'notification'; readonly body: Buffer }
   | { readonly kind: 'suppressed'; readonly reason: 'links_missing' | 'no_audited_change' };
 
-const announcers = new WeakMap<Event, (target: Target) => Notification>();
-
 /**
- * Writes what a subscriber gets, as both specifications say: common members first, then the action's own in the order
- * of its table. What targets of one event have in common is written once.
+ * Writes what subscribers get, as both specifications say: common members first, then the action's own in the order of
+ * its table. What targets of one event have in common is written once, by what this returns.
  */
-export function notify(event: Event, target: Target): Notification {
-  const announce = announcers.get(event) ?? announcerOf(event);
-  announcers.set(event, announce);
-  return announce(target);
-}
-
-function announcerOf(event: Event): (target: Target) => Notification {
+export function notify(event: Event): (target: Target) => Notification {
   const { payload } = event.action;
   switch (payload.kind) {
     case 'data':
@@ -33,21 +25,21 @@ function announcerOf(event: Event): (target: Target) => Notification {
       return revisionAnnouncer(event, payload.members, payload.revision);
     case 'listed': {
       // Sent only when every link is available (shipper-webhooks, Order notifications).
-      const isMissing = (link: string) => (event.payload.get(link) ?? null) === null;
+      const isMissing = (link: string) => (event.payload[link] ?? null) === null;
       if (payload.links?.some(isMissing)) return () => ({ kind: 'suppressed', reason: 'links_missing' });
-      return once(() => shipperNotification(event, announced(event.payload, payload.members)));
+      return once(() => shipperNotification(event, listed(event.payload, payload.members)));
     }
     case 'open':
-      return once(() => shipperNotification(event, openMembers(event.payload, payload.members)));
+      return once(() => shipperNotification(event, all(event.payload, payload.members)));
   }
 }
 
 function carrierAnnouncer(event: Event, members: readonly Member[] | null): (target: Target) => Notification {
-  const data = members === null ? event.payload : new Map(announced(event.payload, members));
-  const occurredAt = writeTimestamp(event.occurredAt, 'microseconds');
-  const head = Buffer.from(`{"action":${JSON.stringify(event.action.name)},"guid":"`);
-  const tail = Buffer.from(`","occurred_at":"${occurredAt}","data":${writeJson(data)}}`);
-  return ({ messageGuid }) => notification(Buffer.concat([head, Buffer.from(messageGuid), tail]));
+  const tail = once(() => {
+    const data = members === null ? writeJson(event.payload) : `{${listed(event.payload, members).slice(1)}}`;
+    return `","occurred_at":"${writeTimestamp(event.occurredAt, 'microseconds')}","data":${data}}`;
+  });
+  return ({ messageGuid }) => notification(`{"action":"${event.action.name}","guid":"${messageGuid}${tail()}`);
 }
 
 function revisionAnnouncer(
@@ -55,66 +47,73 @@ function revisionAnnouncer(
   targets: readonly Member[],
   { change, auditTree }: RevisionMember,
 ): (target: Target) => Notification {
-  const guids = announced(event.payload, targets);
-  const plain = once(() => shipperNotification(event, guids));
+  const guids = once(() => listed(event.payload, targets));
+  const plain = once(() => shipperNotification(event, guids()));
   const revision = objectIn(event.payload, 'revision');
   // Old values of something new, and new ones of something deleted, are null whatever the event says.
   const before = change === 'created' ? null : objectIn(revision, 'before');
   const after = change === 'deleted' ? null : objectIn(revision, 'after');
-  const revisionGuid = revision.get('guid');
-  const shared = [
-    ...guids,
-    ...(revisionGuid === undefined ? [] : ([['revision_guid', revisionGuid]] as const)),
-    ...actorOf(revision),
-  ];
+  const shared = once(() => guids() + member('revision_guid', revision['guid']) + actor(revision));
   return ({ auditFieldSet }) => {
     if (auditFieldSet === null) return plain();
     const data = changesAmong(auditTree, { before, after }, new Set(auditFieldSet));
-    if (change === 'modified' && data.size === 0) return { kind: 'suppressed', reason: 'no_audited_change' };
-    return shipperNotification(event, [...shared, ['data', data]]);
+    if (change === 'modified' && data === null) return { kind: 'suppressed', reason: 'no_audited_change' };
+    return shipperNotification(event, shared() + member('data', data ?? {}));
   };
 }
 
-type Entry = readonly [name: string, value: JsonValue];
+// Members are written as what follows a member before: `,"name":value`, for each one that is there.
 
-function shipperNotification(event: Event, members: readonly Entry[]): Notification {
-  const common: Entry[] = [
-    ['action', event.action.name],
-    ['action_date', writeTimestamp(event.occurredAt, 'milliseconds')],
-    ['error_message', event.errorMessage],
-  ];
-  return notification(Buffer.from(writeJson(new Map([...common, ...members]))));
+function shipperNotification({ action, occurredAt, errorMessage }: Event, members: string): Notification {
+  const actionDate = writeTimestamp(occurredAt, 'milliseconds');
+  const error = writeJson(errorMessage);
+  return notification(`{"action":"${action.name}","action_date":"${actionDate}","error_message":${error}${members}}`);
 }
 
-/** The listed members that are there, in the order listed. */
-function announced(object: JsonObject, members: readonly Member[]): Entry[] {
-  const entries: Entry[] = [];
-  for (const member of members) {
-    const value = object.get(member.name);
-    if (value !== undefined) entries.push([member.name, announcedValue(value, member)]);
+/** The listed members, in the order listed. */
+function listed(object: JsonObject, members: readonly Member[]): string {
+  let written = '';
+  for (const { name, isTimestamp, members: inner } of members) {
+    const value = object[name];
+    if (inner !== undefined && isObject(value)) written += `,"${name}":{${listed(value, inner).slice(1)}}`;
+    else written += member(name, isTimestamp ? inUtc(value) : value);
   }
-  return entries;
+  return written;
 }
 
 /** The listed members, then all others as they came. */
-function openMembers(object: JsonObject, members: readonly Member[]): Entry[] {
-  const others = [...object].filter(([name]) => !members.some((member) => member.name === name));
-  return [...announced(object, members), ...others];
+function all(object: JsonObject, members: readonly Member[]): string {
+  const others = Object.keys(object).filter((name) => !members.some((each) => each.name === name));
+  return (
+    listed(object, members) + others.map((name) => `,${writeJson(name)}:${writeJson(object[name] ?? null)}`).join('')
+  );
 }
 
-function announcedValue(value: JsonValue, member: Member): JsonValue {
-  if (member.members !== undefined && isObject(value)) return new Map(announced(value, member.members));
-  const timestamp = member.isTimestamp && typeof value === 'string' ? readTimestamp(value) : null;
+/** Who made the change: members of the carrier, or the user's guid, or nothing where the system did. */
+function actor(revision: JsonObject): string {
+  const { carrier } = revision;
+  if (!isObject(carrier)) return member('user_guid', revision['user_guid']);
+  return ['phone', 'name', 'contact_name', 'email', 'guid']
+    .map((name) => member(`carrier_${name}`, carrier[name]))
+    .join('');
+}
+
+function member(name: string, value: JsonValue | undefined): string {
+  return value === undefined ? '' : `,"${name}":${writeJson(value)}`;
+}
+
+function inUtc(value: JsonValue | undefined): JsonValue | undefined {
+  const timestamp = typeof value === 'string' ? readTimestamp(value) : null;
   return timestamp === null ? value : writeTimestamp(timestamp, 'milliseconds');
 }
 
 function objectIn(object: JsonObject, name: string): JsonObject {
-  const value = object.get(name);
-  return isObject(value) ? value : new Map();
+  const value = object[name];
+  return isObject(value) ? value : {};
 }
 
-function notification(body: Buffer): Notification {
-  return { kind: 'notification', body };
+function notification(text: string): Notification {
+  return { kind: 'notification', body: Buffer.from(text) };
 }
 
 function once<T>(make: () => T): () => T {

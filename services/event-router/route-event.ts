@@ -1,12 +1,5 @@
 import { publishDelivery, type Delivery } from '@waybell/line/delivery';
-import {
-  reject,
-  type Handler,
-  type Message,
-  type Outgoing,
-  type Publication,
-  type Rejection,
-} from '@waybell/line/messages';
+import { reject, type Handler, type Message, type Outgoing, type Rejection } from '@waybell/line/messages';
 import type { Addressed, Routed, Suppression, SuppressionReason } from '@waybell/line/outcomes';
 import type { Event } from '@waybell/events/event';
 import type { FindSubscriptions, Subscription } from './find-subscriptions.ts';
@@ -44,9 +37,12 @@ export type RouteOptions = {
  */
 export function routeEvent({ findSubscriptions, passesTraceparent, now }: RouteOptions): Handler<Arrival> {
   return async ({ event, traceparent }) => {
-    const found = await Promise.all(event.receivers.map((account) => findSubscriptions(event.action, account)));
+    const asked = event.receivers.map((account) => findSubscriptions(event.action, account));
+    // One account is the rule.
+    const found = asked.length === 1 ? [await asked[0]] : await Promise.all(asked);
     const at = now();
-    const published: Publication[] = [];
+    const toDelivery = deliveryOf(event, at);
+    const caused: Outgoing[] = [];
     const deliveries: Addressed[] = [];
     const suppressed: Suppression[] = [];
     for (const [place, account] of event.receivers.entries()) {
@@ -54,18 +50,19 @@ export function routeEvent({ findSubscriptions, passesTraceparent, now }: RouteO
       if (subscriptions.length === 0) suppressed.push({ reason: 'no_subscription', account });
       for (const subscription of subscriptions) {
         const { guid, client } = subscription;
-        const result = deliveryFor(subscription, event, at);
+        const result = toDelivery(subscription);
         if ('reason' in result) {
           suppressed.push({ reason: result.reason, account, client, subscription: guid });
           continue;
         }
-        published.push(
+        caused.push(
           publishDelivery(passesTraceparent && traceparent !== undefined ? { ...result, traceparent } : result),
         );
         deliveries.push({ delivery: result.guid, subscription: guid, account, client });
       }
     }
-    return [...published, routed(event, { at, deliveries, suppressed })];
+    caused.push(routed(event, { at, deliveries, suppressed }));
+    return caused;
   };
 }
 
@@ -84,22 +81,25 @@ export function repeatEvent({ event }: Arrival, { isSame, at }: { isSame: boolea
 
 type Suppressed = { reason: SuppressionReason };
 
-function deliveryFor(subscription: Subscription, event: Event, createdAt: number): Delivery | Suppressed {
-  if (!subscription.isFeatureOn) return { reason: 'feature_off' };
-  const guid = messageGuid(event.guid, subscription.guid);
-  const notification = notify(event, { auditFieldSet: subscription.auditFieldSet, messageGuid: guid });
-  if (notification.kind === 'suppressed') return { reason: notification.reason };
-  return {
-    guid,
-    interface: event.action.interface,
-    action: event.action.name,
-    subscription: subscription.guid,
-    generation: subscription.generation,
-    event: event.guid,
-    attempt: 1,
-    createdAt,
-    beganAt: createdAt,
-    body: notification.body,
+function deliveryOf(event: Event, createdAt: number): (subscription: Subscription) => Delivery | Suppressed {
+  const announce = notify(event);
+  return (subscription) => {
+    if (!subscription.isFeatureOn) return { reason: 'feature_off' };
+    const guid = messageGuid(event.guid, subscription.guid);
+    const notification = announce({ auditFieldSet: subscription.auditFieldSet, messageGuid: guid });
+    if (notification.kind === 'suppressed') return { reason: notification.reason };
+    return {
+      guid,
+      interface: event.action.interface,
+      action: event.action.name,
+      subscription: subscription.guid,
+      generation: subscription.generation,
+      event: event.guid,
+      attempt: 1,
+      createdAt,
+      beganAt: createdAt,
+      body: notification.body,
+    };
   };
 }
 

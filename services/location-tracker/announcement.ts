@@ -1,5 +1,5 @@
 import { v5 } from 'uuid';
-import { writeJson, type JsonObject, type JsonValue } from '@waybell/events/json';
+import { writeJson, type JsonObject } from '@waybell/events/json';
 import type { Timestamp } from '@waybell/events/timestamp';
 import type { Publication } from '@waybell/line/messages';
 import { eventsExchange } from '@waybell/line/topology';
@@ -20,15 +20,13 @@ export type Announcement = {
  * not quite the same (the address was found only the second time), it is another.
  */
 export function publishAnnouncement({ cause, action, occurredAt, shipper, payload }: Announcement): Publication {
-  const content = writeJson(
-    new Map<string, JsonValue>([
-      ['interface', 'shipper'],
-      ['action', action],
-      ['occurred_at', `${occurredAt.second}.${occurredAt.nanoseconds}Z`],
-      ['parties', new Map([['shipper', shipper]])],
-      ['payload', payload],
-    ]),
-  );
+  const content = writeJson({
+    interface: 'shipper',
+    action,
+    occurred_at: `${occurredAt.second}.${occurredAt.nanoseconds}Z`,
+    parties: { shipper },
+    payload,
+  });
   // As bytes: the package takes text only for namespaces of the versions it knows.
   const guid = v5(content, Buffer.from(cause.replaceAll('-', ''), 'hex'));
   return {

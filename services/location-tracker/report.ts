@@ -1,6 +1,6 @@
 import { findPublished } from '@waybell/catalog/actions';
 import { locationReported } from '@waybell/catalog/shipper/vehicle-location';
-import { isArray, isObject, JsonNumber, type JsonObject, type JsonValue } from '@waybell/events/json';
+import { digitsOf, isArray, isObject, JsonNumber, type JsonObject, type JsonValue } from '@waybell/events/json';
 import { readEvent, type EventLimits } from '@waybell/events/read-event';
 import { momentOf, type Timestamp } from '@waybell/events/timestamp';
 import { reject, type Parse } from '@waybell/line/messages';
@@ -38,7 +38,7 @@ export function readReport(limits: EventLimits): Parse<Report> {
       guid,
       occurredAt,
       shipper,
-      vehicles: vehiclesOf(payload.get('vehicles')),
+      vehicles: vehiclesOf(payload['vehicles']),
       latitude: numberIn(payload, 'latitude'),
       longitude: numberIn(payload, 'longitude'),
       recordedAt,
@@ -53,18 +53,18 @@ function vehiclesOf(vehicles: JsonValue | undefined): Report['vehicles'] {
   const pickedUp = new Map<string, boolean>();
   for (const vehicle of isArray(vehicles) ? vehicles.filter(isObject) : []) {
     const guid = textIn(vehicle, 'guid').toLowerCase();
-    pickedUp.set(guid, pickedUp.get(guid) === true || vehicle.get('picked_up') === true);
+    pickedUp.set(guid, pickedUp.get(guid) === true || vehicle['picked_up'] === true);
   }
   return [...pickedUp].map(([guid, isPickedUp]) => ({ guid, isPickedUp }));
 }
 
 function textIn(object: JsonObject, name: string): string {
-  const value = object.get(name);
+  const value = object[name];
   return typeof value === 'string' ? value : '';
 }
 
 function numberIn(object: JsonObject, name: string): JsonNumber {
-  const value = object.get(name);
-  if (!(value instanceof JsonNumber)) throw new Error('the schema let it pass');
-  return value;
+  const digits = digitsOf(object[name]);
+  if (digits === undefined) throw new Error('the schema let it pass');
+  return new JsonNumber(digits);
 }

@@ -1,4 +1,3 @@
-import type { JsonValue } from '@waybell/events/json';
 import { readTimestamp } from '@waybell/events/timestamp';
 import type { Publication } from '@waybell/line/messages';
 import { publishAnnouncement } from './announcement.ts';
@@ -67,9 +66,6 @@ async function announce(switchedOff: readonly Deactivation[], options: SweepOpti
 function announcementOf({ guid, shipper, vehicles, happenedAt }: Deactivation): Publication {
   const occurredAt = readTimestamp(new Date(happenedAt).toISOString());
   if (occurredAt === null) throw new Error('JavaScript wrote a timestamp that is none');
-  const payload = new Map<string, JsonValue>([
-    ['vehicle_guids', vehicles],
-    ['gps_active', false],
-  ]);
+  const payload = { vehicle_guids: vehicles, gps_active: false };
   return publishAnnouncement({ cause: guid, action: 'vehicle.gps_deactivated', occurredAt, shipper, payload });
 }

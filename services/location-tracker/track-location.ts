@@ -1,4 +1,4 @@
-import type { JsonValue } from '@waybell/events/json';
+import type { JsonObject } from '@waybell/events/json';
 import type { Handler, Outgoing } from '@waybell/line/messages';
 import { publishAnnouncement, type Announcement } from './announcement.ts';
 import type { FindAddress } from './find-address.ts';
@@ -28,29 +28,24 @@ export function trackLocation({ seeReport, findAddress, onChanges, now }: TrackO
 }
 
 function activation(report: Report, vehicles: string[]): Announcement {
-  return announcement(report, 'vehicle.gps_activated', [
-    ['vehicle_guids', vehicles],
-    ['gps_active', true],
-  ]);
+  return announcement(report, 'vehicle.gps_activated', { vehicle_guids: vehicles, gps_active: true });
 }
 
 function move(report: Report, vehicles: string[], address: string): Announcement {
-  return announcement(report, 'vehicle.driver_location_updated', [
-    ['vehicle_guids', vehicles],
-    ['latitude', report.latitude],
-    ['longitude', report.longitude],
-    ['address', address],
-  ]);
+  return announcement(report, 'vehicle.driver_location_updated', {
+    vehicle_guids: vehicles,
+    latitude: report.latitude,
+    longitude: report.longitude,
+    address,
+  });
 }
-
-type Members = (readonly [name: string, value: JsonValue])[];
 
 function announcement(
   { guid: cause, occurredAt, shipper }: Report,
   action: Announcement['action'],
-  members: Members,
+  payload: JsonObject,
 ): Announcement {
-  return { cause, action, occurredAt, shipper, payload: new Map(members) };
+  return { cause, action, occurredAt, shipper, payload };
 }
 
 function absorbed({ guid, shipper, vehicles, unknownMembers }: Report, at: number): Outgoing {
