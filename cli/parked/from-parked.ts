@@ -1,7 +1,7 @@
 import { publishDelivery, readDelivery, unpark, type Delivery } from '@waybell/line/delivery';
 import { isRejection, type ParkedRow, type Publication } from '@waybell/line/messages';
-import { readOwed, writeOutcomes, type Dropped, type Outcome } from '@waybell/line/outcomes';
-import { outcomesExchange } from '@waybell/line/topology';
+import { publishOutcomes } from '@waybell/line/outcome-batch';
+import { readOwed, type Dropped, type Outcome } from '@waybell/line/outcomes';
 
 /** A parked row; without a body where that was deleted for an erasure request. */
 export type Row = Omit<ParkedRow, 'body'> & { body: Buffer | null };
@@ -26,9 +26,7 @@ export function fromParked(row: Row, now: number): Leaving {
 }
 
 function recordsOf(outcomes: Outcome[]): Publication[] {
-  if (outcomes.length === 0) return [];
-  const body = writeOutcomes(outcomes);
-  return [{ kind: 'publish', exchange: outcomesExchange, routingKey: '', body, contentType: 'application/json' }];
+  return outcomes.length === 0 ? [] : [publishOutcomes(outcomes)];
 }
 
 function forgotten({ guid, ...delivery }: Delivery, at: number): Dropped {

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { deactivatorQueue } from './topology.ts';
-import { readOutcomes, type Outcome } from './outcomes.ts';
+import { readOutcomes } from './outcome-batch.ts';
+import type { Outcome } from './outcomes.ts';
 import { aLine, limitOf, numbers, to } from './testing/a-line.ts';
 import { BreakableBroker } from './testing/test-broker.ts';
 

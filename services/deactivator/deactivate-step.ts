@@ -1,5 +1,5 @@
 import type { Outcome } from '@waybell/line/outcomes';
-import { readBatch } from '@waybell/line/outcomes';
+import { readBatch } from '@waybell/line/outcome-batch';
 import type { Step } from '@waybell/line/run-step';
 import { deactivatorQueue } from '@waybell/line/topology';
 import type { Config } from './config.ts';

@@ -1,6 +1,6 @@
 import { reject, type Handler } from '@waybell/line/messages';
 import type { Outcome } from '@waybell/line/outcomes';
-import { readBatch } from '@waybell/line/outcomes';
+import { readBatch } from '@waybell/line/outcome-batch';
 import type { Step } from '@waybell/line/run-step';
 import { logQueue } from '@waybell/line/topology';
 import type { Config } from './config.ts';

@@ -11,7 +11,8 @@ import { MemoryParking } from '@waybell/deliverer/parking/testing/memory-parking
 import { routeStep, strayStep } from '@waybell/event-router/router-steps';
 import { asideHeaders } from '@waybell/line/broker/amqp-message';
 import type { Once } from '@waybell/line/once';
-import { readOutcomes, type Outcome } from '@waybell/line/outcomes';
+import { readOutcomes } from '@waybell/line/outcome-batch';
+import type { Outcome } from '@waybell/line/outcomes';
 import { runStep, type StepTools } from '@waybell/line/run-step';
 import { eventsExchange, logQueue, rejectedQueue } from '@waybell/line/topology';
 import { settled, TurnedClock } from '@waybell/runtime/turned-clock';

@@ -4,14 +4,14 @@
  * A handler's work, an HTTP request above all, is not repeated because the broker stumbled. Records travel together.
  */
 import type { Outgoing, Parked, Publication, Rejection } from '../messages.ts';
-import { closesDelivery, joinOutcomes, writeOutcome, type Outcome } from '../outcomes.ts';
-import { outcomesExchange } from '../topology.ts';
+import { charactersOf, publishOutcomes } from '../outcome-batch.ts';
+import { closesDelivery, type Outcome } from '../outcomes.ts';
 import { publishRejected } from './aside.ts';
 import { isHeld, type Entry, type Member, type Sending, type Share, type State, type Turn } from './state.ts';
 
 const LARGEST_BATCH = 100;
-/** Records of exhausted deliveries carry a body, and a broker refuses messages beyond 16 MiB, with the whole channel. */
-const LARGEST_BATCH_CHARACTERS = 2 ** 20;
+/** Records carry bodies, and whoever reads batches has many of them in hand. */
+const LARGEST_BATCH_CHARACTERS = 2 ** 18;
 /** About a hundred thousand records: what is kept of them while the broker blocks, and lost if the process is killed. */
 const LARGEST_BACKLOG_CHARACTERS = 2 ** 25;
 const FIRST_DELAY_MS = 50;
@@ -56,14 +56,7 @@ export function flush<M>(turn: Turn<M>): void {
   if (entries.length === 0) return;
   state.entries = [];
   state.entryCharacters = 0;
-  const body = joinOutcomes(entries.map(({ record: written }) => written));
-  const what = {
-    kind: 'publish',
-    exchange: outcomesExchange,
-    routingKey: '',
-    body,
-    contentType: 'application/json',
-  } as const;
+  const what = publishOutcomes(entries.map(({ outcome }) => outcome));
   const sending = start(turn, what, { shares: entries, afterMs: 0 });
   if (state.broker === 'blocked') letGo(turn, sending);
 }
@@ -97,15 +90,10 @@ export function refused<M>(turn: Turn<M>, id: number, error: unknown): void {
 
 function record<M>(turn: Turn<M>, member: Member<M>, outcome: Outcome): void {
   const { state, effects } = turn;
-  const written = writeOutcome(outcome);
-  const entry: Entry = {
-    member: member.id,
-    characters: written.length,
-    mayLetGo: closesDelivery(outcome),
-    record: written,
-  };
+  const characters = charactersOf(outcome);
+  const entry: Entry = { member: member.id, characters, mayLetGo: closesDelivery(outcome), outcome };
   member.underWay += 1;
-  state.entryCharacters += written.length;
+  state.entryCharacters += characters;
   if (state.entries.push(entry) === 1) effects.push({ kind: 'flush later' });
   if (state.entries.length >= LARGEST_BATCH || state.entryCharacters >= LARGEST_BATCH_CHARACTERS) flush(turn);
 }

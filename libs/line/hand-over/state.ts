@@ -5,7 +5,7 @@
 import type { BrokerState } from '../broker/link.ts';
 import type { Message, Outgoing, Parked, Parse, Publication, Rejection } from '../messages.ts';
 import type { Mark, OncePolicy } from '../once.ts';
-import type { Rejected } from '../outcomes.ts';
+import type { Outcome, Rejected } from '../outcomes.ts';
 import type { Door } from './suspicion.ts';
 
 /** What a step makes of messages. `M` is what `parse` reads of one. */
@@ -78,14 +78,14 @@ export type Kept = { records: number; characters: number };
 /** One member's part of a sending. */
 export type Share = {
   member: number;
-  /** Of its record; 0 where it is no record. */
+  /** Of its record, about; 0 where it is no record. */
   characters: number;
   /** Nothing but this record is left to do about its delivery. */
   mayLetGo: boolean;
 };
 
 /** A record that leaves with the next flush. */
-export type Entry = Share & { record: string };
+export type Entry = Share & { outcome: Outcome };
 
 export type State<M> = {
   sources: Map<number, Source>;

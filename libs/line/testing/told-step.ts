@@ -10,7 +10,7 @@ import {
   type Publication,
   type Recorded,
 } from '../messages.ts';
-import { readOutcomes } from '../outcomes.ts';
+import { readOutcomes } from '../outcome-batch.ts';
 import { deliveriesExchange, outcomesExchange, rejectedExchange, suspectsExchange } from '../topology.ts';
 
 const FINGERPRINT = '1';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Channel } from 'amqplib';
-import { readOutcomes, writeOutcomes } from '@waybell/line/outcomes';
+import { readOutcomes, writeOutcomes } from '@waybell/line/outcome-batch';
 import { deactivatorQueue } from '@waybell/line/topology';
 import { Dice } from '../../actions/generate/dice.ts';
 import { logOf, replicaOf } from '../../testing/replica.ts';
