@@ -128,43 +128,78 @@ function endOf(outcome: Attempted): unknown[] {
 type TakeBody = (length: number) => string;
 
 function outcomeOf(row: Row, takeBody: TakeBody): Outcome {
-  const [kind, event, interfaceName, action, at, ...rest] = row;
-  const of = { event, interface: interfaceName, action, at };
   // Each was written above, from what has this type.
-  if (kind === 'routed') return { kind, ...of, ...routedOf(rest) } as Routed;
-  if (kind === 'rejected') return { kind, ...of, ...rejectedOf(rest) } as Rejected;
-  return { kind, ...of, ...attemptedOf(kind, rest, takeBody) } as Attempted;
+  if (row[0] === 'routed') return routedOf(row) as Routed;
+  if (row[0] === 'rejected') return rejectedOf(row) as Rejected;
+  return attemptedOf(row, takeBody) as Attempted;
 }
 
-function routedOf([subjects, receivers, places, suppressed, unknownMembers]: unknown[]) {
+function routedOf([kind, event, side, action, at, subjects, receivers, places, suppressed, unknownMembers]: Row) {
   const deliveries = (places as string[][]).map(([delivery, subscription, account, client]) => ({
     delivery,
     subscription,
     account,
     client,
   }));
-  return { subjects, receivers, deliveries, suppressed, unknownMembers };
+  return { kind, event, interface: side, action, at, subjects, receivers, deliveries, suppressed, unknownMembers };
 }
 
-function rejectedOf([subjects, receivers, reason, detail, delivery]: unknown[]) {
-  return { subjects, receivers, reason, detail, ...given({ delivery }) };
+function rejectedOf([kind, event, side, action, at, subjects, receivers, reason, detail, delivery]: Row) {
+  const of = { kind, event, interface: side, action, at, subjects, receivers, reason, detail };
+  return delivery === null ? of : { ...of, delivery };
 }
 
-function attemptedOf(kind: Outcome['kind'], row: unknown[], takeBody: TakeBody) {
-  const [delivery, subscription, generation, attempt, parked, byHand, bodyLength, ...end] = row;
-  const body = bodyLength === null ? null : takeBody(bodyLength as number);
-  const facts = { delivery, subscription, generation, attempt, ...given({ parked, byHand, body }) };
-  if (kind === 'dropped') return { ...facts, reason: end[0] };
-  const [beganAt, answer, retryAt] = end;
-  return { ...facts, beganAt, answer: answerOf(answer as unknown[]), ...given({ retryAt }) };
+function attemptedOf(row: Row, takeBody: TakeBody) {
+  const [
+    kind,
+    event,
+    side,
+    action,
+    at,
+    delivery,
+    subscription,
+    generation,
+    attempt,
+    parked,
+    byHand,
+    bodyLength,
+    reasonOrBegan,
+    answer,
+    retryAt,
+  ] = row;
+  // Not of pieces that are spread: a batch has a hundred of them. What is null was undefined.
+  const outcome: Record<string, unknown> = {
+    kind,
+    event,
+    interface: side,
+    action,
+    at,
+    delivery,
+    subscription,
+    generation,
+    attempt,
+  };
+  if (parked !== null) outcome['parked'] = parked;
+  if (byHand !== null) outcome['byHand'] = byHand;
+  if (bodyLength !== null) outcome['body'] = takeBody(bodyLength as number);
+  if (kind === 'dropped') return Object.assign(outcome, { reason: reasonOrBegan });
+  outcome['beganAt'] = reasonOrBegan;
+  outcome['answer'] = answerOf(answer as unknown[]);
+  if (retryAt !== null) outcome['retryAt'] = retryAt;
+  return outcome;
 }
 
 function answerOf([durationMs, status, reason, url, ip, dnsMs, connectMs, tlsMs, firstByteMs, body]: unknown[]) {
-  return { durationMs, ...given({ status, reason, url, ip, dnsMs, connectMs, tlsMs, firstByteMs, body }) };
-}
-
-/** What is null was undefined. Deleting it would make slow objects. */
-function given(members: Record<string, unknown>): Record<string, unknown> {
-  for (const name in members) members[name] ??= undefined;
-  return members;
+  return {
+    durationMs,
+    status: status ?? undefined,
+    reason: reason ?? undefined,
+    url: url ?? undefined,
+    ip: ip ?? undefined,
+    dnsMs: dnsMs ?? undefined,
+    connectMs: connectMs ?? undefined,
+    tlsMs: tlsMs ?? undefined,
+    firstByteMs: firstByteMs ?? undefined,
+    body: body ?? undefined,
+  };
 }

@@ -14,19 +14,19 @@ export type Column<R> = {
 const column = <R>(name: string, type: string, of: Column<R>['of']): Column<R> => ({ name, type, of });
 
 /** `of`: milliseconds since the epoch. Throws RangeError where that is no time. */
-const time = <R>(name: string, of: (row: R) => number | undefined): Column<R> => ({
-  name,
-  type: 'timestamptz',
-  of: (row) => timeText(of(row)),
-});
-
-/** Rows beside each other mostly have the same time. */
-let last: { ms?: number; text: string } = { text: '' };
-
-function timeText(ms: number | undefined): string | undefined {
-  if (ms === undefined) return undefined;
-  if (ms !== last.ms) last = { ms, text: new Date(ms).toISOString() };
-  return last.text;
+function time<R>(name: string, of: (row: R) => number | undefined): Column<R> {
+  // Rows beside each other mostly have the same one.
+  let last: { ms?: number; text: string } = { text: '' };
+  return {
+    name,
+    type: 'timestamptz',
+    of: (row) => {
+      const ms = of(row);
+      if (ms === undefined) return undefined;
+      if (ms !== last.ms) last = { ms, text: new Date(ms).toISOString() };
+      return last.text;
+    },
+  };
 }
 
 const guids = <R>(name: string, of: (row: R) => readonly string[]): Column<R> => ({
