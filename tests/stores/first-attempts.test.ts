@@ -65,8 +65,9 @@ describe('a first attempt that succeeds', () => {
     ['ended more than a minute after', { at: START + 60_000 }],
     ['went to another subscription', { subscription: '5b1e0b1c-7c0e-4d5a-9d2f-3f1f0c8f3a11' }],
   ])('has a row of its own, where it %s', async (_, what) => {
-    const [routed, { delivery, event }] = aSuccess();
-    await stand.write([routed, { ...aSuccess()[1], delivery, event, ...what }]);
+    const [routed, delivered] = aSuccess();
+    const { delivery } = delivered;
+    await stand.write([routed, { ...delivered, ...what }]);
     expect(await ownRows(delivery)).toHaveLength(1);
     expect(await told(delivery)).toHaveLength(1);
   });
