@@ -11,7 +11,7 @@ import { outcomesExchange } from './topology.ts';
 const VERSION = 2;
 const CONTENT_TYPE = 'application/vnd.waybell.outcomes';
 /** Below this, compressing costs more than it saves. */
-const SMALLEST_COMPRESSED = 2_048;
+const SMALLEST_COMPRESSED = 4_096;
 const FASTEST = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 /** A batch has not a hundredth of it. */
 const LARGEST_BYTES = 2 ** 27;
