@@ -1,6 +1,15 @@
 import type { Queryable } from '@waybell/runtime/postgres';
 import type { AttemptEntry } from './entries.ts';
-import { answered, delivery, ms, SKEW_MS, time, type Answered, type DeliveryRow, type Told } from './log-tables.ts';
+import {
+  answerColumns,
+  deliveryColumns,
+  ms,
+  SKEW_MS,
+  time,
+  type Answered,
+  type DeliveryRow,
+  type Told,
+} from './log-tables.ts';
 
 export type AttemptRow = Answered & {
   at: number;
@@ -73,7 +82,7 @@ async function firstAttemptsWithin(
   if (wanted.length === 0) return [];
   const { rows } = await postgres.query<DeliveryRow>({
     name: 'history-first-attempts',
-    text: `select ${delivery('$4')} from ${WANTED}
+    text: `select ${deliveryColumns('$4')} from ${WANTED}
            cross join lateral (
              select * from delivery_log.deliveries m
              where m.delivery = wanted.delivery and m.at >= ${time('from_ms')} and m.at < ${time('until_ms')}
@@ -94,7 +103,7 @@ async function attemptsWithin(
     name: 'history-attempts',
     // `offset 0` keeps Postgres from reading whole days to join them.
     text: `select ${ms('a.at')}, a.delivery, a.attempt, a.kind, a.subscription, a.parked, a.by_hand, a.reason,
-             ${ms('a.retry_at')}, ${answered('a', '$4')}
+             ${ms('a.retry_at')}, ${answerColumns('a', '$4')}
            from ${WANTED}
            cross join lateral (
              select * from delivery_log.attempts m
@@ -108,7 +117,7 @@ async function attemptsWithin(
 const WANTED = 'unnest($1::uuid[], $2::float8[], $3::float8[]) as wanted (delivery, from_ms, until_ms)';
 
 function valuesOf(wanted: readonly Wanted[]): unknown[][] {
-  return [wanted.map((each) => each.delivery), wanted.map(({ from }) => from), wanted.map(({ until }) => until)];
+  return [wanted.map(({ delivery }) => delivery), wanted.map(({ from }) => from), wanted.map(({ until }) => until)];
 }
 
 async function sentByHand(

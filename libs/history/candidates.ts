@@ -1,6 +1,6 @@
 import type { Queryable } from '@waybell/runtime/postgres';
 import type { ClientReader, Cursor } from './entries.ts';
-import { delivery, ms, SKEW_MS, time, type DeliveryRow } from './log-tables.ts';
+import { deliveryColumns, ms, SKEW_MS, time, type DeliveryRow } from './log-tables.ts';
 
 /** A delivery that may be among those asked for, and its place in the order in which they are looked at. */
 export type Candidate = DeliveryRow & { place: Cursor };
@@ -19,7 +19,7 @@ export type CandidateQuery = {
 };
 
 /** Lists are told without what receivers said. */
-const DELIVERY = delivery('false');
+const DELIVERY = deliveryColumns('false');
 const SKEW = `interval '${SKEW_MS} milliseconds'`;
 
 /** A client's own, those that have ended too. Each has one action, and its rows lie in an index of their own, by time. */
@@ -98,7 +98,7 @@ type Row = DeliveryRow & { placed_at: number; placed_guid: string };
 
 function candidatesIn(rows: readonly Row[], { limit }: Pick<CandidateQuery, 'limit'>): Candidates {
   const placed = rows.map(({ placed_at: at, placed_guid: guid, ...row }) => ({ ...row, place: { at, guid } }));
-  const candidates = placed.filter((row) => row.delivery !== null);
+  const candidates = placed.filter(({ delivery }) => delivery !== null);
   const last = placed.at(-1);
   return last === undefined || rows.length < limit ? { candidates } : { candidates, next: last.place };
 }

@@ -147,7 +147,14 @@ function deliveryEntry(row: DeliveryRow, { attempts, deactivations, rejection, p
   const deactivation = deactivationBy(told, deactivations);
   const { delivery, event, interface: interfaceName, action, at, subscription, account, client } = row;
   const entry = {
-    ...{ delivery, event, interface: interfaceName, action, at, subscription, account, client },
+    delivery,
+    event,
+    interface: interfaceName,
+    action,
+    at,
+    subscription,
+    account,
+    client,
     attempts: told,
     ...(deactivation !== undefined && { deactivation }),
     ...(parked !== undefined && { parked }),

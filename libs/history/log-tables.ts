@@ -61,12 +61,12 @@ export const time = (parameter: string): string => `to_timestamp(${parameter}::f
 const EVENT = `${ms('e.at')}, e.event, e.interface, e.action, e.receivers, e.subjects, e.suppressed, e.rejected_reason,
   e.rejected_detail, e.rejected_delivery`;
 /** The columns of `Answered`. `isTold`: whether with what the receiver said, in SQL. */
-export const answered = (table: string, isTold: string): string =>
+export const answerColumns = (table: string, isTold: string): string =>
   `${['status', 'duration_ms', 'url', 'ip', 'dns_ms', 'connect_ms', 'tls_ms', 'first_byte_ms'].map((name) => `${table}.${name}`).join(', ')},
   case when ${isTold} then ${table}.answer end as answer`;
-export const delivery = (isTold: string): string =>
+export const deliveryColumns = (isTold: string): string =>
   `${ms('d.at')}, d.delivery, d.event, d.interface, d.action, d.subscription, d.account, d.client, ${ms('d.attempted_at')},
-  ${answered('d', isTold)}`;
+  ${answerColumns('d', isTold)}`;
 
 /** Whom an event row concerns. An account is told nothing of an event that is for others. */
 const OF_READER = `($1::uuid is null or ($1 = any (e.receivers) and e.interface = $2))`;
@@ -110,7 +110,7 @@ export async function deliveriesOf(
   if (events.length === 0) return [];
   const { rows } = await postgres.query<DeliveryRow>({
     name: 'history-deliveries-of-events',
-    text: `select ${delivery('$3')} from unnest($1::uuid[], $2::float8[]) as wanted (event, at_ms)
+    text: `select ${deliveryColumns('$3')} from unnest($1::uuid[], $2::float8[]) as wanted (event, at_ms)
            join delivery_log.deliveries d on d.event = wanted.event and d.at = to_timestamp(at_ms / 1000)
            order by d.delivery`,
     values: [events.map(({ event }) => event), events.map(({ at }) => at), withAnswers],
@@ -119,21 +119,21 @@ export async function deliveriesOf(
 }
 
 /** A delivery by its guid; several where its event was routed again, the first one first. */
-export async function deliveriesByGuid(postgres: Queryable, guid: string): Promise<DeliveryRow[]> {
+export async function deliveriesByGuid(postgres: Queryable, delivery: string): Promise<DeliveryRow[]> {
   const { rows } = await postgres.query<DeliveryRow>({
     name: 'history-delivery',
-    text: `select ${delivery('true')} from delivery_log.deliveries d where d.delivery = $1 order by d.at`,
-    values: [guid],
+    text: `select ${deliveryColumns('true')} from delivery_log.deliveries d where d.delivery = $1 order by d.at`,
+    values: [delivery],
   });
   return rows;
 }
 
 /** What was sent, as far as it is still kept. */
-export async function bodyOf(postgres: Queryable, guid: string): Promise<string | undefined> {
+export async function bodyOf(postgres: Queryable, delivery: string): Promise<string | undefined> {
   const { rows } = await postgres.query<{ body: string }>({
     name: 'history-body',
     text: 'select body from delivery_log.bodies where delivery = $1 order by at desc limit 1',
-    values: [guid],
+    values: [delivery],
   });
   return rows[0]?.body;
 }
@@ -154,7 +154,7 @@ export async function rejectionsOf(
            where e.rejected_delivery = wanted.delivery and e.rejected_reason is not null
            order by e.at desc`,
     values: [
-      deliveries.map((each) => each.delivery),
+      deliveries.map(({ delivery }) => delivery),
       deliveries.map(({ event }) => event),
       deliveries.map(({ at }) => at - SKEW_MS),
     ],
