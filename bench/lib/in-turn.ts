@@ -18,14 +18,18 @@ export async function inTurn<C extends { name: string }, R>(
 }
 
 /** A figure of one contender as a share of another's in the same round. */
-export function ratios<R>(
-  results: ReadonlyMap<string, readonly R[]>,
-  name: string,
-  of: string,
-  figure: (result: R) => number,
-): Spread {
-  const others = results.get(of) ?? [];
-  return spread(
-    (results.get(name) ?? []).map((result, round) => figure(result) / others.slice(round, round + 1).map(figure)[0]!),
-  );
+export function ratios<R>(results: Results<R>, name: string, of: string, figure: (result: R) => number): Spread {
+  return compared(results, [name, of], (one, other) => figure(one) / figure(other));
+}
+
+/** By how much a figure of one contender is more than another's in the same round. */
+export function differences<R>(results: Results<R>, name: string, of: string, figure: (result: R) => number): Spread {
+  return compared(results, [name, of], (one, other) => figure(one) - figure(other));
+}
+
+type Results<R> = ReadonlyMap<string, readonly R[]>;
+
+function compared<R>(results: Results<R>, [name, of]: [string, string], compare: (one: R, other: R) => number): Spread {
+  const [ones, others] = [results.get(name) ?? [], results.get(of) ?? []];
+  return spread(ones.map((one, round) => compare(one, others[round]!)));
 }

@@ -84,23 +84,31 @@ function rowsOf(history: LogHistory, place: number): Record<string, string> {
   const account = `md5('account' || e % ${ACCOUNTS})::uuid`;
   const subscription = `md5('subscription' || d % ${ACCOUNTS * DELIVERIES_PER_EVENT})::uuid`;
   return {
-    events: `select at, event, 'shipper', action, array[${account}], array[about, vehicle], '[]', 0 from ${events}`,
+    events: `select at, event, 'shipper', action, array[${account}], array[about, vehicle], null, null from ${events}`,
     subjects: `select about, at, event from ${events} union all select vehicle, at, event from ${events}`,
     deliveries: `select at, md5('delivery' || d)::uuid, event, 'shipper', action, ${subscription}, ${account},
-                   'client ' || d % 2 from ${deliveries}`,
+                   'client ' || d % 2, case when d % 2 = 0 then at + interval '40 ms' end,
+                   ${ANSWERED.map((column) => `case when d % 2 = 0 then ${column} end`).join(', ')} from ${deliveries}, ${answer('d % 2 = 0')}`,
     attempts: attemptsOf({ deliveries, subscription }),
   };
 }
 
-/** At once, and after 1, 2 and 4 seconds. */
+const ANSWERED = ['status', 'duration_ms', 'url', 'ip', 'dns_ms', 'connect_ms', 'tls_ms', 'first_byte_ms', 'said'];
+
+function answer(isDelivered: string): string {
+  return `
+    lateral (select case when ${isDelivered} then 200 else 503 end, 40, 'https://receiver.example/webhooks/' || d % 2000,
+      '203.0.113.7', null::int, null::int, null::int, 39, case when ${isDelivered} then 'ok' else 'unavailable' end) as answer
+      (${ANSWERED.join(', ')})`;
+}
+
+/** At once, and after 1, 2 and 4 seconds; without those that succeed at once, which lie in the rows of their deliveries. */
 function attemptsOf({ deliveries, subscription }: { deliveries: string; subscription: string }): string {
   return `
     select at + (2 ^ (a - 1) - 1) * interval '1 second' + interval '40 ms', md5('delivery' || d)::uuid, a,
-      case when is_last then 'delivered' else 'failed' end, event, ${subscription}, 1, null, null,
-      case when is_last then 200 else 503 end, case when not is_last then 'http_5xx' end,
-      case when not is_last then at + (2 ^ a - 1) * interval '1 second' end, 40,
-      'https://receiver.example/webhooks/' || d % 2000, '203.0.113.7', null, null, null, 39,
-      case when is_last then 'ok' else 'unavailable' end
-    from ${deliveries}, generate_series(1, case when d % 2 = 0 then 1 else 4 end) a,
-      lateral (select a = 4 or d % 2 = 0) as ends (is_last)`;
+      case when a = 4 then 'delivered' else 'failed' end, ${subscription}, null, null,
+      case when a < 4 then 'http_5xx' end, case when a < 4 then at + (2 ^ a - 1) * interval '1 second' end,
+      ${ANSWERED.join(', ')}
+    from ${deliveries}, generate_series(1, 4) a, ${answer('a = 4')}
+    where d % 2 = 1`;
 }

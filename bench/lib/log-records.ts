@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Answer, Attempted, Outcome, Routed } from '@waybell/line/outcomes';
+import { isAttempted, type Answer, type Attempted, type Outcome, type Routed } from '@waybell/line/outcomes';
 import { accountGuid } from './workload.ts';
 
 /** As the deliverer publishes them. */
@@ -13,14 +13,20 @@ const REFUSAL = JSON.stringify({ error: 'unavailable', detail: 'x'.repeat(163) }
 
 export type RecordsOf = (place: number, atMs: number) => Outcome[];
 
-/** So many batches of records, `perMs` of which ended in each millisecond from `fromMs` on. */
+/**
+ * So many batches of records, twenty of which ended in each millisecond from `fromMs` on. Verdicts and attempts come from
+ * different services, and so in batches of their own, beside each other.
+ */
 export function batchesOf(batches: number, recordsOf: RecordsOf, fromMs: number): Outcome[][] {
-  let place = 0;
-  return Array.from({ length: batches }, () => {
-    const batch: Outcome[] = [];
-    for (; batch.length < BATCH; place += 1) batch.push(...recordsOf(place, fromMs + Math.floor(place / 20)));
-    return batch;
-  });
+  const made: Outcome[][] = [];
+  for (let place = 0; made.length < batches;) {
+    const records: Outcome[] = [];
+    for (let count = 0; count < BATCH; count += 1, place += 1)
+      records.push(...recordsOf(place, fromMs + Math.floor(place / 20)));
+    const [verdicts, attempts] = [false, true].map((isIt) => records.filter((each) => isAttempted(each) === isIt));
+    made.push(...[verdicts ?? [], attempts ?? []].filter(({ length }) => length > 0));
+  }
+  return made;
 }
 
 /** Attempts, and nothing of what they belong to. */

@@ -1,4 +1,4 @@
-import type { Outcome } from '@waybell/line/outcomes';
+import { readOutcomes, writeOutcomes } from '@waybell/line/outcome-batch';
 import { attemptAlone, batchesOf, wholeDelivery } from '../lib/log-records.ts';
 import { logWriterIn, type LogWriter } from '../lib/log-writer.ts';
 import { serve } from '../lib/part.ts';
@@ -12,7 +12,8 @@ const HELD = 200;
 const MIXES = { attempts: attemptAlone, deliveries: wholeDelivery };
 export type LogMix = keyof typeof MIXES;
 
-const made = new Map<LogMix, Outcome[][]>();
+/** As they come from the queue. */
+const made = new Map<LogMix, Buffer[]>();
 
 let writer: LogWriter | undefined;
 
@@ -25,7 +26,7 @@ const commands = {
 
   /** Makes batches of records to be written, as often as wanted. */
   make({ mix, batches }: { mix: LogMix; batches: number }): void {
-    made.set(mix, batchesOf(batches, MIXES[mix], Date.now()));
+    made.set(mix, batchesOf(batches, MIXES[mix], Date.now()).map(writeOutcomes));
   },
 
   /** Writes them all; resolves with the milliseconds that took. */
@@ -33,7 +34,7 @@ const commands = {
     const waiting = (made.get(mix) ?? []).values();
     const beganAt = performance.now();
     const hold = async () => {
-      for (const batch of waiting) await writer?.write(batch);
+      for (const batch of waiting) await writer?.write(readOutcomes(batch));
     };
     await Promise.all(Array.from({ length: HELD }, hold));
     return performance.now() - beganAt;

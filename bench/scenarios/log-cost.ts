@@ -1,7 +1,8 @@
 import { waybell } from '../comparators/waybell.ts';
 import { unwritten, withoutLog } from '../comparators/without-log.ts';
 import { budgetTable, throughputTable } from '../lib/budget.ts';
-import { inTurn, ratios } from '../lib/in-turn.ts';
+import { total } from '../lib/cpu.ts';
+import { differences, inTurn, ratios } from '../lib/in-turn.ts';
 import { measureFull, withContender, type Throughput } from '../lib/measure.ts';
 import type { Scenario } from '../lib/scenario.ts';
 import { startStand } from '../lib/stand.ts';
@@ -14,7 +15,7 @@ type Result = Throughput & { unwritten: number };
 
 export const logCost: Scenario = {
   name: 'log-cost',
-  description: 'deliveries per second with the delivery log, and without it',
+  description: 'deliveries per second and CPU of each with the delivery log, and without it',
   async run({ isQuick, rounds, tell }) {
     const [warmMs, measureMs] = isQuick ? [3_000, 5_000] : [5_000, 8_000];
     const workload = evenly(EVERYBODY);
@@ -37,6 +38,11 @@ export const logCost: Scenario = {
           what: 'deliveries per second, of those without the log',
           figure: ratios(runs, waybell.name, withoutLog.name, ({ perSecond }) => perSecond),
           bar: { atLeast: 0.85 },
+        },
+        {
+          what: 'CPU of a delivery for its log, µs',
+          figure: differences(runs, waybell.name, withoutLog.name, ({ cpuPerDelivery }) => total(cpuPerDelivery)),
+          bar: { atMost: 57 },
         },
         // Else it would only cost later.
         { what: 'batches of records not yet written at the end', figure: spread(left), bar: { atMost: 100 } },

@@ -1,5 +1,6 @@
 import { overhear } from '@waybell/line/broker/connect-once';
-import { readOutcomes, type Outcome } from '@waybell/line/outcomes';
+import { readOutcomes } from '@waybell/line/outcome-batch';
+import type { Outcome } from '@waybell/line/outcomes';
 import { outcomesExchange } from '@waybell/line/topology';
 import { brokerOf } from '@waybell/stack/address-of';
 

@@ -1,8 +1,8 @@
 import { publishDelivery, readDelivery, unpark, type Delivery } from '@waybell/line/delivery';
 import { isRejection, type ParkedRow, type Publication } from '@waybell/line/messages';
-import { recordWithEnd, writeEnds } from '@waybell/line/delivery-ends';
-import { readOwed, writeOutcomes, type Attempted, type Dropped } from '@waybell/line/outcomes';
-import { endsExchange, outcomesExchange } from '@waybell/line/topology';
+import { publishEnds, recordWithEnd } from '@waybell/line/delivery-ends';
+import { publishOutcomes } from '@waybell/line/outcome-batch';
+import { readOwed, type Attempted, type Dropped } from '@waybell/line/outcomes';
 
 /** A parked row; without a body where that was deleted for an erasure request. */
 export type Row = Omit<ParkedRow, 'body'> & { body: Buffer | null };
@@ -31,13 +31,9 @@ function told(outcomes: Attempted[]): Pick<Leaving, 'records' | 'ends'> {
     .flatMap((outcome) => recordWithEnd(outcome))
     .flatMap((each) => (each.kind === 'end' ? [each.end] : []));
   return {
-    records: outcomes.length === 0 ? [] : [batch(outcomesExchange, writeOutcomes(outcomes))],
-    ends: ends.length === 0 ? [] : [batch(endsExchange, writeEnds(ends))],
+    records: outcomes.length === 0 ? [] : [publishOutcomes(outcomes)],
+    ends: ends.length === 0 ? [] : [publishEnds(ends)],
   };
-}
-
-function batch(exchange: string, body: Buffer): Publication {
-  return { kind: 'publish', exchange, routingKey: '', body, contentType: 'application/json' };
 }
 
 function forgotten({ guid, ...delivery }: Delivery, at: number): Dropped {

@@ -1,6 +1,22 @@
 import { describe, expect, test } from '@jest/globals';
+import { publishOutcomes } from '@waybell/line/outcome-batch';
+import type { Dropped } from '@waybell/line/outcomes';
 import { describeShortly, describeWholly } from './describe-rejected.ts';
 import { aRejected } from './testing/a-rejected.ts';
+
+const aDropped = (): Dropped => ({
+  kind: 'dropped',
+  reason: 'unsubscribed',
+  delivery: 'd',
+  subscription: 's',
+  generation: 1,
+  event: 'e',
+  interface: 'carrier',
+  action: 'order.created',
+  attempt: 1,
+  at: 2,
+  body: '{"sent":1}',
+});
 
 describe('describeShortly', () => {
   test('says why it lies there, whence it came and how big it is', () => {
@@ -16,6 +32,13 @@ describe('describeWholly', () => {
 
   test('ends with the body', () => {
     expect(bodyOf({ body: Buffer.from('{\n\t"ü": 1}') })).toBe('{\n\t"ü": 1}');
+  });
+
+  test('shows a batch of records as it was before it was compressed', () => {
+    const { body, contentEncoding = '' } = publishOutcomes(Array.from({ length: 50 }, aDropped));
+    expect(contentEncoding).toBe('zstd');
+    expect(bodyOf({ body, contentEncoding })).toMatch(/^\{"version":\d,.*\n\{"sent":1\}/);
+    expect(bodyOf({ body: body.subarray(0, 50), contentEncoding })).toContain('--raw');
   });
 
   test.each([

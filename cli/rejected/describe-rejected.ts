@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Rejected } from '@waybell/line/broker/rejected-queue';
 import { printable } from '../printable.ts';
+import { plainOf } from './plain-of.ts';
 
 /** Two lines: id, time, reason, origin, message id and size; and what exactly is wrong. */
 export function describeShortly(rejected: Rejected): string {
@@ -26,8 +27,9 @@ export function factsOf(rejected: Rejected): Record<string, string | number> {
 export function describeWholly(rejected: Rejected): string {
   const facts = Object.entries(factsOf(rejected)).map(([name, value]) => `${name.padEnd(16)}${value}`);
   const { body, contentEncoding } = rejected;
-  const isText = isUtf8(body) && contentEncoding !== 'gzip';
-  const shown = isText ? body.toString() : 'the body is not text: --raw writes its bytes';
+  const plain = plainOf(body);
+  const isText = isUtf8(plain) && contentEncoding !== 'gzip';
+  const shown = isText ? plain.toString() : 'the body is not text: --raw writes its bytes';
   return printable([...facts, '', shown].join('\n'));
 }
 

@@ -1,4 +1,4 @@
-import { gzipSync } from 'node:zlib';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { expect, test } from '@jest/globals';
 import { names } from './names.ts';
 
@@ -14,6 +14,7 @@ test.each([
   ['compressed', { body: gzipSync(body), contentEncoding: 'GZIP' }],
   ['that spells it with escapes', { body: Buffer.from(`{"guid":"${escaped(GUID)}"}`) }],
   ['that is no JSON and spells it with escapes', { body: Buffer.from(`{"guid":"${escaped(GUID)}"`) }],
+  ['of records, compressed', { body: zstdCompressSync(body), contentEncoding: 'zstd' }],
   ['in an encoding that is not known', { body, contentEncoding: 'br' }],
   ['that says it is compressed, and is not', { body, contentEncoding: 'gzip' }],
 ])('a guid is found in a body %s', (_, rejected) => {

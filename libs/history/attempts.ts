@@ -1,8 +1,17 @@
 import type { Queryable } from '@waybell/runtime/postgres';
 import type { AttemptEntry } from './entries.ts';
-import { ms, SKEW_MS, time, type DeliveryRow } from './log-tables.ts';
+import {
+  answerColumns,
+  deliveryColumns,
+  ms,
+  SKEW_MS,
+  time,
+  type Answered,
+  type DeliveryRow,
+  type Told,
+} from './log-tables.ts';
 
-export type AttemptRow = {
+export type AttemptRow = Answered & {
   at: number;
   delivery: string;
   attempt: number;
@@ -10,17 +19,8 @@ export type AttemptRow = {
   subscription: string;
   parked: AttemptEntry['parked'] | null;
   by_hand: AttemptEntry['byHand'] | null;
-  status: number | null;
   reason: string | null;
   retry_at: number | null;
-  duration_ms: number | null;
-  url: string | null;
-  ip: string | null;
-  dns_ms: number | null;
-  connect_ms: number | null;
-  tls_ms: number | null;
-  first_byte_ms: number | null;
-  answer: string | null;
 };
 
 /** By then most have got through, however long their receivers were away. */
@@ -29,16 +29,13 @@ const SOON_MS = 86_400_000;
 /** A delivery whose attempts of a stretch of time are looked for, from and before these milliseconds. */
 type Wanted = { delivery: string; from: number; until: number };
 
-/** Whether what receivers answered is told as well: some KiB for each attempt, which swell a list. */
-export type Told = { withAnswers: boolean };
-
 /**
  * Of each delivery in the order in which they ended. Every day is a table, each look into which may be a read from disk: so
  * that they are looked for within a day of the delivery, and beyond only where it has not got through by then, or was asked for by hand.
  */
 export async function attemptsOf(
   postgres: Queryable,
-  deliveries: readonly Pick<DeliveryRow, 'delivery' | 'at'>[],
+  deliveries: readonly DeliveryRow[],
   told: Told,
 ): Promise<AttemptRow[]> {
   if (deliveries.length === 0) return [];
@@ -51,11 +48,49 @@ export async function attemptsOf(
       until: byHand.has(delivery) ? Infinity : Math.max(...routed.map(({ at }) => at)) + SOON_MS,
     }),
   );
-  const soon = await attemptsWithin(postgres, wanted, told);
+  const soon = [...deliveries.flatMap(firstAttempt), ...(await attemptsWithin(postgres, wanted, told))];
   const arrived = new Set(soon.filter(({ kind }) => kind === 'delivered').map(({ delivery }) => delivery));
-  const others = wanted.filter(({ delivery }) => !arrived.has(delivery) && !byHand.has(delivery));
-  const later = others.map(({ delivery, until }) => ({ delivery, from: until, until: Infinity }));
-  return [...soon, ...(await attemptsWithin(postgres, later, told))];
+  const others = wanted.filter(({ delivery }) => !arrived.has(delivery));
+  const later = others.filter(({ until }) => until < Infinity);
+  const beyond = later.map(({ delivery, until }) => ({ delivery, from: until, until: Infinity }));
+  return inOrder([
+    ...soon,
+    ...(await firstAttemptsWithin(postgres, others, told)),
+    ...(await attemptsWithin(postgres, beyond, told)),
+  ]);
+}
+
+/** The one that the row of its delivery tells of. */
+function firstAttempt({ attempted_at: at, ...row }: DeliveryRow): AttemptRow[] {
+  if (at === null) return [];
+  const none = { parked: null, by_hand: null, reason: null, retry_at: null };
+  return [{ ...row, ...none, at, attempt: 1, kind: 'delivered' }];
+}
+
+/** Each once: a record that came twice may lie in both tables. */
+function inOrder(attempts: readonly AttemptRow[]): AttemptRow[] {
+  const byKey = new Map(attempts.map((each) => [`${each.delivery} ${each.at} ${each.attempt}`, each]));
+  return [...byKey.values()].toSorted((one, other) => one.at - other.at || one.attempt - other.attempt);
+}
+
+/** What other rows of these deliveries tell of: their events were routed more than once. */
+async function firstAttemptsWithin(
+  postgres: Queryable,
+  wanted: readonly Wanted[],
+  { withAnswers }: Told,
+): Promise<AttemptRow[]> {
+  if (wanted.length === 0) return [];
+  const { rows } = await postgres.query<DeliveryRow>({
+    name: 'history-first-attempts',
+    text: `select ${deliveryColumns('$4')} from ${WANTED}
+           cross join lateral (
+             select * from delivery_log.deliveries m
+             where m.delivery = wanted.delivery and m.at >= ${time('from_ms')} and m.at < ${time('until_ms')}
+               and m.attempted_at is not null offset 0
+           ) d`,
+    values: [...valuesOf(wanted), withAnswers],
+  });
+  return rows.flatMap(firstAttempt);
 }
 
 async function attemptsWithin(
@@ -67,23 +102,22 @@ async function attemptsWithin(
   const { rows } = await postgres.query<AttemptRow>({
     name: 'history-attempts',
     // `offset 0` keeps Postgres from reading whole days to join them.
-    text: `select ${ms('a.at')}, a.delivery, a.attempt, a.kind, a.subscription, a.parked, a.by_hand, a.status, a.reason,
-             ${ms('a.retry_at')}, a.duration_ms, a.url, a.ip, a.dns_ms, a.connect_ms, a.tls_ms, a.first_byte_ms,
-             case when $4 then a.answer end as answer
-           from unnest($1::uuid[], $2::float8[], $3::float8[]) as wanted (delivery, from_ms, until_ms)
+    text: `select ${ms('a.at')}, a.delivery, a.attempt, a.kind, a.subscription, a.parked, a.by_hand, a.reason,
+             ${ms('a.retry_at')}, ${answerColumns('a', '$4')}
+           from ${WANTED}
            cross join lateral (
              select * from delivery_log.attempts m
              where m.delivery = wanted.delivery and m.at >= ${time('from_ms')} and m.at < ${time('until_ms')} offset 0
-           ) a
-           order by a.at, a.attempt`,
-    values: [
-      wanted.map(({ delivery }) => delivery),
-      wanted.map(({ from }) => from),
-      wanted.map(({ until }) => until),
-      withAnswers,
-    ],
+           ) a`,
+    values: [...valuesOf(wanted), withAnswers],
   });
   return rows;
+}
+
+const WANTED = 'unnest($1::uuid[], $2::float8[], $3::float8[]) as wanted (delivery, from_ms, until_ms)';
+
+function valuesOf(wanted: readonly Wanted[]): unknown[][] {
+  return [wanted.map(({ delivery }) => delivery), wanted.map(({ from }) => from), wanted.map(({ until }) => until)];
 }
 
 async function sentByHand(

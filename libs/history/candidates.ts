@@ -1,6 +1,6 @@
 import type { Queryable } from '@waybell/runtime/postgres';
 import type { ClientReader, Cursor } from './entries.ts';
-import { DELIVERY, ms, SKEW_MS, time, type DeliveryRow } from './log-tables.ts';
+import { deliveryColumns, ms, SKEW_MS, time, type DeliveryRow } from './log-tables.ts';
 
 /** A delivery that may be among those asked for, and its place in the order in which they are looked at. */
 export type Candidate = DeliveryRow & { place: Cursor };
@@ -18,6 +18,8 @@ export type CandidateQuery = {
   limit: number;
 };
 
+/** Lists are told without what receivers said. */
+const DELIVERY = deliveryColumns('false');
 const SKEW = `interval '${SKEW_MS} milliseconds'`;
 
 /** A client's own, those that have ended too. Each has one action, and its rows lie in an index of their own, by time. */

@@ -22,14 +22,21 @@ export async function failingOrigins(
   { sinceMs, account, limit }: Asked,
 ): Promise<FailingOrigin[]> {
   const { rows } = await postgres.query<FailingOrigin>(
-    `select d.account, o.origin, count(*) filter (where a.kind <> 'delivered')::int as failed, count(*)::int as attempts,
-       mode() within group (order by a.reason) as reason
-     from delivery_log.attempts a
-     cross join lateral (select coalesce(substring(a.url from '^[^:]+://[^/?]+'), 'unknown') as origin) o
-     join delivery_log.deliveries d on d.delivery = a.delivery and d.at > to_timestamp($1::float8 / 1000) - interval '2 days'
-     where a.at >= to_timestamp($1::float8 / 1000) and a.kind <> 'dropped' and ($2::uuid is null or d.account = $2)
-     group by d.account, o.origin having bool_or(a.kind <> 'delivered')
-     order by failed desc, d.account, o.origin limit $3`,
+    `with attempt as (
+       select d.account, a.url, a.kind, a.reason from delivery_log.attempts a
+       join delivery_log.deliveries d on d.delivery = a.delivery and d.at > to_timestamp($1::float8 / 1000) - interval '2 days'
+       where a.at >= to_timestamp($1::float8 / 1000) and a.kind <> 'dropped' and d.attempted_at is distinct from a.at
+       union all
+       select account, url, 'delivered', null from delivery_log.deliveries
+       where at >= to_timestamp($1::float8 / 1000) - interval '1 minute' and attempted_at >= to_timestamp($1::float8 / 1000)
+     )
+     select account, o.origin, count(*) filter (where kind <> 'delivered')::int as failed, count(*)::int as attempts,
+       mode() within group (order by reason) as reason
+     from attempt
+     cross join lateral (select coalesce(substring(url from '^[^:]+://[^/?]+'), 'unknown') as origin) o
+     where $2::uuid is null or account = $2
+     group by account, o.origin having bool_or(kind <> 'delivered')
+     order by failed desc, account, o.origin limit $3`,
     [sinceMs, account ?? null, limit],
   );
   return rows;
@@ -44,10 +51,14 @@ export async function oldestUndelivered(
     `select d.delivery, d.account, d.action, round(extract(epoch from d.at) * 1000)::float8 as at,
        (select count(*)::int from delivery_log.attempts a where a.delivery = d.delivery and a.at >= d.at - interval '1 minute') as attempts
      from delivery_log.deliveries d
-     where d.at >= to_timestamp($1::float8 / 1000) and ($2::uuid is null or d.account = $2)
+     where d.at >= to_timestamp($1::float8 / 1000) and ($2::uuid is null or d.account = $2) and d.attempted_at is null
        and not exists (
          select from delivery_log.attempts a
          where a.delivery = d.delivery and a.at >= d.at - interval '1 minute' and a.kind <> 'failed')
+       and not exists (
+         select from delivery_log.deliveries first
+         where first.delivery = d.delivery and first.at >= d.at - interval '2 minutes'
+           and first.attempted_at >= d.at - interval '1 minute')
        and not exists (
          select from delivery_log.events e where e.event = d.event and e.rejected_delivery = d.delivery)
      order by d.at limit $3`,

@@ -19,6 +19,9 @@ export async function forget(postgres: Queryable, subject: string): Promise<Forg
      ), answers as (
        update delivery_log.attempts a set answer = null from sent
        where a.delivery = sent.delivery and a.answer is not null returning a.delivery
+     ), first_answers as (
+       update delivery_log.deliveries d set answer = null from sent
+       where d.delivery = sent.delivery and d.answer is not null returning d.delivery
      ), quoted as (
        -- Of its deliveries as well: when those were rejected, what they are about was not put down again.
        update delivery_log.events e set rejected_detail = null from about
@@ -39,7 +42,7 @@ export async function forget(postgres: Queryable, subject: string): Promise<Forg
          order by subscription for no key update)
      )
      select (select count(*)::int from about) as events, (select count(*)::int from bodies) as bodies,
-       (select count(*)::int from answers) as answers, (select count(*)::int from parked) as parked`,
+       (select count(*)::int from (table answers union all table first_answers) a) as answers, (select count(*)::int from parked) as parked`,
     [subject],
   );
   const [forgotten] = rows;

@@ -1,7 +1,7 @@
 import { isOwnFault, meaningOf, unattempted, type ReasonKind } from '@waybell/line/reasons';
 import type { Suppression } from '@waybell/line/outcomes';
 import type { Queryable } from '@waybell/runtime/postgres';
-import { attemptsOf, type AttemptRow, type Told } from './attempts.ts';
+import { attemptsOf, type AttemptRow } from './attempts.ts';
 import type { AttemptEntry, Cursor, DeliveryEntry, EventEntry, Page, Reader, Verdict, Why } from './entries.ts';
 import {
   deactivationsOf,
@@ -13,6 +13,7 @@ import {
   type DeactivationRow,
   type DeliveryRow,
   type EventRow,
+  type Told,
 } from './log-tables.ts';
 import { parkedOf, type ParkedNow } from './parked.ts';
 
@@ -83,8 +84,9 @@ export async function withAttempts(
 }
 
 async function tell(postgres: Queryable, rows: readonly EventRow[], reader: Reader): Promise<EventEntry[]> {
-  const made = (await deliveriesOf(postgres, rows)).filter((row) => isOfReader(row, reader));
-  const told = await withAttempts(postgres, made, { withAnswers: reader === 'operator' });
+  const answers = { withAnswers: reader === 'operator' };
+  const made = (await deliveriesOf(postgres, rows, answers)).filter((row) => isOfReader(row, reader));
+  const told = await withAttempts(postgres, made, answers);
   const byVerdict = Map.groupBy(told, ({ event, at }) => `${event} ${at}`);
   // A delivery that was rejected is told with its event.
   return rows
@@ -95,7 +97,7 @@ async function tell(postgres: Queryable, rows: readonly EventRow[], reader: Read
 function eventEntry(row: EventRow, deliveries: DeliveryEntry[], reader: Reader): EventEntry {
   const { event, interface: interfaceName, action, at, subjects, receivers } = row;
   const verdicts: Verdict[] = deliveries.map((delivery) => ({ kind: 'delivery', delivery }));
-  for (const suppression of row.suppressed.filter((each) => concerns(each, reader)))
+  for (const suppression of (row.suppressed ?? []).filter((each) => concerns(each, reader)))
     verdicts.push({ kind: 'suppressed', ...suppression, ...why('suppressed', suppression.reason) });
   if (row.rejected_reason !== null) verdicts.push(rejectedVerdict(row, row.rejected_reason, reader));
   // Another client of the account is subscribed, and so the record says nothing of this one.
@@ -143,8 +145,16 @@ function deliveryEntry(row: DeliveryRow, { attempts, deactivations, rejection, p
   const told = attempts.map(attemptEntry);
   const last = endOf(told);
   const deactivation = deactivationBy(told, deactivations);
+  const { delivery, event, interface: interfaceName, action, at, subscription, account, client } = row;
   const entry = {
-    ...row,
+    delivery,
+    event,
+    interface: interfaceName,
+    action,
+    at,
+    subscription,
+    account,
+    client,
     attempts: told,
     ...(deactivation !== undefined && { deactivation }),
     ...(parked !== undefined && { parked }),

@@ -9,13 +9,13 @@ export type EventRow = {
   action: string;
   receivers: string[];
   subjects: string[];
-  suppressed: Suppression[];
+  suppressed: Suppression[] | null;
   rejected_reason: string | null;
   rejected_detail: string | null;
   rejected_delivery: string | null;
 };
 
-export type DeliveryRow = {
+export type DeliveryRow = Answered & {
   at: number;
   delivery: string;
   event: string;
@@ -24,6 +24,21 @@ export type DeliveryRow = {
   subscription: string;
   account: string;
   client: string;
+  /** When its first attempt succeeded, where its row tells of that. */
+  attempted_at: number | null;
+};
+
+/** What a receiver answered. */
+export type Answered = {
+  status: number | null;
+  duration_ms: number | null;
+  url: string | null;
+  ip: string | null;
+  dns_ms: number | null;
+  connect_ms: number | null;
+  tls_ms: number | null;
+  first_byte_ms: number | null;
+  answer: string | null;
 };
 
 export type RejectionRow = { delivery: string; reason: string };
@@ -32,6 +47,9 @@ export type DeactivationRow = { at: number; subscription: string; rule: string }
 
 /** Clocks of router and deliverer may differ: a minute is more than they do. */
 export const SKEW_MS = 60_000;
+
+/** Whether what receivers answered is told as well: some KiB for each attempt, which swell a list. */
+export type Told = { withAnswers: boolean };
 
 type Paging = { before?: Cursor | undefined; limit: number };
 
@@ -42,7 +60,13 @@ export const time = (parameter: string): string => `to_timestamp(${parameter}::f
 
 const EVENT = `${ms('e.at')}, e.event, e.interface, e.action, e.receivers, e.subjects, e.suppressed, e.rejected_reason,
   e.rejected_detail, e.rejected_delivery`;
-export const DELIVERY = `${ms('d.at')}, d.delivery, d.event, d.interface, d.action, d.subscription, d.account, d.client`;
+/** The columns of `Answered`. `isTold`: whether with what the receiver said, in SQL. */
+export const answerColumns = (table: string, isTold: string): string =>
+  `${['status', 'duration_ms', 'url', 'ip', 'dns_ms', 'connect_ms', 'tls_ms', 'first_byte_ms'].map((name) => `${table}.${name}`).join(', ')},
+  case when ${isTold} then ${table}.answer end as answer`;
+export const deliveryColumns = (isTold: string): string =>
+  `${ms('d.at')}, d.delivery, d.event, d.interface, d.action, d.subscription, d.account, d.client, ${ms('d.attempted_at')},
+  ${answerColumns('d', isTold)}`;
 
 /** Whom an event row concerns. An account is told nothing of an event that is for others. */
 const OF_READER = `($1::uuid is null or ($1 = any (e.receivers) and e.interface = $2))`;
@@ -81,14 +105,15 @@ export async function eventByGuid(postgres: Queryable, event: string, reader: Re
 export async function deliveriesOf(
   postgres: Queryable,
   events: readonly Pick<EventRow, 'event' | 'at'>[],
+  { withAnswers }: Told,
 ): Promise<DeliveryRow[]> {
   if (events.length === 0) return [];
   const { rows } = await postgres.query<DeliveryRow>({
     name: 'history-deliveries-of-events',
-    text: `select ${DELIVERY} from unnest($1::uuid[], $2::float8[]) as wanted (event, at_ms)
+    text: `select ${deliveryColumns('$3')} from unnest($1::uuid[], $2::float8[]) as wanted (event, at_ms)
            join delivery_log.deliveries d on d.event = wanted.event and d.at = to_timestamp(at_ms / 1000)
            order by d.delivery`,
-    values: [events.map(({ event }) => event), events.map(({ at }) => at)],
+    values: [events.map(({ event }) => event), events.map(({ at }) => at), withAnswers],
   });
   return rows;
 }
@@ -97,7 +122,7 @@ export async function deliveriesOf(
 export async function deliveriesByGuid(postgres: Queryable, delivery: string): Promise<DeliveryRow[]> {
   const { rows } = await postgres.query<DeliveryRow>({
     name: 'history-delivery',
-    text: `select ${DELIVERY} from delivery_log.deliveries d where d.delivery = $1 order by d.at`,
+    text: `select ${deliveryColumns('true')} from delivery_log.deliveries d where d.delivery = $1 order by d.at`,
     values: [delivery],
   });
   return rows;

@@ -30,8 +30,11 @@ const IN_VAIN = `
       where m.delivery = oldest.delivery and m.kind <> 'dropped' and coalesce(m.reason, '') <> all (${UNATTEMPTED})), 0) as from_attempt
   from (
     select a.delivery, a.at, d.event from delivery_log.attempts a
-    cross join lateral (select event from delivery_log.deliveries where delivery = a.delivery limit 1) d
-    where a.subscription = $1 and a.kind in ('exhausted', 'dropped') and a.by_hand is distinct from 'test'
+    cross join lateral (
+      select (array_agg(event))[1] as event, bool_or(attempted_at is not null) as is_delivered
+      from delivery_log.deliveries where delivery = a.delivery having count(*) > 0
+    ) d
+    where not d.is_delivered and a.subscription = $1 and a.kind in ('exhausted', 'dropped') and a.by_hand is distinct from 'test'
       and a.at >= $2 and a.at < $3
       and not exists (
         select from delivery_log.attempts m

@@ -1,6 +1,7 @@
-import { reject, type Message, type Outgoing, type Rejection } from './messages.ts';
+import { reject, type Message, type Outgoing, type Publication, type Rejection } from './messages.ts';
 import type { Attempted } from './outcomes.ts';
 import { unattempted } from './reasons.ts';
+import { endsExchange } from './topology.ts';
 
 /** How a delivery ended, as far as the deactivator is to know. Published in batches to `waybell.ends`. */
 export type DeliveryEnd = { subscription: string; generation: number; isDelivered: boolean; at: number };
@@ -25,17 +26,27 @@ function isFailureThatCounts(outcome: Attempted): boolean {
 
 const VERSION = 1;
 
-export function writeEnds(ends: DeliveryEnd[]): Buffer {
-  return joinEnds(ends.map(writeEnd));
+/** Of one in a batch, about. */
+export const END_CHARACTERS = 64;
+
+export function publishEnds(ends: readonly DeliveryEnd[]): Publication {
+  return {
+    kind: 'publish',
+    exchange: endsExchange,
+    routingKey: '',
+    body: writeEnds(ends),
+    contentType: 'application/json',
+  };
 }
 
-export function writeEnd({ subscription, generation, isDelivered, at }: DeliveryEnd): string {
-  return JSON.stringify([subscription, generation, isDelivered, at]);
-}
-
-/** A batch of ends that are written already. */
-export function joinEnds(written: readonly string[]): Buffer {
-  return Buffer.from(`{"version":${VERSION},"ends":[${written.join(',')}]}`);
+export function writeEnds(ends: readonly DeliveryEnd[]): Buffer {
+  const written = ends.map(({ subscription, generation, isDelivered, at }) => [
+    subscription,
+    generation,
+    isDelivered,
+    at,
+  ]);
+  return Buffer.from(JSON.stringify({ version: VERSION, ends: written }));
 }
 
 /** Reads a batch of ends. A message that nobody here wrote is rejected. */

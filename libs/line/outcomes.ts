@@ -1,8 +1,8 @@
-import { reject, type Message, type ParkReason, type Rejection } from './messages.ts';
+import type { ParkReason } from './messages.ts';
 
 /**
- * What became of an event, and of each attempt. Published in batches to `waybell.outcomes`; times are milliseconds
- * since the epoch, guids lower-case.
+ * What became of an event, and of each attempt. Published in batches (`outcome-batch.ts`) to `waybell.outcomes`; times are
+ * milliseconds since the epoch, guids lower-case.
  */
 export type InterfaceName = 'shipper' | 'carrier';
 
@@ -120,12 +120,7 @@ export function closesDelivery({ kind }: Outcome): boolean {
   return kind === 'delivered' || kind === 'dropped';
 }
 
-const VERSION = 1;
-
-export function writeOutcomes(outcomes: Outcome[]): Buffer {
-  return joinOutcomes(outcomes.map(writeOutcome));
-}
-
+/** One record as text, for what takes it along. */
 export function writeOutcome(outcome: Outcome): string {
   return JSON.stringify(outcome);
 }
@@ -134,31 +129,4 @@ export function writeOutcome(outcome: Outcome): string {
 export function readOwed(owed: string | undefined): Attempted[] {
   // The deliverer wrote them.
   return (owed?.split('\n') ?? []).map((written) => JSON.parse(written) as Attempted);
-}
-
-/** A batch of records that are written already. */
-export function joinOutcomes(written: string[]): Buffer {
-  return Buffer.from(`{"version":${VERSION},"outcomes":[${written.join(',')}]}`);
-}
-
-/** Reads a batch. Throws where the bytes are not one that this version writes. */
-export function readOutcomes(body: Buffer): Outcome[] {
-  const batch: unknown = JSON.parse(body.toString());
-  if (typeof batch !== 'object' || batch === null || !('version' in batch) || !('outcomes' in batch)) {
-    throw new TypeError('not a batch of outcomes');
-  }
-  if (batch.version !== VERSION || !Array.isArray(batch.outcomes)) {
-    throw new TypeError(`a batch of outcomes of version ${String(batch.version)}; this process reads ${VERSION}`);
-  }
-  // Only the router and the deliverer may publish here; the version says that they mean this shape.
-  return batch.outcomes as Outcome[];
-}
-
-/** Reads a batch of outcomes. A message that nobody here wrote is rejected. */
-export function readBatch({ body }: Message): Outcome[] | Rejection {
-  try {
-    return readOutcomes(body);
-  } catch (error) {
-    return reject('not_outcomes', error instanceof Error ? error.message : String(error));
-  }
 }

@@ -3,7 +3,8 @@ import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { deactivatorQueue, logQueue } from './topology.ts';
 import { readEnds, recordWithEnd } from './delivery-ends.ts';
-import { readOutcomes, type Attempted, type Outcome } from './outcomes.ts';
+import { readOutcomes } from './outcome-batch.ts';
+import type { Attempted, Outcome } from './outcomes.ts';
 import { aLine, limitOf, numbers, to } from './testing/a-line.ts';
 import { BreakableBroker } from './testing/test-broker.ts';
 

@@ -19,23 +19,16 @@ function copyText(table: keyof LogRows): string {
 /** In the text format of COPY: a line for each row, a tab between its columns. */
 function textOf(table: keyof LogRows, rows: LogRows): string {
   const columns = columnsOf(table);
-  let text = '';
-  for (const row of rows[table]) {
-    let separator = '';
-    for (const { of } of columns) {
-      text += separator + fieldOf(of(row));
-      separator = '\t';
-    }
-    text += '\n';
-  }
-  return text;
+  const lines = rows[table].map((row) => columns.map(({ type, of }) => fieldOf(of(row), type)).join('\t'));
+  return `${lines.join('\n')}\n`;
 }
 
 const SPECIAL = /[\\\t\n\r]/;
 const ESCAPED: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 
-function fieldOf(value: string | number | null | undefined): string {
+function fieldOf(value: string | number | null | undefined, type: string): string {
   if (value === null || value === undefined) return '\\N';
-  if (typeof value === 'number' || !SPECIAL.test(value)) return String(value);
-  return value.replaceAll(/[\\\t\n\r]/g, (special) => ESCAPED[special] ?? special);
+  if (typeof value === 'number') return String(value);
+  if (type !== 'text' && type !== 'jsonb') return value;
+  return SPECIAL.test(value) ? value.replaceAll(/[\\\t\n\r]/g, (special) => ESCAPED[special] ?? special) : value;
 }

@@ -1,15 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
 import { settled, TurnedClock } from '@waybell/runtime/turned-clock';
-import { inLots } from './in-lots.ts';
+import { inLots, type InLotsOptions } from './in-lots.ts';
 
 const GATHER_MS = 100;
 
 /** Keeps every lot; each is worked on until `finish` is called, and answers its items with themselves in capitals. */
-function aGatherer(options: { largest?: number; atOnce?: number } = {}) {
+function aGatherer(options: Partial<InLotsOptions<string>> = {}) {
   const clock = new TurnedClock(1_000);
   const lots: (readonly string[])[] = [];
   const unfinished: (() => void)[] = [];
-  const call = inLots(
+  const callAll = inLots(
     async (items: readonly string[]) => {
       lots.push(items);
       await new Promise<void>((resolve) => unfinished.push(resolve));
@@ -18,7 +18,8 @@ function aGatherer(options: { largest?: number; atOnce?: number } = {}) {
     },
     { largest: 2, gatherMs: GATHER_MS, atOnce: 1, clock, ...options },
   );
-  return { call, lots, clock, finish: () => unfinished.shift()?.() };
+  const call = async (item: string) => (await callAll([item]))[0];
+  return { call, callAll, lots, clock, finish: () => unfinished.shift()?.() };
 }
 
 describe('inLots', () => {
@@ -54,14 +55,11 @@ describe('inLots', () => {
       ['a', 'b'],
       ['c', 'd'],
     ]);
-    for (let lot = 0; lot < 4; lot += 1) {
+    for (let lot = 0; lot < 3; lot += 1) {
       finish();
       await settled();
     }
-    expect(lots.slice(2)).toEqual([
-      ['e', 'f'],
-      ['g', 'h'],
-    ]);
+    expect(lots.slice(2)).toEqual([['e', 'f', 'g', 'h']]);
     expect(await answers).toHaveLength(8);
   });
 
@@ -72,5 +70,28 @@ describe('inLots', () => {
     finish();
     const statuses = (await answers).map(({ status }) => status);
     expect(statuses).toEqual(['rejected', 'rejected', 'fulfilled', 'fulfilled']);
+  });
+
+  test('answers a call when all its items are worked on, though one of them stays for the next lot, once', async () => {
+    const stay = () => new Set(['slow']);
+    const { callAll, lots, clock, finish } = aGatherer({ stay, largest: 10 });
+    const answers = callAll(['a', 'slow', 'b']);
+    await clock.runFor(0);
+    expect(lots).toEqual([['a', 'b']]);
+    finish();
+    await clock.runFor(GATHER_MS);
+    expect(lots).toEqual([['a', 'b'], ['slow']]);
+    finish();
+    expect(await answers).toEqual(['A', 'SLOW', 'B']);
+  });
+
+  test('takes up again what all stayed', async () => {
+    const { callAll, lots, clock, finish } = aGatherer({ stay: () => new Set(['slow']), largest: 1 });
+    const answers = callAll(['slow']);
+    await clock.runFor(GATHER_MS);
+    expect(lots).toEqual([['slow']]);
+    finish();
+    expect(await answers).toEqual(['SLOW']);
+    expect(clock.nextAt()).toBeUndefined();
   });
 });

@@ -1,33 +1,44 @@
 import { systemClock, type Clock, type Timer } from '@waybell/runtime/clock';
 
-export type InLotsOptions = {
-  /** Items in a lot, at most: so many do not wait for more. */
+export type InLotsOptions<I> = {
+  /** Calls that do not wait for more. */
   largest: number;
   /** How long after the last lot one that is not full leaves, in milliseconds. */
   gatherMs: number;
   /** Lots that are worked on at the same time, at most; what comes meanwhile is gathered. */
   atOnce: number;
+  /** Of what waits: what is to stay for the next lot. No item stays twice. */
+  stay?: (waiting: readonly Waiting<I>[]) => ReadonlySet<I>;
   clock?: Clock;
 };
 
-type Waiting<I, O> = { item: I; resolve: (answer: O) => void; reject: (error: unknown) => void };
+export type Waiting<I> = { item: I; hasStayed: boolean };
+
+type Call<O> = {
+  answers: O[];
+  missing: number;
+  resolve: (answers: readonly O[]) => void;
+  reject: (error: unknown) => void;
+};
+type Place<I, O> = Waiting<I> & { call: Call<O>; place: number };
 
 /**
- * Turns single calls into few large ones. What comes now and then is worked on at once; what comes faster is gathered.
- * `work` answers in the order of its items; what it throws, each of them gets.
+ * Turns small calls into few large ones. What comes now and then is worked on at once; what comes faster is gathered. `work`
+ * answers in the order of its items, and a call is answered when all its items are; what `work` throws, each call with an item in it gets.
  */
 export function inLots<I, O>(
   work: (items: readonly I[]) => Promise<readonly O[]>,
-  { largest, gatherMs, atOnce, clock = systemClock }: InLotsOptions,
-): (item: I) => Promise<O> {
-  const waiting: Waiting<I, O>[] = [];
+  { largest, gatherMs, atOnce, stay = () => new Set(), clock = systemClock }: InLotsOptions<I>,
+): (items: readonly I[]) => Promise<readonly O[]> {
+  let waiting: Place<I, O>[] = [];
+  let callsSince = 0;
   let underWay = 0;
   let nextAt = 0;
   let timer: Timer | undefined;
 
   function look(): void {
     if (underWay === atOnce || waiting.length === 0) return;
-    if (waiting.length >= largest) void workOff();
+    if (callsSince >= largest) void workOff();
     else timer ??= clock.after(Math.max(0, nextAt - clock.now()), () => void workOff());
   }
 
@@ -35,27 +46,51 @@ export function inLots<I, O>(
     timer?.[Symbol.dispose]();
     timer = undefined;
     nextAt = clock.now() + gatherMs;
+    callsSince = 0;
+    const lot = nextLot();
+    if (lot.length === 0) return look();
     underWay += 1;
-    await workOn(waiting.splice(0, largest));
+    await workOn(lot);
     underWay -= 1;
     look();
   }
 
-  async function workOn(lot: readonly Waiting<I, O>[]): Promise<void> {
+  function nextLot(): Place<I, O>[] {
+    const staying = stay(waiting);
+    const lot: Place<I, O>[] = [];
+    const others: Place<I, O>[] = [];
+    for (const each of waiting) {
+      if (each.hasStayed || !staying.has(each.item)) lot.push(each);
+      else {
+        each.hasStayed = true;
+        others.push(each);
+      }
+    }
+    waiting = others;
+    return lot;
+  }
+
+  async function workOn(lot: readonly Place<I, O>[]): Promise<void> {
     try {
       const answers = await work(lot.map(({ item }) => item));
-      lot.forEach(({ resolve }, place) => {
+      lot.forEach(({ call, place }, index) => {
         // One answer for each item, as `work` promises.
-        resolve(answers[place] as O);
+        call.answers[place] = answers[index] as O;
+        call.missing -= 1;
+        if (call.missing === 0) call.resolve(call.answers);
       });
     } catch (error) {
-      for (const { reject } of lot) reject(error);
+      for (const { call } of lot) call.reject(error);
     }
   }
 
-  return (item) =>
-    new Promise((resolve, reject) => {
-      waiting.push({ item, resolve, reject });
+  return async (items) => {
+    if (items.length === 0) return [];
+    return new Promise((resolve, reject) => {
+      const call: Call<O> = { answers: [], missing: items.length, resolve, reject };
+      for (const [place, item] of items.entries()) waiting.push({ item, hasStayed: false, call, place });
+      callsSince += 1;
       look();
     });
+  };
 }

@@ -17,9 +17,9 @@ export type SendOptions = {
  */
 export async function sendDue({ sendings, write, publish }: SendOptions): Promise<{ due: number; sent: number }> {
   const due = await sendings.claim();
-  // No event makes a test: what the log knows of a delivery from the router, it is told here.
+  // No event makes a test: what the log knows of a delivery from the router, it is told here; again, where a claim ran out.
   const tests = due.filter(({ why }) => why === 'test');
-  if (tests.length > 0) await write(tests.map(routedBy));
+  if (tests.length > 0) await write(tests.map(routedBy), { isRepeat: true });
   const published = await Promise.allSettled(
     due.map(async (sending) => {
       const { body } = sending;

@@ -6,13 +6,17 @@ import { inLots } from './in-lots.ts';
 import { insertRows } from './insert-rows.ts';
 import type { LogMetrics } from './log-metrics.ts';
 import { rowsOf, type LogRows } from './log-rows.ts';
+import { incomplete, type LogRecord } from './merging.ts';
 import { dayOf, type Partitions } from './partitions.ts';
 
 /** A record that Postgres does not take, and what it says. */
 export type Refused = { outcome: Outcome; reason: string };
 
-/** Writes records down; resolves, when they are committed, with those that could not be. Throws `Unavailable`. */
-export type WriteOutcomes = (outcomes: readonly Outcome[]) => Promise<readonly Refused[]>;
+/**
+ * Writes records down; resolves, when they are committed, with those that could not be. Throws `Unavailable`. `isRepeat`: they may
+ * be there already.
+ */
+export type WriteOutcomes = (outcomes: readonly Outcome[], how?: { isRepeat: boolean }) => Promise<readonly Refused[]>;
 
 export type WriteOptions = {
   partitions: Pick<Partitions, 'ensure' | 'lookAgain' | 'oldest'>;
@@ -21,9 +25,9 @@ export type WriteOptions = {
   gatherMs?: number;
 };
 
-/** Batches that are written together. */
-const LARGEST = 50;
-/** Postgres is paid by the transaction, and nobody asks for what was delivered a moment ago. */
+/** Batches that do not wait for more. */
+const LARGEST = 100;
+/** Postgres is paid by the transaction, and nobody asks for what was delivered a moment ago. The router's record may stay for a second lot. */
 const GATHER_MS = 250;
 /** One is made ready while Postgres writes another. */
 const AT_ONCE = 2;
@@ -41,20 +45,22 @@ export function writeOutcomesTo(
   postgres: Postgres,
   { partitions, figures, gatherMs = GATHER_MS }: WriteOptions,
 ): WriteOutcomes {
-  async function insert(outcomes: readonly Outcome[]): Promise<void> {
-    const kept = outcomes.filter(({ at }) => !(dayOf(at) < partitions.oldest()));
-    const rows = rowsOf(kept, partitions.oldest('bodies'));
+  async function insert(records: readonly LogRecord[]): Promise<void> {
+    const kept = records.filter(({ outcome }) => !(dayOf(outcome.at) < partitions.oldest()));
+    const rowsMerging = (merges: boolean) => rowsOf(kept, { oldestBodies: partitions.oldest('bodies'), merges });
     // Before Postgres is asked: what is thrown here is the record's fault.
-    const copies = copiesOf(rows);
-    await partitions.ensure(kept.map(({ at }) => at));
-    if (kept.length > 0) await whenAvailable(postgres, () => writeRows(rows, copies), isAway);
-    figures.written(kept);
-    figures.outdated(outcomes.length - kept.length);
+    const copies = copiesOf(rowsMerging(true));
+    const outcomes = kept.map(({ outcome }) => outcome);
+    await partitions.ensure(outcomes.map(({ at }) => at));
+    if (kept.length > 0) await whenAvailable(postgres, () => writeRows(copies, () => rowsMerging(false)), isAway);
+    figures.written(outcomes);
+    figures.outdated(records.length - kept.length);
   }
 
-  async function writeRows(rows: LogRows, copies: readonly Copy[]): Promise<void> {
+  /** What is there already stays as it is: an attempt in the row of a delivery would be lost there. */
+  async function writeRows(copies: readonly Copy[], rowsApart: () => LogRows): Promise<void> {
     try {
-      if (!(await isCopied(copies))) await postgres.query(insertRows(rows));
+      if (!(await isCopied(copies))) await postgres.query(insertRows(rowsApart()));
     } catch (error) {
       // Dropped at midnight, or by hand, or not in the backup that was restored: it is made anew, if it is still to be.
       if (sqlStateOf(error) === NO_PARTITION) partitions.lookAgain();
@@ -74,9 +80,9 @@ export function writeOutcomesTo(
   }
 
   /** Why it could not be done, if so. */
-  async function tryToInsert(outcomes: readonly Outcome[]): Promise<string | undefined> {
+  async function tryToInsert(records: readonly LogRecord[]): Promise<string | undefined> {
     try {
-      await insert(outcomes);
+      await insert(records);
       return undefined;
     } catch (error) {
       if (error instanceof Unavailable || !(error instanceof Error)) throw error;
@@ -84,20 +90,23 @@ export function writeOutcomesTo(
     }
   }
 
-  async function refusedOf(outcomes: readonly Outcome[]): Promise<Refused[]> {
-    const reason = await tryToInsert(outcomes);
-    if (reason === undefined) return [];
-    if (outcomes.length === 1) return outcomes.map((outcome) => ({ outcome, reason }));
-    const middle = Math.ceil(outcomes.length / 2);
-    return [...(await refusedOf(outcomes.slice(0, middle))), ...(await refusedOf(outcomes.slice(middle)))];
+  /** Of each, why it could not be written, if so. */
+  async function reasonsOf(records: readonly LogRecord[]): Promise<(string | undefined)[]> {
+    const reason = await tryToInsert(records);
+    if (reason === undefined || records.length === 1) return records.map(() => reason);
+    const middle = Math.ceil(records.length / 2);
+    return [...(await reasonsOf(records.slice(0, middle))), ...(await reasonsOf(records.slice(middle)))];
   }
 
-  async function insertBatches(batches: readonly (readonly Outcome[])[]): Promise<readonly Refused[][]> {
-    const refused = await refusedOf(batches.flat());
-    return batches.map((batch) => refused.filter(({ outcome }) => batch.includes(outcome)));
-  }
+  const writeRecords = inLots(reasonsOf, { largest: LARGEST, gatherMs, atOnce: AT_ONCE, stay: incomplete });
 
-  return inLots(insertBatches, { largest: LARGEST, gatherMs, atOnce: AT_ONCE });
+  return async (outcomes, { isRepeat } = { isRepeat: false }) => {
+    const reasons = await writeRecords(outcomes.map((outcome) => ({ outcome, isRepeat })));
+    return outcomes.flatMap((outcome, place) => {
+      const reason = reasons[place];
+      return reason === undefined ? [] : [{ outcome, reason }];
+    });
+  };
 }
 
 function isAway(error: unknown): boolean {

@@ -24,7 +24,7 @@ export async function missingInLog(stack: TestStack, ledger: Ledger): Promise<st
 async function notAsRecorded({ postgres }: TestStack, ledger: Ledger): Promise<string[]> {
   const recorded = ledger.recorded();
   const { rows } = await postgres.query<Row>(
-    `select delivery, attempt, kind, round(extract(epoch from at) * 1000)::float8 as at from delivery_log.attempts
+    `select delivery, attempt, kind, round(extract(epoch from at) * 1000)::float8 as at from delivery_log.all_attempts
      where at >= to_timestamp($1::float8 / 1000)`,
     // Not Math.min(...): a long run has more records than a call takes arguments.
     [recorded.reduce((earliest, { at }) => Math.min(earliest, at), Infinity)],

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { isAttempted, readOutcomes, type Attempted, type Rejected, type Routed } from '@waybell/line/outcomes';
+import { readOutcomes } from '@waybell/line/outcome-batch';
+import { isAttempted, type Attempted, type Rejected, type Routed } from '@waybell/line/outcomes';
 import { endsExchange, outcomesExchange } from '@waybell/line/topology';
 import { anEvent, type PublishedEvent } from '../testing/event.ts';
 import type { Edge } from '@waybell/line/testing/memory-link';

@@ -2,7 +2,8 @@ import { publishOptions, readMessage } from '@waybell/line/broker/amqp-message';
 import { readDelivery } from '@waybell/line/delivery';
 import type { Door } from '@waybell/line/hand-over/suspicion';
 import { isRejection, type Message, type ParkedFor, type ParkedRow, type Publication } from '@waybell/line/messages';
-import { readOutcomes, type Outcome } from '@waybell/line/outcomes';
+import { readOutcomes } from '@waybell/line/outcome-batch';
+import type { Outcome } from '@waybell/line/outcomes';
 import * as line from '@waybell/line/topology';
 import { remembering } from './remembering.ts';
 

@@ -46,15 +46,21 @@ export class LogStand implements AsyncDisposable {
     return (await this.store.postgres.query<R>(text, values)).rows;
   }
 
-  /** Writes an event about a subject, the one delivery that it caused, and these attempts at that. */
-  async log(attempts: readonly Attempted[], given: Partial<Logged> = {}): Promise<Logged> {
+  /** Writes an event about a subject, the one delivery that it caused, and these attempts at that: all in rows of their own, if it is a repeat. */
+  async log(attempts: readonly Attempted[], given: Partial<Logged> = {}, isRepeat = false): Promise<Logged> {
     const logged = { ...aLogged(), ...given };
     const { at, interface: interfaceName, event, subject, delivery, subscription, account, client } = logged;
     const deliveries = [{ delivery, subscription, account, client }];
-    await this.write([
-      aRouted({ event, at, interface: interfaceName, subjects: [subject], receivers: [account], deliveries }),
-      ...attempts.map((attempt) => ({ ...attempt, event, delivery, subscription })),
-    ]);
+    const routed = aRouted({
+      event,
+      at,
+      interface: interfaceName,
+      subjects: [subject],
+      receivers: [account],
+      deliveries,
+    });
+    const attempted = attempts.map((attempt) => ({ ...attempt, event, delivery, subscription }));
+    await this.write([routed, ...attempted], { isRepeat });
     return logged;
   }
 

@@ -6,7 +6,8 @@ import { openCommandPublisher, type CommandPublisher } from '@waybell/line/broke
 import { readDelivery, type Delivery } from '@waybell/line/delivery';
 import type { Publication } from '@waybell/line/messages';
 import { readEnds } from '@waybell/line/delivery-ends';
-import { readOutcomes, writeOutcome } from '@waybell/line/outcomes';
+import { readOutcomes } from '@waybell/line/outcome-batch';
+import { writeOutcome } from '@waybell/line/outcomes';
 import { TestBroker } from '@waybell/line/testing/test-broker';
 import { deactivatorQueue, deliveryQueue, logQueue } from '@waybell/line/topology';
 import { createTestDatabase, type TestDatabase } from '@waybell/subscription-api/testing/database';

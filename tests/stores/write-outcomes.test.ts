@@ -30,7 +30,7 @@ describe('writeOutcomes', () => {
       { event },
     ]);
     expect(await stand.rows('select * from delivery_log.events where event = $1', [event])).toMatchObject([
-      { at: new Date(START), receivers: [account], subjects: [subject], suppressed: [], rejected_reason: null },
+      { at: new Date(START), receivers: [account], subjects: [subject], suppressed: null, rejected_reason: null },
     ]);
     expect(await stand.rows('select * from delivery_log.deliveries where event = $1', [event])).toMatchObject(
       deliveries,

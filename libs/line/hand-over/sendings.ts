@@ -5,21 +5,16 @@
  * so do ends.
  */
 import { isBundle, readMembers } from '../bundle.ts';
-import { joinEnds, writeEnd, type DeliveryEnd } from '../delivery-ends.ts';
+import { END_CHARACTERS, publishEnds, type DeliveryEnd } from '../delivery-ends.ts';
 import type { Outgoing, Parked, Publication, Rejection } from '../messages.ts';
-import { closesDelivery, joinOutcomes, writeOutcome, type Outcome } from '../outcomes.ts';
-import { endsExchange, outcomesExchange } from '../topology.ts';
+import { charactersOf, publishOutcomes } from '../outcome-batch.ts';
+import { closesDelivery, type Outcome } from '../outcomes.ts';
 import { publishRejected } from './aside.ts';
 import { isHeld, type Entry, type Member, type Sending, type Share, type State, type Turn } from './state.ts';
 
-/** What travels together, and how it is joined. */
-const BATCHES = [
-  [outcomesExchange, joinOutcomes],
-  [endsExchange, joinEnds],
-] as const;
 const LARGEST_BATCH = 100;
-/** Records of exhausted deliveries carry a body, and a broker refuses messages beyond 16 MiB, with the whole channel. */
-const LARGEST_BATCH_CHARACTERS = 2 ** 20;
+/** Records carry bodies, and whoever reads batches has many of them in hand. */
+const LARGEST_BATCH_CHARACTERS = 2 ** 18;
 /** About a hundred thousand records: what is kept of them while the broker blocks, and lost if the process is killed. */
 const LARGEST_BACKLOG_CHARACTERS = 2 ** 25;
 const FIRST_DELAY_MS = 50;
@@ -67,14 +62,17 @@ export function flush<M>(turn: Turn<M>): void {
   const { entries } = state;
   state.entries = [];
   state.entryCharacters = 0;
-  for (const [exchange, join] of BATCHES) {
-    const shares = entries.filter((entry) => entry.exchange === exchange);
-    if (shares.length === 0) continue;
-    const body = join(shares.map(({ record: written }) => written));
-    const what = { kind: 'publish', exchange, routingKey: '', body, contentType: 'application/json' } as const;
-    const sending = start(turn, what, { shares, afterMs: 0 });
-    if (state.broker === 'blocked') letGo(turn, sending);
-  }
+  sendBatch(turn, entries, { of: ({ outcome }) => outcome, publish: publishOutcomes });
+  sendBatch(turn, entries, { of: ({ end }) => end, publish: publishEnds });
+}
+
+type Batch<T> = { of: (entry: Entry) => T | undefined; publish: (all: T[]) => Publication };
+
+function sendBatch<M, T>(turn: Turn<M>, entries: readonly Entry[], { of, publish }: Batch<T>): void {
+  const shares = entries.filter((entry) => of(entry) !== undefined);
+  if (shares.length === 0) return;
+  const sending = start(turn, publish(shares.flatMap((entry) => of(entry) ?? [])), { shares, afterMs: 0 });
+  if (turn.state.broker === 'blocked') letGo(turn, sending);
 }
 
 /** The broker blocks: what only waits for a record goes, and the record is kept, as many as there is room for. */
@@ -105,24 +103,19 @@ export function refused<M>(turn: Turn<M>, id: number, error: unknown): void {
 }
 
 function record<M>(turn: Turn<M>, member: Member<M>, outcome: Outcome): void {
-  enter(turn, member, {
-    exchange: outcomesExchange,
-    record: writeOutcome(outcome),
-    mayLetGo: closesDelivery(outcome),
-  });
+  enter(turn, member, { outcome, characters: charactersOf(outcome), mayLetGo: closesDelivery(outcome) });
 }
 
 /** The end of a delivery goes when its record does. */
 function note<M>(turn: Turn<M>, member: Member<M>, end: DeliveryEnd): void {
-  enter(turn, member, { exchange: endsExchange, record: writeEnd(end), mayLetGo: end.isDelivered });
+  enter(turn, member, { end, characters: END_CHARACTERS, mayLetGo: end.isDelivered });
 }
 
-function enter<M>(turn: Turn<M>, member: Member<M>, what: Omit<Entry, 'member' | 'characters'>): void {
+function enter<M>(turn: Turn<M>, member: Member<M>, what: Omit<Entry, 'member'>): void {
   const { state, effects } = turn;
-  const { length: characters } = what.record;
   member.underWay += 1;
-  state.entryCharacters += characters;
-  if (state.entries.push({ ...what, member: member.id, characters }) === 1) effects.push({ kind: 'flush later' });
+  state.entryCharacters += what.characters;
+  if (state.entries.push({ ...what, member: member.id }) === 1) effects.push({ kind: 'flush later' });
   if (state.entries.length >= LARGEST_BATCH || state.entryCharacters >= LARGEST_BATCH_CHARACTERS) flush(turn);
 }
 

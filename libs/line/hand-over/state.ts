@@ -3,9 +3,10 @@
  * follow from it.
  */
 import type { BrokerState } from '../broker/link.ts';
+import type { DeliveryEnd } from '../delivery-ends.ts';
 import type { Message, Outgoing, Parked, Parse, Publication, Rejection } from '../messages.ts';
 import type { Mark, OncePolicy } from '../once.ts';
-import type { Rejected } from '../outcomes.ts';
+import type { Outcome, Rejected } from '../outcomes.ts';
 import type { Door } from './suspicion.ts';
 
 /** What a step makes of messages. `M` is what `parse` reads of one. */
@@ -87,14 +88,14 @@ export type Kept = { records: number; characters: number };
 /** One member's part of a sending. */
 export type Share = {
   member: number;
-  /** Of its record or end; 0 where it is neither. */
+  /** Of its record or end, about; 0 where it is neither. */
   characters: number;
   /** Nothing but this record is left to do about its delivery. */
   mayLetGo: boolean;
 };
 
-/** A record, or an end, that leaves for its exchange with the next flush. */
-export type Entry = Share & { exchange: string; record: string };
+/** A record, or an end, that leaves with the next flush. */
+export type Entry = Share & { outcome?: Outcome; end?: DeliveryEnd };
 
 export type State<M> = {
   sources: Map<number, Source>;

@@ -13,7 +13,7 @@ import {
   type Recorded,
 } from '../messages.ts';
 import { readEnds } from '../delivery-ends.ts';
-import { readOutcomes } from '../outcomes.ts';
+import { readOutcomes } from '../outcome-batch.ts';
 import { deliveriesExchange, endsExchange, outcomesExchange, rejectedExchange, suspectsExchange } from '../topology.ts';
 
 const FINGERPRINT = '1';

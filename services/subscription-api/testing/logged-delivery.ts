@@ -30,8 +30,8 @@ export async function logDelivery(
      ), subject as (
        insert into delivery_log.subjects values ($1, $8, $2)
      ), attempt as (
-       insert into delivery_log.attempts (at, delivery, attempt, kind, event, subscription, generation, reason, url, answer, by_hand)
-       values ($8, $3, 1, 'exhausted', $2, $4, 1, 'reset', $7, $7, $9)
+       insert into delivery_log.attempts (at, delivery, attempt, kind, subscription, reason, url, answer, by_hand)
+       values ($8, $3, 1, 'exhausted', $4, 'reset', $7, $7, $9)
      ), body as (
        insert into delivery_log.bodies values ($8, $3, $7)
      )

@@ -26,7 +26,7 @@ const PERMISSIONS: Permission[] = [
   {
     secret: "answer's body",
     channel: 'store',
-    place: /^delivery_log\.attempts/,
+    place: /^delivery_log\.(attempts|deliveries)/,
     why: 'its beginning is for whoever looks a delivery up',
   },
   { secret: 'callback query', channel: 'store', place: /^waybell\.subscriptions$/, why: 'callbacks are sent there' },

@@ -5,7 +5,8 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { freePort } from '@waybell/stack/free-port';
 import { connectProxy } from '@waybell/deliverer/testing/proxy';
 import { lineTopology } from '@waybell/line/line-topology';
-import { isAttempted, readOutcomes, type Outcome } from '@waybell/line/outcomes';
+import { readOutcomes } from '@waybell/line/outcome-batch';
+import { isAttempted, type Outcome } from '@waybell/line/outcomes';
 import { PATIENT } from '../../testing/patience.ts';
 import { TestStack } from '../../testing/test-stack.ts';
 import { until } from '@waybell/runtime/testing/until';
@@ -67,7 +68,7 @@ function deliveriesOf({ subscription }: Subscribed, spy: MessageSpy): string[] {
 /** Of how many subscriptions the delivery log has a delivery that ended. */
 async function countEnded({ postgres }: TestStack): Promise<number> {
   const { rows } = await postgres.query<{ count: number }>(
-    `select count(distinct subscription)::int from delivery_log.attempts where kind <> 'failed'`,
+    `select count(distinct subscription)::int from delivery_log.all_attempts where kind <> 'failed'`,
   );
   return rows[0]?.count ?? 0;
 }

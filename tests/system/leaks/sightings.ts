@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ProcessSpec } from '@waybell/stack/supervised-process';
+import { readable } from '@waybell/line/outcome-batch';
 import type { Topology } from '@waybell/line/topology';
 import { connect, type ConsumeMessage } from 'amqplib';
 
@@ -49,7 +50,7 @@ export async function spyOn(brokerUrl: string, { queues }: Topology): Promise<Me
       messages.map(({ fields, properties, content }) => ({
         channel: 'message',
         place: `${fields.exchange} ${fields.routingKey}`,
-        text: `${JSON.stringify(properties)}\n${content.toString('latin1')}`,
+        text: `${JSON.stringify(properties)}\n${readable(content).toString('latin1')}`,
       })),
     async [Symbol.asyncDispose]() {
       await connection.close().catch(() => undefined);

@@ -1,0 +1,98 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { Message } from './messages.ts';
+import { publishOutcomes, readable, readBatch, readOutcomes, writeOutcomes } from './outcome-batch.ts';
+import type { Outcome } from './outcomes.ts';
+
+const aMessage = (body: Buffer): Message => ({
+  queue: 'q',
+  exchange: 'x',
+  routingKey: '',
+  body,
+  deliveryCount: 0,
+  failures: 0,
+});
+const of = { event: 'e', interface: 'carrier', action: 'order.created', at: 2 } as const;
+const facts = { ...of, delivery: 'd', subscription: 's', generation: 1, attempt: 1 };
+const dropped: Outcome = { kind: 'dropped', reason: 'unsubscribed', ...facts };
+
+const text = fc.string({ unit: 'grapheme' });
+const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
+const answer = fc.record(
+  { durationMs: fc.nat(), status: fc.nat(), reason: text, url: text, ip: text, firstByteMs: fc.nat(), body: text },
+  { requiredKeys: ['durationMs'] },
+);
+const outcome = fc.oneof(
+  fc
+    .record({ body: maybe(text), byHand: maybe(fc.constant('test')), parked: maybe(fc.constant('full')) })
+    .map((some) => ({ ...dropped, ...some })),
+  fc
+    .record({ body: maybe(text), answer })
+    .map((some) => ({ kind: 'failed', ...facts, ...some, beganAt: 1, retryAt: 9 })),
+  fc.record({ body: maybe(text), answer }).map((some) => ({ kind: 'delivered', ...facts, ...some, beganAt: 1 })),
+  fc
+    .record({ subjects: fc.array(text), receivers: fc.array(text), client: text, unknownMembers: fc.nat() })
+    .map(({ client, ...some }) => {
+      const addressed = { delivery: 'd', subscription: 's', account: 'a', client };
+      const suppressed = [{ reason: 'feature_off', client }];
+      return { kind: 'routed', ...of, ...some, deliveries: [addressed, addressed], suppressed };
+    }),
+  fc.record({ detail: text, delivery: maybe(text) }).map((some) => ({
+    kind: 'rejected',
+    ...of,
+    subjects: ['s'],
+    receivers: [],
+    reason: 'r',
+    ...some,
+  })),
+) as fc.Arbitrary<Outcome>;
+
+describe('readOutcomes', () => {
+  test('reads what was written, whatever it says, compressed or not', () => {
+    fc.assert(
+      fc.property(fc.array(outcome, { maxLength: 40 }), (outcomes) => {
+        expect(readOutcomes(writeOutcomes(outcomes))).toEqual(outcomes);
+      }),
+    );
+  });
+});
+
+describe('publishOutcomes', () => {
+  test('says what it is, and compresses what is worth it', () => {
+    const body = '{"text":"a \\"quote\\" and é"}';
+    const [few, many] = [1, 100].map((count) =>
+      publishOutcomes(Array.from({ length: count }, () => ({ ...dropped, body }))),
+    );
+    expect(few).toMatchObject({ contentType: 'application/vnd.waybell.outcomes' });
+    expect(few).not.toHaveProperty('contentEncoding');
+    expect(few?.body.toString()).toContain(body);
+    expect(many).toMatchObject({ contentType: 'application/vnd.waybell.outcomes', contentEncoding: 'zstd' });
+    expect(many?.body.length).toBeLessThan(1_000);
+    expect(readable(many?.body ?? Buffer.alloc(0)).toString()).toContain(body);
+  });
+});
+
+describe('readBatch', () => {
+  test('reads what was written', () => {
+    expect(readBatch(aMessage(writeOutcomes([dropped, dropped])))).toEqual([dropped, dropped]);
+  });
+
+  test.each([
+    '',
+    '\n',
+    '[]\n',
+    'null\n',
+    '{"version":2}\n',
+    '{"version":1,"outcomes":[]}\n',
+    '{"version":2,"outcomes":{}}\n',
+    '{"version":2,"outcomes":[5]}\n',
+    '{"version":2,"outcomes":[]}',
+  ])('rejects %p', (written) => {
+    expect(readBatch(aMessage(Buffer.from(written)))).toMatchObject({ kind: 'reject', reason: 'not_outcomes' });
+  });
+
+  test('rejects what cannot be decompressed', () => {
+    const cut = writeOutcomes(Array.from({ length: 100 }, () => dropped)).subarray(0, 100);
+    expect(readBatch(aMessage(cut))).toMatchObject({ kind: 'reject', reason: 'not_outcomes' });
+  });
+});

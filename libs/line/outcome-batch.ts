@@ -1,0 +1,205 @@
+/**
+ * How records of outcomes travel: a line of JSON, in which each is an array by position, then the bodies, one after
+ * another as they are, and all of it compressed where that is worth it. Every byte costs the broker more than
+ * compressing it does here, and records that leave together say much the same.
+ */
+import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { reject, type Message, type Publication, type Rejection } from './messages.ts';
+import type { Attempted, Outcome, Rejected, Routed } from './outcomes.ts';
+import { outcomesExchange } from './topology.ts';
+
+const VERSION = 2;
+const CONTENT_TYPE = 'application/vnd.waybell.outcomes';
+/** Below this, compressing costs more than it saves. */
+const SMALLEST_COMPRESSED = 4_096;
+const FASTEST = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
+/** A batch has not a hundredth of it. */
+const LARGEST_BYTES = 2 ** 27;
+const ZSTD_MAGIC = 0x28_b5_2f_fd;
+
+export function publishOutcomes(outcomes: readonly Outcome[]): Publication {
+  const body = writeOutcomes(outcomes);
+  return {
+    kind: 'publish',
+    exchange: outcomesExchange,
+    routingKey: '',
+    body,
+    contentType: CONTENT_TYPE,
+    ...(isCompressed(body) ? { contentEncoding: 'zstd' } : {}),
+  };
+}
+
+export function writeOutcomes(outcomes: readonly Outcome[]): Buffer {
+  const head = JSON.stringify({ version: VERSION, outcomes: outcomes.map(rowOf) });
+  const plain = Buffer.from(`${head}\n${outcomes.map(bodyOf).join('')}`);
+  return plain.length < SMALLEST_COMPRESSED ? plain : zstdCompressSync(plain, FASTEST);
+}
+
+/** About how many characters it has when it travels, before it is compressed. */
+export function charactersOf(outcome: Outcome): number {
+  if (outcome.kind === 'routed') {
+    const { subjects, receivers, deliveries, suppressed } = outcome;
+    return 150 + 40 * (subjects.length + receivers.length) + 160 * (deliveries.length + suppressed.length);
+  }
+  if (outcome.kind === 'rejected') {
+    return 250 + 40 * (outcome.subjects.length + outcome.receivers.length) + outcome.detail.length;
+  }
+  const answered = outcome.kind === 'dropped' ? 0 : (outcome.answer.body?.length ?? 0);
+  return 350 + bodyOf(outcome).length + answered;
+}
+
+/** Reads a batch. Throws where the bytes are not one that this version writes. */
+export function readOutcomes(body: Buffer): Outcome[] {
+  const text = readable(body).toString();
+  const end = text.indexOf('\n');
+  if (end < 0) throw new TypeError('not a batch of outcomes');
+  const batch: unknown = JSON.parse(text.slice(0, end));
+  if (typeof batch !== 'object' || batch === null || !('version' in batch) || !('outcomes' in batch)) {
+    throw new TypeError('not a batch of outcomes');
+  }
+  if (batch.version !== VERSION || !Array.isArray(batch.outcomes)) {
+    throw new TypeError(`a batch of outcomes of version ${String(batch.version)}; this process reads ${VERSION}`);
+  }
+  let at = end + 1;
+  const takeBody = (length: number) => text.slice(at, (at += length));
+  // Only the router and the deliverer may publish here; the version says that they mean this shape.
+  return (batch.outcomes as Row[]).map((row) => outcomeOf(row, takeBody));
+}
+
+/** Reads a batch of outcomes. A message that nobody here wrote is rejected. */
+export function readBatch({ body }: Message): Outcome[] | Rejection {
+  try {
+    return readOutcomes(body);
+  } catch (error) {
+    return reject('not_outcomes', error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** A batch as text, for people. Throws where it cannot be decompressed. */
+export function readable(body: Buffer): Buffer {
+  return isCompressed(body) ? zstdDecompressSync(body, { maxOutputLength: LARGEST_BYTES }) : body;
+}
+
+function isCompressed(body: Buffer): boolean {
+  return body.length > 4 && body.readUInt32BE(0) === ZSTD_MAGIC;
+}
+
+/** The kind, then what stands at each place. What is undefined is null. */
+type Row = [Outcome['kind'], ...unknown[]];
+
+function bodyOf(outcome: Outcome): string {
+  return outcome.kind === 'routed' || outcome.kind === 'rejected' ? '' : (outcome.body ?? '');
+}
+
+function rowOf(outcome: Outcome): Row {
+  const { kind, event, interface: interfaceName, action, at } = outcome;
+  const of = [kind, event, interfaceName, action, at] as const;
+  switch (kind) {
+    case 'routed': {
+      const deliveries = outcome.deliveries.map((each) => [
+        each.delivery,
+        each.subscription,
+        each.account,
+        each.client,
+      ]);
+      return [...of, outcome.subjects, outcome.receivers, deliveries, outcome.suppressed, outcome.unknownMembers];
+    }
+    case 'rejected':
+      return [...of, outcome.subjects, outcome.receivers, outcome.reason, outcome.detail, outcome.delivery];
+    case 'delivered':
+    case 'failed':
+    case 'exhausted':
+    case 'dropped':
+      return [...of, ...factsOf(outcome), ...endOf(outcome)];
+  }
+}
+
+function factsOf({ delivery, subscription, generation, attempt, parked, byHand, body }: Attempted): unknown[] {
+  return [delivery, subscription, generation, attempt, parked, byHand, body?.length];
+}
+
+function endOf(outcome: Attempted): unknown[] {
+  if (outcome.kind === 'dropped') return [outcome.reason];
+  const { durationMs, status, reason, url, ip, dnsMs, connectMs, tlsMs, firstByteMs, body } = outcome.answer;
+  const answer = [durationMs, status, reason, url, ip, dnsMs, connectMs, tlsMs, firstByteMs, body];
+  return [outcome.beganAt, answer, outcome.kind === 'failed' ? outcome.retryAt : undefined];
+}
+
+type TakeBody = (length: number) => string;
+
+function outcomeOf(row: Row, takeBody: TakeBody): Outcome {
+  // Each was written above, from what has this type.
+  if (row[0] === 'routed') return routedOf(row) as Routed;
+  if (row[0] === 'rejected') return rejectedOf(row) as Rejected;
+  return attemptedOf(row, takeBody) as Attempted;
+}
+
+function routedOf([kind, event, side, action, at, subjects, receivers, places, suppressed, unknownMembers]: Row) {
+  const deliveries = (places as string[][]).map(([delivery, subscription, account, client]) => ({
+    delivery,
+    subscription,
+    account,
+    client,
+  }));
+  return { kind, event, interface: side, action, at, subjects, receivers, deliveries, suppressed, unknownMembers };
+}
+
+function rejectedOf([kind, event, side, action, at, subjects, receivers, reason, detail, delivery]: Row) {
+  const of = { kind, event, interface: side, action, at, subjects, receivers, reason, detail };
+  return delivery === null ? of : { ...of, delivery };
+}
+
+function attemptedOf(row: Row, takeBody: TakeBody) {
+  const [
+    kind,
+    event,
+    side,
+    action,
+    at,
+    delivery,
+    subscription,
+    generation,
+    attempt,
+    parked,
+    byHand,
+    bodyLength,
+    reasonOrBegan,
+    answer,
+    retryAt,
+  ] = row;
+  // Not of pieces that are spread: a batch has a hundred of them. What is null was undefined.
+  const outcome: Record<string, unknown> = {
+    kind,
+    event,
+    interface: side,
+    action,
+    at,
+    delivery,
+    subscription,
+    generation,
+    attempt,
+  };
+  if (parked !== null) outcome['parked'] = parked;
+  if (byHand !== null) outcome['byHand'] = byHand;
+  if (bodyLength !== null) outcome['body'] = takeBody(bodyLength as number);
+  if (kind === 'dropped') return Object.assign(outcome, { reason: reasonOrBegan });
+  outcome['beganAt'] = reasonOrBegan;
+  outcome['answer'] = answerOf(answer as unknown[]);
+  if (retryAt !== null) outcome['retryAt'] = retryAt;
+  return outcome;
+}
+
+function answerOf([durationMs, status, reason, url, ip, dnsMs, connectMs, tlsMs, firstByteMs, body]: unknown[]) {
+  return {
+    durationMs,
+    status: status ?? undefined,
+    reason: reason ?? undefined,
+    url: url ?? undefined,
+    ip: ip ?? undefined,
+    dnsMs: dnsMs ?? undefined,
+    connectMs: connectMs ?? undefined,
+    tlsMs: tlsMs ?? undefined,
+    firstByteMs: firstByteMs ?? undefined,
+    body: body ?? undefined,
+  };
+}
