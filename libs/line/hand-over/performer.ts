@@ -3,11 +3,12 @@ import { Unavailable } from '@waybell/runtime/unavailable';
 import type { Broker } from '../broker/connect-broker.ts';
 import type { Consuming } from '../broker/queue-consumer.ts';
 import { Unconfirmed } from '../broker/unconfirmed-messages.ts';
-import { bundle } from '../bundle.ts';
-import type { Handler, Message, Parked, Publication, Source } from '../messages.ts';
+import type { Handler, Message, Parked, Source } from '../messages.ts';
 import type { Once } from '../once.ts';
 import type { StepReport } from '../step-report.ts';
 import { mayBegin, step } from './hand-over.ts';
+import { AskingOnce } from './asking-once.ts';
+import { Publishing } from './publishing.ts';
 import { emptyState, type Effect, type Input, type News, type Rules } from './state.ts';
 import type { Door } from './suspicion.ts';
 
@@ -16,8 +17,6 @@ const FLUSH_MS = 20;
 /** How long a bundle is held before what is still at work in it is kept somewhere else; and how often that is looked at. */
 const SLOW_MS = 1_500;
 const SLOW_LOOK_MS = 250;
-/** What one more bundle counts for in their mean size. */
-const BUNDLE_WEIGHT = 1 / 64;
 
 export type PerformerTools<M> = {
   broker: Broker;
@@ -53,21 +52,21 @@ export class Performer<M> {
   readonly #tools: PerformerTools<M>;
   readonly #state = emptyState<M>();
   readonly #inHand = new Map<number, Taken>();
+  readonly #publishing: Publishing;
+  readonly #askingOnce: AskingOnce;
   readonly #watchers = new Set<() => void>();
-  #toRecall: Do<'recall'>[] = [];
-  #toRemember: Do<'remember'>[] = [];
-  #toBundle: { sending: number; publication: Publication }[] = [];
   #isLookingForSlow = false;
-  #isTurnEnding = false;
   #flushTimer: Timer | undefined;
   taken = 0;
-  /** In one message that may be a bundle, on the mean of the last some. */
-  perBundle = 1;
 
   constructor({ handle, ...rules }: Omit<Rules<M>, 'now'> & { handle: Handler<M> }, tools: PerformerTools<M>) {
     this.#handle = handle;
     this.#rules = { ...rules, now: tools.now ?? Date.now };
     this.#tools = tools;
+    const onSettled = (sending: number, error: unknown) => this.#settled(sending, error);
+    const hear = (input: Input) => this.hear(input);
+    this.#askingOnce = new AskingOnce({ once: tools.once, ttlMs: rules.once?.ttlMs ?? 0, hear });
+    this.#publishing = new Publishing({ ...tools, onSettled });
     this.#state.broker = tools.broker.state();
     tools.broker.onState((is) => this.hear({ kind: 'broker', is }));
   }
@@ -83,6 +82,10 @@ export class Performer<M> {
       },
       onCut: ({ id }) => this.hear({ kind: 'cut', source: id }),
     };
+  }
+
+  get perBundle(): number {
+    return this.#publishing.perBundle;
   }
 
   get mayBegin(): boolean {
@@ -112,11 +115,9 @@ export class Performer<M> {
   #doNow(effect: Effect<M>): void {
     switch (effect.kind) {
       case 'recall':
-        this.#toRecall.push(effect);
-        return this.#endTurnSoon();
+        return this.#askingOnce.recall(effect);
       case 'remember':
-        this.#toRemember.push(effect);
-        return this.#endTurnSoon();
+        return this.#askingOnce.remember(effect);
       case 'park':
         return void this.#park(effect);
       case 'lease':
@@ -124,7 +125,7 @@ export class Performer<M> {
       case 'run':
         return this.#run(effect);
       case 'publish':
-        return this.#publish(effect.sending, effect.publication);
+        return this.#publishing.publish(effect);
       case 'acknowledge':
         return this.#release(effect.source)?.acknowledge();
       case 'give back':
@@ -165,28 +166,6 @@ export class Performer<M> {
     this.hear({ kind: 'lacked', member });
   }
 
-  #publish(sending: number, publication: Publication): void {
-    if (publication.mayBundle !== true) return this.#send(publication, [{ sending }]);
-    // Behind all that this turn of the event loop leads to.
-    if (this.#toBundle.push({ sending, publication }) === 1) process.nextTick(() => this.#sendBundles());
-  }
-
-  #sendBundles(): void {
-    const all = this.#toBundle;
-    this.#toBundle = [];
-    for (const { publication, members } of bundle(all)) {
-      this.#tools.report.bundled(members.length);
-      this.perBundle += (members.length - this.perBundle) * BUNDLE_WEIGHT;
-      this.#send(publication, members);
-    }
-  }
-
-  #send(publication: Publication, members: readonly { sending: number }[]): void {
-    this.#tools.broker.send(publication, (error) => {
-      for (const { sending } of members) this.#settled(sending, error);
-    });
-  }
-
   #settled(sending: number, error: unknown): void {
     if (error === undefined) this.hear({ kind: 'confirmed', sending });
     else if (error instanceof Unconfirmed || error instanceof Unavailable) this.hear({ kind: 'unconfirmed', sending });
@@ -196,33 +175,6 @@ export class Performer<M> {
   #flushLater(): void {
     this.#flushTimer?.[Symbol.dispose]();
     this.#flushTimer = this.#tools.clock.after(FLUSH_MS, () => this.hear({ kind: 'flush due' }));
-  }
-
-  #endTurnSoon(): void {
-    if (this.#isTurnEnding) return;
-    this.#isTurnEnding = true;
-    queueMicrotask(() => this.#endTurn());
-  }
-
-  #endTurn(): void {
-    this.#isTurnEnding = false;
-    const [recalls, marks] = [this.#toRecall, this.#toRemember];
-    [this.#toRecall, this.#toRemember] = [[], []];
-    if (recalls.length > 0) void this.#recall(recalls);
-    if (marks.length > 0) void this.#remember(marks);
-  }
-
-  async #recall(recalls: readonly Do<'recall'>[]): Promise<void> {
-    const known = (await this.#tools.once?.recall(recalls.map(({ key }) => key))) ?? [];
-    recalls.forEach(({ member }, place) => this.hear({ kind: 'recalled', member, known: known[place] }));
-  }
-
-  async #remember(all: readonly Do<'remember'>[]): Promise<void> {
-    await this.#tools.once?.remember(
-      all.map(({ mark }) => mark),
-      this.#rules.once?.ttlMs ?? 0,
-    );
-    for (const { member } of all) this.hear({ kind: 'remembered', member });
   }
 
   async #park({ sending, parked }: Do<'park'>): Promise<void> {

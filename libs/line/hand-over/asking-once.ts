@@ -1,0 +1,66 @@
+import type { Mark, Once } from '../once.ts';
+import type { Input } from './state.ts';
+
+export type AskingOnceOptions = { once: Once | undefined; ttlMs: number; hear: (input: Input) => void };
+
+type ToRecall = { member: number; key: string };
+type ToRemember = { member: number; mark: Mark };
+
+/** Recalls and remembers together what one turn of the event loop asks for. */
+export class AskingOnce {
+  readonly #options: AskingOnceOptions;
+  #toRecall: ToRecall[] = [];
+  #toRemember: ToRemember[] = [];
+  #isTurnEnding = false;
+  #isRecalling = false;
+
+  constructor(options: AskingOnceOptions) {
+    this.#options = options;
+  }
+
+  recall(wanted: ToRecall): void {
+    this.#toRecall.push(wanted);
+    this.#endTurnSoon();
+  }
+
+  remember(wanted: ToRemember): void {
+    this.#toRemember.push(wanted);
+    this.#endTurnSoon();
+  }
+
+  #endTurnSoon(): void {
+    if (this.#isTurnEnding) return;
+    this.#isTurnEnding = true;
+    queueMicrotask(() => this.#endTurn());
+  }
+
+  #endTurn(): void {
+    this.#isTurnEnding = false;
+    if (!this.#isRecalling) void this.#recallAll();
+    if (this.#toRemember.length > 0) void this.#rememberAll();
+  }
+
+  /** One question at a time: what comes while Redis answers goes together into the next, and on from there together. */
+  async #recallAll(): Promise<void> {
+    const { once, hear } = this.#options;
+    this.#isRecalling = true;
+    while (this.#toRecall.length > 0) {
+      const all = this.#toRecall;
+      this.#toRecall = [];
+      const known = (await once?.recall(all.map(({ key }) => key))) ?? [];
+      all.forEach(({ member }, place) => hear({ kind: 'recalled', member, known: known[place] }));
+    }
+    this.#isRecalling = false;
+  }
+
+  async #rememberAll(): Promise<void> {
+    const { once, ttlMs, hear } = this.#options;
+    const all = this.#toRemember;
+    this.#toRemember = [];
+    await once?.remember(
+      all.map(({ mark }) => mark),
+      ttlMs,
+    );
+    for (const { member } of all) hear({ kind: 'remembered', member });
+  }
+}

@@ -1,0 +1,50 @@
+import type { Broker } from '../broker/connect-broker.ts';
+import { bundle } from '../bundle.ts';
+import type { Publication } from '../messages.ts';
+import type { StepReport } from '../step-report.ts';
+
+export type PublishingOptions = {
+  broker: Pick<Broker, 'send'>;
+  report: Pick<StepReport<never>, 'bundled'>;
+  onSettled: (sending: number, error: unknown) => void;
+};
+
+type Sent = { sending: number; publication: Publication };
+
+/** What one more bundle counts for in their mean size. */
+const WEIGHT = 1 / 64;
+
+/** Publishes; what may travel together and is published in one turn of the event loop does, and shares its fate. */
+export class Publishing {
+  readonly #options: PublishingOptions;
+  #toBundle: Sent[] = [];
+  /** Messages in one that may be a bundle, on the mean of the last some. */
+  perBundle = 1;
+
+  constructor(options: PublishingOptions) {
+    this.#options = options;
+  }
+
+  publish(sent: Sent): void {
+    if (sent.publication.mayBundle !== true) return this.#send(sent.publication, [sent]);
+    // Behind all that this turn of the event loop leads to.
+    if (this.#toBundle.push(sent) === 1) process.nextTick(() => this.#sendBundles());
+  }
+
+  #sendBundles(): void {
+    const all = this.#toBundle;
+    this.#toBundle = [];
+    for (const { publication, members } of bundle(all)) {
+      this.#options.report.bundled(members.length);
+      this.perBundle += (members.length - this.perBundle) * WEIGHT;
+      this.#send(publication, members);
+    }
+  }
+
+  #send(publication: Publication, members: readonly Sent[]): void {
+    const { broker, onSettled } = this.#options;
+    broker.send(publication, (error) => {
+      for (const { sending } of members) onSettled(sending, error);
+    });
+  }
+}
