@@ -16,7 +16,14 @@ const MAY: Record<BrokerUser, { publish: string[]; take: string[] }> = {
     take: ['waybell.events.router', 'waybell.strays', ...lanes('event-router'), ...lanes('strays')],
   },
   deliverer: {
-    publish: ['waybell.retry', 'waybell.waiting.5s', 'waybell.waiting.1m', 'waybell.outcomes', ...ASIDE],
+    publish: [
+      'waybell.deliveries',
+      'waybell.retry',
+      'waybell.waiting.5s',
+      'waybell.waiting.1m',
+      'waybell.outcomes',
+      ...ASIDE,
+    ],
     take: ['waybell.deliveries.carrier.order.created', ...lanes('deliverer')],
   },
   deactivator: { publish: ASIDE, take: ['waybell.outcomes.deactivator', ...lanes('deactivator')] },
