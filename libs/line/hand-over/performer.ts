@@ -40,6 +40,8 @@ export type PerformerTools<M> = {
  */
 export type Lease = (message: Message, onCut: (source: Source) => void) => Promise<Source | undefined>;
 
+/** `bundleMembers`: in a bundle that it publishes, at most. */
+type Performed<M> = Omit<Rules<M>, 'now'> & { handle: Handler<M>; bundleMembers?: number };
 type Do<K extends Effect<never>['kind'], M = never> = Effect<M> & { kind: K };
 type Taken = { source: Source; at: number };
 
@@ -50,6 +52,7 @@ type Taken = { source: Source; at: number };
 export class Performer<M> {
   readonly #handle: Handler<M>;
   readonly #rules: Rules<M>;
+  readonly #bundleMembers: number | undefined;
   readonly #tools: PerformerTools<M>;
   readonly #state = emptyState<M>();
   readonly #inHand = new Map<number, Taken>();
@@ -64,8 +67,9 @@ export class Performer<M> {
   /** In one message that may be a bundle, on the mean of the last some. */
   perBundle = 1;
 
-  constructor({ handle, ...rules }: Omit<Rules<M>, 'now'> & { handle: Handler<M> }, tools: PerformerTools<M>) {
+  constructor({ handle, bundleMembers, ...rules }: Performed<M>, tools: PerformerTools<M>) {
     this.#handle = handle;
+    this.#bundleMembers = bundleMembers;
     this.#rules = { ...rules, now: tools.now ?? Date.now };
     this.#tools = tools;
     this.#state.broker = tools.broker.state();
@@ -170,7 +174,7 @@ export class Performer<M> {
   #sendBundles(): void {
     const all = this.#toBundle;
     this.#toBundle = [];
-    for (const { publication, members } of bundle(all)) {
+    for (const { publication, members } of bundle(all, this.#bundleMembers)) {
       this.#tools.report.bundled(members.length);
       this.perBundle += (members.length - this.perBundle) * BUNDLE_WEIGHT;
       this.#send(publication, members);
