@@ -11,7 +11,7 @@
  *                                                                    └────────────────────┼────────────┘
  *      (deactivator), (delivery-log) ◀── outcomes.deactivator, .log ◀── waybell.outcomes ◀┤
  *                  waybell.returns ◀── expiry ── waiting.5s, .1m ◀────────────────────────┤ while Postgres is away
- *                      (deliverer) ◀── Postgres: parked ◀─────────────────────────────────┘
+ *                      (deliverer) ◀── Postgres: parked, open_requests ◀──────────────────┘
  *
  * Why each argument is as it is: docs/decisions/0003-topology.md.
  */
