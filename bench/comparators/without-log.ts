@@ -4,13 +4,16 @@ import type { Stand } from '../lib/stand.ts';
 import type { Contender } from './contender.ts';
 import { startServices } from './waybell.ts';
 
-/** The product as if there were no delivery log: records of outcomes go nowhere but to the deactivator. */
+/** Takes records of outcomes, because what no queue takes is refused, and drops them at once. */
+const NOWHERE = 'waybell.outcomes.nowhere';
+
+/** The product as if there were no delivery log: records of outcomes go nowhere. */
 export const withoutLog: Contender = {
   name: 'without the log',
   async start(stand) {
     const { stack } = stand;
     await stack.service('delivery-log').stop();
-    await onChannel(stand, (channel) => channel.unbindQueue(logQueue, outcomesExchange, ''));
+    await onChannel(stand, divert);
     const running = await startServices(
       stack,
       stack.services.filter(({ spec }) => spec.name !== 'delivery-log'),
@@ -19,11 +22,22 @@ export const withoutLog: Contender = {
       ...running,
       async stop() {
         await running.stop();
-        await onChannel(stand, (channel) => channel.bindQueue(logQueue, outcomesExchange, ''));
+        await onChannel(stand, restore);
       },
     };
   },
 };
+
+async function divert(channel: Channel): Promise<void> {
+  await channel.assertQueue(NOWHERE, { arguments: { 'x-max-length': 0 } });
+  await channel.bindQueue(NOWHERE, outcomesExchange, '');
+  await channel.unbindQueue(logQueue, outcomesExchange, '');
+}
+
+async function restore(channel: Channel): Promise<void> {
+  await channel.bindQueue(logQueue, outcomesExchange, '');
+  await channel.deleteQueue(NOWHERE);
+}
 
 /** How many batches of records wait to be written down. */
 export async function unwritten(stand: Stand): Promise<number> {

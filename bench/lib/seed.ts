@@ -15,11 +15,13 @@ const ACCOUNTS = `
   insert into waybell.accounts (guid, interface)
   select * from unnest($1::uuid[], $2::text[]) on conflict do nothing`;
 
+/** As after hours of traffic: each shows a success within the hour, which the next one after that hour will renew. */
 const SUBSCRIPTIONS = `
   insert into waybell.subscriptions
     (guid, interface, account_guid, action, callback_url, verification_token_sealed, verification_token_key_id,
-      client_id)
-  select * from unnest($1::uuid[], $2::text[], $3::uuid[], $4::text[], $5::text[], $6::bytea[], $7::text[], $8::text[])
+      client_id, last_success_at)
+  select *, now() - random() * interval '1 hour'
+  from unnest($1::uuid[], $2::text[], $3::uuid[], $4::text[], $5::text[], $6::bytea[], $7::text[], $8::text[])
   on conflict do nothing`;
 
 /** Fills the tables as the API would, many rows at a time. */

@@ -52,8 +52,10 @@ async function releaseSome({ client, line, subscription, after, released }: Some
   await refuseWhileOwned(client, subscription, released);
   const rows = await takeRows(client, subscription, after);
   const leaving = rows.map((row) => fromParked(row, Date.now()));
-  const [records, deliveries] = [leaving.flatMap((each) => each.records), leaving.flatMap((each) => each.delivery)];
-  for (const publications of [records, deliveries])
+  const records = leaving.flatMap((each) => each.records);
+  const ends = leaving.flatMap((each) => each.ends);
+  const deliveries = leaving.flatMap((each) => each.delivery);
+  for (const publications of [[...records, ...ends], deliveries])
     await Promise.all(publications.map((publication) => publishOn(line, publication)));
   await deleteRows(client, { subscription, rows });
   await client.query('commit');

@@ -40,21 +40,15 @@ describe('doorOf', () => {
   });
 
   test.each([
-    ['waybell.outcomes.deactivator', 'waybell.outcomes.deactivator'],
-    ['waybell.suspects.deactivator', 'waybell.outcomes.deactivator'],
-    ['waybell.quarantine.deactivator', 'waybell.outcomes.deactivator'],
-    ['waybell.outcomes.log', 'waybell.outcomes.log'],
-    ['waybell.suspects.delivery-log', 'waybell.outcomes.log'],
-    ['waybell.quarantine.delivery-log', 'waybell.outcomes.log'],
-  ])('leads outcomes that failed in %s to the queue of that consumer alone: no other gets them twice', (queue, key) => {
-    const rejected = aRejected({ exchange: 'waybell.outcomes', routingKey: '', queue });
-    expect(doorOf(rejected)).toEqual({ exchange: '', routingKey: key });
+    ['waybell.outcomes', 'waybell.outcomes.log'],
+    ['waybell.ends', 'waybell.ends.deactivator'],
+  ])('leads what came by %s to the queue of its consumer', (exchange, routingKey) => {
+    expect(doorOf(aRejected({ exchange, routingKey: '' }))).toEqual({ exchange: '', routingKey });
   });
 
   test.each([
     ['what somebody put into the rejected queue', { exchange: 'waybell.rejected', routingKey: '' }],
     ['a stray without a known key', { exchange: 'waybell.strays', routingKey: 'x' }],
-    ['outcomes of which nobody says where they failed', { exchange: 'waybell.outcomes', routingKey: '', queue: '' }],
     ['a delivery whose action is not known', { exchange: 'waybell.returns', routingKey: 'carrier.order.createt' }],
   ])('leads %s nowhere', (_what, rejected) => {
     expect(doorOf(aRejected(rejected))).toBeUndefined();

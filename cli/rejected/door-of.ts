@@ -4,26 +4,19 @@ import type { Publication } from '@waybell/line/messages';
 import {
   deactivatorQueue,
   deliveriesExchange,
+  endsExchange,
   eventsExchange,
   logQueue,
   outcomesExchange,
-  quarantineQueue,
   retryExchange,
   returnsExchange,
   straysExchange,
-  suspectsQueue,
   waitingName,
 } from '@waybell/line/topology';
 
 type Door = Pick<Publication, 'exchange' | 'routingKey'>;
 
 const actionKeys = new Set(actions.map(actionKey));
-
-/** The queues of outcomes, and the lanes of those who take from them. */
-const OUTCOME_QUEUES = [
-  { queue: deactivatorQueue, lanes: lanesOf('deactivator') },
-  { queue: logQueue, lanes: lanesOf('delivery-log') },
-];
 
 /**
  * The door by which a rejected message comes onto the line again; undefined where nobody can say.
@@ -32,10 +25,10 @@ const OUTCOME_QUEUES = [
  * |---|---|
  * | events | the same exchange and key |
  * | deliveries (parked ones too), retry, returns, waiting queues | deliveries, to be attempted now |
- * | outcomes | the one queue where it failed: its exchange would give the other consumers a second one |
+ * | outcomes, ends | the queue of the delivery log, that of the deactivator |
  * | strays (the broker gave it up) | deliveries or events, whichever it is made for |
  */
-export function doorOf({ exchange, routingKey, type = '', queue }: Rejected): Door | undefined {
+export function doorOf({ exchange, routingKey, type = '' }: Rejected): Door | undefined {
   switch (exchange) {
     case eventsExchange:
       return { exchange, routingKey };
@@ -46,7 +39,9 @@ export function doorOf({ exchange, routingKey, type = '', queue }: Rejected): Do
     case waitingName('hung'):
       return deliveryDoor(type) ?? deliveryDoor(routingKey);
     case outcomesExchange:
-      return outcomesDoor(queue);
+      return { exchange: '', routingKey: logQueue };
+    case endsExchange:
+      return { exchange: '', routingKey: deactivatorQueue };
     case straysExchange:
       // Only deliveries have a type.
       return deliveryDoor(type) ?? (actionKeys.has(routingKey) ? { exchange: eventsExchange, routingKey } : undefined);
@@ -69,15 +64,6 @@ export function publishAgain(rejected: Rejected, door: Door): Publication {
     ...(contentEncoding !== undefined && { contentEncoding }),
     ...(traceparent !== undefined && { headers: { traceparent } }),
   };
-}
-
-function outcomesDoor(failedIn: string): Door | undefined {
-  const found = OUTCOME_QUEUES.find(({ queue, lanes }) => [queue, ...lanes].includes(failedIn));
-  return found && { exchange: '', routingKey: found.queue };
-}
-
-function lanesOf(step: string): string[] {
-  return [suspectsQueue(step), quarantineQueue(step)];
 }
 
 function deliveryDoor(key: string): Door | undefined {

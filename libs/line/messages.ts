@@ -2,6 +2,7 @@
  * What travels on the line. A step is a `Handler`: it takes one message and returns the messages it causes. It does
  * not publish and does not acknowledge; `hand-over/` says when both are done.
  */
+import type { DeliveryEnd } from './delivery-ends.ts';
 import type { Outcome } from './outcomes.ts';
 
 /** A message as it came from a queue. */
@@ -79,8 +80,11 @@ export type Publication = {
 /** The message in hand is nonsense: it goes to the rejected queue with the original bytes. */
 export type Rejection = { kind: 'reject'; reason: string; detail: string };
 
-/** A record of what became of an event or of an attempt, for the deactivator and the delivery log. */
+/** A record of what became of an event or of an attempt, for the delivery log. */
 export type Recorded = { kind: 'outcome'; outcome: Outcome };
+
+/** How a delivery ended, for the deactivator. */
+export type Ended = { kind: 'end'; end: DeliveryEnd };
 
 /** A delivery as it is kept while it waits outside of the broker. Its place is (subscription, createdAt, delivery, attempt, hop). */
 export type ParkedRow = {
@@ -114,7 +118,7 @@ export type Parked = {
   otherwise?: Publication;
 };
 
-export type Outgoing = Publication | Parked | Rejection | Recorded;
+export type Outgoing = Publication | Parked | Rejection | Recorded | Ended;
 
 export type Handler<M> = (message: M) => Promise<Outgoing[]>;
 

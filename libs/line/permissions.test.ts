@@ -22,11 +22,12 @@ const MAY: Record<BrokerUser, { publish: string[]; take: string[] }> = {
       'waybell.waiting.5s',
       'waybell.waiting.1m',
       'waybell.outcomes',
+      'waybell.ends',
       ...ASIDE,
     ],
     take: ['waybell.deliveries.carrier.order.created', ...lanes('deliverer')],
   },
-  deactivator: { publish: ASIDE, take: ['waybell.outcomes.deactivator', ...lanes('deactivator')] },
+  deactivator: { publish: ASIDE, take: ['waybell.ends.deactivator', ...lanes('deactivator')] },
   'location-tracker': {
     publish: ['waybell.events', 'waybell.outcomes', ...ASIDE],
     take: ['waybell.events.locations', ...lanes('location-tracker')],

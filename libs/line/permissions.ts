@@ -2,6 +2,7 @@ import {
   deactivatorQueue,
   deliveriesExchange,
   deliveryQueue,
+  endsExchange,
   eventsExchange,
   locationsQueue,
   logQueue,
@@ -45,7 +46,14 @@ const USES = {
   deliverer: service('deliverer', {
     takesFrom: [deliveryQueue('*')],
     // What came in a bundle goes back to its queue by itself.
-    publishesTo: [deliveriesExchange, retryExchange, waitingName('full'), waitingName('hung'), outcomesExchange],
+    publishesTo: [
+      deliveriesExchange,
+      retryExchange,
+      waitingName('full'),
+      waitingName('hung'),
+      outcomesExchange,
+      endsExchange,
+    ],
   }),
   deactivator: service('deactivator', { takesFrom: [deactivatorQueue], publishesTo: [] }),
   'location-tracker': service('location-tracker', {

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
-import { deactivatorQueue } from './topology.ts';
-import { readOutcomes, type Outcome } from './outcomes.ts';
+import { deactivatorQueue, logQueue } from './topology.ts';
+import { readEnds, recordWithEnd } from './delivery-ends.ts';
+import { readOutcomes, type Attempted, type Outcome } from './outcomes.ts';
 import { aLine, limitOf, numbers, to } from './testing/a-line.ts';
 import { BreakableBroker } from './testing/test-broker.ts';
 
@@ -17,6 +18,7 @@ afterAll(async () => {
 });
 
 beforeEach(async () => {
+  await broker.take(logQueue);
   await broker.take(deactivatorQueue);
 });
 
@@ -35,7 +37,7 @@ const anOutcome = (delivery: string, body = ''): Outcome => ({
   body,
 });
 
-const batches = async () => (await broker.take(deactivatorQueue)).map(({ content }) => readOutcomes(content));
+const batches = async () => (await broker.take(logQueue)).map(({ content }) => readOutcomes(content));
 
 /** Resolves with the batches, once so many records have come. */
 const untilRecorded = async (count: number) => {
@@ -96,8 +98,42 @@ describe('records of outcomes', () => {
   });
 });
 
+const ends = async () => (await broker.take(deactivatorQueue)).map(({ content: body }) => readEnds({ body }));
+
+describe('ends of deliveries', () => {
+  const anExhausted = (delivery: string) => ({ ...anOutcome(delivery), subscription: delivery }) as Attempted;
+
+  test('go to the deactivator, and their records to the delivery log alone', async () => {
+    const line = await aLine(broker, {
+      handle: async (body) => recordWithEnd(anExhausted(body)),
+    });
+    await broker.put(line.input, ['one', 'two']);
+    await using running = await line.run();
+    await untilRecorded(2);
+    await running[Symbol.asyncDispose]();
+    const told = (await ends()).flatMap((batch) => ('kind' in batch ? [] : batch));
+    const end = { generation: 1, isDelivered: false, at: 4 };
+    expect(told.toSorted((one, other) => one.subscription.localeCompare(other.subscription))).toEqual([
+      { subscription: 'one', ...end },
+      { subscription: 'two', ...end },
+    ]);
+    expect(await broker.ready(line.input)).toBe(0);
+  });
+
+  test('are none where nothing is told: the queue stays empty', async () => {
+    const line = await aLine(broker, {
+      handle: async (body) => recordWithEnd({ ...anExhausted(body), byHand: 'resend' }),
+    });
+    await broker.put(line.input, ['one']);
+    await using running = await line.run();
+    await untilRecorded(1);
+    await running[Symbol.asyncDispose]();
+    expect(await ends()).toEqual([]);
+  });
+});
+
 describe('while the broker blocks publishers', () => {
-  const aRecord = (kind: 'delivered' | 'dropped' | 'failed', delivery: string): Outcome => {
+  const aRecord = (kind: 'delivered' | 'dropped' | 'failed', delivery: string): Attempted => {
     const facts = { delivery, subscription: 's', generation: 1, event: 'e', interface: 'carrier' } as const;
     const more = { ...facts, action: 'order.created', attempt: 1, at: 4 };
     if (kind === 'dropped') return { ...more, kind, reason: 'unsubscribed' };
@@ -111,7 +147,7 @@ describe('while the broker blocks publishers', () => {
       heldLimit: limitOf(100),
       handle: async (body) => {
         if (body === 'retried') return [to(line.output, body), { kind: 'outcome', outcome: aRecord('failed', body) }];
-        return [{ kind: 'outcome', outcome: aRecord(body === '7' ? 'dropped' : 'delivered', body) }];
+        return recordWithEnd(aRecord(body === '7' ? 'dropped' : 'delivered', body), { tellsSuccess: true });
       },
     });
     await broker.alarm(true);
@@ -126,7 +162,8 @@ describe('while the broker blocks publishers', () => {
       await until('the backlog is gone', async () => (await broker.leftIn(line.input)) === 1);
       expect(running.broker.state()).toBe('blocked');
       expect(running.waitingFor()).toEqual([]);
-      expect(await broker.take(deactivatorQueue)).toEqual([]);
+      expect(await broker.take(logQueue)).toEqual([]);
+      expect(await ends()).toEqual([]);
       expect(await broker.take(line.output)).toEqual([]);
       await broker.alarm(false);
       const recorded = (await untilRecorded(1_001)).flat();
@@ -137,5 +174,6 @@ describe('while the broker blocks publishers', () => {
     // The broker counts what a queue holds every few seconds.
     await until('nothing is left', async () => (await broker.leftIn(line.input)) === 0);
     expect(line.seen).toHaveLength(1_001);
+    expect((await ends()).flat()).toHaveLength(999);
   });
 });

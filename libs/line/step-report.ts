@@ -94,6 +94,8 @@ export function describeOutgoing(outgoing: Outgoing): string {
       return outgoing.routingKey;
     case 'outcome':
       return describeOutcome(outgoing.outcome);
+    case 'end':
+      return 'told the deactivator';
     case 'park':
       return 'parked';
     case 'reject':

@@ -9,7 +9,8 @@
  *                                             │                                           │    │       │
  *                                             └────────────── waybell.returns ◀── expiry ─┼─ waybell.retry
  *                                                                    └────────────────────┼────────────┘
- *      (deactivator), (delivery-log) ◀── outcomes.deactivator, .log ◀── waybell.outcomes ◀┤
+ *                         (delivery-log) ◀── outcomes.log ◀── waybell.outcomes ◀──────────┤
+ *                          (deactivator) ◀── ends.deactivator ◀── waybell.ends ◀──────────┤ failures, some successes
  *                  waybell.returns ◀── expiry ── waiting.5s, .1m ◀────────────────────────┤ while Postgres is away
  *                      (deliverer) ◀── Postgres: parked, open_requests ◀──────────────────┘
  *
@@ -22,13 +23,14 @@ export const deliveriesExchange = 'waybell.deliveries';
 export const retryExchange = 'waybell.retry';
 export const returnsExchange = 'waybell.returns';
 export const outcomesExchange = 'waybell.outcomes';
+export const endsExchange = 'waybell.ends';
 export const straysExchange = 'waybell.strays';
 export const suspectsExchange = 'waybell.suspects';
 export const rejectedExchange = 'waybell.rejected';
 
 export const routerQueue = 'waybell.events.router';
 export const locationsQueue = 'waybell.events.locations';
-export const deactivatorQueue = 'waybell.outcomes.deactivator';
+export const deactivatorQueue = 'waybell.ends.deactivator';
 export const logQueue = 'waybell.outcomes.log';
 export const straysQueue = 'waybell.strays';
 export const rejectedQueue = 'waybell.rejected';
@@ -93,6 +95,7 @@ export function topology(options: TopologyOptions): Topology {
       { name: waitingName('full'), type: 'fanout' },
       { name: waitingName('hung'), type: 'fanout' },
       { name: outcomesExchange, type: 'fanout' },
+      { name: endsExchange, type: 'direct' },
       { name: straysExchange, type: 'fanout' },
       { name: suspectsExchange, type: 'direct' },
       { name: rejectedExchange, type: 'fanout' },
@@ -103,7 +106,7 @@ export function topology(options: TopologyOptions): Topology {
       ...options.actionKeys.flatMap((key) => actionQueues(key, options.retryDelaysMs(key), queue)),
       waitingQueue('full', queue),
       waitingQueue('hung', queue),
-      queue(deactivatorQueue, [{ exchange: outcomesExchange, routingKey: '' }]),
+      queue(deactivatorQueue, [{ exchange: endsExchange, routingKey: '' }]),
       queue(logQueue, [{ exchange: outcomesExchange, routingKey: '' }]),
       ...Object.values(STEPS)
         .flat()

@@ -38,6 +38,23 @@ describe('withLastKnown', () => {
     expect(await find('a')).toBe('first');
   });
 
+  test('says so of what was so last, if told how', async () => {
+    const clock = new TurnedClock();
+    let isAway = false;
+    const load = async (key: string) => {
+      if (isAway) throw away;
+      return key;
+    };
+    const asLastKnown = (value: string) => `${value}, once`;
+    const find = withLastKnown(load, { maxAgeMs: 1, maxEntries: 1, clock, asLastKnown });
+    expect(await find('a')).toBe('a');
+    isAway = true;
+    expect(await find('a')).toBe('a, once');
+    expect(await find('a')).toBe('a, once');
+    isAway = false;
+    expect(await find('a')).toBe('a');
+  });
+
   test('remembers also that there was nothing', async () => {
     const { world, find } = aLookUp();
     world.answer = undefined;

@@ -1,11 +1,13 @@
 import type { Clock } from './clock.ts';
 import { Unavailable } from './unavailable.ts';
 
-export type LastKnownOptions = {
+export type LastKnownOptions<V> = {
   maxAgeMs: number;
   /** Answers remembered at most; the least recently confirmed one makes room. */
   maxEntries: number;
   clock: Clock;
+  /** What is said of an answer when it is no longer known to be so; the answer itself unless told otherwise. */
+  asLastKnown?: (value: V) => V;
 };
 
 /** While away, a look-up whose last answer is known is waited for this long: a server that hangs must not cost its limit each time. */
@@ -19,7 +21,7 @@ type Answer<V> = { value: V; at: number };
  */
 export function withLastKnown<V>(
   load: (key: string) => Promise<V>,
-  { maxAgeMs, maxEntries, clock }: LastKnownOptions,
+  { maxAgeMs, maxEntries, clock, asLastKnown = (value) => value }: LastKnownOptions<V>,
 ): (key: string) => Promise<V> {
   const known = new Map<string, Answer<V>>();
   let isAway = false;
@@ -34,7 +36,8 @@ export function withLastKnown<V>(
 
   function lastOf(key: string): Answer<V> | undefined {
     const last = known.get(key);
-    return last === undefined || clock.now() - last.at > maxAgeMs ? undefined : last;
+    if (last === undefined || clock.now() - last.at > maxAgeMs) return undefined;
+    return { ...last, value: asLastKnown(last.value) };
   }
 
   async function ask(key: string): Promise<V> {

@@ -7,7 +7,7 @@ export const deactivatorSettings = {
   ...processSettings,
   ...brokerSettings,
   ...postgresSettings,
-  DEACTIVATE_HELD: count({ default: 20, desc: 'batches of outcomes held and handled at once' }),
+  DEACTIVATE_HELD: count({ default: 20, desc: 'batches of ends held and handled at once' }),
   DEACTIVATE_HELD_BYTES: bytes({
     default: 64 * 2 ** 20,
     desc: 'what they may weigh together, about, before fewer are held',

@@ -1,18 +1,17 @@
-import type { Outcome } from '@waybell/line/outcomes';
-import { readBatch } from '@waybell/line/outcomes';
+import { readEnds, type DeliveryEnd } from '@waybell/line/delivery-ends';
 import type { Step } from '@waybell/line/run-step';
 import { deactivatorQueue } from '@waybell/line/topology';
 import type { Config } from './config.ts';
 import { deactivate, type DeactivateOptions } from './deactivate.ts';
 
 /** The deactivator's place on the line. What it does twice changes nothing, so it remembers nothing. */
-export function deactivateStep({ config, ...options }: DeactivateOptions & { config: Config }): Step<Outcome[]> {
+export function deactivateStep({ config, ...options }: DeactivateOptions & { config: Config }): Step<DeliveryEnd[]> {
   return {
     name: 'deactivator',
     queues: [deactivatorQueue],
     heldLimit: config.heldLimit,
-    parse: readBatch,
+    parse: readEnds,
     handle: deactivate(options),
-    describe: (outcomes) => ({ outcomes: outcomes.length }),
+    describe: (ends) => ({ ends: ends.length }),
   };
 }

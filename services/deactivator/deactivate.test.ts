@@ -1,37 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Outcome } from '@waybell/line/outcomes';
+import type { DeliveryEnd } from '@waybell/line/delivery-ends';
 import { deactivate } from './deactivate.ts';
-import type { Deactivation, Ended } from './settle-deliveries.ts';
+import type { Deactivation } from './settle-deliveries.ts';
 
-const facts = {
-  delivery: 'd',
-  subscription: 's',
-  generation: 1,
-  event: 'e',
-  interface: 'carrier' as const,
-  action: 'order.created',
-  attempt: 1,
-  at: 2,
-  beganAt: 1,
-  answer: { durationMs: 1 },
-};
-const delivered: Outcome = { ...facts, kind: 'delivered' };
-const failed: Outcome = { ...facts, kind: 'failed', retryAt: 3 };
-const exhausted: Outcome = { ...facts, kind: 'exhausted', attempt: 4, body: '{}' };
-const dropped: Outcome = { ...facts, kind: 'dropped', reason: 'unsubscribed' };
-const forgotten: Outcome = { ...facts, kind: 'dropped', reason: 'forgotten', attempt: 3 };
-const routed: Outcome = {
-  kind: 'routed',
-  event: 'e',
-  interface: 'carrier',
-  action: 'order.created',
-  at: 1,
-  subjects: [],
-  receivers: [],
-  deliveries: [],
-  suppressed: [{ reason: 'no_subscription' }],
-  unknownMembers: 0,
-};
+const delivered: DeliveryEnd = { subscription: 's', generation: 1, isDelivered: true, at: 1 };
+const exhausted: DeliveryEnd = { ...delivered, isDelivered: false };
 const off: Deactivation = {
   subscription_guid: 's',
   generation: 1,
@@ -40,47 +13,17 @@ const off: Deactivation = {
   rule: 'exhausted',
 };
 
-/** Runs the handler on a batch; what it noted, caused and announced. */
-async function run(outcomes: Outcome[], settled: Deactivation[] = []) {
-  const noted: (readonly Ended[])[] = [];
-  const announced: Deactivation[] = [];
-  const settle = async (ended: readonly Ended[]) => {
-    noted.push(ended);
-    return settled;
-  };
-  const caused = await deactivate({ settle, onDeactivated: (each) => announced.push(each) })(outcomes);
-  return { noted, announced, caused };
-}
-
 describe('deactivate', () => {
-  test('notes ends, and nothing else, in one go', async () => {
-    const { noted, caused } = await run([routed, failed, delivered, dropped, exhausted]);
+  test('notes all ends of a batch in one go, announces what was switched off by that, and causes nothing', async () => {
+    const noted: (readonly DeliveryEnd[])[] = [];
+    const announced: Deactivation[] = [];
+    const settle = async (ends: readonly DeliveryEnd[]) => {
+      noted.push(ends);
+      return [off];
+    };
+    const handle = deactivate({ settle, onDeactivated: (each) => announced.push(each) });
+    expect(await handle([delivered, exhausted])).toEqual([]);
     expect(noted).toEqual([[delivered, exhausted]]);
-    expect(caused).toEqual([]);
+    expect(announced).toEqual([off]);
   });
-
-  test('asks nothing of the database where nothing ended', async () => {
-    expect((await run([routed, failed, dropped, forgotten])).noted).toEqual([]);
-  });
-
-  test('announces what was switched off', async () => {
-    expect((await run([exhausted], [off])).announced).toEqual([off]);
-  });
-
-  test.each(['resend', 'test'] as const)(
-    'counts nothing that was sent by hand, be it delivered or not: %s',
-    async (byHand) => {
-      expect((await run([delivered, exhausted].map((each) => ({ ...each, byHand })))).noted).toEqual([]);
-      expect((await run([{ ...exhausted, byHand }, delivered])).noted).toEqual([[delivered]]);
-    },
-  );
-
-  test.each(['expired', 'parked_over_limit'])(
-    'counts nothing that waited too long against anybody, be it attempted before or not: %s',
-    async (reason) => {
-      const waited: Outcome = { ...exhausted, answer: { durationMs: 0, reason } };
-      expect((await run([{ ...waited, attempt: 1 }, waited])).noted).toEqual([]);
-      expect((await run([waited, exhausted])).noted).toEqual([[exhausted]]);
-    },
-  );
 });

@@ -1,8 +1,6 @@
 import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
-import type { Delivered, Exhausted, InterfaceName } from '@waybell/line/outcomes';
-
-/** A delivery that has come to its end: delivered, or all its attempts failed. */
-export type Ended = Delivered | Exhausted;
+import type { DeliveryEnd } from '@waybell/line/delivery-ends';
+import type { InterfaceName } from '@waybell/line/outcomes';
 
 /** A subscription that a rule has just switched off. */
 export type Deactivation = {
@@ -20,24 +18,22 @@ export type Rules = { offOnExhausted: InterfaceName[]; offOnWindow: InterfaceNam
  * Notes how deliveries ended and applies the rules to every subscription; with no deliveries, only the rules. Returns
  * what was switched off by this very call. Calling it twice with the same deliveries changes nothing.
  */
-export type SettleDeliveries = (ended: readonly Ended[]) => Promise<Deactivation[]>;
+export type SettleDeliveries = (ends: readonly DeliveryEnd[]) => Promise<Deactivation[]>;
 
 const SETTLE = {
   name: 'settle-deliveries',
   text: `select * from waybell.settle_deliveries($1::uuid[], $2::int[], $3::boolean[],
-           (select array_agg(to_timestamp(ms / 1000.0) order by place) from unnest($4::float8[]) with ordinality began(ms, place)),
-           (select array_agg(to_timestamp(ms / 1000.0) order by place) from unnest($5::float8[]) with ordinality ended(ms, place)),
-           $6::text[], $7::text[], make_interval(secs => $8::float8 / 1000))`,
+           (select array_agg(to_timestamp(ms / 1000.0) order by place) from unnest($4::float8[]) with ordinality ended(ms, place)),
+           $5::text[], $6::text[], make_interval(secs => $7::float8 / 1000))`,
 };
 
 export function settleDeliveriesIn(postgres: Postgres, rules: Rules): SettleDeliveries {
-  return async (ended) => {
+  return async (ends) => {
     const values = [
-      ended.map(({ subscription }) => subscription),
-      ended.map(({ generation }) => generation),
-      ended.map(({ kind }) => kind === 'delivered'),
-      ended.map(({ beganAt }) => beganAt),
-      ended.map(({ at }) => at),
+      ends.map(({ subscription }) => subscription),
+      ends.map(({ generation }) => generation),
+      ends.map(({ isDelivered }) => isDelivered),
+      ends.map(({ at }) => at),
       rules.offOnExhausted,
       rules.offOnWindow,
       rules.windowMs,

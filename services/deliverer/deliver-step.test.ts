@@ -1,8 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { unpark, type Delivery } from '@waybell/line/delivery';
 import type { Outgoing } from '@waybell/line/messages';
+import { withLastKnown } from '@waybell/runtime/last-known';
+import { TurnedClock } from '@waybell/runtime/turned-clock';
+import { Unavailable } from '@waybell/runtime/unavailable';
 import { readConfig } from './config.ts';
 import { deliverStep, type DeliverStepOptions } from './deliver-step.ts';
+import { asLastKnown, type Target } from './find-target.ts';
 import { SUBSCRIPTION, TARGET } from './testing/parked.ts';
 
 const delivery: Delivery = {
@@ -40,6 +44,7 @@ function aStep(what: Partial<DeliverStepOptions> = {}) {
     isHeld: () => true,
     isBlocked: () => false,
     onRevived: () => undefined,
+    clock: new TurnedClock(),
     now: () => 0,
     config,
     ...what,
@@ -93,21 +98,78 @@ describe('a failed attempt while the broker takes nothing', () => {
     expect(caused).toMatchObject([{ kind: 'park', row: { why: 'blocked', attempt: 2, notBeforeMs: 1_000 } }]);
     const { step, made } = aStep();
     const next = await step.handle(drained(caused));
-    expect(kindsOf(next)).toEqual(['failed on record', 'exhausted on record']);
+    expect(kindsOf(next)).toEqual(['failed on record', 'exhausted on record', 'end']);
     expect(made.requests).toBe(1);
   });
 
   test('keeps its record however often the retry is parked again', async () => {
     const once = drained(await aStep(blocked).step.handle(delivery));
     const again = drained(await aStep(full).step.handle(once));
-    expect(kindsOf(await aStep().step.handle(again))).toEqual(['failed on record', 'exhausted on record']);
+    expect(kindsOf(await aStep().step.handle(again))).toEqual(['failed on record', 'exhausted on record', 'end']);
   });
 
-  test('that was the last is not attempted again: what is left of it is the record', async () => {
+  test('that was the last is not attempted again: what is left of it is the record, and its end', async () => {
     const ended = drained(await aStep(blocked).step.handle(last));
     const { step, made } = aStep();
-    expect(kindsOf(await step.handle(ended))).toEqual(['exhausted on record']);
+    expect(kindsOf(await step.handle(ended))).toEqual(['exhausted on record', 'end']);
     expect(made.requests).toBe(0);
+  });
+});
+
+describe('a success', () => {
+  const byHand = { why: 'resend', fromAttempt: 1 } as const;
+  const told = ['delivered on record', 'end'];
+
+  /** What a success causes whose request takes so long. */
+  async function succeed(what: Partial<DeliverStepOptions> = {}, tookMs = 0, how: Partial<Delivery> = {}) {
+    const clock = new TurnedClock();
+    const callEndpoint = async () => {
+      clock.skipTo(clock.now() + tookMs);
+      return { isDelivered: true, durationMs: tookMs };
+    };
+    return kindsOf(await aStep({ clock, callEndpoint, ...what }).step.handle({ ...delivery, ...how }));
+  }
+
+  const matters = { findTarget: async () => ({ ...TARGET, tellsSuccess: true }) };
+
+  test('that cannot matter is on record, and the deactivator is not told', async () => {
+    expect(await succeed()).toEqual(['delivered on record']);
+    expect(await succeed({}, 0, { byHand })).toEqual(['delivered on record']);
+  });
+
+  test('of a subscription to which it can matter is told, by hand or not', async () => {
+    expect(await succeed(matters)).toEqual(told);
+    expect(await succeed(matters, 0, { byHand })).toEqual(told);
+  });
+
+  test('is told where the look-up is over a second old when it comes', async () => {
+    expect(await succeed({}, 1_000)).toEqual(['delivered on record']);
+    expect(await succeed({}, 1_001)).toEqual(told);
+  });
+
+  test('is told where the look-up took over a second', async () => {
+    const clock = new TurnedClock();
+    const findTarget = async () => {
+      clock.skipTo(clock.now() + 1_001);
+      return TARGET;
+    };
+    const callEndpoint = async () => ({ isDelivered: true, durationMs: 0 });
+    expect(await succeed({ clock, findTarget, callEndpoint })).toEqual(told);
+  });
+
+  test('is told where Postgres is away, and the subscription is as it was last known', async () => {
+    let isAway = false;
+    const load = async () => {
+      if (isAway) throw new Unavailable('postgres', async () => undefined);
+      return TARGET;
+    };
+    const known = { maxAgeMs: 60_000, maxEntries: 1, clock: new TurnedClock(), asLastKnown };
+    const findTarget = withLastKnown<Target | undefined>(load, known);
+    expect(await succeed({ findTarget })).toEqual(['delivered on record']);
+    isAway = true;
+    expect(await succeed({ findTarget })).toEqual(told);
+    isAway = false;
+    expect(await succeed({ findTarget })).toEqual(['delivered on record']);
   });
 });
 

@@ -1,4 +1,6 @@
+import type { Clock } from '@waybell/runtime/clock';
 import { firstAttempt, park, publishRetry, type Delivery, type Parking } from '@waybell/line/delivery';
+import { recordWithEnd } from '@waybell/line/delivery-ends';
 import type { Handler, Outgoing, ParkReason } from '@waybell/line/messages';
 import {
   readOwed,
@@ -24,6 +26,7 @@ export type DecideOptions = {
   isParked: (delivery: Delivery) => Promise<boolean>;
   /** A delivery older than this is exhausted, `expired`, without another attempt. */
   maxAgeMs: number;
+  clock: Pick<Clock, 'now'>;
   now: () => number;
 };
 
@@ -35,18 +38,22 @@ export type AttemptOptions = {
   isBlocked: () => boolean;
   /** An endpoint that was thought to hang has answered what somebody sent by hand. */
   onRevived: (subscription: string) => void;
+  clock: Pick<Clock, 'now'>;
   now: () => number;
 };
 
 /** After this the target is looked at once more. */
 const OLD_MS = 100;
+/** After this what was looked up does not say whether a success can matter. The window rule may be early by so much. */
+const TOO_OLD_TO_SAY_MS = 1_000;
 
 export type DeliverOptions = DecideOptions & AttemptOptions;
 
+/** By the clock that only ever grows. */
+type Found = { target: Target; askedAt: number };
+
 /** What is to be done with a delivery now: attempt it, or what it comes to without. */
-type Decision =
-  | { kind: 'attempt'; target: Target; end: (ending: Ending) => void }
-  | { kind: 'none'; caused: Outgoing[] };
+type Decision = (Found & { kind: 'attempt'; end: (ending: Ending) => void }) | { kind: 'none'; caused: Outgoing[] };
 
 /**
  * One attempt at a delivery: asks who is to receive it now, sends it, and says what follows: nothing more, the next
@@ -56,8 +63,8 @@ export function deliver(options: DeliverOptions): Handler<Delivery> {
   return async (delivery) => {
     if (delivery.mayBeParked && (await options.isParked(delivery))) return [];
     const owed = readOwed(delivery.parked?.owed);
-    // Its last attempt failed while the broker took nothing: what is left of it is the record.
-    if (owed.at(-1)?.kind === 'exhausted') return owed.map(record);
+    // Its last attempt failed while the broker took nothing: what is left of it is the record, and its end.
+    if (owed.at(-1)?.kind === 'exhausted') return owed.flatMap((outcome) => recordWithEnd(outcome));
     const decision = await decide(delivery, options);
     const caused = decision.kind === 'none' ? decision.caused : await makeAttempt(delivery, decision, options);
     // What is parked takes along what is owed.
@@ -66,32 +73,37 @@ export function deliver(options: DeliverOptions): Handler<Delivery> {
 }
 
 /** Who is to receive it now, or what it comes to without an attempt, whatever the endpoint does. */
-async function look(delivery: Delivery, { findTarget, maxAgeMs, now }: DecideOptions): Promise<Target | Attempted> {
+async function look(
+  delivery: Delivery,
+  { findTarget, maxAgeMs, clock, now }: DecideOptions,
+): Promise<Found | Attempted> {
   const { parked, createdAt, body } = delivery;
+  const askedAt = clock.now();
   const target = await findTarget(delivery.subscription);
   const reason = parked?.isForgotten ? 'forgotten' : dropReason(target);
   if (target === undefined || reason !== undefined) {
     return { kind: 'dropped', reason: reason ?? 'unsubscribed', ...facts(delivery, now()), body: body.toString() };
   }
   if (parked?.isOverLimit) return exhausted(delivery, unanswered('parked_over_limit'), now());
-  return now() - createdAt > maxAgeMs ? exhausted(delivery, unanswered('expired'), now()) : target;
+  return now() - createdAt > maxAgeMs ? exhausted(delivery, unanswered('expired'), now()) : { target, askedAt };
 }
 
 async function decide(delivery: Delivery, options: DecideOptions): Promise<Decision> {
   const { enter, now } = options;
-  const target = await look(delivery, options);
-  if ('kind' in target) return { kind: 'none', caused: [record(target)] };
-  const [key, askedAt] = [endpointKey(target), now()];
+  const found = await look(delivery, options);
+  if ('kind' in found) return { kind: 'none', caused: [record(found)] };
+  const { target } = found;
+  const [key, enteredAt] = [endpointKey(target), now()];
   const entry = await enter({ ...key, isKnownHung: target.isHung }, wishOf(delivery));
   if (entry.kind === 'full') return { kind: 'none', caused: [parkAsItIs(delivery, target.account, entry.why)] };
-  if (now() - askedAt <= OLD_MS) return { kind: 'attempt', target, end: entry.end };
+  if (now() - enteredAt <= OLD_MS) return { kind: 'attempt', ...found, end: entry.end };
   // It waited in hand: since then the subscription may have ended, or lead elsewhere.
   const present = await look(delivery, options).catch((error: unknown) => {
     entry.end('unused');
     throw error;
   });
-  if (!('kind' in present) && endpointKey(present).endpoint === key.endpoint) {
-    return { kind: 'attempt', target: present, end: entry.end };
+  if (!('kind' in present) && endpointKey(present.target).endpoint === key.endpoint) {
+    return { kind: 'attempt', ...present, end: entry.end };
   }
   entry.end('unused');
   return decide(delivery, options);
@@ -106,10 +118,10 @@ type Attempting = Decision & { kind: 'attempt' };
 
 async function makeAttempt(
   delivery: Delivery,
-  { target, end }: Attempting,
+  { target, askedAt, end }: Attempting,
   options: AttemptOptions,
 ): Promise<Outgoing[]> {
-  const { callEndpoint, slowMs, onRevived, now } = options;
+  const { callEndpoint, slowMs, onRevived, clock, now } = options;
   const { callbackUrl, verificationToken, signingSecrets, isHung } = target;
   const beganAt = delivery.attempt === firstAttempt(delivery) ? now() : delivery.beganAt;
   const begun = { ...delivery, beganAt };
@@ -121,7 +133,8 @@ async function makeAttempt(
     ending = endingOf(called, slowMs);
     if (!isDelivered) return afterFailure(begun, { answer, account: target.account }, options);
     if (isHung && delivery.byHand !== undefined) onRevived(delivery.subscription);
-    return [record({ kind: 'delivered', ...facts(delivery, now()), beganAt, answer })];
+    const tellsSuccess = target.tellsSuccess || clock.now() - askedAt > TOO_OLD_TO_SAY_MS;
+    return recordWithEnd({ kind: 'delivered', ...facts(delivery, now()), beganAt, answer }, { tellsSuccess });
   } finally {
     end(ending);
   }
@@ -134,7 +147,7 @@ function afterFailure(delivery: Delivery, { answer, account }: Failure, options:
   const [delayMs, at] = [retryDelayMs(schedule, delivery), now()];
   if (delayMs === undefined) {
     const end = exhausted(delivery, answer, at);
-    return isBlocked() ? [parkOwing(delivery, end, { account, why: 'blocked' })] : [record(end)];
+    return isBlocked() ? [parkOwing(delivery, end, { account, why: 'blocked' })] : recordWithEnd(end);
   }
   const { hop: _, ...same } = delivery;
   const retryAt = at + delayMs;

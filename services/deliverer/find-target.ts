@@ -8,6 +8,8 @@ export type Target = {
   isFeatureOn: boolean;
   /** Whether its endpoint hung when somebody who had its parked deliveries looked last. */
   isHung: boolean;
+  /** Whether the deactivator is to be told of a success: nothing is known of one, or of none within the hour, or it fails. */
+  tellsSuccess: boolean;
   account: string;
   callbackUrl: string;
   verificationToken: string;
@@ -20,6 +22,7 @@ type TargetRow = {
   state: Target['state'];
   feature_on: boolean;
   is_hung: boolean;
+  tells_success: boolean;
   account_guid: string;
   callback_url: string;
   verification_token_sealed: Buffer;
@@ -31,7 +34,7 @@ type TargetRow = {
 
 const TARGETS = {
   name: 'delivery-targets',
-  text: `select subscription_guid, state, feature_on, is_hung, account_guid, callback_url, verification_token_sealed,
+  text: `select subscription_guid, state, feature_on, is_hung, tells_success, account_guid, callback_url, verification_token_sealed,
            verification_token_key_id, signing_guids, signing_sealed, signing_key_ids
          from unnest($1::uuid[]) wanted(guid) join waybell.delivery_targets t on subscription_guid = wanted.guid
          cross join lateral (
@@ -61,6 +64,11 @@ export function findTargetIn(postgres: Postgres, keyRing: KeyRing): FindTarget {
   };
 }
 
+/** What was known of it last: a failure may have been noted since. */
+export function asLastKnown(target: Target | undefined): Target | undefined {
+  return target && { ...target, tellsSuccess: true };
+}
+
 function readTarget(row: TargetRow, keyRing: KeyRing): Target {
   const guids = row.signing_guids ?? [];
   const open = (sealed: Buffer | undefined, keyId: string | undefined, boundTo: string): string => {
@@ -71,6 +79,7 @@ function readTarget(row: TargetRow, keyRing: KeyRing): Target {
     state: row.state,
     isFeatureOn: row.feature_on,
     isHung: row.is_hung,
+    tellsSuccess: row.tells_success,
     account: row.account_guid,
     callbackUrl: row.callback_url,
     verificationToken: open(row.verification_token_sealed, row.verification_token_key_id, row.subscription_guid),

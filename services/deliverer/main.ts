@@ -13,7 +13,7 @@ import { openEndpoints } from './call-endpoint.ts';
 import { readConfig } from './config.ts';
 import { deliverStep } from './deliver-step.ts';
 import { DeliveryMetrics } from './delivery-metrics.ts';
-import { findTargetIn } from './find-target.ts';
+import { asLastKnown, findTargetIn } from './find-target.ts';
 import { systemClock } from '@waybell/runtime/clock';
 import { watchEndpoints } from './endpoints/endpoint-metrics.ts';
 import { openRequestsIn } from './open-requests/open-request-store.ts';
@@ -36,13 +36,14 @@ await using broker = await connectBroker({ ...config.broker, name: 'deliverer', 
 watchPublishing(broker.publishing, parts.metrics);
 
 const now = Date.now;
-const findTarget = withLastKnown(findTargetIn(postgres, config.keyRing), { ...config.lastKnown, clock: systemClock });
+const clock = systemClock;
+const findTarget = withLastKnown(findTargetIn(postgres, config.keyRing), { ...config.lastKnown, clock, asLastKnown });
 const flow = new Flow({
   ...config,
   endpoints: config.flow,
   store: parkInPostgres(parking),
   log: parts.log,
-  clock: systemClock,
+  clock,
   broker,
   findTarget,
   now,
@@ -54,10 +55,10 @@ await using openRequests = new OpenRequests({
   broker,
   limits: config.endpoints.limits,
   log: parts.log,
-  clock: systemClock,
+  clock,
 });
 const deliveryMetrics = new DeliveryMetrics(parts.metrics, now);
-const step = deliverStep({ ...flow.rules, findTarget, callEndpoint: endpoints.callEndpoint, config, now });
+const step = deliverStep({ ...flow.rules, findTarget, callEndpoint: endpoints.callEndpoint, config, clock, now });
 const tools = { broker, once: onceInRedis(redis, parts), ...flow.tools, lease: openRequests.keep, ...parts };
 
 // Last of all, what is owned is given to others.

@@ -53,6 +53,6 @@ export function readConfig(env: NodeJS.ProcessEnv) {
   };
 }
 
-function checkMembers(count: number): void {
-  if (count > MOST_MEMBERS) throw new Error(`${count} are more than a bundle takes, ${MOST_MEMBERS}`);
+function checkMembers(most: number): void {
+  if (most > MOST_MEMBERS) throw new Error(`${most} are more than a bundle takes, ${MOST_MEMBERS}`);
 }

@@ -202,10 +202,11 @@ async function settle(guid: string, what: { delivered: boolean; offOnExhausted: 
   const connection = await api.store.postgres.connect();
   try {
     await connection.query('set role waybell_deactivator');
-    await connection.query(
-      `select * from waybell.settle_deliveries($1, '{1}', $2, array[now()], array[now()], $3, '{}', '1 day')`,
-      [[rows[0].guid], [what.delivered], what.offOnExhausted],
-    );
+    await connection.query(`select * from waybell.settle_deliveries($1, '{1}', $2, array[now()], $3, '{}', '1 day')`, [
+      [rows[0].guid],
+      [what.delivered],
+      what.offOnExhausted,
+    ]);
   } finally {
     connection.release(true);
   }

@@ -4,7 +4,7 @@ import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { createAccount } from './accounts.ts';
 import { createTestDatabase, type TestDatabase } from './testing/database.ts';
 
-type Message = { to: string; generation?: number; delivered?: boolean; began?: number; ended: number };
+type Message = { to: string; generation?: number; delivered?: boolean; ended: number };
 type Rules = { exhausted?: string[]; window?: string[]; windowS?: number };
 
 let store: TestDatabase;
@@ -45,12 +45,11 @@ async function aSubscription(given: { interface?: string; generation?: number } 
 
 async function settle(messages: Message[], rules: Rules = {}): Promise<{ guid: string; rule: string }[]> {
   const { rows } = await store.postgres.query(
-    'select * from waybell.settle_deliveries($1, $2, $3, $4, $5, $6, $7, make_interval(secs => $8))',
+    'select * from waybell.settle_deliveries($1, $2, $3, $4, $5, $6, make_interval(secs => $7))',
     [
       messages.map(({ to }) => to),
       messages.map(({ generation = 1 }) => generation),
       messages.map(({ delivered = false }) => delivered),
-      messages.map(({ began, ended }) => at(began ?? ended)),
       messages.map(({ ended }) => at(ended)),
       rules.exhausted ?? [],
       rules.window ?? [],
@@ -97,7 +96,7 @@ describe('the rule "exhausted"', () => {
   test('says everything of the row that went off', async () => {
     const to = await aSubscription({ generation: 3 });
     const { rows } = await store.postgres.query(
-      `select * from waybell.settle_deliveries(array[$1::uuid], '{3}', '{f}', array[now()], array[now()], '{carrier}', '{}', '1 day')`,
+      `select * from waybell.settle_deliveries(array[$1::uuid], '{3}', '{f}', array[now()], '{carrier}', '{}', '1 day')`,
       [to],
     );
     expect(rows).toEqual([
@@ -127,7 +126,7 @@ describe('the rule "exhausted"', () => {
     const messages = [ofCarrier, ofShipper].map((to) => ({ to, ended: -1 }));
     expect(await settle(messages, { exhausted: ['shipper'] })).toEqual([{ guid: ofShipper, rule: 'exhausted' }]);
     expect(await settle(messages, {})).toEqual([]);
-    expect(await healthOf(ofCarrier)).toMatchObject({ isActive: true, failingSince: -1 });
+    expect(await healthOf(ofCarrier)).toMatchObject({ isActive: true, lastFailure: -1 });
   });
 
   test.each([1, 3])('takes no message of generation %i for a subscription at generation 2', async (generation) => {
@@ -161,24 +160,33 @@ describe('the rule "exhausted"', () => {
   });
 });
 
+/** Has it fail since then, as if that had been noted at the time. */
+async function failingSince(seconds: number): Promise<string> {
+  const to = await aSubscription();
+  await store.postgres.query(
+    'update waybell.subscriptions set failing_since = $2, last_failure_at = $2 where guid = $1',
+    [to, at(seconds)],
+  );
+  return to;
+}
+
+async function untilSomebodyWaits(): Promise<void> {
+  const waiting = `select from pg_stat_activity where datname = $1 and wait_event_type = 'Lock'`;
+  while ((await store.postgres.query(waiting, [store.name])).rowCount === 0) await Promise.resolve();
+}
+
 describe('the health of a subscription', () => {
   const success = (ended: number) => ({ delivered: true, ended });
-  const failure = (began: number, ended: number) => ({ began, ended });
+  const failure = (ended: number) => ({ ended });
+  // Some time in the test, however slow it is, and not when the failure was.
+  const noted = expect.closeTo(0, -5);
   const cases: [name: string, messages: Omit<Message, 'to'>[], health: object][] = [
-    ['a failure begins a run', [failure(-9, -2)], { failingSince: -9, lastFailure: -2, lastSuccess: null }],
-    [
-      'a run begins with its first message',
-      [failure(-20, -13), failure(-9, -2)],
-      { failingSince: -20, lastFailure: -2 },
-    ],
-    ['a success ends a run', [failure(-9, -2), success(-1)], { failingSince: null, lastSuccess: -1 }],
-    ['a run begins after the last success', [failure(-9, -2), success(-5)], { failingSince: -5, lastSuccess: -5 }],
-    [
-      'a failure before the last success is none',
-      [failure(-90, -83), success(-80)],
-      { failingSince: null, lastSuccess: -80 },
-    ],
-    ['of several successes the last counts', [success(-200), success(-90), success(-300)], { lastSuccess: -90 }],
+    ['a failure begins a run when it is noted', [failure(-900_000)], { failingSince: noted, lastFailure: -900_000 }],
+    ['the last failure counts', [failure(-13), failure(-2)], { failingSince: noted, lastFailure: -2 }],
+    ['a success ends a run', [failure(-2), success(-1)], { failingSince: null, lastSuccess: -1 }],
+    ['an earlier success does not', [failure(-2), success(-5)], { failingSince: noted, lastSuccess: -5 }],
+    ['a failure before the last success is none', [failure(-83), success(-80)], { failingSince: null }],
+    ['of several successes the last counts', [failure(-1), success(-4_000), success(-9_000)], { lastSuccess: -4_000 }],
   ];
   const permutations = <T>(all: T[]): T[][] =>
     all.length < 2 ? [all] : all.flatMap((one, i) => permutations(all.toSpliced(i, 1)).map((rest) => [one, ...rest]));
@@ -197,27 +205,57 @@ describe('the health of a subscription', () => {
     }
   });
 
-  test('takes a run that a late success cut in two to begin at that success', async () => {
-    const to = await aSubscription();
-    await settle([
-      { to, ...failure(-900, -890) },
-      { to, ...failure(-700, -690) },
-    ]);
+  test('is that of a run that begins once: later failures, and those that come again, leave its beginning', async () => {
+    const to = await failingSince(-900);
+    await settle([{ to, ...failure(-890) }]);
+    await settle([{ to, ...failure(-1) }]);
+    await settle([{ to, ...failure(-890) }]);
+    expect(await healthOf(to)).toMatchObject({ failingSince: -900, lastFailure: -1 });
+  });
+
+  test('is that of a run that begins anew where a late success cut it in two', async () => {
+    const to = await failingSince(-900);
+    await settle([{ to, ...failure(-690) }]);
     await settle([{ to, ...success(-800) }]);
     expect(await healthOf(to)).toMatchObject({ failingSince: -800, lastSuccess: -800, lastFailure: -690 });
   });
 
-  test('of a healthy subscription is not written for every success, and is at most a minute old', async () => {
+  test('counts a run from no time before its last success, though the clock of a deliverer is ahead', async () => {
     const to = await aSubscription();
-    await settle([{ to, ...success(-600) }]);
+    await settle([{ to, ...success(500) }]);
+    await settle([{ to, ...failure(501) }]);
+    expect(await healthOf(to)).toMatchObject({ failingSince: 500, lastSuccess: 500 });
+  });
+
+  test('counts a run from when it was noted, not from when a lock was asked for', async () => {
+    const to = await aSubscription();
+    const connection = await store.postgres.connect();
+    await connection.query('begin');
+    await connection.query('update waybell.subscriptions set changed_at = now() where guid = $1', [to]);
+    const settling = settle([{ to, ...failure(-1) }]);
+    await untilSomebodyWaits();
+    const { rows } = await connection.query('select clock_timestamp() as waited');
+    await connection.query('commit');
+    connection.release();
+    await settling;
+    const { rows: found } = await store.postgres.query(
+      'select failing_since > $2 as "isLater" from waybell.subscriptions where guid = $1',
+      [to, rows[0].waited],
+    );
+    expect(found).toEqual([{ isLater: true }]);
+  });
+
+  test('of a healthy subscription is not written for every success, and is at most an hour old', async () => {
+    const to = await aSubscription();
+    await settle([{ to, ...success(-7_200) }]);
     const before = await version(to);
     await settle([
-      { to, ...success(-560) },
-      { to, ...success(-545) },
+      { to, ...success(-5_000) },
+      { to, ...success(-3_600) },
     ]);
     expect(await version(to)).toBe(before);
-    await settle([{ to, ...success(-530) }]);
-    expect(await healthOf(to)).toMatchObject({ lastSuccess: -530 });
+    await settle([{ to, ...success(-3_599) }]);
+    expect(await healthOf(to)).toMatchObject({ lastSuccess: -3_599 });
   });
 
   async function version(guid: string): Promise<string> {
@@ -233,26 +271,21 @@ describe('the rule "window"', () => {
   const window = { window: ['carrier'], windowS: 10_000 };
 
   test('switches off when all failed for the whole window, the last of them within it', async () => {
+    const [young, old] = [await failingSince(-9_000), await failingSince(-11_000)];
+    expect(await settle([{ to: young, ended: -8_000 }], window)).toEqual([]);
+    expect(await settle([{ to: old, ended: -1_000 }], window)).toEqual([{ guid: old, rule: 'window' }]);
+    expect(await healthOf(old)).toMatchObject({ isActive: false, rule: 'window' });
+  });
+
+  test('counts from when the first failure was noted, however long ago that was', async () => {
     const to = await aSubscription();
-    expect(await settle([{ to, began: -9_000, ended: -8_000 }], window)).toEqual([]);
-    expect(
-      await settle(
-        [
-          { to, began: -11_000, ended: -9_900 },
-          { to, ended: -1_000 },
-        ],
-        window,
-      ),
-    ).toEqual([{ guid: to, rule: 'window' }]);
-    expect(await healthOf(to)).toMatchObject({ isActive: false, rule: 'window' });
+    expect(await settle([{ to, ended: -20_000 }], window)).toEqual([]);
+    expect(await settle([{ to, ended: -1 }], window)).toEqual([]);
   });
 
   test('applies to all subscriptions, also those without a message: the sweep', async () => {
-    const to = await aSubscription();
-    await settle([
-      { to, began: -15_000, ended: -14_000 },
-      { to, ended: -1_000 },
-    ]);
+    const to = await failingSince(-15_000);
+    await settle([{ to, ended: -1_000 }]);
     expect(await settle([], { ...window, window: ['shipper'] })).toEqual([]);
     expect(await settle([], { ...window, windowS: 20_000 })).toEqual([]);
     expect(await settle([], window)).toEqual([{ guid: to, rule: 'window' }]);
@@ -260,38 +293,25 @@ describe('the rule "window"', () => {
   });
 
   test('needs a message within the window', async () => {
-    const to = await aSubscription();
-    expect(
-      await settle(
-        [
-          { to, began: -30_000, ended: -29_000 },
-          { to, ended: -15_000 },
-        ],
-        window,
-      ),
-    ).toEqual([]);
+    const to = await failingSince(-30_000);
+    expect(await settle([{ to, ended: -15_000 }], window)).toEqual([]);
     expect(await settle([{ to, ended: -2_000 }], window)).toEqual([{ guid: to, rule: 'window' }]);
   });
 
   test('waits for one success within the window to grow old', async () => {
-    const to = await aSubscription();
+    const to = await failingSince(-30_000);
     const messages = [
-      { to, began: -30_000, ended: -29_000 },
       { to, delivered: true, ended: -5_000 },
       { to, ended: -1_000 },
     ];
     expect(await settle(messages, window)).toEqual([]);
-    expect(await settle([], { ...window, windowS: 4_000 })).toEqual([]);
-    expect(await settle([], { ...window, windowS: 900 })).toEqual([]);
-    expect(await healthOf(to)).toMatchObject({ failingSince: -1_000 });
+    expect(await healthOf(to)).toMatchObject({ failingSince: -5_000 });
+    expect(await settle([], { ...window, windowS: 4_000 })).toEqual([{ guid: to, rule: 'window' }]);
   });
 
   test('does nothing where it is off, and "exhausted" comes first where both apply', async () => {
-    const to = await aSubscription();
-    const messages = [
-      { to, began: -15_000, ended: -14_000 },
-      { to, ended: -1_000 },
-    ];
+    const to = await failingSince(-15_000);
+    const messages = [{ to, ended: -1_000 }];
     expect(await settle(messages, { windowS: 10_000 })).toEqual([]);
     expect(await settle(messages, { ...both, windowS: 10_000 })).toEqual([{ guid: to, rule: 'exhausted' }]);
   });
@@ -299,7 +319,7 @@ describe('the rule "window"', () => {
 
 describe('settle_deliveries', () => {
   test('refuses arrays that differ in length', async () => {
-    const call = `select waybell.settle_deliveries(array[gen_random_uuid()], '{}', '{}', '{}', '{}', '{}', '{}', '1 day')`;
+    const call = `select waybell.settle_deliveries(array[gen_random_uuid()], '{}', '{}', '{}', '{}', '{}', '1 day')`;
     await expect(store.postgres.query(call)).rejects.toThrow('differ in length');
   });
 
@@ -322,13 +342,8 @@ describe('settle_deliveries', () => {
   });
 
   test('names each subscription once when several sweep at once', async () => {
-    const guids = await Promise.all(Array.from({ length: 30 }, () => aSubscription()));
-    await settle(
-      guids.flatMap((to) => [
-        { to, began: -20_000, ended: -19_000 },
-        { to, ended: -1 },
-      ]),
-    );
+    const guids = await Promise.all(Array.from({ length: 30 }, () => failingSince(-20_000)));
+    await settle(guids.map((to) => ({ to, ended: -1 })));
     const found = await Promise.all(
       Array.from({ length: 8 }, () => settle([], { window: ['carrier'], windowS: 10_000 })),
     );
@@ -342,8 +357,8 @@ describe('settle_deliveries', () => {
 
   test('counts every failure of concurrent calls', async () => {
     const to = await aSubscription();
-    await Promise.all(Array.from({ length: 8 }, (_, i) => settle([{ to, began: -100 - i, ended: -50 + i }])));
-    expect(await healthOf(to)).toMatchObject({ failingSince: -107, lastFailure: -43 });
+    await Promise.all(Array.from({ length: 8 }, (_, i) => settle([{ to, ended: -50 + i }])));
+    expect(await healthOf(to)).toMatchObject({ lastFailure: -43 });
   });
 
   test('touches nothing that was subscribed again while it waited', async () => {
@@ -358,9 +373,4 @@ describe('settle_deliveries', () => {
     expect(await settling).toEqual([]);
     expect(await healthOf(to)).toMatchObject({ isActive: true, failingSince: null });
   });
-
-  async function untilSomebodyWaits(): Promise<void> {
-    const waiting = `select from pg_stat_activity where datname = $1 and wait_event_type = 'Lock'`;
-    while ((await store.postgres.query(waiting, [store.name])).rowCount === 0) await Promise.resolve();
-  }
 });

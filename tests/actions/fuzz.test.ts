@@ -86,7 +86,7 @@ function told(outgoing: Outgoing): string[] {
       ...suppressed.map(({ account, subscription = account, reason }) => `${subscription} ${reason}`),
     ];
   }
-  if (outgoing.kind === 'park') return ['parked'];
+  if (outgoing.kind !== 'publish') return [outgoing.kind];
   const delivery = readDelivery({ ...asMessage({ contentType: '', ...outgoing }), ...outgoing });
   if ('kind' in delivery) return [delivery.detail];
   const { interface: interfaceName, action, subscription, guid, body } = delivery;

@@ -10,6 +10,7 @@ import type { ParkingStore } from '@waybell/deliverer/parking/parking-store';
 import { MemoryParking } from '@waybell/deliverer/parking/testing/memory-parking';
 import { routeStep, strayStep } from '@waybell/event-router/router-steps';
 import { asideHeaders } from '@waybell/line/broker/amqp-message';
+import type { ParkedRow } from '@waybell/line/messages';
 import type { Once } from '@waybell/line/once';
 import { readOutcomes, type Outcome } from '@waybell/line/outcomes';
 import { runStep, type StepTools } from '@waybell/line/run-step';
@@ -168,18 +169,22 @@ export class MemoryLine {
       const config = this.#configs.deliverer;
       const findTarget = async (guid: string) => this.#ask(() => this.subscriptions.target(guid));
       const callEndpoint = (call: Call) => this.#answer(call, process);
-      const { now } = this.#clock;
+      const clock = this.#clock;
+      const { now } = clock;
       const store = this.#parkingOf(process.link);
       const flow = new Flow({
         ...config,
         ...tools,
-        clock: this.#clock,
+        clock,
         endpoints: config.flow,
         store,
         findTarget,
         now,
       });
-      runStep(deliverStep({ ...flow.rules, findTarget, callEndpoint, config, now }), { ...tools, ...flow.tools });
+      runStep(deliverStep({ ...flow.rules, findTarget, callEndpoint, config, clock, now }), {
+        ...tools,
+        ...flow.tools,
+      });
     },
     deactivator: (tools) => {
       const config = this.#configs.deactivator;
@@ -205,7 +210,8 @@ export class MemoryLine {
       get:
         (store, name: keyof ParkingStore) =>
         async (...args: never[]) => {
-          const isAlive = name === 'insert' || name === 'remove' ? link.survives({ what: name }) : !link.isDead;
+          const edge = edgeOf(name, args);
+          const isAlive = edge === undefined ? !link.isDead : link.survives(edge);
           if (!isAlive) return new Promise(() => undefined);
           // While nothing is parked nobody asks: to ask every second would fill days.
           if (name === 'lease') await this.parking.untilFilled();
@@ -233,6 +239,7 @@ export class MemoryLine {
   }
 
   async #answer(call: Call, { link, underWay }: Process) {
+    // A process that is dead makes no request.
     if (link.isDead) return new Promise<never>(() => undefined);
     const { delivery, callbackUrl: url } = call;
     const headers = requestHeaders(call, this.#clock.now);
@@ -248,4 +255,12 @@ export class MemoryLine {
       ? { isDelivered: false, reason: 'response_timeout', durationMs }
       : { ...judge(status), durationMs };
   }
+}
+
+/** Before what a process may die where it parks. */
+function edgeOf(name: keyof ParkingStore, [rows]: readonly unknown[]): Edge | undefined {
+  if (name === 'remove') return { what: 'remove' };
+  if (name !== 'insert') return undefined;
+  // It is what insert takes.
+  return { what: 'insert', deliveries: (rows as readonly ParkedRow[]).map(({ delivery }) => delivery) };
 }

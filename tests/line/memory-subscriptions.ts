@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { Deactivation, Ended } from '@waybell/deactivator/settle-deliveries';
+import type { Deactivation } from '@waybell/deactivator/settle-deliveries';
 import type { Target } from '@waybell/deliverer/find-target';
 import type { Subscription } from '@waybell/event-router/find-subscriptions';
+import type { DeliveryEnd } from '@waybell/line/delivery-ends';
 import type { InterfaceName } from '@waybell/line/outcomes';
 
 /** A subscription as the table has it. */
@@ -53,16 +54,15 @@ export class MemorySubscriptions {
 
   target(guid: string): Target | undefined {
     const row = this.rows.find((each) => each.guid === guid);
-    return (
-      row && { ...row, isHung: false, verificationToken: `token of ${guid}`, signingSecrets: [secretOf(row.account)] }
-    );
+    const [verificationToken, signingSecrets] = [`token of ${guid}`, [secretOf(row?.account ?? '')]];
+    return row && { ...row, isHung: false, tellsSuccess: true, verificationToken, signingSecrets };
   }
 
   /** The rule of exhausted deliveries; the other one needs the real table. */
-  settle(ended: readonly Ended[]): Deactivation[] {
-    return ended.flatMap(({ kind, subscription, generation, at }) => {
+  settle(ends: readonly DeliveryEnd[]): Deactivation[] {
+    return ends.flatMap(({ isDelivered, subscription, generation, at }) => {
       const row = this.rows.find((each) => each.guid === subscription && each.generation === generation);
-      if (kind === 'delivered' || row?.state !== 'active' || !this.offOnExhausted.includes(row.interface)) return [];
+      if (isDelivered || row?.state !== 'active' || !this.offOnExhausted.includes(row.interface)) return [];
       row.state = 'deactivated';
       row.offAt = at;
       return [{ ...row, subscription_guid: row.guid, rule: 'exhausted' as const }];

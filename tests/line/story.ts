@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { isAttempted, readOutcomes, type Attempted, type Rejected, type Routed } from '@waybell/line/outcomes';
-import { outcomesExchange } from '@waybell/line/topology';
+import { endsExchange, outcomesExchange } from '@waybell/line/topology';
 import { anEvent, type PublishedEvent } from '../testing/event.ts';
 import type { Edge } from '@waybell/line/testing/memory-link';
 import { MemoryLine, type LineOptions, type Response } from './memory-line.ts';
@@ -132,8 +132,10 @@ function dying(deathsAfter: readonly number[], mortality: Mortality): NonNullabl
 /** Keeps the guids of deliveries of which something is handed over, and that are not remembered yet. */
 function note(edge: Edge, handedOver: Set<string>): void {
   if (edge.what === 'remember') for (const guid of handedOver) if (edge.key.includes(guid)) handedOver.delete(guid);
+  if (edge.what === 'insert') for (const guid of edge.deliveries) handedOver.add(guid);
   if (edge.what !== 'publish') return;
   const { exchange, body, messageId = '' } = edge.publication;
+  if (exchange === endsExchange) return;
   const outcomes = exchange === outcomesExchange ? readOutcomes(body).filter(isAttempted) : [];
   for (const guid of exchange === outcomesExchange ? outcomes.map(({ delivery }) => delivery) : [messageId]) {
     handedOver.add(guid);

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { findAction } from '@waybell/catalog/actions';
-import { settleDeliveriesIn, type Deactivation, type Ended } from '@waybell/deactivator/settle-deliveries';
+import { settleDeliveriesIn, type Deactivation } from '@waybell/deactivator/settle-deliveries';
 import { startSweep } from '@waybell/deactivator/sweep';
 import { findTargetIn } from '@waybell/deliverer/find-target';
+import type { DeliveryEnd } from '@waybell/line/delivery-ends';
 import { findSubscriptionsIn } from '@waybell/event-router/find-subscriptions';
 import { connectPostgres, type Postgres } from '@waybell/runtime/postgres';
 import { readKeyRing } from '@waybell/runtime/secrets';
@@ -77,23 +78,8 @@ async function aSubscription(given: Given = {}): Promise<string> {
 const change = (guid: string, what: string) =>
   store.postgres.query(`update waybell.subscriptions set ${what} where guid = $1`, [guid]);
 
-function anEnd(subscription: string, what: Partial<Ended> = {}): Ended {
-  const at = wallClockMs();
-  return {
-    kind: 'exhausted',
-    subscription,
-    generation: 3,
-    at,
-    beganAt: at - 7_000,
-    delivery: randomUUID(),
-    event: randomUUID(),
-    interface: 'carrier',
-    action: 'order.created',
-    attempt: 4,
-    answer: { durationMs: 1, status: 500 },
-    body: '{}',
-    ...what,
-  };
+function anEnd(subscription: string, what: Partial<DeliveryEnd> = {}): DeliveryEnd {
+  return { subscription, generation: 3, isDelivered: false, at: wallClockMs(), ...what };
 }
 
 function actionOf(interfaceName: string, name: string) {
@@ -173,6 +159,7 @@ describe('findTarget', () => {
       state: 'active',
       isFeatureOn: true,
       isHung: false,
+      tellsSuccess: true,
       account,
       callbackUrl: `https://a.test/${guid}`,
       verificationToken: `token of ${guid}`,
@@ -187,6 +174,17 @@ describe('findTarget', () => {
     const guid = await aSubscription();
     await change(guid, what);
     expect(await findTargetIn(deliverer, keyRing)(guid)).toMatchObject({ state });
+  });
+
+  test.each([
+    ['last_success_at = null', true],
+    [`last_success_at = now() - interval '59 minutes'`, false],
+    [`last_success_at = now() - interval '61 minutes'`, true],
+    ['last_success_at = now(), failing_since = now()', true],
+  ])('says of one with %s whether a success is to be told: %p', async (what, tellsSuccess) => {
+    const guid = await aSubscription();
+    await change(guid, what);
+    expect(await findTargetIn(deliverer, keyRing)(guid)).toMatchObject({ tellsSuccess });
   });
 
   test('finds nothing where there never was a subscription', async () => {
@@ -235,28 +233,40 @@ describe('settleDeliveries', () => {
   });
 
   test.each([
-    ['a success', { kind: 'delivered' as const }],
+    ['a success', { isDelivered: true }],
     ['the end of an earlier generation', { generation: 2 }],
   ])('leaves on what had %s', async (_, what) => {
     const guid = await aSubscription();
-    expect(await settleDeliveriesIn(deactivator, RULES)([anEnd(guid, what as Partial<Ended>)])).toEqual([]);
+    expect(await settleDeliveriesIn(deactivator, RULES)([anEnd(guid, what)])).toEqual([]);
   });
 
   test('keeps times to the millisecond, each with its own message', async () => {
     const [first, second] = [await aSubscription(), await aSubscription()];
     const at = wallClockMs() - 5_000;
     await settleDeliveriesIn(deactivator, { ...RULES, offOnExhausted: [], offOnWindow: [] })([
-      anEnd(first, { beganAt: at - 123, at }),
-      anEnd(second, { beganAt: at - 456, at: at + 1 }),
+      anEnd(first, { at }),
+      anEnd(second, { at: at + 1 }),
     ]);
     const { rows } = await store.postgres.query(
-      'select failing_since, last_failure_at from waybell.subscriptions where guid = any($1) order by guid = $2',
+      'select last_failure_at from waybell.subscriptions where guid = any($1) order by guid = $2',
       [[first, second], second],
     );
-    expect(rows).toEqual([
-      { failing_since: new Date(at - 123), last_failure_at: new Date(at) },
-      { failing_since: new Date(at - 456), last_failure_at: new Date(at + 1) },
-    ]);
+    expect(rows).toEqual([{ last_failure_at: new Date(at) }, { last_failure_at: new Date(at + 1) }]);
+  });
+
+  test('has a success told of one that fails, until it is noted that it succeeds again', async () => {
+    const guid = await aSubscription();
+    const settle = settleDeliveriesIn(deactivator, { ...RULES, offOnExhausted: [], offOnWindow: [] });
+    const tellsSuccess = async () => (await findTargetIn(deliverer, keyRing)(guid))?.tellsSuccess;
+    const at = wallClockMs() - 5_000;
+    for (const [end, isToldNext] of [
+      [{ isDelivered: true, at }, false],
+      [{ at: at + 1 }, true],
+      [{ isDelivered: true, at: at + 2 }, false],
+    ] as const) {
+      await settle([anEnd(guid, end)]);
+      expect(await tellsSuccess()).toBe(isToldNext);
+    }
   });
 });
 

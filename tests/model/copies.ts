@@ -78,6 +78,8 @@ export const storedOf = remembering((publication: Publication): Stored => {
       return bringing(routingKey === line.quarantineKey('deliverer') ? 'quarantine' : 'suspects');
     case line.outcomesExchange:
       return { copies: [], records: readOutcomes(body).flatMap(toldBy) };
+    case line.endsExchange:
+      return { copies: [], records: [] };
     case line.rejectedExchange:
       return { copies: [], records: [`${nameOfGuid(messageId)} in the rejected queue`] };
     default:

@@ -100,6 +100,7 @@ function realStep(config: Config, around: Surroundings & Partial<How>, callEndpo
     isBlocked: () => isBlocked,
     onRevived: () => undefined,
     config,
+    clock,
     now: clock.now,
   });
 }
@@ -154,6 +155,7 @@ const TARGET = {
   state: 'active',
   isFeatureOn: true,
   isHung: false,
+  tellsSuccess: false,
   account: '0b9c2f6e-7d1f-4e57-8f5e-000000000002',
   callbackUrl: 'https://example.com',
   verificationToken: 'token',

@@ -5,9 +5,10 @@ import { releaseParked } from '@waybell/cli/parked/release-parked';
 import { openCommandPublisher, type CommandPublisher } from '@waybell/line/broker/command-publisher';
 import { readDelivery, type Delivery } from '@waybell/line/delivery';
 import type { Publication } from '@waybell/line/messages';
+import { readEnds } from '@waybell/line/delivery-ends';
 import { readOutcomes, writeOutcome } from '@waybell/line/outcomes';
 import { TestBroker } from '@waybell/line/testing/test-broker';
-import { deliveryQueue, logQueue } from '@waybell/line/topology';
+import { deactivatorQueue, deliveryQueue, logQueue } from '@waybell/line/topology';
 import { createTestDatabase, type TestDatabase } from '@waybell/subscription-api/testing/database';
 import { aFailed, anExhausted } from './log-stand.ts';
 import { aDelivery, parkRow, subscribeTo } from './park-rows.ts';
@@ -34,6 +35,7 @@ beforeEach(async () => {
   await store.postgres.query('truncate waybell.parked, waybell.parked_heads, waybell.parked_sums');
   await broker.take(QUEUE);
   await broker.take(logQueue);
+  await broker.take(deactivatorQueue);
 });
 
 const all = { kind: 'all' } as const;
@@ -120,10 +122,14 @@ describe('releasing what is parked', () => {
       { why: 'blocked', owed: writeOutcome(aFailed({ delivery: randomUUID() })) },
       { attempt: 2 },
     );
-    const twice = [aFailed({ delivery: randomUUID() }), anExhausted()].map(writeOutcome).join('\n');
+    const exhausted = anExhausted();
+    const twice = [aFailed({ delivery: randomUUID() }), exhausted].map(writeOutcome).join('\n');
     await parked({ why: 'blocked', owed: twice }, { attempt: 4 });
     expect(await release()).toEqual({ deliveries: 1, records: 2 });
     expect((await recorded()).map(({ kind }) => kind).toSorted()).toEqual(['exhausted', 'failed', 'failed']);
+    const { subscription, generation, at } = exhausted;
+    const ends = (await broker.take(deactivatorQueue)).map(({ content }) => readEnds({ body: content }));
+    expect(ends).toEqual([[{ subscription, generation, isDelivered: false, at }]]);
     expect(await released()).toEqual([expect.objectContaining({ guid: failed.guid, attempt: 2 })]);
   });
 

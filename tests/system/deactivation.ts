@@ -1,8 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
+import { readEnds } from '@waybell/line/delivery-ends';
+import { isRejection } from '@waybell/line/messages';
+import { deactivatorQueue } from '@waybell/line/topology';
 import { until } from '@waybell/runtime/testing/until';
 import { integrator, type Integrator, type Standing } from '../testing/integrator.ts';
 import type { Received } from '../testing/receiver.ts';
+import { onChannel } from '../testing/on-channel.ts';
 import { logOf, replicaOf } from '../testing/replica.ts';
+import { takeAll } from '../testing/take-all.ts';
 import { CARRIER_ATTEMPTS, CARRIER_DELAYS_MS, receiver, SHIPPER_ATTEMPTS, settingsOf, stack } from './stand.ts';
 
 const WINDOW_MS = 1_000;
@@ -163,6 +168,39 @@ export function deactivation(): void {
       const shipper = await aShipper();
       await failUntilOff(shipper);
       expect(await shipper.untilOff()).toMatchObject({ deactivation_rule: 'window' });
+    });
+  });
+
+  describe('what the deactivator is told', () => {
+    const tell = async (us: Integrator, what: string) => {
+      const { guid } = await us.standing();
+      await stack.postgres.query(`update waybell.subscriptions set ${what} where guid = $1`, [guid]);
+      const before = receiver.at(us.path).length;
+      await us.hear();
+      await us.untilAsked(before + 1);
+    };
+
+    test('is a success only where it can matter', async () => {
+      const deactivator = stack.stack.service('deactivator');
+      await deactivator.stop();
+      try {
+        const [healthy, failing, silent] = [await aCarrier(), await aCarrier(), await aCarrier()];
+        await tell(healthy, 'last_success_at = now()');
+        await tell(failing, 'last_success_at = now(), failing_since = now(), last_failure_at = now()');
+        await tell(silent, `last_success_at = now() - interval '2 hours'`);
+        const told: string[] = [];
+        await onChannel(stack.brokerUrl, (channel) =>
+          until('both are told', async () => {
+            const batches = (await takeAll(channel, deactivatorQueue)).map(({ content: body }) => readEnds({ body }));
+            for (const batch of batches) if (!isRejection(batch)) told.push(...batch.map((end) => end.subscription));
+            const of = async (us: Integrator) => told.includes((await us.standing()).guid);
+            return (await of(failing)) && (await of(silent));
+          }),
+        );
+        expect(told).not.toContain((await healthy.standing()).guid);
+      } finally {
+        await deactivator.start();
+      }
     });
   });
 

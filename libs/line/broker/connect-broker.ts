@@ -5,6 +5,7 @@ import { openConsumers, type Consumers } from './consumers.ts';
 import { openPublisher, type Publisher } from './publisher.ts';
 import {
   deliveriesExchange,
+  endsExchange,
   eventsExchange,
   outcomesExchange,
   rejectedExchange,
@@ -39,6 +40,7 @@ const EXCHANGES = [
   waitingName('full'),
   waitingName('hung'),
   outcomesExchange,
+  endsExchange,
   suspectsExchange,
   rejectedExchange,
 ];

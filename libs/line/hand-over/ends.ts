@@ -1,6 +1,7 @@
 /** How a message leaves the step: acknowledged, given back, or let go of because another process has it. */
-import type { Outgoing, Rejection } from '../messages.ts';
-import { readOwed, type Outcome } from '../outcomes.ts';
+import { recordWithEnd } from '../delivery-ends.ts';
+import type { Rejection } from '../messages.ts';
+import { readOwed } from '../outcomes.ts';
 import { publishAlone, publishSuspect } from './aside.ts';
 import { send, sendOne } from './sendings.ts';
 import { addMember, isHeld, type Failure, type Member, type News, type Source, type Turn } from './state.ts';
@@ -50,10 +51,13 @@ export function putAside<M>(turn: Turn<M>, member: Member<M>, failures: number, 
   sendOne(turn, member, publishSuspect(member.message, turn.rules.name, failures), afterMs);
   // In the lane is no place for what a parked row took along.
   const owed = readOwed(member.message.parked?.owed);
-  if (owed.length > 0) send(turn, member, owed.map(asRecord));
+  if (owed.length > 0)
+    send(
+      turn,
+      member,
+      owed.flatMap((outcome) => recordWithEnd(outcome)),
+    );
 }
-
-const asRecord = (outcome: Outcome): Outgoing => ({ kind: 'outcome', outcome });
 
 export function giveBack<M>(turn: Turn<M>, member: Member<M>): void {
   tell(turn, { kind: 'given back' });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { writeOutcome } from '../outcomes.ts';
-import { parked, record, to, ToldStep } from '../testing/told-step.ts';
+import { writeOutcome, type Attempted } from '../outcomes.ts';
+import { end, parked, record, to, ToldStep } from '../testing/told-step.ts';
 import { Interleaving } from '../testing/interleaving.ts';
 
 describe('a source with several members', () => {
@@ -118,6 +118,16 @@ describe('what was parked, and is set aside', () => {
   });
 });
 
+test('the end that something parked took along leaves with its record when it is set aside', () => {
+  const step = new ToldStep();
+  const { outcome } = record('one');
+  const owed = writeOutcome({ ...(outcome as Attempted), kind: 'exhausted', beganAt: 0, answer: { durationMs: 1 } });
+  step.came(1, ['one'], { parked: { why: 'blocked', owed } });
+  step.recalled('one', false);
+  step.threw('one');
+  expect(step.hear({ kind: 'flush due' })).toEqual(['publish records one', 'publish ends ']);
+});
+
 describe('a source that is cut', () => {
   test('while it waits for a dependency is let go', () => {
     const step = new ToldStep();
@@ -172,6 +182,57 @@ describe('records', () => {
     expect(step.take(34, 'another')).toEqual(['wait for broker']);
     step.sent('records 0', 'confirmed');
     expect(step.hear({ kind: 'back' })).toEqual(['run another']);
+  });
+});
+
+describe('ends', () => {
+  test('leave with records, by themselves, and their message goes when both are safe', () => {
+    const step = new ToldStep();
+    step.take(1, 'one');
+    expect(step.returned('one', record('one'), end('one'))).toEqual(['flush later']);
+    expect(step.hear({ kind: 'flush due' })).toEqual(['publish records one', 'publish ends one']);
+    expect(step.sent('records one', 'confirmed')).toEqual([]);
+    expect(step.sent('ends one', 'unconfirmed')).toEqual(['publish ends one after 50']);
+    expect(step.sent('ends one', 'confirmed')).toEqual(['remember one']);
+  });
+
+  test('that no queue takes fail their messages, and no other', () => {
+    const step = new ToldStep();
+    step.take(1, 'one');
+    step.take(2, 'two');
+    step.returned('one', record('one'), end('one'));
+    step.returned('two', record('two'));
+    step.hear({ kind: 'flush due' });
+    step.sent('records one,two', 'confirmed');
+    expect(step.sent('ends one', 'refused')).toEqual(['tell failed', 'publish suspect one']);
+  });
+
+  test('of successes are kept while the broker blocks, with their records; a failure is held until its end is safe', () => {
+    const step = new ToldStep();
+    step.take(1, 'one');
+    step.take(2, 'two');
+    step.hear({ kind: 'broker', is: 'blocked' });
+    step.returned('one', record('one'), end('one'));
+    step.returned('two', record('two'), end('two', false));
+    expect(step.hear({ kind: 'flush due' })).toEqual([
+      'publish records one,two',
+      'publish ends one,two',
+      'remember one',
+    ]);
+    expect(step.remembered('one')).toEqual(['tell handled', 'acknowledge 1']);
+    expect(step.sent('records one,two', 'confirmed')).toEqual([]);
+    expect(step.state.keptCharacters).toBeGreaterThan(0);
+    expect(step.sent('ends one,two', 'confirmed')).toEqual(['remember two']);
+    expect(step.state.keptCharacters).toBe(0);
+  });
+
+  test('are sent again though the messages are gone', () => {
+    const step = new ToldStep();
+    step.take(1, 'one');
+    step.returned('one', end('one', false));
+    step.hear({ kind: 'flush due' });
+    step.hear({ kind: 'cut', source: 1 });
+    expect(step.sent('ends one', 'unconfirmed')).toEqual(['publish ends one after 50']);
   });
 });
 

@@ -1,15 +1,22 @@
 /**
  * What messages caused, until it is safe elsewhere: sent again for as long as one of those is held that it is sent for,
- * and records for as long as the step runs.
- * A handler's work, an HTTP request above all, is not repeated because the broker stumbled. Records travel together.
+ * and records and ends for as long as the step runs.
+ * A handler's work, an HTTP request above all, is not repeated because the broker stumbled. Records travel together, and
+ * so do ends.
  */
 import { isBundle, readMembers } from '../bundle.ts';
+import { joinEnds, writeEnd, type DeliveryEnd } from '../delivery-ends.ts';
 import type { Outgoing, Parked, Publication, Rejection } from '../messages.ts';
 import { closesDelivery, joinOutcomes, writeOutcome, type Outcome } from '../outcomes.ts';
-import { outcomesExchange } from '../topology.ts';
+import { endsExchange, outcomesExchange } from '../topology.ts';
 import { publishRejected } from './aside.ts';
 import { isHeld, type Entry, type Member, type Sending, type Share, type State, type Turn } from './state.ts';
 
+/** What travels together, and how it is joined. */
+const BATCHES = [
+  [outcomesExchange, joinOutcomes],
+  [endsExchange, joinEnds],
+] as const;
 const LARGEST_BATCH = 100;
 /** Records of exhausted deliveries carry a body, and a broker refuses messages beyond 16 MiB, with the whole channel. */
 const LARGEST_BATCH_CHARACTERS = 2 ** 20;
@@ -25,6 +32,7 @@ export function send<M>(turn: Turn<M>, member: Member<M>, caused: readonly Outgo
   try {
     for (const outgoing of caused) {
       if (outgoing.kind === 'outcome') record(turn, member, outgoing.outcome);
+      else if (outgoing.kind === 'end') note(turn, member, outgoing.end);
       else if (outgoing.kind === 'reject') sendRejection(turn, member, outgoing);
       else sendOne(turn, member, outgoing);
     }
@@ -57,19 +65,16 @@ export function hasBacklogRoom({ keptCharacters }: Pick<State<unknown>, 'keptCha
 export function flush<M>(turn: Turn<M>): void {
   const { state } = turn;
   const { entries } = state;
-  if (entries.length === 0) return;
   state.entries = [];
   state.entryCharacters = 0;
-  const body = joinOutcomes(entries.map(({ record: written }) => written));
-  const what = {
-    kind: 'publish',
-    exchange: outcomesExchange,
-    routingKey: '',
-    body,
-    contentType: 'application/json',
-  } as const;
-  const sending = start(turn, what, { shares: entries, afterMs: 0 });
-  if (state.broker === 'blocked') letGo(turn, sending);
+  for (const [exchange, join] of BATCHES) {
+    const shares = entries.filter((entry) => entry.exchange === exchange);
+    if (shares.length === 0) continue;
+    const body = join(shares.map(({ record: written }) => written));
+    const what = { kind: 'publish', exchange, routingKey: '', body, contentType: 'application/json' } as const;
+    const sending = start(turn, what, { shares, afterMs: 0 });
+    if (state.broker === 'blocked') letGo(turn, sending);
+  }
 }
 
 /** The broker blocks: what only waits for a record goes, and the record is kept, as many as there is room for. */
@@ -100,17 +105,24 @@ export function refused<M>(turn: Turn<M>, id: number, error: unknown): void {
 }
 
 function record<M>(turn: Turn<M>, member: Member<M>, outcome: Outcome): void {
-  const { state, effects } = turn;
-  const written = writeOutcome(outcome);
-  const entry: Entry = {
-    member: member.id,
-    characters: written.length,
+  enter(turn, member, {
+    exchange: outcomesExchange,
+    record: writeOutcome(outcome),
     mayLetGo: closesDelivery(outcome),
-    record: written,
-  };
+  });
+}
+
+/** The end of a delivery goes when its record does. */
+function note<M>(turn: Turn<M>, member: Member<M>, end: DeliveryEnd): void {
+  enter(turn, member, { exchange: endsExchange, record: writeEnd(end), mayLetGo: end.isDelivered });
+}
+
+function enter<M>(turn: Turn<M>, member: Member<M>, what: Omit<Entry, 'member' | 'characters'>): void {
+  const { state, effects } = turn;
+  const { length: characters } = what.record;
   member.underWay += 1;
-  state.entryCharacters += written.length;
-  if (state.entries.push(entry) === 1) effects.push({ kind: 'flush later' });
+  state.entryCharacters += characters;
+  if (state.entries.push({ ...what, member: member.id, characters }) === 1) effects.push({ kind: 'flush later' });
   if (state.entries.length >= LARGEST_BATCH || state.entryCharacters >= LARGEST_BATCH_CHARACTERS) flush(turn);
 }
 

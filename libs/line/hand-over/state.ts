@@ -87,14 +87,14 @@ export type Kept = { records: number; characters: number };
 /** One member's part of a sending. */
 export type Share = {
   member: number;
-  /** Of its record; 0 where it is no record. */
+  /** Of its record or end; 0 where it is neither. */
   characters: number;
   /** Nothing but this record is left to do about its delivery. */
   mayLetGo: boolean;
 };
 
-/** A record that leaves with the next flush. */
-export type Entry = Share & { record: string };
+/** A record, or an end, that leaves for its exchange with the next flush. */
+export type Entry = Share & { exchange: string; record: string };
 
 export type State<M> = {
   sources: Map<number, Source>;

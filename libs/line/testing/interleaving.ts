@@ -1,6 +1,6 @@
 import type { Input } from '../hand-over/state.ts';
 import type { Outgoing } from '../messages.ts';
-import { parked, record, to, ToldStep } from './told-step.ts';
+import { end, parked, record, to, ToldStep } from './told-step.ts';
 
 /** What may come of one thing that was asked for; the first lets the line go on. */
 type Choices = (() => string[])[];
@@ -118,13 +118,13 @@ export class Interleaving {
   }
 
   #run(text: string): Choices {
-    const kinds: ((name: string) => Outgoing)[] = [to, record, parked];
+    const kinds: ((name: string) => Outgoing)[] = [to, record, parked, (name) => end(name)];
     const returned = (count: number) => () => {
       const names = Array.from({ length: count }, (_, place) => `${place} of ${text}`);
       this.#caused.set(text, names);
       return this.#step.returned(
         text,
-        ...names.flatMap((name, place) => kinds[(place + text.length) % 3]?.(name) ?? []),
+        ...names.flatMap((name, place) => kinds[(place + text.length) % kinds.length]?.(name) ?? []),
       );
     };
     return [
@@ -139,7 +139,7 @@ export class Interleaving {
 
   #send(what: string): Choices {
     const confirmed = () => {
-      for (const name of what.replace(/^records /, '').split(',')) this.#safe.add(name);
+      for (const name of what.replace(/^(records|ends) /, '').split(',')) this.#safe.add(name);
       return this.#step.sent(what, 'confirmed');
     };
     return [confirmed, confirmed, () => this.#step.sent(what, 'unconfirmed'), () => this.#step.sent(what, 'refused')];

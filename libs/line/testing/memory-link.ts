@@ -13,7 +13,8 @@ export type Edge =
   | { what: 'publish'; publication: Publication }
   | { what: 'remember'; key: string }
   /** What is done where deliveries are parked. */
-  | { what: 'insert' | 'remove' }
+  | { what: 'insert'; deliveries: readonly string[] }
+  | { what: 'remove' }
   | { what: 'acknowledge'; messages: readonly Message[] };
 
 /** Whether the process dies instead of doing that; and whether the broker refuses a message, or sends it back. */

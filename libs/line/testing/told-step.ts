@@ -3,6 +3,8 @@ import { emptyState, type Effect, type Input, type Rules } from '../hand-over/st
 import type { Door } from '../hand-over/suspicion.ts';
 import {
   reject,
+  type Ended,
+  isRejection,
   type Message,
   type Outgoing,
   type Parked,
@@ -10,8 +12,9 @@ import {
   type Publication,
   type Recorded,
 } from '../messages.ts';
+import { readEnds } from '../delivery-ends.ts';
 import { readOutcomes } from '../outcomes.ts';
-import { deliveriesExchange, outcomesExchange, rejectedExchange, suspectsExchange } from '../topology.ts';
+import { deliveriesExchange, endsExchange, outcomesExchange, rejectedExchange, suspectsExchange } from '../topology.ts';
 
 const FINGERPRINT = '1';
 
@@ -49,6 +52,11 @@ export function record(name: string, body = ''): Recorded {
     kind: 'outcome',
     outcome: { kind: 'dropped', reason: 'unsubscribed', interface: 'carrier', action: 'order.created', ...of },
   };
+}
+
+/** The end of a delivery to that subscription. */
+export function end(subscription: string, isDelivered = true): Ended {
+  return { kind: 'end', end: { subscription, generation: 1, isDelivered, at: 0 } };
 }
 
 /** The hand-over by itself: it is told what happened, by the texts of messages, and says in words what is to be done. */
@@ -170,6 +178,10 @@ function pauseOf({ afterMs }: { afterMs: number }): string {
 }
 
 function textOf({ exchange, body }: Publication): string {
+  if (exchange === endsExchange) {
+    const ends = readEnds({ body });
+    return `ends ${isRejection(ends) ? ends.detail : ends.map(({ subscription }) => subscription).join()}`;
+  }
   if (exchange !== outcomesExchange) return `${PREFIXES[exchange] ?? ''}${body.toString()}`;
   const names = readOutcomes(body).map((outcome) => ('attempt' in outcome ? outcome.delivery : ''));
   return `records ${names.join()}`;

@@ -93,7 +93,7 @@ class Simulation {
       rememberMs: Infinity,
     };
     const callEndpoint = (call: Call) => this.#call(call);
-    runStep(deliverStep({ ...this.#flow.rules, findTarget, callEndpoint, config, now }), {
+    runStep(deliverStep({ ...this.#flow.rules, findTarget, callEndpoint, config, clock, now }), {
       broker,
       log,
       metrics,
@@ -182,6 +182,7 @@ class Simulation {
       state: 'active',
       isFeatureOn: true,
       isHung: false,
+      tellsSuccess: false,
       account,
       callbackUrl: `https://${host}.example/${subscription}`,
       verificationToken: '',

@@ -17,6 +17,7 @@ export const TARGET: Target = {
   state: 'active',
   isFeatureOn: true,
   isHung: false,
+  tellsSuccess: false,
   account: ACCOUNT,
   callbackUrl: 'https://example.com',
   verificationToken: 'token',

@@ -1,8 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { ensureRole } from './0002-grants.ts';
 
-const SIGNATURE =
-  'waybell.settle_deliveries(uuid[], int[], boolean[], timestamptz[], timestamptz[], text[], text[], interval)';
+const SIGNATURE = 'waybell.settle_deliveries(uuid[], int[], boolean[], timestamptz[], text[], text[], interval)';
 
 /** What the deactivator may do: this one function. */
 export class SettleDeliveries implements MigrationInterface {
@@ -24,17 +23,18 @@ export class SettleDeliveries implements MigrationInterface {
 }
 
 /**
- * Element i of the arrays: a message for that subscription and generation that began at its first attempt and ended,
- * delivered or exhausted. Returns the subscriptions that this call switched off, each once (carrier-webhooks, States
- * and transitions: all attempts fail; every message of the last 24 hours failed). Empty arrays only sweep.
+ * Element i of the arrays: how and when a message for that subscription and generation ended, delivered or exhausted.
+ * Returns the subscriptions that this call switched off, each once (carrier-webhooks, States and transitions: all attempts
+ * fail; every message of the last 24 hours failed). Empty arrays only sweep.
  *
- * A run of failures begins with the first attempt of the first message that failed after the last success, and ends
- * with a success later than every failure. So messages may come twice, late and in any order. `last_success_at` is
- * up to a minute old, so that a healthy subscription costs no write per message.
+ * A run of failures begins when the first of them is noted here, because until then not every success was told: what
+ * succeeds while nothing fails comes here once an hour. In a run every success comes; one that is later than every failure
+ * ends it, and an earlier one may move its beginning. So messages may come twice, late and in any order. While a
+ * subscription succeeds, `last_success_at` is up to an hour older than its last success, and costs a write an hour.
  */
 const SETTLE_DELIVERIES = `
 create function waybell.settle_deliveries(
-  subscription_guids uuid[], generations int[], delivered boolean[], began_at timestamptz[], ended_at timestamptz[],
+  subscription_guids uuid[], generations int[], delivered boolean[], ended_at timestamptz[],
   off_on_exhausted text[], off_on_window text[], off_window interval)
 returns table (subscription_guid uuid, generation int, interface text, action text, rule text)
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
@@ -43,7 +43,7 @@ declare
   locked uuid[];
 begin
   -- An aggregate over nothing makes null, not an empty array.
-  if exists (select from unnest(array[cardinality(generations), cardinality(delivered), cardinality(began_at),
+  if exists (select from unnest(array[cardinality(generations), cardinality(delivered),
       cardinality(settle_deliveries.ended_at)]) as n
       where coalesce(n, 0) <> coalesce(cardinality(subscription_guids), 0)) then
     raise exception 'the arrays differ in length';
@@ -57,31 +57,25 @@ begin
         as m (guid, generation, delivered, ended_at)
       where m.guid = s.guid and m.generation = s.generation
         and (not m.delivered or s.failing_since is not null or s.last_success_at is null
-          or m.ended_at > s.last_success_at + interval '1 minute'))
+          or m.ended_at > s.last_success_at + interval '1 hour'))
     order by s.guid for no key update) s;
 
   -- A statement of its own: it sees what others committed while this one waited for the locks.
   if locked is not null then
     return query
     with message as (
-      select s.guid, s.interface, s.last_success_at, m.delivered, m.began_at, m.ended_at
-      from unnest(subscription_guids, generations, delivered, began_at, settle_deliveries.ended_at)
-        as m (guid, generation, delivered, began_at, ended_at)
+      select s.guid, bool_or(not m.delivered) and s.interface = any (off_on_exhausted) as is_off,
+        greatest(s.last_success_at, max(m.ended_at) filter (where m.delivered)) as success_at,
+        greatest(s.last_failure_at, max(m.ended_at) filter (where not m.delivered)) as failure_at
+      from unnest(subscription_guids, generations, delivered, settle_deliveries.ended_at)
+        as m (guid, generation, delivered, ended_at)
       join waybell.subscriptions s on s.guid = m.guid and s.generation = m.generation
-      where m.guid = any (locked)
-    ), success as (
-      select guid, greatest(last_success_at, max(ended_at) filter (where delivered)) as success_at,
-        bool_or(not delivered) and interface = any (off_on_exhausted) as is_off
-      from message group by guid, interface, last_success_at
-    ), failure as (
-      select guid, min(greatest(m.began_at, x.success_at)) as since, max(m.ended_at) as failure_at
-      from message m join success x using (guid)
-      where not m.delivered and (x.success_at is null or m.ended_at > x.success_at) group by guid
+      where s.guid = any (locked) group by s.guid
     ), health as (
-      select s.guid, x.is_off, x.success_at, greatest(s.last_failure_at, f.failure_at) as failure_at,
-        least(f.since, case when s.failing_since is not null and (x.success_at is null or s.last_failure_at > x.success_at)
-          then greatest(s.failing_since, x.success_at) end) as failing_since
-      from success x join waybell.subscriptions s using (guid) left join failure f using (guid)
+      -- Not the beginning of this transaction: it may have waited for the locks.
+      select m.*, case when success_at is null or failure_at > success_at
+        then greatest(coalesce(s.failing_since, clock_timestamp()), success_at) end as failing_since
+      from message m join waybell.subscriptions s using (guid)
     ), settled as (
       update waybell.subscriptions s
       set last_success_at = h.success_at, last_failure_at = h.failure_at, failing_since = h.failing_since,
@@ -104,7 +98,6 @@ begin
     select s.guid from waybell.subscriptions s
     where s.is_active and s.ended_at is null and s.interface = any (off_on_window)
       and s.failing_since <= now() - off_window and s.last_failure_at > now() - off_window
-      and (s.last_success_at is null or s.last_success_at <= s.failing_since)
     for no key update skip locked
   )
   update waybell.subscriptions s

@@ -111,7 +111,10 @@ for each row when (old.features is distinct from new.features) execute function 
 revoke all on function waybell.follow_subscription(), waybell.follow_account(), waybell.endpoint_of(uuid, text),
   waybell.shard_of(uuid) from public`;
 
-/** Of the target also how its endpoint is, as far as who had its parked deliveries last knew. */
+/**
+ * Of the target also how its endpoint is, as far as who had its parked deliveries last knew; and whether a success would
+ * change its health, as settle_deliveries has it.
+ */
 const TARGETS = `
 create or replace view waybell.delivery_targets as
 select s.guid as subscription_guid, s.generation,
@@ -119,7 +122,9 @@ select s.guid as subscription_guid, s.generation,
   (waybell.needed_feature(s.interface, s.action) is null
    or waybell.needed_feature(s.interface, s.action) = any (a.features)) as feature_on,
   s.interface, s.action, s.account_guid, s.callback_url, s.verification_token_sealed, s.verification_token_key_id,
-  coalesce((select h.is_hung from waybell.parked_heads h where h.subscription = s.guid), false) as is_hung
+  coalesce((select h.is_hung from waybell.parked_heads h where h.subscription = s.guid), false) as is_hung,
+  s.failing_since is not null or s.last_success_at is null or s.last_success_at < now() - interval '1 hour'
+    as tells_success
 from waybell.subscriptions s join waybell.accounts a on a.guid = s.account_guid`;
 
 const TARGETS_BEFORE = `

@@ -10,7 +10,7 @@ import { DeliveryLog } from './0009-delivery-log.ts';
 import { Sendings } from './0010-sendings.ts';
 import { RejectionsApart } from './0011-rejections-apart.ts';
 import { Parked } from './0012-parked.ts';
-import { OpenRequests } from './0015-open-requests.ts';
+import { OpenRequests } from './0013-open-requests.ts';
 
 /** Every migration, oldest first. One that was released is never changed; the next one changes the tables. */
 export const migrations = [

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Channel } from 'amqplib';
-import { readOutcomes, writeOutcomes } from '@waybell/line/outcomes';
+import { readEnds, writeEnds } from '@waybell/line/delivery-ends';
+import { isRejection } from '@waybell/line/messages';
 import { deactivatorQueue } from '@waybell/line/topology';
 import { Dice } from '../../actions/generate/dice.ts';
 import { logOf, replicaOf } from '../../testing/replica.ts';
@@ -12,17 +13,17 @@ import { onChannel } from '../../testing/on-channel.ts';
 import type { Stage } from '../stage.ts';
 import { underLoad, type Inject } from '../under-load.ts';
 
-const AS_RECORDS_COME = 3_000;
+const AS_ENDS_COME = 3_000;
 const AT_ONCE = 10;
 
 const faults: Record<string, Inject> = {
-  async 'records of outcomes doubled, shuffled and late, to two deactivators'(stage) {
+  async 'ends doubled, shuffled and late, to two deactivators'(stage) {
     const deactivator = stage.stack.stack.service('deactivator');
     await deactivator.stop();
-    await sleep(AS_RECORDS_COME);
+    await sleep(AS_ENDS_COME);
     await onChannel(stage.stack.brokerUrl, doubleAndShuffle);
     await deactivator.start();
-    await besideAnother(stage, () => sleep(AS_RECORDS_COME));
+    await besideAnother(stage, () => sleep(AS_ENDS_COME));
   },
   async 'successes and new subscriptions beside last failures, two deactivators'(stage, ledger) {
     const each = Array.from({ length: AT_ONCE }, () => [
@@ -33,7 +34,7 @@ const faults: Record<string, Inject> = {
   },
 };
 
-/** However records come, and whatever comes between them: subscriptions go off when the rules say, once, and no other does. */
+/** However ends come, and whatever comes between them: subscriptions go off when the rules say, once, and no other does. */
 export const deactivation: Fault[] = Object.entries(faults).map(([name, inject]) => ({
   row: 'L15',
   name,
@@ -52,12 +53,13 @@ async function besideAnother({ stack }: Stage, work: () => Promise<unknown>): Pr
   }
 }
 
-/** Takes every batch that waits, and puts its records back one by one, twice each, in another order. */
+/** Takes every batch that waits, and puts its ends back one by one, twice each, in another order. */
 async function doubleAndShuffle(channel: Channel): Promise<void> {
   const taken = await takeAll(channel, deactivatorQueue);
-  const outcomes = taken.flatMap(({ content }) => readOutcomes(content));
-  for (const outcome of new Dice(outcomes.length).shuffled([...outcomes, ...outcomes])) {
-    channel.sendToQueue(deactivatorQueue, writeOutcomes([outcome]), { persistent: true });
+  const batches = taken.map(({ content }) => readEnds({ body: content }));
+  const ends = batches.flatMap((batch) => (isRejection(batch) ? [] : batch));
+  for (const end of new Dice(ends.length).shuffled([...ends, ...ends])) {
+    channel.sendToQueue(deactivatorQueue, writeEnds([end]), { persistent: true });
   }
 }
 

@@ -86,7 +86,7 @@ async function hungBundles({ stack, receiver, scale }: Stage, ledger: Ledger, an
   const members = BUNDLES[scale] * MEMBERS[scale];
   await until('each was asked once', () => receiver.received.length - before >= members);
   return all.map((party) => {
-    const [{ path = '' } = {}] = party.addresses;
+    const path = party.addresses[0]?.path ?? '';
     const owes: Party['owes'] = (event) =>
       party
         .owes(event)

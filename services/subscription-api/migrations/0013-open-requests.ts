@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** First attempts that are under way for long, so that what else came in their message need not wait for them. */
 export class OpenRequests implements MigrationInterface {
-  readonly name = 'OpenRequests1795219200015';
+  readonly name = 'OpenRequests1795219200013';
 
   async up(database: QueryRunner): Promise<void> {
     await database.query(TABLE);

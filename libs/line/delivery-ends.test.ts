@@ -1,0 +1,62 @@
+import { describe, expect, test } from '@jest/globals';
+import { readEnds, recordWithEnd, writeEnds } from './delivery-ends.ts';
+import type { Attempted } from './outcomes.ts';
+
+const facts = {
+  delivery: 'd',
+  subscription: 's',
+  generation: 3,
+  event: 'e',
+  interface: 'carrier' as const,
+  action: 'order.created',
+  attempt: 4,
+  at: 2,
+  beganAt: 1,
+  answer: { durationMs: 1 },
+};
+const delivered: Attempted = { ...facts, kind: 'delivered' };
+const exhausted: Attempted = { ...facts, kind: 'exhausted', body: '{}' };
+const end = { subscription: 's', generation: 3, isDelivered: false, at: 2 };
+
+const endOf = (outcome: Attempted, how?: Parameters<typeof recordWithEnd>[1]) => {
+  const [record, ...ends] = recordWithEnd(outcome, how);
+  expect(record).toEqual({ kind: 'outcome', outcome });
+  return ends;
+};
+
+describe('recordWithEnd', () => {
+  test('tells of a delivery that exhausted its attempts', () => {
+    expect(endOf(exhausted)).toEqual([{ kind: 'end', end }]);
+  });
+
+  test.each([undefined, 'resend', 'test'] as const)(
+    'tells of a success where that is asked for, by hand: %p',
+    (hand) => {
+      const outcome = hand === undefined ? delivered : { ...delivered, byHand: hand };
+      expect(endOf(outcome, { tellsSuccess: true })).toEqual([{ kind: 'end', end: { ...end, isDelivered: true } }]);
+      expect(endOf(outcome)).toEqual([]);
+    },
+  );
+
+  test.each<[string, Attempted]>([
+    ['an attempt that a retry may make good', { ...facts, kind: 'failed', retryAt: 3 }],
+    ['what was dropped', { ...facts, kind: 'dropped', reason: 'unsubscribed' }],
+    ['what failed by hand', { ...exhausted, byHand: 'resend' }],
+    ['a test', { ...exhausted, byHand: 'test' }],
+    ['what waited too long', { ...exhausted, answer: { durationMs: 0, reason: 'expired' } }],
+    ['one of too many that waited', { ...exhausted, answer: { durationMs: 0, reason: 'parked_over_limit' } }],
+  ])('tells nothing of %s', (_, outcome) => {
+    expect(endOf(outcome, { tellsSuccess: true })).toEqual([]);
+  });
+});
+
+describe('readEnds', () => {
+  test('reads what was written', () => {
+    const ends = [end, { ...end, isDelivered: true, at: 1_700_000_000_000 }];
+    expect(readEnds({ body: writeEnds(ends) })).toEqual(ends);
+  });
+
+  test.each(['nonsense', 'null', '{}', '{"version":2,"ends":[]}', '{"version":1,"ends":1}'])('rejects %s', (text) => {
+    expect(readEnds({ body: Buffer.from(text) })).toMatchObject({ kind: 'reject', reason: 'not_ends' });
+  });
+});

@@ -1,0 +1,53 @@
+import { reject, type Message, type Outgoing, type Rejection } from './messages.ts';
+import type { Attempted } from './outcomes.ts';
+import { unattempted } from './reasons.ts';
+
+/** How a delivery ended, as far as the deactivator is to know. Published in batches to `waybell.ends`. */
+export type DeliveryEnd = { subscription: string; generation: number; isDelivered: boolean; at: number };
+
+/**
+ * The record of an attempt, and with it the end of its delivery where the deactivator is to be told: of every failure
+ * that counts, and of a success only where it can matter. What waited too long says nothing about its receiver, and what
+ * somebody sent by hand not whether it fails by itself.
+ */
+export function recordWithEnd(outcome: Attempted, { tellsSuccess = false } = {}): Outgoing[] {
+  const record: Outgoing = { kind: 'outcome', outcome };
+  const isDelivered = outcome.kind === 'delivered';
+  if (isDelivered ? !tellsSuccess : !isFailureThatCounts(outcome)) return [record];
+  const { subscription, generation, at } = outcome;
+  return [record, { kind: 'end', end: { subscription, generation, isDelivered, at } }];
+}
+
+function isFailureThatCounts(outcome: Attempted): boolean {
+  if (outcome.kind !== 'exhausted' || outcome.byHand !== undefined) return false;
+  return !unattempted.includes(outcome.answer.reason ?? '');
+}
+
+const VERSION = 1;
+
+export function writeEnds(ends: DeliveryEnd[]): Buffer {
+  return joinEnds(ends.map(writeEnd));
+}
+
+export function writeEnd({ subscription, generation, isDelivered, at }: DeliveryEnd): string {
+  return JSON.stringify([subscription, generation, isDelivered, at]);
+}
+
+/** A batch of ends that are written already. */
+export function joinEnds(written: readonly string[]): Buffer {
+  return Buffer.from(`{"version":${VERSION},"ends":[${written.join(',')}]}`);
+}
+
+/** Reads a batch of ends. A message that nobody here wrote is rejected. */
+export function readEnds({ body }: Pick<Message, 'body'>): DeliveryEnd[] | Rejection {
+  try {
+    const { version, ends } = JSON.parse(body.toString());
+    if (version !== VERSION) return reject('not_ends', `version ${String(version)}; this process reads ${VERSION}`);
+    // Only the deliverer may publish here; the version says that it means this shape.
+    return (ends as [string, number, boolean, number][]).map(([subscription, generation, isDelivered, at]) => {
+      return { subscription, generation, isDelivered, at };
+    });
+  } catch (error) {
+    return reject('not_ends', error instanceof Error ? error.message : String(error));
+  }
+}
