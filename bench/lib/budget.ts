@@ -21,3 +21,13 @@ export function throughputTable(runs: ReadonlyMap<string, readonly Throughput[]>
     rows: [...runs].map(([name, rounds]) => [name, spread(rounds.map(({ perSecond }) => perSecond))]),
   };
 }
+
+/** Of those that put several deliveries into one message. */
+export function bundleTable(runs: ReadonlyMap<string, readonly Throughput[]>): Table {
+  const means = [...runs].map(([name, rounds]) => [name, rounds.flatMap(({ perBundle = [] }) => perBundle)] as const);
+  return {
+    title: 'Deliveries in a message, mean',
+    columns: ['', 'deliveries'],
+    rows: means.filter(([, each]) => each.length > 0).map(([name, each]) => [name, spread(each)]),
+  };
+}

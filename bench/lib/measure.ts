@@ -5,8 +5,8 @@ import { cpuBetween, cpuOf, type CpuMicros } from './cpu.ts';
 import type { Stand } from './stand.ts';
 import type { Workload } from './workload.ts';
 
-/** What a contender did in a while. */
-export type Throughput = { perSecond: number; cpuPerDelivery: CpuMicros };
+/** What a contender did in a while. `perBundle`: deliveries in one message, on the mean, where that is known. */
+export type Throughput = { perSecond: number; cpuPerDelivery: CpuMicros; perBundle?: number };
 
 export type Run = { workload: Workload; warmMs: number; measureMs: number };
 
@@ -37,9 +37,14 @@ export async function withContender<T>(
 
 /** Deliveries a second, and CPU for each, of a line that is kept full. */
 export async function measureFull(stand: Stand, running: RunningContender, run: Run): Promise<Throughput> {
-  const { textBytes = 0 } = run.workload;
-  const onTheWay = Math.min(ON_THE_WAY, Math.floor(BYTES_ON_THE_WAY / Math.max(1, textBytes)));
-  return measureAt(stand, running, { ...run, pace: { kind: 'full', onTheWay } });
+  const { textBytes = 0, fanOut = 1 } = run.workload;
+  const deliveries = Math.min(ON_THE_WAY, Math.floor(BYTES_ON_THE_WAY / Math.max(1, textBytes)));
+  const measured = await measureAt(stand, running, {
+    ...run,
+    pace: { kind: 'full', onTheWay: Math.max(1, Math.floor(deliveries / fanOut)) },
+  });
+  const perBundle = await running.perBundle?.();
+  return { ...measured, ...(perBundle !== undefined && { perBundle }) };
 }
 
 /** The same at any pace: what counts is what arrives between warm-up and end. */
@@ -53,7 +58,7 @@ export async function measureAt(
   const publishedBefore = await publisher.call('published');
   const tell = async () => {
     const arrived = (await receiver.call('requests')) - before;
-    await publisher.call('delivered', publishedBefore + arrived);
+    await publisher.call('delivered', publishedBefore + arrived / (workload.fanOut ?? 1));
   };
   const telling = setInterval(() => void tell(), TELL_MS);
   try {

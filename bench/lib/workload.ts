@@ -21,6 +21,8 @@ export type Workload = {
   groups: readonly (Group & { weight: number })[];
   /** Bytes of free text in the payload, for carrier actions, which pass on whatever they get. */
   textBytes?: number;
+  /** Deliveries that an event becomes, where not one. */
+  fanOut?: number;
 };
 
 const SMALL_PAYLOAD_BYTES = 80;

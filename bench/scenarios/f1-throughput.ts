@@ -1,20 +1,16 @@
 import { bareLine } from '../comparators/bare-line/bare-line.ts';
 import { bullmq } from '../comparators/bullmq/bullmq.ts';
 import { waybell } from '../comparators/waybell.ts';
-import { budgetTable, throughputTable } from '../lib/budget.ts';
+import { budgetTable, bundleTable, throughputTable } from '../lib/budget.ts';
 import { inTurn, ratios } from '../lib/in-turn.ts';
 import { total, type CpuMicros } from '../lib/cpu.ts';
-import { measureFull, withContender, type Throughput } from '../lib/measure.ts';
-import type { Table } from '../lib/report.ts';
+import { measureFull, withContender } from '../lib/measure.ts';
 import type { Scenario } from '../lib/scenario.ts';
 import { startStand } from '../lib/stand.ts';
-import { spread } from '../lib/statistics.ts';
 import { evenly, smallActionKeys } from '../lib/workload.ts';
 
 const EVERYBODY = { from: 0, to: 100_000, actionKeys: smallActionKeys };
 const CONTENDERS = [waybell, bareLine, bullmq('axios as it comes'), bullmq('undici')];
-
-type Result = Throughput & { perBundle: number | undefined };
 
 export const throughput: Scenario = {
   name: 'F1',
@@ -25,18 +21,14 @@ export const throughput: Scenario = {
     await using stand = await startStand();
     await stand.seed(EVERYBODY, '/ok');
     const runs = await inTurn({ contenders: CONTENDERS, rounds, tell }, (contender) =>
-      withContender(stand, contender, async (running): Promise<Result> => {
-        const measured = await measureFull(stand, running, { workload, warmMs, measureMs });
-        return { ...measured, perBundle: await running.perBundle?.() };
-      }),
+      withContender(stand, contender, (running) => measureFull(stand, running, { workload, warmMs, measureMs })),
     );
     const against = (name: string) => ratios(runs, 'waybell', name, ({ perSecond }) => perSecond);
-    const perBundle = (runs.get('waybell') ?? []).map((each) => each.perBundle ?? Number.NaN);
     return {
       workload: `${EVERYBODY.to} subscriptions to ${smallActionKeys.length} actions, events of 300 bytes, receivers answering 200 at once; the line kept full.`,
       settings: { rounds, warmMs, measureMs },
       rounds: Object.fromEntries(runs),
-      tables: [throughputTable(runs), budgetTable(runs), bundleTable(perBundle)],
+      tables: [throughputTable(runs), budgetTable(runs), bundleTable(runs)],
       checks: [
         { what: 'deliveries per second, of the bare line', figure: against('bare line'), bar: { atLeast: 0.6 } },
         {
@@ -58,12 +50,4 @@ export const throughput: Scenario = {
 function ownCost(cpu: CpuMicros): number {
   const { receiver = 0, publisher = 0 } = cpu;
   return total(cpu) - receiver - publisher;
-}
-
-function bundleTable(perBundle: readonly number[]): Table {
-  return {
-    title: 'Deliveries in a bundle, mean',
-    columns: ['', 'deliveries'],
-    rows: [['waybell', spread(perBundle)]],
-  };
 }

@@ -1,35 +1,37 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { replicaOf } from '@waybell/tests/testing/replica';
 import { waybell } from '../comparators/waybell.ts';
-import { budgetTable, throughputTable } from '../lib/budget.ts';
+import { budgetTable, bundleTable, throughputTable } from '../lib/budget.ts';
 import { measureFull, throughputOf, withContender, type Run, type Throughput } from '../lib/measure.ts';
 import type { Effort, Scenario } from '../lib/scenario.ts';
 import { loopbackAddress } from '../lib/loopback-address.ts';
 import { startStand, type Stand } from '../lib/stand.ts';
-import { evenly, smallActionKeys } from '../lib/workload.ts';
+import { evenly, hotActionKey, smallActionKeys } from '../lib/workload.ts';
 
 type Times = Omit<Run, 'workload'>;
 type Results = Map<string, Throughput[]>;
 
 const EVERYBODY = { from: 0, to: 100_000, actionKeys: smallActionKeys };
+/** Clients of one account: each of its events goes to all of them. */
+const CLIENTS = { from: 4_000_000, to: 4_001_000, actionKeys: [hotActionKey], account: 4_000_000 };
 const CARRIERS = { from: 2_000_000, to: 2_001_000, actionKeys: ['carrier.order.updated'] };
 
 /** What grows, one thing at a time; each step measured on the same stand. */
 export const growth: Scenario = {
   name: 'growth',
-  description: 'subscriptions, origins, backlog, payload and deliverers, from few to many',
+  description: 'subscriptions, origins, backlog, payload, receivers of an event and deliverers, from few to many',
   async run({ isQuick, tell }) {
     const times = isQuick ? { warmMs: 3_000, measureMs: 5_000 } : { warmMs: 5_000, measureMs: 10_000 };
     await using stand = await startStand();
     const results: Results = new Map();
     // The backlog last: it is not waited for.
-    const steps = [growSubscriptions, growOrigins, growPayload, growDeliverers, growBacklog];
+    const steps = [growSubscriptions, growOrigins, growPayload, growFanOut, growDeliverers, growBacklog];
     for (const grow of steps) await grow(stand, { times, isQuick, tell, results });
     return {
       workload: 'The line kept full, events of 300 bytes and 100,000 subscriptions where nothing else is said.',
       settings: times,
       rounds: Object.fromEntries(results),
-      tables: [throughputTable(results), budgetTable(results)],
+      tables: [throughputTable(results), budgetTable(results), bundleTable(results)],
       checks: [],
     };
   },
@@ -64,7 +66,7 @@ async function growOrigins(stand: Stand, growing: Growing): Promise<void> {
 
 async function growPayload(stand: Stand, growing: Growing): Promise<void> {
   await stand.seed(CARRIERS, '/ok');
-  for (const kib of [4, 64, 256]) {
+  for (const kib of [4, 10, 64, 300]) {
     growing.tell(`payload of ${kib} KiB`);
     const workload = { ...evenly(CARRIERS), textBytes: kib * 1_024 };
     growing.results.set(`payload of ${kib} KiB`, [await full(stand, workload, growing)]);
@@ -89,15 +91,27 @@ async function growBacklog(stand: Stand, growing: Growing): Promise<void> {
 }
 
 async function growDeliverers(stand: Stand, growing: Growing): Promise<void> {
-  growing.tell('3 deliverers');
-  const three = await withContender(stand, waybell, async (running) => {
-    const deliverer = stand.stack.service('deliverer');
-    const replicas = [await replicaOf(deliverer), await replicaOf(deliverer)];
-    const pids = [deliverer, ...replicas].flatMap(({ identity }) => identity?.pid ?? []);
-    const parts = { ...running.parts, deliverer: pids };
-    const result = await measureFull(stand, { ...running, parts }, { workload: evenly(EVERYBODY), ...growing.times });
-    await Promise.all(replicas.map((replica) => replica.stop()));
-    return result;
-  });
-  growing.results.set('3 deliverers', [three]);
+  for (const more of [1, 2]) {
+    const name = `${1 + more} deliverers`;
+    growing.tell(name);
+    const measured = await withContender(stand, waybell, async (running) => {
+      const deliverer = stand.stack.service('deliverer');
+      const replicas = await Promise.all(Array.from({ length: more }, () => replicaOf(deliverer)));
+      const pids = [deliverer, ...replicas].flatMap(({ identity }) => identity?.pid ?? []);
+      const parts = { ...running.parts, deliverer: pids };
+      const result = await measureFull(stand, { ...running, parts }, { workload: evenly(EVERYBODY), ...growing.times });
+      await Promise.all(replicas.map((replica) => replica.stop()));
+      return result;
+    });
+    growing.results.set(name, [measured]);
+  }
+}
+
+async function growFanOut(stand: Stand, growing: Growing): Promise<void> {
+  const fanOut = CLIENTS.to - CLIENTS.from;
+  growing.tell(`an event to ${fanOut} subscriptions`);
+  await stand.seed(CLIENTS, '/ok');
+  growing.results.set(`an event to ${fanOut} subscriptions`, [
+    await full(stand, { ...evenly(CLIENTS), fanOut }, growing),
+  ]);
 }

@@ -57,6 +57,8 @@ describe('what is bundled', () => {
   test('is at most 16, of one queue, and 64 KiB; what is larger travels alone', () => {
     const many = Array.from({ length: 40 }, (_, place) => delivery(String(place)));
     expect(bundled(...many).map(({ members }) => members.length)).toEqual([16, 16, 8]);
+    const alone = bundle([{ publication: delivery('a') }, { publication: delivery('b') }], 1);
+    expect(alone.map(({ publication }) => publication)).toEqual([delivery('a'), delivery('b')]);
     const two = bundled(delivery('a'), delivery('b', { to: 'carrier.order.delivered' }), delivery('c'));
     expect(two.map(({ publication, members }) => [publication.routingKey, members.length])).toEqual([
       ['carrier.order.created', 2],

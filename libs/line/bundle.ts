@@ -26,15 +26,15 @@ type MemberNote = [messageId: string, note: string, offset: number, length: numb
 /** What travels in one message, and what of it is to be told of that message's fate. */
 export type Bundled<T> = { publication: Publication; members: readonly T[] };
 
-/** Puts together what may travel together, in the order in which it came. */
-export function bundle<T extends { publication: Publication }>(all: readonly T[]): Bundled<T>[] {
+/** Puts together what may travel together, in the order in which it came: so many at most, of `MOST_MEMBERS`. */
+export function bundle<T extends { publication: Publication }>(all: readonly T[], most = MOST_MEMBERS): Bundled<T>[] {
   const open = new Map<string, { members: T[]; bytes: number; last: Buffer }>();
   const closed: T[][] = [];
   for (const each of all) {
     const { routingKey, body } = each.publication;
     const known = open.get(routingKey);
     const more = known?.last === body ? 0 : body.length;
-    if (known !== undefined && known.members.length < MOST_MEMBERS && known.bytes + more <= MOST_BYTES) {
+    if (known !== undefined && known.members.length < most && known.bytes + more <= MOST_BYTES) {
       known.members.push(each);
       known.bytes += more;
       known.last = body;

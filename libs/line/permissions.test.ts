@@ -17,6 +17,7 @@ const MAY: Record<BrokerUser, { publish: string[]; take: string[] }> = {
   },
   deliverer: {
     publish: [
+      'waybell.deliveries',
       'waybell.retry',
       'waybell.waiting.5s',
       'waybell.waiting.1m',

@@ -45,7 +45,15 @@ const USES = {
   }),
   deliverer: service('deliverer', {
     takesFrom: [deliveryQueue('*')],
-    publishesTo: [retryExchange, waitingName('full'), waitingName('hung'), outcomesExchange, endsExchange],
+    // What came in a bundle goes back to its queue by itself.
+    publishesTo: [
+      deliveriesExchange,
+      retryExchange,
+      waitingName('full'),
+      waitingName('hung'),
+      outcomesExchange,
+      endsExchange,
+    ],
   }),
   deactivator: service('deactivator', { takesFrom: [deactivatorQueue], publishesTo: [] }),
   'location-tracker': service('location-tracker', {

@@ -20,6 +20,8 @@ export type Step<M> = Omit<Rules<M>, 'now'> & {
   queues: readonly string[];
   /** What is held at once, and so handled at once, over all queues. */
   heldLimit: HeldLimit;
+  /** In a bundle that it publishes, at most. */
+  bundleMembers?: number;
   handle: Handler<M>;
   /** What identifies the message in the log: ids, never a body. */
   describe: (message: M) => Record<string, unknown>;

@@ -12,7 +12,7 @@
  *                         (delivery-log) ◀── outcomes.log ◀── waybell.outcomes ◀──────────┤
  *                          (deactivator) ◀── ends.deactivator ◀── waybell.ends ◀──────────┤ failures, some successes
  *                  waybell.returns ◀── expiry ── waiting.5s, .1m ◀────────────────────────┤ while Postgres is away
- *                      (deliverer) ◀── Postgres: parked ◀─────────────────────────────────┘
+ *                      (deliverer) ◀── Postgres: parked, open_requests ◀──────────────────┘
  *
  * Why each argument is as it is: docs/decisions/0003-topology.md.
  */

@@ -1,4 +1,5 @@
-import { bool, bytes, count, duration, readEnvironment } from '@waybell/runtime/environment';
+import { MOST_MEMBERS } from '@waybell/line/bundle';
+import { bool, bytes, checked, count, duration, readEnvironment } from '@waybell/runtime/environment';
 import { brokerConfig, postgresConfig, processConfig, redisConfig } from '@waybell/runtime/process-config';
 import {
   brokerSettings,
@@ -19,6 +20,13 @@ export const routerSettings = {
     default: 64 * 2 ** 20,
     desc: 'what they may weigh together, about, before fewer are held',
   }),
+  BUNDLE_MEMBERS: checked(
+    count({
+      default: MOST_MEMBERS,
+      desc: 'first attempts of an action in one message, at most; 1: each travels alone',
+    }),
+    checkMembers,
+  ),
   ROUTE_PAUSE_DEPTH: count({
     default: 200_000,
     desc: 'deliveries waiting in all delivery queues at which the router pauses; it goes on at half of it',
@@ -37,9 +45,14 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     ...postgresConfig(settings),
     ...redisConfig(settings),
     heldLimit: { messages: settings.ROUTE_HELD, bytes: settings.ROUTE_HELD_BYTES },
+    bundleMembers: settings.BUNDLE_MEMBERS,
     pauseDepth: settings.ROUTE_PAUSE_DEPTH,
     eventLimits: { maxBytes: settings.EVENT_MAX_SIZE, maxDepth: settings.EVENT_MAX_DEPTH },
     rememberMs: settings.REMEMBER_EVENTS,
     passesTraceparent: settings.PASS_TRACEPARENT,
   };
+}
+
+function checkMembers(most: number): void {
+  if (most > MOST_MEMBERS) throw new Error(`${most} are more than a bundle takes, ${MOST_MEMBERS}`);
 }

@@ -8,7 +8,7 @@ import { nameStray } from './name-stray.ts';
 import { readArrival, repeatEvent, routeEvent, type Arrival, type RouteOptions } from './route-event.ts';
 
 export type RouteStepOptions = Pick<RouteOptions, 'findSubscriptions' | 'now'> & {
-  config: Pick<Config, 'heldLimit' | 'eventLimits' | 'passesTraceparent' | 'rememberMs'>;
+  config: Pick<Config, 'heldLimit' | 'bundleMembers' | 'eventLimits' | 'passesTraceparent' | 'rememberMs'>;
 };
 
 /** The router's place on the line. An event is recognised again by its action and guid, and its body by a hash. */
@@ -17,6 +17,7 @@ export function routeStep({ findSubscriptions, now, config }: RouteStepOptions):
     name: 'event-router',
     queues: [routerQueue],
     heldLimit: config.heldLimit,
+    bundleMembers: config.bundleMembers,
     parse: readArrival(config.eventLimits),
     recordRejection: recordRejectedEvent(config.eventLimits, now),
     handle: routeEvent({ findSubscriptions, passesTraceparent: config.passesTraceparent, now }),

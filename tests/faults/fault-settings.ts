@@ -6,10 +6,11 @@ const SLOTS = 64;
 const HELD_NOW = 128;
 
 /**
- * Deliveries in hand, at most: what a killed deliverer had made and not acknowledged is at most this. Those that were
- * parked come on top, half as many.
+ * Deliveries in hand, at most: what a killed deliverer had made and not acknowledged is at most this. It counts members
+ * of bundles until their bundle is acknowledged. On top come those that were parked, half as many, and requests under way
+ * for so long that their bundle went without them.
  */
-export const HELD = 1.5 * HELD_NOW;
+export const HELD = 1.5 * HELD_NOW + SLOTS;
 
 /** The schedules of both interfaces in their own shape, but short. */
 export const faultSettings = {

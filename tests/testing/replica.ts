@@ -3,15 +3,18 @@ import { freePort } from '@waybell/stack/free-port';
 import { waitsFor } from '@waybell/stack/service-process';
 import { SupervisedProcess, type ProcessSpec } from '@waybell/stack/supervised-process';
 
-/** Starts one more of that service, with a port of its own for health; the caller stops it. */
-export async function replicaOf({ spec }: SupervisedProcess): Promise<SupervisedProcess> {
+/** Starts one more of that service, with a port of its own for health and these settings; the caller stops it. */
+export async function replicaOf(
+  { spec }: SupervisedProcess,
+  settings: Record<string, string> = {},
+): Promise<SupervisedProcess> {
   const port = await freePort({ taken: new Set() });
   const health = `http://127.0.0.1:${port}`;
   const replica = new SupervisedProcess(
     {
       ...spec,
       name: `${spec.name}-2`,
-      env: { ...spec.env, HEALTH_PORT: String(port) },
+      env: { ...spec.env, ...settings, HEALTH_PORT: String(port) },
       logFile: spec.logFile.replace(/\.log$/, '-2.log'),
       health,
       waitsFor: () => waitsFor(health),

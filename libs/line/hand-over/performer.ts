@@ -39,6 +39,8 @@ export type PerformerTools<M> = {
  */
 export type Lease = (message: Message, onCut: (source: Source) => void) => Promise<Source | undefined>;
 
+/** `bundleMembers`: in a bundle that it publishes, at most. */
+type Performed<M> = Omit<Rules<M>, 'now'> & { handle: Handler<M>; bundleMembers?: number };
 type Do<K extends Effect<never>['kind'], M = never> = Effect<M> & { kind: K };
 type Taken = { source: Source; at: number };
 
@@ -59,14 +61,14 @@ export class Performer<M> {
   #flushTimer: Timer | undefined;
   taken = 0;
 
-  constructor({ handle, ...rules }: Omit<Rules<M>, 'now'> & { handle: Handler<M> }, tools: PerformerTools<M>) {
+  constructor({ handle, bundleMembers, ...rules }: Performed<M>, tools: PerformerTools<M>) {
     this.#handle = handle;
     this.#rules = { ...rules, now: tools.now ?? Date.now };
     this.#tools = tools;
     const onSettled = (sending: number, error: unknown) => this.#settled(sending, error);
     const hear = (input: Input) => this.hear(input);
     this.#askingOnce = new AskingOnce({ once: tools.once, ttlMs: rules.once?.ttlMs ?? 0, hear });
-    this.#publishing = new Publishing({ ...tools, onSettled });
+    this.#publishing = new Publishing({ ...tools, bundleMembers, onSettled });
     this.#state.broker = tools.broker.state();
     tools.broker.onState((is) => this.hear({ kind: 'broker', is }));
   }

@@ -6,6 +6,8 @@ import type { StepReport } from '../step-report.ts';
 export type PublishingOptions = {
   broker: Pick<Broker, 'send'>;
   report: Pick<StepReport<never>, 'bundled'>;
+  /** Messages in a bundle at most; 16 unless said. */
+  bundleMembers: number | undefined;
   onSettled: (sending: number, error: unknown) => void;
 };
 
@@ -34,7 +36,7 @@ export class Publishing {
   #sendBundles(): void {
     const all = this.#toBundle;
     this.#toBundle = [];
-    for (const { publication, members } of bundle(all)) {
+    for (const { publication, members } of bundle(all, this.#options.bundleMembers)) {
       this.#options.report.bundled(members.length);
       this.perBundle += (members.length - this.perBundle) * WEIGHT;
       this.#send(publication, members);

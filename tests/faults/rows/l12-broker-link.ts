@@ -4,12 +4,23 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startServers } from '@waybell/stack/servers';
 import { Detour } from '@waybell/line/testing/detour';
-import type { Fault } from '../fault.ts';
+import { until } from '@waybell/runtime/testing/until';
+import type { Ledger } from '../../testing/ledger.ts';
+import { Load } from '../../testing/load.ts';
+import { crowds } from '../crowd.ts';
+import type { Course, Fault } from '../fault.ts';
 import { HELD } from '../fault-settings.ts';
 import { buildPlainStage, type BuiltStage, type Scale, type Settings, type Stage } from '../stage.ts';
 import { underLoad } from '../under-load.ts';
 
 const HEARTBEAT_MS = 10_000;
+const CUTS = { short: 5, release: 50 };
+const CLIENTS = 8;
+const BUNDLES_PER_SECOND = 16;
+const QUICK_MS = 30;
+/** Longer than a bundle waits for it. */
+const SLOW_MS = 3_000;
+const ENOUGH = 100;
 const BAD_MS = { short: 10_000, release: 30_000 };
 
 type LinkStage = BuiltStage & { detour: Detour };
@@ -33,13 +44,47 @@ const faults: Record<string, (detour: Detour, scale: Scale) => Promise<void>> = 
   },
 };
 
-export const brokerLink: Fault[] = Object.entries(faults).map(([name, inject]) => ({
-  row: 'L12',
-  name,
-  buildStage: buildLinkStage,
-  bars: { duplicates: HELD, movingAgainSeconds: 60 },
-  run: underLoad((stage) => inject(detourOf(stage), stage.scale)),
-}));
+export const brokerLink: Fault[] = [
+  ...Object.entries(faults).map(([name, inject]): Fault => ({
+    row: 'L12',
+    name,
+    buildStage: buildLinkStage,
+    bars: { duplicates: HELD, movingAgainSeconds: 60 },
+    run: underLoad((stage) => inject(detourOf(stage), stage.scale)),
+  })),
+  {
+    row: 'L12',
+    name: 'the way to the broker cut among bundles, Redis away',
+    // As shipped: those that are slow have room.
+    settings: { REDIS_TIMEOUT: '1s', DELIVER_SLOTS: '', DELIVER_HELD: '' },
+    buildStage: buildLinkStage,
+    bars: { duplicates: 0, movingAgainSeconds: 60 },
+    run: cutAmongBundles,
+  },
+];
+
+/** What is half done is gone from the process, comes to it again and is recognised: none is asked twice who answered. */
+async function cutAmongBundles(stage: Stage, ledger: Ledger): Promise<Course> {
+  const { receiver, stack, scale } = stage;
+  const [slow, quick] = [await crowds(stage, CLIENTS, SLOW_MS), await crowds(stage, CLIENTS, QUICK_MS)];
+  const parties = slow.flatMap((each) => [each, ...quick, ...quick, ...quick]);
+  const redis = stack.stack.servers.process('redis');
+  await redis.stop();
+  using load = new Load({ ledger, parties, eventsPerSecond: BUNDLES_PER_SECOND });
+  let movingAgainSeconds = 0;
+  for (let cut = 0; cut < CUTS[scale]; cut += 1) {
+    const seen = receiver.received.length;
+    await until('bundles are half done', () => receiver.unanswered > 0 && receiver.received.length > seen + ENOUGH);
+    const since = performance.now();
+    detourOf(stage).cut();
+    movingAgainSeconds = Math.max(movingAgainSeconds, await ledger.movedAgain(since));
+  }
+  await load.stop();
+  const stoppedAt = performance.now();
+  await ledger.untilSettled();
+  await redis.start();
+  return { times: CUTS[scale], movingAgainSeconds, atRestSeconds: (performance.now() - stoppedAt) / 1_000 };
+}
 
 async function buildLinkStage(settings: Settings, scale: Scale): Promise<LinkStage> {
   const beneath = new AsyncDisposableStack();

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ledger } from '../../testing/ledger.ts';
 import { subscribed, type Subscribed } from '../../testing/subscribers.ts';
+import { crowds } from '../crowd.ts';
 import type { Fault } from '../fault.ts';
 import { HELD } from '../fault-settings.ts';
 import type { Stage } from '../stage.ts';
@@ -8,10 +9,12 @@ import { underLoad } from '../under-load.ts';
 
 const CULPRITS = { short: 10, release: 100 };
 const CULPRIT_EVERY_MS = 100;
-/** A killer is taken three times beside others, once as a suspect and three times alone. */
-const KILLS = 7;
+/** A killer is taken three times in its bundle, three times beside others, once as a suspect and three times alone. */
+const KILLS = 10;
 const KILLERS = { short: 2, release: 10 };
 const KILLER_EVERY_MS = 1_000;
+/** Innocents published with a killer, of the same action. */
+const CROWD = 12;
 /** A request to here ends the deliverer that is about to send it. */
 const DEADLY_PATH = '/deadly';
 const DEADLY = {
@@ -39,13 +42,26 @@ export const culpritsAmongOthers: Fault[] = [
     name: 'a message that kills its process each time',
     settings: DEADLY,
     bars: { duplicates: HELD },
-    run: async (stage, ledger) => ({ ...(await amongKillers(stage, ledger)), times: KILLS * KILLERS[stage.scale] }),
+    run: async (stage, ledger) => {
+      const deliverer = stage.stack.stack.service('deliverer');
+      const before = deliverer.restarts;
+      const course = await amongKillers(stage, ledger);
+      const [kills, most] = [deliverer.restarts - before, KILLS * KILLERS[stage.scale]];
+      const tooMany = kills > most ? [`${kills} processes killed, at most ${most}`] : [];
+      const notes = [`${kills} processes killed by ${KILLERS[stage.scale]} messages`];
+      return { ...course, times: kills, notes, problems: [...(course.problems ?? []), ...tooMany] };
+    },
   },
 ];
 
 const amongKillers = underLoad(async (stage, ledger) => {
   const culprit = await aCulprit(stage, DEADLY_PATH, 'process_killed');
-  await publishEach(ledger, { culprit, count: KILLERS[stage.scale], everyMs: KILLER_EVERY_MS });
+  const innocents = await crowds(stage, 2);
+  for (let killer = 0; killer < KILLERS[stage.scale]; killer += 1) {
+    const beside = Array.from({ length: CROWD }, (_, place) => innocents[place % innocents.length] ?? culprit);
+    await Promise.all(beside.toSpliced(CROWD / 2, 0, culprit).map((party) => ledger.publish(party)));
+    await sleep(KILLER_EVERY_MS);
+  }
 });
 
 function aCulprit(stage: Stage, folder: string, reason: string): Promise<Subscribed> {

@@ -51,7 +51,7 @@ const faults: Record<string, Inject> = {
     await publish();
     await sleep(BROKEN_MS[stage.scale]);
     const look = () => onChannel(stage.stack.brokerUrl, (channel) => channel.checkQueue(quietQueue));
-    await until('its messages wait', async () => (await look()).messageCount === QUIET_EVENTS);
+    await until('its messages wait', async () => (await look()).messageCount > 0);
     const { consumerCount } = await look();
     delete deliverer.spec.env['DELIVER_ACTIONS'];
     await deliverer.restart();

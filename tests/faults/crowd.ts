@@ -1,0 +1,21 @@
+import { readFigures } from '@waybell/stack/read-figures';
+import type { SupervisedProcess } from '@waybell/stack/supervised-process';
+import { subscribed, type Subscribed } from '../testing/subscribers.ts';
+import type { Stage } from './stage.ts';
+
+/** Of one account at one host few are called at once: several carry more. */
+const ACCOUNTS = 4;
+
+/** Accounts with so many clients each, all of one action: an event of theirs is that many deliveries at once, a bundle. */
+export async function crowds(stage: Stage, clients: number, slowMs?: number): Promise<Subscribed[]> {
+  const wanted = { interface: 'shipper', action: 'order.paid', folder: '/crowd', answers: [200], clients } as const;
+  const each = { ...wanted, ...(slowMs !== undefined && { slowMs }) };
+  return Promise.all(Array.from({ length: ACCOUNTS }, () => subscribed(stage, each)));
+}
+
+/** Deliveries that a router has sent on for their first attempt, and in how many messages, since it began. */
+export async function bundledBy({ spec }: SupervisedProcess): Promise<{ deliveries: number; messages: number }> {
+  const figures = await readFigures(spec.health ?? '');
+  const sumOf = (metric: string) => figures?.sumOf(metric) ?? 0;
+  return { deliveries: sumOf('waybell_bundled_deliveries_total'), messages: sumOf('waybell_bundles_total') };
+}
