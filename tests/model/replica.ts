@@ -73,7 +73,7 @@ function isAsked(effect: Effect<Delivery>): effect is Asked {
 function copied(state: State<Delivery>): State<Delivery> {
   return {
     ...state,
-    sources: new Map([...state.sources].map(([id, source]) => [id, { ...source }])),
+    sources: new Map([...state.sources].map(([id, source]) => [id, { ...source, back: [...source.back] }])),
     members: new Map([...state.members].map(([id, member]) => [id, { ...member }])),
     keys: new Map(state.keys),
     waiting: new Set(state.waiting),
