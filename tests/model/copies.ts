@@ -32,10 +32,18 @@ export const attemptOf = remembering((message: Message): { delivery: DeliveryNam
 });
 
 /** What a process takes it for. */
-export const messagesOf = remembering((message: Message): readonly Message[] => openBundle(message));
+export function messagesOf(message: Message): readonly Message[] {
+  return isBundle(message) ? opened(message) : [message];
+}
+
+const opened = remembering(openBundle);
 
 /** Every delivery that is in it. */
-export const membersOf = remembering((message: Message): readonly Message[] => readMembers(message) ?? [message]);
+export function membersOf(message: Message): readonly Message[] {
+  return isBundle(message) ? membersIn(message) : [message];
+}
+
+const membersIn = remembering((message: Message) => readMembers(message) ?? []);
 
 /** Whether the broker has it, were its process gone. */
 export const isOfBroker = ({ row, kept }: Copy): boolean => row === undefined && kept === undefined;

@@ -1,5 +1,6 @@
 /** First attempts that came in a bundle and take long: kept in Postgres, so that their bundle can go. */
 import { publishKept, type Delivery } from '@waybell/line/delivery';
+import { isBundle } from '@waybell/line/bundle';
 import type { Message, Publication } from '@waybell/line/messages';
 import { attemptOf, nameOf, nameOfGuid } from './copies.ts';
 import { remembering } from './remembering.ts';
@@ -16,14 +17,13 @@ export function openMoves(place: Place): Move[] {
 function slow({ setting, replica, ...place }: Place): Move[] {
   if (!setting.isSlow) return [];
   const rules = setting.deliverer.rules;
-  return [...replica.held].flatMap(([source]) => {
-    const members = [...replica.state.members.values()].filter((member) => member.source === source);
-    const isBundle = source > 0 && (replica.state.sources.get(source)?.size ?? 0) > 1;
-    if (!isBundle || !members.some(({ isRunning, isLeaseAsked }) => isRunning && !isLeaseAsked)) return [];
-    const to = () => {
-      const told = hear(replica, [{ kind: 'slow', sources: new Set([source]) }], rules);
-      return replaced({ setting, replica, ...place }, told);
-    };
+  return [...replica.held].flatMap(([source, { message }]) => {
+    if (!isBundle(message)) return [];
+    const told = hear(replica, [{ kind: 'slow', sources: new Set([source]) }], rules);
+    const asked = told.inFlight.slice(replica.inFlight.length);
+    // Of one alone, so that there is less to look at: what is kept is a matter of each by itself.
+    if (asked.map((each) => each.kind === 'lease' && nameOf(each)).join() !== 'attempt 1 of A') return [];
+    const to = () => replaced({ setting, replica, ...place }, told);
     return [{ label: `a bundle is in the hands of ${place.name} for long`, to }];
   });
 }

@@ -5,7 +5,6 @@ import type { Mark } from '@waybell/line/once';
 import { copyKey, messageKey, storedOf } from './copies.ts';
 import { openKey } from './open.ts';
 import { rowKey } from './parked.ts';
-import { remembering } from './remembering.ts';
 import type { Replica } from './replica.ts';
 import type { World } from './world.ts';
 
@@ -28,7 +27,7 @@ function goneKey({ held, sent }: Replica, open: readonly Message[]): string {
   return gone.length === 0 ? '' : ` without ${gone.map(openKey).join()}`;
 }
 
-const replicaKey = remembering(({ state, held, inFlight, sent, own, done }: Replica): string => {
+function replicaKey({ state, held, inFlight, sent, own, done }: Replica): string {
   const works = new Works();
   for (const member of state.members.values()) works.of(member.id, memberKey(member));
   withPlaces([...state.members.values()], works);
@@ -46,27 +45,30 @@ const replicaKey = remembering(({ state, held, inFlight, sent, own, done }: Repl
     else if ('source' in asked) sources.of(asked.source, asked.kind);
   }
   // A member is part of its source's.
-  for (const { id, source } of state.members.values()) sources.of(source, `(${works.take(id)})`);
+  const members = [...state.members.values()].map(({ id, source }) => ({ source, work: works.take(id) }));
+  for (const { source, work } of members.toSorted(byWork)) sources.of(source, `(${work})`);
   const others = [...sent.map((row) => `sent ${openKey(row)}`), ...own.map(markKey)].toSorted();
   return [state.outage, ...works.all(), ...sources.all(), ...others].join('+');
-});
+}
 
-/** What there is of each, in no order. */
+const byWork = (one: { work: string }, other: { work: string }) => (one.work < other.work ? -1 : 1);
+
+/** What there is of each. */
 class Works {
-  readonly #all = new Map<number, string[]>();
+  readonly #all = new Map<number, string>();
 
   of(id: number, what: string): void {
-    this.#all.set(id, [...(this.#all.get(id) ?? []), what]);
+    this.#all.set(id, `${this.#all.get(id) ?? ''} ${what}`);
   }
 
   take(id: number): string {
-    const taken = this.#all.get(id) ?? [];
+    const taken = this.#all.get(id) ?? '';
     this.#all.delete(id);
-    return taken.toSorted().join(' ');
+    return taken;
   }
 
   all(): string[] {
-    return [...this.#all.keys()].map((id) => this.take(id)).toSorted();
+    return [...this.#all.values()].toSorted();
   }
 }
 
