@@ -1,4 +1,5 @@
 import { publishOptions, readMessage } from '@waybell/line/broker/amqp-message';
+import { isBundle, openBundle, readMembers } from '@waybell/line/bundle';
 import { readDelivery } from '@waybell/line/delivery';
 import type { Door } from '@waybell/line/hand-over/suspicion';
 import { isRejection, type Message, type ParkedFor, type ParkedRow, type Publication } from '@waybell/line/messages';
@@ -7,10 +8,12 @@ import type { Outcome } from '@waybell/line/outcomes';
 import * as line from '@waybell/line/topology';
 import { remembering } from './remembering.ts';
 
-/** One message of a delivery, in a queue or in hand. There may be several of the same attempt. */
+/** One message of a delivery, or a bundle of them, in a queue or in hand. There may be several of the same attempt. */
 export type Copy = {
   door: Door;
   message: Message;
+  /** It is an open request; late where that is due, and its process does not know. */
+  kept?: 'in time' | 'late';
   /** What it was taken from, and what is still there, where that is no queue. */
   row?: ParkedRow;
 };
@@ -29,7 +32,28 @@ export const attemptOf = remembering((message: Message): { delivery: DeliveryNam
   return { delivery: nameOfGuid(read.guid), attempt: read.attempt, hop: read.hop ?? 0 };
 });
 
+/** What a process takes it for. */
+export function messagesOf(message: Message): readonly Message[] {
+  return isBundle(message) ? opened(message) : [message];
+}
+
+const opened = remembering(openBundle);
+
+/** Every delivery that is in it. */
+export function membersOf(message: Message): readonly Message[] {
+  return isBundle(message) ? membersIn(message) : [message];
+}
+
+const membersIn = remembering((message: Message) => readMembers(message) ?? []);
+
+/** Whether the broker has it, were its process gone. */
+export const isOfBroker = ({ row, kept }: Copy): boolean => row === undefined && kept === undefined;
+
 export function nameOf({ message }: Pick<Copy, 'message'>): string {
+  return membersOf(message).map(nameOfOne).join(' with ');
+}
+
+function nameOfOne(message: Message): string {
   const { delivery, attempt, hop } = attemptOf(message);
   const moved = hop === 0 ? '' : `, moved ${hop} times,`;
   return `attempt ${attempt} of ${delivery}${moved}`;
@@ -40,12 +64,13 @@ export function copyKey({ door, message }: Pick<Copy, 'door' | 'message'>): stri
   return `${door} ${messageKey(message)}`;
 }
 
-const messageKey = remembering((message: Message): string => {
+export const messageKey = remembering((message: Message): string => {
+  if (isBundle(message)) return `(${membersOf(message).map(messageKey).join('&')}) ${message.deliveryCount}`;
   const { delivery, attempt, hop } = attemptOf(message);
-  const { exchange, parked, deliveryCount, failures } = message;
+  const { exchange, parked, deliveryCount, failures, cameBefore } = message;
   // What was moved differs by where it waited.
   const moved = hop === 0 ? '' : `.${hop} ${exchange} ${parked?.why} ${owedKey(parked)}`;
-  return `${delivery}${attempt}${moved} ${deliveryCount} ${failures}`;
+  return `${delivery}${attempt}${moved} ${deliveryCount} ${failures}${cameBefore ? ' before' : ''}`;
 });
 
 /** Which records something parked takes along. */
@@ -55,17 +80,20 @@ export function owedKey({ owed = '' }: Pick<ParkedFor, 'owed'> = {}): string {
 
 /** Beyond this nothing depends on how often the broker took a copy back. */
 const COUNTED_DELIVERIES = 3;
+/** Of a bundle. */
+const COUNTED_BUNDLES = 6;
 
 /** As it is in its queue again. */
 export const takenBack = remembering(({ door, message }: Copy): Copy => {
-  return { door, message: { ...message, deliveryCount: Math.min(message.deliveryCount + 1, COUNTED_DELIVERIES) } };
+  const most = isBundle(message) ? COUNTED_BUNDLES : COUNTED_DELIVERIES;
+  return { door, message: { ...message, deliveryCount: Math.min(message.deliveryCount + 1, most) } };
 });
 
 type Stored = { copies: Copy[]; records: string[] };
 
 /** What there is in queues because of a publication: a copy, or, for good, what is on record. */
 export const storedOf = remembering((publication: Publication): Stored => {
-  const { exchange, routingKey, type = '', body, messageId } = publication;
+  const { exchange, routingKey, type = '', body } = publication;
   const bringing = (door: Door, to = publication) => ({ copies: [{ door, message: arrived(to) }], records: [] });
   switch (exchange) {
     case line.deliveriesExchange:
@@ -82,11 +110,13 @@ export const storedOf = remembering((publication: Publication): Stored => {
     case line.endsExchange:
       return { copies: [], records: [] };
     case line.rejectedExchange:
-      return { copies: [], records: [`${nameOfGuid(messageId)} in the rejected queue`] };
+      return { copies: [], records: membersOf(arrived(publication)).map(inRejectedQueue) };
     default:
       throw new Error(`nothing is said of exchange ${exchange}`);
   }
 });
+
+const inRejectedQueue = ({ messageId }: Message) => `${nameOfGuid(messageId)} in the rejected queue`;
 
 /** Of a record, what laws rest on: that there is one of the attempt, and whether it is an end, and a rejection. */
 function toldBy(outcome: Outcome): string[] {

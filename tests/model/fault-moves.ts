@@ -1,8 +1,22 @@
 import { Unroutable } from '@waybell/line/broker/unconfirmed-messages';
-import { attemptOf, distinct, nameOf, nameOfGuid, type Copy } from './copies.ts';
-import { cutOff, NEW_REPLICA, type Asked } from './replica.ts';
-import type { FaultKind, Setting } from './setting.ts';
-import { answered, asking, backInQueues, orphaned, parking, placesIn, replaced, storing, subjectOf } from './world.ts';
+import { isBundle } from '@waybell/line/bundle';
+import { attemptOf, distinct, isOfBroker, nameOf, nameOfGuid, type Copy } from './copies.ts';
+import { fault, type Fault } from './fault.ts';
+import { leaseFailures, openFaults } from './open-faults.ts';
+import { cutOff, isIdle, NEW_REPLICA, type Asked } from './replica.ts';
+import type { Setting } from './setting.ts';
+import {
+  answered,
+  asking,
+  backInQueues,
+  orphaned,
+  parking,
+  placesIn,
+  remembered,
+  replaced,
+  storing,
+  subjectOf,
+} from './world.ts';
 import type { Move, Place, World } from './world.ts';
 
 /** What may go wrong next, one fault each. */
@@ -10,6 +24,7 @@ export function faultMoves(world: World, setting: Setting): Move[] {
   const faults = [
     ...placesIn(world, setting).flatMap((place) => [
       ...replicaFaults(place),
+      ...openFaults(place),
       ...place.replica.inFlight.flatMap((asked) => failures(place, asked)),
     ]),
     ...distinct(world.waiting).flatMap((copy) => expiredTwice(world, copy)),
@@ -23,17 +38,12 @@ export function faultMoves(world: World, setting: Setting): Move[] {
     .map(({ label, to }) => ({ label: `FAULT: ${label}`, to: () => ({ ...to(), faults: world.faults + 1 }) }));
 }
 
-type Fault = Move & { kind: FaultKind };
-
-const fault = (kind: FaultKind, label: string, to: () => World): Fault => ({ kind, label, to });
-
 function replicaFaults(place: Place): Fault[] {
   const { world, replica, name, setting } = place;
-  const { held, inFlight } = replica;
-  if (held.size + inFlight.length === 0) return [];
+  if (isIdle(replica) && replica.own.length === 0) return [];
   const cut = () => {
-    const left = cutOff(replica, ({ row }) => row === undefined, setting.deliverer.rules);
-    return replaced(place, left, backInQueues(world, held.values()));
+    const left = cutOff(replica, isOfBroker, setting.deliverer.rules);
+    return replaced(place, left, backInQueues(world, replica.held.values()));
   };
   return [fault('crash', `${name} dies`, () => dead(place)), fault('cut', `the connection of ${name} breaks`, cut)];
 }
@@ -50,7 +60,8 @@ function failures(place: Place, asked: Asked): Fault[] {
   const what = subjectOf(place, asked);
   switch (asked.kind) {
     case 'recall': {
-      const to = () => answered(place, asked, [{ kind: 'recalled', member: asked.member, known: undefined }]);
+      const known = place.replica.own.find(({ key }) => key === asked.key)?.fingerprint;
+      const to = () => answered(place, asked, [{ kind: 'recalled', member: asked.member, known }]);
       return [fault('redis away', `Redis does not tell ${name} of ${what}`, to)];
     }
     case 'run':
@@ -69,9 +80,10 @@ function failures(place: Place, asked: Asked): Fault[] {
     case 'park':
       return parkFailures(place, asked, what);
     case 'remember': {
-      const to = () => answered(place, asked, [{ kind: 'remembered', member: asked.member }]);
-      return [fault('redis away', `Redis does not take ${what} from ${name}`, to)];
+      return [fault('redis away', `Redis does not take ${what} from ${name}`, () => remembered(place, asked))];
     }
+    case 'lease':
+      return leaseFailures(place, asked, what);
     case 'acknowledge':
     case 'give back':
       return [];
@@ -113,7 +125,7 @@ function handlerFailures(place: Place, asked: Asked<'run'>, what: string): Fault
 
 /** A retry that came back from its delay queue did so twice. */
 function expiredTwice(world: World, { door, message }: Copy): Fault[] {
-  if (door !== 'queue' || attemptOf(message).attempt === 1) return [];
+  if (door !== 'queue' || isBundle(message) || attemptOf(message).attempt === 1) return [];
   const waiting = [...world.waiting, { door, message: { ...message, deliveryCount: 0 } }];
   return [fault('expired twice', `${nameOf({ message })} comes due twice`, () => ({ ...world, waiting }))];
 }

@@ -5,7 +5,7 @@ import { EVERY_FAULT, EVERY_FAULT_OF_PARKING, exploreRow, type Row } from './row
 
 const EVERYTHING = [...EVERY_FAULT, ...EVERY_FAULT_OF_PARKING];
 const ANY = ['delivered', 'failed', 'full', 'blocked'] as const;
-const KILLER = { faults: 7, answers: ['delivered'], isRejectable: true } as const;
+const KILLER = { faults: 7, answers: ['delivered'], rejectable: ['A'] } as const;
 /** Of what may be parked: it is, or it arrives. */
 const PARKED = { parks: 1, answers: ['delivered', 'full'] } as const;
 

@@ -1,4 +1,4 @@
-import { attemptOf, DELIVERIES, type DeliveryName } from './copies.ts';
+import { attemptOf, DELIVERIES, isOfBroker, membersOf, type DeliveryName } from './copies.ts';
 import { copyOf } from './parked.ts';
 import { isIdle, type Replica } from './replica.ts';
 import type { World } from './world.ts';
@@ -10,20 +10,22 @@ export type Limits = {
   requests: number;
   /** Copies of one attempt on the line at the same time. */
   copies: number;
-  /** Whether there is reason to reject the first delivery; there never is for another. */
-  isRejectable: boolean;
+  /** Those that there is reason to reject. */
+  rejectable: readonly DeliveryName[];
 };
 
 const SUSPECT_DELIVERIES = 3;
 
 /** Whether nothing is on the line any more. */
-export function isAtRest({ waiting, parked, replicas }: World): boolean {
-  return waiting.length + parked.length === 0 && replicas.every(isIdle);
+export function isAtRest({ waiting, parked, open, replicas }: World): boolean {
+  return waiting.length + parked.length + open.length === 0 && replicas.every(isIdle);
 }
 
 /** The first law that does not hold here, in words; undefined where all do. */
 export function brokenLaw(world: World, limits: Limits): string | undefined {
   if (world.replicas.some(isHandlingSuspects)) return `handled after ${SUSPECT_DELIVERIES} deliveries`;
+  if (world.replicas.some(({ hasGivenBackDone }) => hasGivenBackDone))
+    return 'given back with a member that is done with';
   const isResting = isAtRest(world);
   for (const delivery of deliveriesOf(world)) {
     const broken = brokenFor(world, delivery, limits) ?? (isResting ? incomplete(world, delivery) : undefined);
@@ -43,8 +45,7 @@ function brokenFor(world: World, delivery: DeliveryName, limits: Limits): string
   if (attempts.some((attempt) => attempt > limits.retries + 1)) return 'an attempt beyond the schedule';
   if (requests > limits.requests) return `more than ${limits.requests} requests`;
   if (copies > limits.copies) return `more than ${limits.copies} copies of one attempt`;
-  const isRejectable = limits.isRejectable && delivery === 'A';
-  return (isRejected || isSetAside) && !isRejectable ? 'rejected without reason' : undefined;
+  return (isRejected || isSetAside) && !limits.rejectable.includes(delivery) ? 'rejected without reason' : undefined;
 }
 
 function isHandlingSuspects({ state }: Replica): boolean {
@@ -57,9 +58,12 @@ export function figures(
   world: World,
   delivery: DeliveryName,
 ): { attempts: number[]; copies: number; requests: number } {
-  const inHand = world.replicas.flatMap(({ held }) => [...held.values()]).filter(({ row }) => row === undefined);
-  const all = [...world.waiting, ...inHand, ...world.parked.map((row) => copyOf(row, 0))];
-  const own = all.map(({ message }) => attemptOf(message)).filter((each) => each.delivery === delivery);
+  const inHand = world.replicas.flatMap(({ held }) => [...held.values()]).filter(isOfBroker);
+  const all = [...world.waiting, ...inHand, ...world.parked.map((row) => copyOf(row, 0))].map(({ message }) => message);
+  const own = [...all, ...world.open]
+    .flatMap((message) => membersOf(message))
+    .map(attemptOf)
+    .filter((each) => each.delivery === delivery);
   const attempts = own.map(({ attempt }) => attempt);
   const byAttempt = Map.groupBy(attempts, (attempt) => attempt);
   return {

@@ -1,11 +1,12 @@
 import type { Delivery } from '@waybell/line/delivery';
 import { distinct, nameOf, type Copy } from './copies.ts';
 import type { AnswerKind } from './deliverer.ts';
+import { isAtWork, keeping, openMoves, withoutOpen } from './open.ts';
 import { copyOf, isAmong, withoutRow } from './parked.ts';
 import { hear, take, without, type Asked, type Replica } from './replica.ts';
 import type { Setting } from './setting.ts';
-import { answered, asking, backInQueues, isLate, knowing, parking, placesIn } from './world.ts';
-import { replaced, storing, subjectOf } from './world.ts';
+import { answered, asking, backInQueues, isLate, knowing, parking, placesIn, remembered } from './world.ts';
+import { replaced, storing, subjectOf, withMark } from './world.ts';
 import type { Move, Place, World } from './world.ts';
 
 /** Everything that may happen next while nothing goes wrong. */
@@ -14,6 +15,7 @@ export function regularMoves(world: World, setting: Setting): Move[] {
   return placesIn(world, setting).flatMap((place) => [
     ...waiting.filter((copy) => mayTake(place.replica, copy)).map((copy) => taken(place, copy)),
     ...ownerMoves(place),
+    ...openMoves(place),
     ...place.replica.inFlight.flatMap((asked) => answers(place, asked)),
     ...outageMoves(place),
   ]);
@@ -71,12 +73,12 @@ function outageMoves(place: Place): Move[] {
 
 /** How the world answers what a replica asked for. */
 function answers(place: Place, asked: Asked): Move[] {
-  const { world, name, setting } = place;
+  const { world, replica, name, setting } = place;
   const what = subjectOf(place, asked);
   switch (asked.kind) {
     case 'recall': {
       const { member, key } = asked;
-      const known = world.remembered.find((mark) => mark.key === key)?.fingerprint;
+      const known = [...world.remembered, ...replica.own].find((mark) => mark.key === key)?.fingerprint;
       const label = `${name} ${known === undefined ? 'does not know' : 'recognises'} ${what}`;
       return [{ label, to: () => answered(place, asked, [{ kind: 'recalled', member, known }]) }];
     }
@@ -94,11 +96,11 @@ function answers(place: Place, asked: Asked): Move[] {
       return [{ label: `${name} parks ${what}`, to }];
     }
     case 'remember': {
-      const { member, mark } = asked;
-      const remembered = [...world.remembered.filter(({ key }) => key !== mark.key), mark];
-      const to = () => answered(place, asked, [{ kind: 'remembered', member }], { remembered });
+      const to = () => remembered(place, asked, { remembered: withMark(world.remembered, asked.mark) });
       return [{ label: `${name} remembers ${what}`, to }];
     }
+    case 'lease':
+      return [{ label: `${name} keeps ${what} elsewhere`, to: () => keeping(place, asked) }];
     case 'acknowledge':
       return [{ label: `${name} acknowledges ${what}`, to: () => released(place, asked) }];
     case 'give back':
@@ -107,8 +109,8 @@ function answers(place: Place, asked: Asked): Move[] {
 }
 
 /** How handling it may go: what is parked already is not handled. */
-function answersTo({ parked }: World, delivery: Delivery, { answers: all, parks }: Setting): AnswerKind[] {
-  if (delivery.mayBeParked && isAmong(parked, delivery)) return ['parked already'];
+function answersTo({ parked, open }: World, delivery: Delivery, { answers: all, parks }: Setting): AnswerKind[] {
+  if (delivery.mayBeParked && (isAmong(parked, delivery) || isAtWork(open, delivery))) return ['parked already'];
   const isMoved = (delivery.hop ?? 0) >= parks;
   return all.filter((answer) => !isMoved || (answer !== 'full' && answer !== 'blocked'));
 }
@@ -136,6 +138,7 @@ function released(place: Place, asked: Asked<'acknowledge' | 'give back'>): Worl
 /** A row stays where it is until its source is acknowledged. */
 function releasing(world: World, kind: 'acknowledge' | 'give back', copy: Copy): Partial<World> {
   if (kind === 'give back') return backInQueues(world, [copy]);
+  if (copy.kept !== undefined) return { open: withoutOpen(world, copy.message) };
   if (copy.row === undefined) return {};
   return { parked: withoutRow(world.parked, copy.row), deaths: 0 };
 }

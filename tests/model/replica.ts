@@ -1,7 +1,9 @@
 import type { Delivery } from '@waybell/line/delivery';
 import { step } from '@waybell/line/hand-over/hand-over';
 import { emptyState, type Effect, type Input, type Rules, type State } from '@waybell/line/hand-over/state';
-import type { Copy } from './copies.ts';
+import type { Message } from '@waybell/line/messages';
+import type { Mark } from '@waybell/line/once';
+import { messagesOf, type Copy } from './copies.ts';
 
 /** One deliverer: the hand-over as it is in the product, and what it asked for that is not done yet. */
 export type Replica = {
@@ -9,38 +11,60 @@ export type Replica = {
   /** What the broker takes to be in its hands, and rows that it took, by source. */
   held: ReadonlyMap<number, Copy>;
   inFlight: readonly Asked[];
+  /** Open requests of others that it sent to their queue, and has yet to remove. */
+  sent: readonly Message[];
+  /** What it remembered itself. */
+  own: readonly Mark[];
+  /** Sources with a member that was handled. */
+  done: ReadonlySet<number>;
+  /** It gave one of these back. */
+  hasGivenBackDone: boolean;
 };
 
-const ASKED = ['recall', 'run', 'publish', 'park', 'remember', 'acknowledge', 'give back'] as const;
+const ASKED = ['recall', 'run', 'publish', 'park', 'remember', 'lease', 'acknowledge', 'give back'] as const;
 type AskedKind = (typeof ASKED)[number];
 export type Asked<K extends AskedKind = AskedKind> = Effect<Delivery> & { kind: K };
 
-export const NEW_REPLICA: Replica = { state: { ...emptyState(), broker: 'writable' }, held: new Map(), inFlight: [] };
+export const NEW_REPLICA: Replica = {
+  state: { ...emptyState(), broker: 'writable' },
+  held: new Map(),
+  inFlight: [],
+  sent: [],
+  own: [],
+  done: new Set(),
+  hasGivenBackDone: false,
+};
 
-export function isIdle({ state, held, inFlight }: Replica): boolean {
-  return state.sources.size + held.size + inFlight.length === 0;
+export function isIdle({ state, held, inFlight, sent }: Replica): boolean {
+  return state.sources.size + held.size + inFlight.length + sent.length === 0;
 }
 
 /** The replica once it has heard all that. Records leave at once. */
 export function hear(replica: Replica, inputs: readonly Input[], rules: Rules<Delivery>): Replica {
   const state = copied(replica.state);
   const inFlight = [...replica.inFlight];
+  const done = new Set(replica.done);
+  let { hasGivenBackDone } = replica;
   const heard = [...inputs];
   // It grows meanwhile.
   for (const input of heard) {
     for (const effect of step(state, input, rules)) {
       if (effect.kind === 'flush later') heard.push({ kind: 'flush due' });
       else if (isAsked(effect)) inFlight.push(effect);
+      if (effect.kind === 'tell' && effect.news.kind === 'handled') done.add(effect.news.member.source);
+      hasGivenBackDone ||= effect.kind === 'give back' && done.has(effect.source);
     }
   }
-  return { ...replica, state, inFlight };
+  for (const source of done) if (!state.sources.has(source)) done.delete(source);
+  return { ...replica, state, inFlight, done, hasGivenBackDone };
 }
 
-/** The replica with a copy in its hands. The source has the number that its only member will have. */
+/** The replica with a copy in its hands. */
 export function take(replica: Replica, copy: Copy, rules: Rules<Delivery>): Replica {
   const source = replica.state.lastId + 1;
   const held = new Map([...replica.held, [source, copy]]);
-  return hear({ ...replica, held }, [{ kind: 'came', source, door: copy.door, messages: [copy.message] }], rules);
+  const { door, message } = copy;
+  return hear({ ...replica, held }, [{ kind: 'came', source, door, messages: messagesOf(message) }], rules);
 }
 
 export function without(replica: Replica, source: number): Replica {
@@ -73,7 +97,7 @@ function isAsked(effect: Effect<Delivery>): effect is Asked {
 function copied(state: State<Delivery>): State<Delivery> {
   return {
     ...state,
-    sources: new Map([...state.sources].map(([id, source]) => [id, { ...source }])),
+    sources: new Map([...state.sources].map(([id, source]) => [id, { ...source, back: [...source.back] }])),
     members: new Map([...state.members].map(([id, member]) => [id, { ...member }])),
     keys: new Map(state.keys),
     waiting: new Set(state.waiting),

@@ -1,3 +1,4 @@
+import type { DeliveryName } from './copies.ts';
 import { explore, type Exploration } from './explore.ts';
 import { readDeliverer, type AnswerKind } from './deliverer.ts';
 import type { FaultKind } from './setting.ts';
@@ -8,11 +9,13 @@ export type Row = {
   retries?: number;
   parks?: number;
   replicas?: number;
+  isBundled?: boolean;
+  isSlow?: boolean;
   isBesideSuspects?: boolean;
   faults: number;
   kinds: readonly FaultKind[];
   answers?: readonly AnswerKind[];
-  isRejectable?: boolean;
+  rejectable?: readonly DeliveryName[];
   requests: number;
   copies: number;
 };
@@ -25,10 +28,11 @@ export const EVERY_FAULT: readonly FaultKind[] = [
 export const EVERY_FAULT_OF_PARKING: readonly FaultKind[] = ['lease lost', 'postgres away', 'commit unheard'];
 
 export async function exploreRow(row: Row): Promise<Exploration> {
-  const { deliveries = 1, retries = 1, replicas = 1, answers = ['delivered', 'failed'], isRejectable = false } = row;
-  const { parks = 0 } = row;
-  const { isBesideSuspects = false, kinds: faultKinds, faults: faultLimit } = row;
+  const { deliveries = 1, retries = 1, replicas = 1, answers = ['delivered', 'failed'], rejectable = [] } = row;
+  const { parks = 0, isBundled = false, isSlow = false, isBesideSuspects = false } = row;
+  const { kinds: faultKinds, faults: faultLimit } = row;
   const deliverer = await readDeliverer({ retries, parks });
-  const setting = { deliverer, deliveries, replicas, isBesideSuspects, parks, answers, faultKinds, faultLimit };
-  return explore(setting, { retries, requests: row.requests, copies: row.copies, isRejectable });
+  const who = { deliverer, deliveries, replicas, isBundled, isSlow, isBesideSuspects };
+  const setting = { ...who, parks, answers, faultKinds, faultLimit };
+  return explore(setting, { retries, requests: row.requests, copies: row.copies, rejectable });
 }

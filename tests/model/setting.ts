@@ -5,6 +5,10 @@ export type Setting = {
   deliverer: Deliverer;
   deliveries: number;
   replicas: number;
+  /** All deliveries come in one bundle. */
+  isBundled: boolean;
+  /** Attempts in a bundle may take so long that they are kept somewhere else. */
+  isSlow: boolean;
   /** Every delivery but the first is a suspect at the start. */
   isBesideSuspects: boolean;
   /** How often an attempt may be moved to where it waits. */
@@ -33,9 +37,11 @@ export type FaultKind =
   | 'expired twice'
   /** The lease of who owns what is parked is over, and it does not know yet. */
   | 'lease lost'
-  /** One insert fails. */
+  /** An open request is due, and sent by others, and its process does not know yet. */
+  | 'late'
+  /** One insert or removal fails. */
   | 'postgres away'
-  /** What was parked is there, and nobody was told. */
+  /** What was to be kept there is there, and nobody was told. */
   | 'commit unheard'
   /** One call of Redis fails. */
   | 'redis away'

@@ -1,34 +1,75 @@
 import type { Delivery } from '@waybell/line/delivery';
-import type { Member, Sending } from '@waybell/line/hand-over/state';
-import { copyKey, storedOf } from './copies.ts';
+import type { Member, Sending, Source } from '@waybell/line/hand-over/state';
+import type { Message } from '@waybell/line/messages';
+import type { Mark } from '@waybell/line/once';
+import { copyKey, messageKey, storedOf } from './copies.ts';
+import { openKey } from './open.ts';
 import { rowKey } from './parked.ts';
 import type { Replica } from './replica.ts';
 import type { World } from './world.ts';
 
 /** The same for worlds in which the same can happen: no ids, no delays, no order of replicas. Counts are not in it. */
-export function worldKey({ waiting, parked, owner, deaths, remembered, records, replicas }: World): string {
-  const known = remembered.map(({ key, fingerprint }) => `${key} ${fingerprint}`);
-  const doing = replicas.map((replica, index) => replicaKey(replica) + (index === owner ? ' owns' : ''));
-  const keys = [waiting.map(copyKey), parked.map(rowKey), [String(deaths)], known, records, doing];
+export function worldKey({ waiting, parked, owner, deaths, open, remembered, records, replicas }: World): string {
+  const doing = replicas.map((replica, index) => {
+    return replicaKey(replica) + goneKey(replica, open) + (index === owner ? ' owns' : '');
+  });
+  const rows = [...parked.map(rowKey), ...open.map(openKey)];
+  const keys = [waiting.map(copyKey), rows, [String(deaths)], remembered.map(markKey), records, doing];
   return keys.map((some) => some.toSorted().join()).join('|');
 }
 
-function replicaKey({ state, held, inFlight }: Replica): string {
-  // By the number that a source and its only member share.
-  const works = new Map<number, string>();
-  const add = (id: number, what: string) => works.set(id, `${works.get(id) ?? ''} ${what}`);
-  for (const [id, copy] of held) add(id, `held ${copyKey(copy)}`);
-  for (const member of state.members.values()) add(member.id, memberKey(member));
-  for (const id of state.waiting) add(id, 'waits');
+const markKey = ({ key, fingerprint }: Mark) => `${key} ${fingerprint}`;
+
+/** Those of its open requests that somebody else has removed. */
+function goneKey({ held, sent }: Replica, open: readonly Message[]): string {
+  const kept = [...held.values()].flatMap((copy) => (copy.kept === undefined ? [] : [copy.message]));
+  const gone = [...kept, ...sent].filter((row) => !open.includes(row));
+  return gone.length === 0 ? '' : ` without ${gone.map(openKey).join()}`;
+}
+
+function replicaKey({ state, held, inFlight, sent, own, done }: Replica): string {
+  const works = new Works();
+  for (const member of state.members.values()) works.of(member.id, memberKey(member));
+  withPlaces([...state.members.values()], works);
+  for (const id of state.waiting) works.of(id, 'waits');
   for (const { what, shares } of state.sendings.values()) {
-    for (const { member } of shares) add(member, `sends ${sentKey(what)}`);
+    for (const { member } of shares) works.of(member, `sends ${sentKey(what)}`);
   }
+  const sources = new Works();
+  for (const [id, copy] of held) sources.of(id, `held ${copyKey(copy)} ${copy.kept ?? ''}`);
+  for (const source of state.sources.values()) sources.of(source.id, sourceKey(source));
+  for (const id of done) sources.of(id, 'done');
   for (const asked of inFlight) {
-    if ('member' in asked) add(asked.member, asked.kind);
-    else if ('source' in asked) add(asked.source, asked.kind);
+    if (asked.kind === 'lease') works.of(asked.member, `lease ${messageKey(asked.message)}`);
+    else if ('member' in asked) works.of(asked.member, asked.kind);
+    else if ('source' in asked) sources.of(asked.source, asked.kind);
   }
-  withTwins([...state.members.values()], works);
-  return `${state.outage}${[...works.values()].toSorted().join('+')}`;
+  // A member is part of its source's.
+  const members = [...state.members.values()].map(({ id, source }) => ({ source, work: works.take(id) }));
+  for (const { source, work } of members.toSorted(byWork)) sources.of(source, `(${work})`);
+  const others = [...sent.map((row) => `sent ${openKey(row)}`), ...own.map(markKey)].toSorted();
+  return [state.outage, ...works.all(), ...sources.all(), ...others].join('+');
+}
+
+const byWork = (one: { work: string }, other: { work: string }) => (one.work < other.work ? -1 : 1);
+
+/** What there is of each. */
+class Works {
+  readonly #all = new Map<number, string>();
+
+  of(id: number, what: string): void {
+    this.#all.set(id, `${this.#all.get(id) ?? ''} ${what}`);
+  }
+
+  take(id: number): string {
+    const taken = this.#all.get(id) ?? '';
+    this.#all.delete(id);
+    return taken;
+  }
+
+  all(): string[] {
+    return [...this.#all.values()].toSorted();
+  }
 }
 
 function sentKey(what: Sending['what']): string {
@@ -37,17 +78,25 @@ function sentKey(what: Sending['what']): string {
   return [...copies.map(copyKey), ...records].join('&');
 }
 
-function memberKey(member: Member<Delivery>): string {
-  const { purpose, isWorthRemembering, isAbandoned, failure } = member;
-  const marks = [isWorthRemembering && 'new', isAbandoned && 'abandoned', failure && 'failed'].filter(Boolean);
-  return `${copyKey(member)} ${purpose} ${marks.join(' ')}`;
+/** What is done with in it differs only where it came with several. */
+function sourceKey({ size, open, back, isPartlyDone }: Source): string {
+  const isOne = size === 1 && !isPartlyDone;
+  return isOne ? '' : `${size - open} ${back.map(messageKey).toSorted().join()} ${isPartlyDone}`;
 }
 
-/** A twin waits behind the one that has its key, and is younger: it becomes part of that one's. */
-function withTwins(members: readonly Member<Delivery>[], works: Map<number, string>): void {
-  for (const { id, twin } of members.toReversed()) {
-    if (twin === undefined) continue;
-    works.set(id, `${works.get(id)} before (${works.get(twin)})`);
-    works.delete(twin);
+function memberKey(member: Member<Delivery>): string {
+  const { purpose, isWorthRemembering, isAbandoned, isLeaseAsked, failure } = member;
+  const marks = [isWorthRemembering && 'new', isAbandoned && 'abandoned', isLeaseAsked && 'slow', failure && 'failed'];
+  return `${copyKey(member)} ${purpose} ${marks.filter(Boolean).join(' ')}`;
+}
+
+/** A twin waits behind the one that has its key, and is younger. */
+function withPlaces(members: readonly Member<Delivery>[], works: Works): void {
+  const places = new Map<number, number>();
+  for (const { id, twin } of members) {
+    const place = places.get(id) ?? 0;
+    if (twin === undefined && place === 0) continue;
+    works.of(id, `place ${place}`);
+    if (twin !== undefined) places.set(twin, place + 1);
   }
 }

@@ -1,9 +1,10 @@
 import { publishDelivery, type Delivery } from '@waybell/line/delivery';
 import { publishSuspect } from '@waybell/line/hand-over/aside';
 import type { Input } from '@waybell/line/hand-over/state';
-import type { Parked, ParkedRow, Publication } from '@waybell/line/messages';
+import { bundle } from '@waybell/line/bundle';
+import type { Message, Parked, ParkedRow, Publication } from '@waybell/line/messages';
 import type { Mark } from '@waybell/line/once';
-import { DELIVERIES, nameOf, nameOfGuid, storedOf, takenBack, type Copy } from './copies.ts';
+import { DELIVERIES, isOfBroker, nameOf, nameOfGuid, storedOf, takenBack, type Copy } from './copies.ts';
 import { firstAttempt } from './deliverer.ts';
 import { copyOf, oneMoreDeath, withRow } from './parked.ts';
 import { cutOff, hear, hasRows, NEW_REPLICA, type Asked, type Replica } from './replica.ts';
@@ -20,6 +21,8 @@ export type World = {
   owner?: number | undefined;
   /** Owners that died since a row was deleted last. */
   deaths: number;
+  /** Open requests in Postgres, in hand or not: each is a message as its process had it. */
+  open: readonly Message[];
   /** In Redis. */
   remembered: readonly Mark[];
   /** What is safely recorded. */
@@ -37,11 +40,16 @@ export type Move = {
   isQuiet?: boolean;
 };
 
-/** Each delivery on its way to its first attempt, and those after the first already suspects where the setting says so. */
-export function start({ deliveries, replicas, isBesideSuspects, deliverer }: Setting): World {
+/**
+ * Each delivery on its way to its first attempt, all in one bundle or each by itself, and those after the first already
+ * suspects where the setting says so.
+ */
+export function start({ deliveries, replicas, isBundled, isBesideSuspects, deliverer }: Setting): World {
   const names = DELIVERIES.slice(0, deliveries);
-  const waiting = names.flatMap((name, place) => {
-    const { copies } = storedOf(publishDelivery(firstAttempt(name)));
+  const first = names.map((name) => ({ publication: publishDelivery(firstAttempt(name)) }));
+  const sent = isBundled ? bundle(first) : first;
+  const waiting = sent.flatMap(({ publication }, place) => {
+    const { copies } = storedOf(publication);
     if (!isBesideSuspects || place === 0) return copies;
     return copies.flatMap(({ message }) => storedOf(publishSuspect(message, deliverer.rules.name, 0)).copies);
   });
@@ -50,6 +58,7 @@ export function start({ deliveries, replicas, isBesideSuspects, deliverer }: Set
     replicas: Array.from({ length: replicas }, () => NEW_REPLICA),
     parked: [],
     deaths: 0,
+    open: [],
     remembered: [],
     records: [],
     requests: Object.fromEntries(names.map((name) => [name, 0])),
@@ -78,6 +87,20 @@ export function answered(place: Place, done: Asked, inputs: readonly Input[], ch
   return replaced(place, hear({ ...replica, inFlight }, inputs, setting.deliverer.rules), change);
 }
 
+/** It has remembered that itself, and whatever else is different. */
+export function remembered(place: Place, asked: Asked<'remember'>, change: Partial<World> = {}): World {
+  const { replica, setting } = place;
+  const { member, mark } = asked;
+  // With what Redis knows all the time, it would be no news.
+  const isOwn = setting.faultKinds.some((kind) => kind === 'redis away' || kind === 'redis forgets');
+  const own = isOwn ? withMark(replica.own, mark) : replica.own;
+  return answered({ ...place, replica: { ...replica, own } }, asked, [{ kind: 'remembered', member }], change);
+}
+
+export function withMark(marks: readonly Mark[], mark: Mark): readonly Mark[] {
+  return [...marks.filter(({ key }) => key !== mark.key), mark];
+}
+
 /** What a publication changes once it is safe in its queues. */
 export function storing({ waiting, records }: World, publication: Publication): Partial<World> {
   const stored = storedOf(publication);
@@ -92,8 +115,7 @@ export function asking({ requests }: World, { guid }: Delivery, more: number): P
 
 /** The broker has taken them back. */
 export function backInQueues({ waiting }: World, copies: Iterable<Copy>): Partial<World> {
-  const sent = [...copies].filter(({ row }) => row === undefined);
-  return { waiting: [...waiting, ...sent.map(takenBack)] };
+  return { waiting: [...waiting, ...[...copies].filter(isOfBroker).map(takenBack)] };
 }
 
 export function parking({ parked }: World, { row }: Parked): Partial<World> {

@@ -76,6 +76,13 @@ describe('a bundle with a member that takes long', () => {
     expect(step.leased('one', 2)).toEqual(['give back 2']);
   });
 
+  test('stays if it came before: what keeps it would be taken for what another process keeps', () => {
+    const step = new ToldStep();
+    step.came(1, ['one', 'two'], { deliveryCount: 1 });
+    expect(step.recalled('one', false)).toEqual(['run one']);
+    expect(step.slow(1)).toEqual([]);
+  });
+
   test('goes back to where it is kept if it cannot go on', () => {
     const step = new ToldStep();
     step.take(1, 'one', 'two');

@@ -180,10 +180,11 @@ function cut<M>(turn: Turn<M>, id: number): void {
   for (const member of membersOf(turn, turn.state.waiting)) if (member.source === id) close(turn, member);
 }
 
-/** One that hangs is not to hold up its neighbours' message. */
+/** One that hangs is not to hold up its neighbours' message. What came before would take what keeps it for another's. */
 function slow<M>({ state, effects }: Turn<M>, sources: ReadonlySet<number>): void {
   for (const member of state.members.values()) {
     if (!member.isRunning || member.isLeaseAsked || !sources.has(member.source)) continue;
+    if (member.message.deliveryCount > 0) continue;
     member.isLeaseAsked = true;
     effects.push({ kind: 'lease', member: member.id, message: member.message });
   }
