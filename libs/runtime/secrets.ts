@@ -59,7 +59,8 @@ function decrypt(sealed: Buffer, key: Buffer, boundTo: string): string {
   const tag = sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES);
   const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES });
   decipher.setAAD(Buffer.from(boundTo)).setAuthTag(tag);
-  return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]).toString();
+  const secret = decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES), undefined, 'utf8');
+  return secret + decipher.final('utf8');
 }
 
 function readKey(entry: string): [string, Buffer] {

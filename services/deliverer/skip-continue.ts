@@ -3,6 +3,7 @@ import type { Connector } from './connection.ts';
 
 const CONTINUE = Buffer.from('HTTP/1.1 100');
 const LAST_DIGIT = CONTINUE.length - 1;
+const H = 'H'.charCodeAt(0);
 const NOTHING = Buffer.alloc(0);
 
 /**
@@ -30,8 +31,7 @@ function readContinueAsProcessing(socket: Socket): void {
     for (let at = both.indexOf(CONTINUE); at >= 0; at = both.indexOf(CONTINUE, at + 1)) {
       chunk.write('2', at + LAST_DIGIT - before.length);
     }
-    const end = both.subarray(-LAST_DIGIT);
-    before = end.includes('H') ? end : NOTHING;
+    before = both.indexOf(H, -LAST_DIGIT) === -1 ? NOTHING : both.subarray(-LAST_DIGIT);
     return chunk;
   };
 }
