@@ -96,6 +96,11 @@ describe('a bundle', () => {
     expect(countMembers(arrived(delivery('a')))).toBe(1);
   });
 
+  test('that came before says so of each', () => {
+    expect(openBundle(arrived(twelve(), 1)).map(({ cameBefore }) => cameBefore)).toEqual(Array(12).fill(true));
+    expect(openBundle(arrived(twelve()))[0]).not.toHaveProperty('cameBefore');
+  });
+
   test('that came six times is left as it is, and can still be read', () => {
     const message = arrived(twelve(), 6);
     expect(openBundle(message)).toEqual([message]);

@@ -109,6 +109,7 @@ export function readMembers(message: Message): Message[] | undefined {
     messageId,
     note,
     contentType: MEMBER_CONTENT_TYPE,
+    ...(message.deliveryCount > 0 ? { cameBefore: true } : {}),
     ...(traceparent === undefined ? {} : { traceparent }),
   }));
 }

@@ -109,6 +109,13 @@ describe('a delivery', () => {
     expect(readDelivery({ ...message, deliveryCount: 1 })).toHaveProperty('mayBeParked', true);
   });
 
+  test('may be an open request if it came before in a bundle, and not if it was sent from there', () => {
+    const message = arrived(publishDelivery(aDelivery()));
+    const again = { ...message, deliveryCount: 1 };
+    expect(readDelivery({ ...again, cameBefore: true })).toMatchObject({ mayBeParked: true, mayBeOpen: true });
+    expect(readDelivery(again)).not.toHaveProperty('mayBeOpen');
+  });
+
   test('that was parked and set aside as a suspect is attempted, though its own row may still be there', () => {
     const { row } = park(aDelivery(), { account: ACCOUNT, why: 'full' });
     const { parked: _, ...suspect } = unpark(row, { deliveryCount: 0, isOverLimit: false });

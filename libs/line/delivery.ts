@@ -37,6 +37,8 @@ export type Delivery = {
   parked?: ParkedFor;
   /** The broker had it out before, or it comes from a waiting queue: it may be parked already. */
   mayBeParked?: boolean;
+  /** It came before in a bundle: the process that had it then may have kept it as an open request. */
+  mayBeOpen?: boolean;
   /** The exact bytes to POST. */
   body: Buffer;
   traceparent?: string;
@@ -194,6 +196,7 @@ export function readDelivery(message: Message): Delivery | Rejection {
     ...(hop === undefined ? {} : { hop: Number(hop) }),
     ...(message.parked === undefined ? {} : { parked: message.parked }),
     ...(mayBeParked(message, hop) ? { mayBeParked: true } : {}),
+    ...(message.cameBefore ? { mayBeOpen: true } : {}),
     body: message.body,
     ...(message.traceparent === undefined ? {} : { traceparent: message.traceparent }),
   };

@@ -20,7 +20,7 @@ export type Message = {
   traceparent?: string;
   /** How often the broker took it back from a consumer, 0 for the first delivery. */
   deliveryCount: number;
-  /** It came before, with others in a bundle. */
+  /** It came before, with others in a bundle, and may be with it again. */
   cameBefore?: boolean;
   /** How often its handler threw; counted on the suspects lane only. */
   failures: number;

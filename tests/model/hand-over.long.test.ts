@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { exploreRow, type Row } from './row.ts';
 
+const SLOW = { deliveries: 2, isBundled: true, isSlow: true, answers: ['delivered'] } as const;
 const ARRIVES = { parks: 1, answers: ['delivered', 'full'] } as const;
 
 describe('whatever the interleaving, what is parked is not lost, forked or stuck', () => {
@@ -28,6 +29,14 @@ describe('whatever the interleaving, what is parked is not lost, forked or stuck
         requests: 4,
         copies: 3,
       },
+    ],
+    [
+      'with a member of a bundle that takes long, in processes that die twice',
+      { ...SLOW, faults: 2, kinds: ['crash'], requests: 3, copies: 5 },
+    ],
+    [
+      'with such a member, in a process that dies or comes to it again',
+      { ...SLOW, faults: 2, kinds: ['crash', 'cut'], requests: 3, copies: 5 },
     ],
     ['with owners that die again and again', { ...ARRIVES, faults: 4, kinds: ['crash'], requests: 5, copies: 7 }],
     [

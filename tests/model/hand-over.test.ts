@@ -3,7 +3,11 @@ import { EVERY_FAULT, EVERY_FAULT_OF_PARKING, exploreRow, type Row } from './row
 
 /** What is modelled, and what this shows and does not: docs/decisions/0006-hand-over-model.md. That it can fail: `./waybell test mutants`. */
 
-const EVERYTHING = [...EVERY_FAULT, ...EVERY_FAULT_OF_PARKING];
+const EVERYTHING = [...EVERY_FAULT, ...EVERY_FAULT_OF_PARKING, 'late'] as const;
+const NO_FAULT = { faults: 0, kinds: [] } as const;
+/** Two deliveries in one message. */
+const BUNDLE = { deliveries: 2, isBundled: true, answers: ['delivered'] } as const;
+const SLOW = { ...BUNDLE, isSlow: true } as const;
 const ANY = ['delivered', 'failed', 'full', 'blocked'] as const;
 const KILLER = { faults: 7, answers: ['delivered'], rejectable: ['A'] } as const;
 /** Of what may be parked: it is, or it arrives. */
@@ -38,6 +42,50 @@ describe('whatever the interleaving, nothing is lost, retried beyond its schedul
     [
       'with outages, which get no delivery rejected',
       { faults: 5, kinds: ['throws', 'outage'], answers: ['delivered'], requests: 6, copies: 3 },
+    ],
+  ])('%s', async (_what, row) => {
+    const { counterexample, requests, copies } = await exploreRow(row);
+    expect(counterexample).toBeUndefined();
+    // The bounds are not only kept but reached: a smaller one would not be true.
+    expect({ requests, copies }).toEqual({ requests: row.requests, copies: row.copies });
+  });
+});
+
+describe('whatever the interleaving, the same is true of a bundle', () => {
+  test.each<[string, Row]>([
+    [
+      'without a fault, by two replicas',
+      { ...BUNDLE, answers: ['delivered', 'failed'], replicas: 2, ...NO_FAULT, requests: 2, copies: 1 },
+    ],
+    ['with any one fault', { ...BUNDLE, faults: 1, kinds: EVERY_FAULT, requests: 2, copies: 2 }],
+    [
+      'with a crash while Redis is away',
+      { ...BUNDLE, faults: 2, kinds: ['crash', 'redis away'], requests: 3, copies: 1 },
+    ],
+    [
+      'that comes again while Redis is away, and costs no request',
+      { ...BUNDLE, faults: 2, kinds: ['cut', 'redis away'], requests: 1, copies: 1 },
+    ],
+    ['with outages, one member of it done', { ...BUNDLE, faults: 3, kinds: ['cut', 'outage'], requests: 1, copies: 3 }],
+    [
+      'with a member that kills its process five times, and is not rejected with its neighbour',
+      { ...BUNDLE, faults: 5, kinds: ['kills'], requests: 4, copies: 4 },
+    ],
+    [
+      'with a member that kills its process each time: at six deaths over both, both are rejected',
+      { ...BUNDLE, faults: 10, kinds: ['kills'], rejectable: ['A', 'B'], requests: 4, copies: 4 },
+    ],
+    [
+      'with a member that takes long, and any one fault',
+      { ...SLOW, faults: 1, kinds: EVERYTHING, requests: 2, copies: 5 },
+    ],
+    [
+      'with a member that takes long, and a process that is late',
+      { ...SLOW, replicas: 2, faults: 1, kinds: ['late'], requests: 2, copies: 3 },
+    ],
+    [
+      'with a member that takes long, and comes again',
+      { ...SLOW, faults: 2, kinds: ['cut', 'late'], requests: 1, copies: 3 },
     ],
   ])('%s', async (_what, row) => {
     const { counterexample, requests, copies } = await exploreRow(row);

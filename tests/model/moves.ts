@@ -1,7 +1,7 @@
 import type { Delivery } from '@waybell/line/delivery';
 import { distinct, nameOf, type Copy } from './copies.ts';
 import type { AnswerKind } from './deliverer.ts';
-import { isAtWork, keeping, openMoves, withoutOpen } from './open.ts';
+import { isOpen, keeping, openMoves, withoutOpen } from './open.ts';
 import { copyOf, isAmong, withoutRow } from './parked.ts';
 import { hear, take, without, type Asked, type Replica } from './replica.ts';
 import type { Setting } from './setting.ts';
@@ -110,7 +110,7 @@ function answers(place: Place, asked: Asked): Move[] {
 
 /** How handling it may go: what is parked already is not handled. */
 function answersTo({ parked, open }: World, delivery: Delivery, { answers: all, parks }: Setting): AnswerKind[] {
-  if (delivery.mayBeParked && (isAmong(parked, delivery) || isAtWork(open, delivery))) return ['parked already'];
+  if (delivery.mayBeParked && (isAmong(parked, delivery) || isOpen(open, delivery))) return ['parked already'];
   const isMoved = (delivery.hop ?? 0) >= parks;
   return all.filter((answer) => !isMoved || (answer !== 'full' && answer !== 'blocked'));
 }

@@ -73,8 +73,8 @@ export function dueIn({ open, replicas }: World): Message[] {
 }
 
 /** Whether that attempt is among them. */
-export function isAtWork(open: readonly Message[], { guid, attempt }: Delivery): boolean {
-  return open.some((row) => openKey(row) === `${nameOfGuid(guid)}${attempt}`);
+export function isOpen(open: readonly Message[], { guid, attempt, mayBeOpen = false }: Delivery): boolean {
+  return mayBeOpen && open.some((row) => openKey(row) === `${nameOfGuid(guid)}${attempt}`);
 }
 
 function keptBy({ held }: Pick<Replica, 'held'>): Message[] {

@@ -69,8 +69,8 @@ const kept = () =>
 const never = () => {
   throw new Error('it was cut');
 };
-const isParked = async ({ guid, subscription, createdAt, attempt }: Delivery) =>
-  (await stand.store.has([{ subscription, createdAt, delivery: guid, attempt, hop: 0 }]))[0];
+const isParked = async ({ guid, subscription, createdAt, attempt, mayBeOpen = true }: Delivery) =>
+  (await stand.store.has([{ subscription, createdAt, delivery: guid, attempt, hop: 0, mayBeOpen }]))[0];
 
 test('a request under way is kept until its outcome is safe, and for as long as it may take and half a minute more', async () => {
   await using open = aProcess().open;
@@ -91,6 +91,8 @@ test('one that comes again meanwhile is known to be kept: that attempt of that d
   await open.keep(message, never);
   expect(await isParked(delivery)).toBe(true);
   expect(await isParked({ ...delivery, attempt: 2 })).toBe(false);
+  // Sent from where it is kept, and not removed there yet.
+  expect(await isParked({ ...delivery, mayBeOpen: false })).toBe(false);
   // Sent again by hand.
   expect(await isParked({ ...delivery, createdAt: 2_000 })).toBe(false);
 });

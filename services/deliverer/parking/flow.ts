@@ -66,7 +66,7 @@ export class Flow {
     const { broker, store } = this.#options;
     return {
       enter: (key, wish) => this.endpoints.enter(key, wish),
-      isParked: (delivery) => this.#park.isParked(keyOf(delivery)),
+      isParked: (delivery) => this.#park.isParked({ ...keyOf(delivery), mayBeOpen: delivery.mayBeOpen === true }),
       isHeld: (delivery) => this.#owner?.holds(keyOf(delivery)) === true,
       isBlocked: () => broker.state() === 'blocked',
       // It would be found out at the next probe.

@@ -3,7 +3,7 @@ import type { Parked, ParkReason } from '@waybell/line/messages';
 import type { Clock } from '@waybell/runtime/clock';
 import { microBatch } from '@waybell/runtime/micro-batch';
 import { Unavailable } from '@waybell/runtime/unavailable';
-import { placeOf, type ParkingStore, type RowKey } from './parking-store.ts';
+import { placeOf, type ParkingStore, type SoughtKey } from './parking-store.ts';
 import type { Sums } from './sums.ts';
 
 export type ParkOptions = {
@@ -23,13 +23,15 @@ const AWAY_MS = 1_000;
 export class Park {
   readonly #options: ParkOptions;
   readonly #insert: (parked: Parked) => Promise<void>;
-  readonly #has: (key: RowKey) => Promise<boolean>;
+  readonly #has: (key: SoughtKey) => Promise<boolean>;
   #awayUntil = -Infinity;
 
   constructor(options: ParkOptions) {
     this.#options = options;
     this.#insert = microBatch<Parked, void>((parked) => this.#insertAll(parked), { nameOf: ({ row }) => placeOf(row) });
-    this.#has = microBatch((keys: RowKey[]) => options.store.has(keys), { nameOf: placeOf });
+    this.#has = microBatch((keys: SoughtKey[]) => options.store.has(keys), {
+      nameOf: (key) => `${placeOf(key)} ${key.mayBeOpen}`,
+    });
   }
 
   get isAway(): boolean {
@@ -48,7 +50,7 @@ export class Park {
    * Whether that is parked, moved at least so often. While Postgres is away it is taken not to be: nobody can take it from
    * there either, and once what follows is remembered it is known as a repeat.
    */
-  readonly isParked = async (key: RowKey): Promise<boolean> => (await this.#inTime(() => this.#has(key))) === true;
+  readonly isParked = async (key: SoughtKey): Promise<boolean> => (await this.#inTime(() => this.#has(key))) === true;
 
   async #insertAll(parked: readonly Parked[]): Promise<void[]> {
     await this.#options.store.insert(parked.map(({ row }) => row));

@@ -48,7 +48,7 @@ const SAME_ATTEMPT = `(p.subscription, p.created_at, p.delivery, p.attempt)
 const HAS = {
   name: 'has-parked',
   text: `select exists (select from waybell.parked p where ${SAME_ATTEMPT} and p.hop >= k.hop)
-           or exists (select from waybell.open_requests o
+           or ($6::bool[])[k.place] and exists (select from waybell.open_requests o
              where (o.delivery, o.created_at, o.attempt) = (k.delivery, k.created_at, k.attempt)) as "isParked"
          from ${KEYS} order by place`,
 };
@@ -84,7 +84,10 @@ export function rowsIn(ask: Ask): Pick<ParkingStore, 'insert' | 'has' | 'remove'
     },
     async has(keys) {
       if (keys.length === 0) return [];
-      const found = await ask<{ isParked: boolean }>(HAS, keyColumns(keys));
+      const found = await ask<{ isParked: boolean }>(HAS, [
+        ...keyColumns(keys),
+        keys.map(({ mayBeOpen }) => mayBeOpen),
+      ]);
       return found.map(({ isParked }) => isParked);
     },
     async remove(keys) {

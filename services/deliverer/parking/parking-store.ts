@@ -3,6 +3,9 @@ import type { ParkedRow } from '@waybell/line/messages';
 /** Where a parked row is: what it is deleted by. */
 export type RowKey = Pick<ParkedRow, 'subscription' | 'createdAt' | 'delivery' | 'attempt' | 'hop'>;
 
+/** `mayBeOpen`: an open request of the attempt is meant, too. What was sent from there, or set aside, is not to end for it. */
+export type SoughtKey = RowKey & { mayBeOpen?: boolean };
+
 /** A subscription that has parked rows, or had them a moment ago. */
 export type Head = {
   subscription: string;
@@ -44,8 +47,8 @@ export type ParkingStore = {
    * the rows of others are committed all the same.
    */
   insert(rows: readonly ParkedRow[]): Promise<void>;
-  /** Whether each delivery's attempt is parked, moved at least so often. */
-  has(keys: readonly RowKey[]): Promise<boolean[]>;
+  /** Whether each delivery's attempt is parked, moved at least so often, or is an open request where it may be. */
+  has(keys: readonly SoughtKey[]): Promise<boolean[]>;
   /** Deletes rows; those that are gone already are no error. */
   remove(keys: readonly RowKey[]): Promise<void>;
 
