@@ -16,6 +16,7 @@ const GRANTS: Record<string, Record<string, string>> = {
     'needed_feature()': 'EXECUTE',
     'endpoint_of()': 'EXECUTE',
     'shard_of()': 'EXECUTE',
+    open_requests: 'DELETE, INSERT, SELECT, UPDATE (due_at)',
     parked: 'DELETE, INSERT, SELECT',
     parked_heads: 'DELETE, INSERT, SELECT, UPDATE (deaths, is_hung, look_at)',
     parked_owners: 'DELETE, INSERT, SELECT, UPDATE (seen_at)',

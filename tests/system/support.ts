@@ -78,14 +78,16 @@ async function happen(): Promise<void> {
   const twice = await carrier.hear('order.created', { payload: payloadOf(randomUUID()) });
   env['DELIVERED_TWICE'] = messageGuid(twice.guid, env['CURRENT_SUBSCRIPTION']);
   await untilIs(carrier, env['DELIVERED_TWICE'], 'delivered');
-  // Redis has lost what it remembered, and upstream is not sure that it published this.
+  // Redis has lost what it remembered, those who did it were restarted, and upstream is not sure that it published this.
   await using redis = connectRedis({ url: stack.stack.servers.url('redis'), timeoutMs: 60_000, log: silentLog });
   // Each is remembered after it was passed on.
   await until('the event and its delivery are remembered', async () => {
     const remembered = (await redis.keys('*').catch(() => [])).join();
     return [twice.guid, env['DELIVERED_TWICE'] ?? ''].every((guid) => remembered.includes(guid));
   });
+  for (const service of ['event-router', 'deliverer']) await stack.stack.service(service).stop();
   await until('Redis has forgotten', () => redis.flushdb().catch(() => false));
+  for (const service of ['event-router', 'deliverer']) await stack.stack.service(service).start();
   await stack.upstream.publish(twice);
   await receiver.untilReceived('/mended', 2);
 
