@@ -143,7 +143,7 @@ describe('a bundle in its queue', () => {
     await using _running = await line.run();
     expect((await broker.takeBodies(line.output, 4)).toSorted()).toEqual(numbers(4));
     expect(line.seen.map(({ deliveryCount, cameBefore }) => [deliveryCount, cameBefore])).toEqual(
-      Array(4).fill([0, true]),
+      Array.from({ length: 4 }, () => [0, true]),
     );
   });
 
