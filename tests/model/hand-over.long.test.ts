@@ -31,6 +31,10 @@ describe('whatever the interleaving, what is parked is not lost, forked or stuck
       },
     ],
     [
+      'with a member of a bundle that kills its process four times',
+      { ...SLOW, isSlow: false, faults: 4, kinds: ['kills'], requests: 5, copies: 3 },
+    ],
+    [
       'with a member of a bundle that takes long, in processes that die twice',
       { ...SLOW, faults: 2, kinds: ['crash'], requests: 3, copies: 5 },
     ],
