@@ -17,8 +17,11 @@ const MOST_BYTES = 2 ** 16;
 /** The version, and how many members it has. */
 const NOTE = /^1 (\d{1,2})$/;
 const LINE_END = 0x0a;
-/** After so many deliveries it may be the reading that kills the process. */
-const UNOPENED = 6;
+/**
+ * After so many deliveries it may be the reading that kills the process. Many more than after which it is taken apart: a
+ * member that kills may do so again before that is done.
+ */
+export const UNOPENED = 12;
 
 /** `offset`: of its body, in bytes behind the notes. */
 type MemberNote = [messageId: string, note: string, offset: number, length: number, traceparent?: string];

@@ -11,7 +11,7 @@
  * What was in hand there when its process died is handled once more with nothing beside it, so that none is blamed for
  * another.
  */
-import { isBundle } from '../bundle.ts';
+import { isBundle, UNOPENED } from '../bundle.ts';
 import { isRejection, reject, type Outgoing } from '../messages.ts';
 import { publishQuarantined } from './aside.ts';
 import { close, fail, finish, giveBack, leave, putAside, rejectIt, sendAlone, settle, tried } from './ends.ts';
@@ -75,7 +75,7 @@ function came<M>(turn: Turn<M>, { source: id, door, messages }: Input & { kind: 
 
 function meet<M>(turn: Turn<M>, member: Member<M>, { size }: Source): void {
   const { door, message } = member;
-  if (isBundle(message)) return rejectIt(turn, member, message.deliveryCount === 0 ? UNREADABLE : KILLED);
+  if (isBundle(message)) return rejectIt(turn, member, message.deliveryCount < UNOPENED ? UNREADABLE : KILLED);
   switch (verdictOf(door, message.deliveryCount, size)) {
     case 'handle':
       return recognise(turn, member);
