@@ -55,7 +55,7 @@ export function findTargetIn(postgres: Postgres, keyRing: KeyRing): FindTarget {
       for (const row of rows) found.set(row.subscription_guid, row);
       return guids.map((guid) => found.get(guid));
     },
-    { nameOf: (guid) => guid },
+    { concurrency: 1, nameOf: (guid) => guid },
   );
   return async (subscription) => {
     const row = await findRow(subscription);

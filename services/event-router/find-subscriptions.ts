@@ -44,7 +44,8 @@ export function findSubscriptionsIn(postgres: Postgres): FindSubscriptions {
       for (const row of rows) found[row.place - 1]?.push(readSubscription(row));
       return found;
     },
-    { nameOf: ({ action, account }) => `${action.interface} ${action.name} ${account}` },
+    // One at a time: what is asked for meanwhile goes together, and on into one bundle.
+    { concurrency: 1, nameOf: ({ action, account }) => `${action.interface} ${action.name} ${account}` },
   );
   return (action, account) => find({ action, account });
 }
