@@ -44,7 +44,7 @@ export function readKeyRing(setting: string): KeyRing {
     open({ sealed, keyId }, boundTo) {
       const key = keys.get(keyId);
       if (key === undefined) throw new Unavailable(`key "${keyId}" of SECRET_KEYS`, waitForRestart);
-      const which = JSON.stringify([keyId, boundTo, sealed.toString('latin1')]);
+      const which = `${keyId} ${boundTo} ${sealed.toString('latin1')}`;
       const known = opened.get(which);
       if (known !== undefined) return known;
       const secret = decrypt(sealed, key, boundTo);

@@ -2,6 +2,7 @@ import type { Clock, Timer } from '@waybell/runtime/clock';
 import type { Account, Begun, Neighbours } from './account.ts';
 import type { Ending } from './endpoint.ts';
 import type { Line } from './line.ts';
+import { ShortList } from './short-list.ts';
 import type { Trust } from './slots.ts';
 import { Waiting } from './waiting.ts';
 import type { Window } from './window.ts';
@@ -38,8 +39,8 @@ export class KnownEndpoint {
   touchedAt = 0;
   #proven: Exclude<Trust, 'hung'> = 'new';
   /** Both in the order in which they began. */
-  readonly #heardable = new Set<Request>();
-  readonly #silent = new Set<Request>();
+  readonly #heardable = new ShortList<Request>();
+  readonly #silent = new ShortList<Request>();
   #probes = 0;
   #answeredBegan = -Infinity;
   #hungSince: number | undefined;
@@ -131,13 +132,13 @@ export class KnownEndpoint {
     this.#answeredBegan = Math.max(this.#answeredBegan, beganAt);
     if (this.#hungSince === undefined || beganAt < this.#hungSince) return;
     this.#hungSince = undefined;
-    for (const silent of this.#silent) this.#hang(silent.beganAt);
+    for (const silent of this.#silent.all()) this.#hang(silent.beganAt);
   }
 
   /** Finds those that are silent by now, and were not before. */
   listen(now: number): readonly Request[] {
     let found: Request[] = NONE;
-    for (const request of this.#heardable) {
+    for (let request = this.#heardable.first; request !== undefined; request = this.#heardable.first) {
       if (now - request.beganAt <= this.window.patienceMs) break;
       if (found === NONE) found = [];
       found.push(request);
@@ -165,7 +166,7 @@ export class KnownEndpoint {
 
   /** When it is to be looked at again though nothing happens; infinite: never. */
   #nextLookAt(now: number): number {
-    const [oldest] = this.#heardable;
+    const oldest = this.#heardable.first;
     const silentAt = oldest === undefined ? Infinity : oldest.beganAt + this.window.patienceMs + 1;
     if (this.#hungSince === undefined || this.waiting.count === 0 || this.line !== undefined) return silentAt;
     const dueAt = this.probeDueAt();

@@ -1,5 +1,6 @@
 import type { Entry, Wish } from './endpoint.ts';
 import type { KnownEndpoint } from './known-endpoint.ts';
+import { ShortList } from './short-list.ts';
 
 /** A delivery that waits in hand for its turn. */
 export type Waiter = {
@@ -13,7 +14,11 @@ export type Waiter = {
  * take turns while both wait.
  */
 export class Waiting {
-  readonly #byWish: Record<Wish, Set<Waiter>> = { 'by hand': new Set(), fresh: new Set(), parked: new Set() };
+  readonly #byWish: Record<Wish, ShortList<Waiter>> = {
+    'by hand': new ShortList(),
+    fresh: new ShortList(),
+    parked: new ShortList(),
+  };
   #turnOf: 'fresh' | 'parked' = 'fresh';
 
   get count(): number {
@@ -34,21 +39,17 @@ export class Waiting {
 
   /** Whose turn it is. It is to be granted what it waits for. */
   next(): Waiter | undefined {
-    const [byHand] = this.#byWish['by hand'];
+    const byHand = this.#byWish['by hand'].first;
     if (byHand !== undefined) return byHand;
-    const [mine] = this.#byWish[this.#turnOf];
+    const mine = this.#byWish[this.#turnOf].first;
     const other = this.#turnOf === 'fresh' ? 'parked' : 'fresh';
-    const [others] = this.#byWish[other];
     if (mine !== undefined) this.#turnOf = other;
-    return mine ?? others;
+    return mine ?? this.#byWish[other].first;
   }
 
   /** Parked ones: all, or all beside the one that came first. */
-  *parked({ areAll }: { areAll: boolean }): Iterable<Waiter> {
-    let isIncluded = areAll;
-    for (const waiter of this.#byWish.parked) {
-      if (isIncluded) yield waiter;
-      isIncluded = true;
-    }
+  parked({ areAll }: { areAll: boolean }): Waiter[] {
+    const all = this.#byWish.parked.all();
+    return areAll ? all : all.slice(1);
   }
 }
