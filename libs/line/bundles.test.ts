@@ -68,8 +68,15 @@ describe('what a step publishes to one queue in one go', () => {
   });
 
   test('that no queue takes fails for each that caused it, and for no other', async () => {
+    const gate = aGate();
+    const together = new Set<string>();
     const line = await aLine(broker, {
-      handle: async (body) => [bundled(Number(body) < 2 ? 'waybell.test.nowhere' : line.output, body)],
+      handle: async (body) => {
+        if (Number(body) >= 2) return [bundled(line.output, body)];
+        if (together.add(body).size === 2) gate.open();
+        await gate.opened;
+        return [bundled('waybell.test.nowhere', body)];
+      },
     });
     await using _running = await line.run();
     await broker.put(line.input, numbers(6));
