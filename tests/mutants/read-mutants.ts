@@ -47,3 +47,10 @@ export function readMutants(checkout: string): Mutant[] {
   }
   return mutants;
 }
+
+/** The source with that break in it; undefined where it does not apply exactly once. */
+export function breakWith({ find, replace }: Mutant, source: string): string | undefined {
+  const found = new RegExp(find.map((line) => line.replaceAll(/\W/g, String.raw`\$&`)).join(String.raw`\s+`));
+  const [before = '', after, ...others] = source.split(found);
+  return after === undefined || others.length > 0 ? undefined : `${before}${replace.join('\n')}${after}`;
+}

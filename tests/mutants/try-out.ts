@@ -1,20 +1,19 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { lendMigrated } from './lend-migrated.ts';
-import type { Mutant } from './read-mutants.ts';
+import { breakWith, type Mutant } from './read-mutants.ts';
 import { runSuites } from './run-suites.ts';
 
 export type Verdict = { isSeen: boolean; how: string };
 
 /** Breaks the copy, runs the suites that should see it, and restores the copy. */
-export async function tryOut({ file, find, replace, seenBy }: Mutant, checkout: string): Promise<Verdict> {
+export async function tryOut(mutant: Mutant, checkout: string): Promise<Verdict> {
+  const { file, seenBy } = mutant;
   const path = join(checkout, file);
   const source = await readFile(path, 'utf8');
-  const found = new RegExp(find.map((line) => line.replaceAll(/\W/g, String.raw`\$&`)).join(String.raw`\s+`));
-  const [before = '', after, ...others] = source.split(found);
-  if (after === undefined || others.length > 0)
-    return { isSeen: false, how: `no longer applies: is not there exactly once in ${file}` };
-  await writeFile(path, `${before}${replace.join('\n')}${after}`);
+  const broken = breakWith(mutant, source);
+  if (broken === undefined) return { isSeen: false, how: `no longer applies: is not there exactly once in ${file}` };
+  await writeFile(path, broken);
   await using stack = new AsyncDisposableStack();
   stack.defer(() => writeFile(path, source));
   const migrated = file.includes('/migrations/') ? stack.use(await lendMigrated(checkout)) : undefined;
