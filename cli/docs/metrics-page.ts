@@ -6,6 +6,7 @@ import { watchParking } from '@waybell/deliverer/parking/parking-metrics';
 import { countPaused } from '@waybell/event-router/pause-when-deep';
 import { LogMetrics } from '@waybell/delivery-log/log-metrics';
 import { TrackerMetrics } from '@waybell/location-tracker/tracker-metrics';
+import { watchKept } from '@waybell/line/kept/kept-metrics';
 import { watchPublishing } from '@waybell/line/step-report';
 import { lineMetrics } from '@waybell/line/step-report';
 import { countOnceFailures } from '@waybell/line/once';
@@ -29,6 +30,7 @@ const REGISTERED: { by: string; register: (metrics: Metrics) => unknown }[] = [
   { by: 'event-router', register: (metrics) => countPaused(neverAsked, metrics) },
   { by: 'event-router, deliverer', register: countOnceFailures },
   { by: 'deliverer', register: (metrics) => new DeliveryMetrics(metrics, neverAsked) },
+  { by: 'event-router, deliverer', register: (metrics) => watchKept({ figures: neverAsked }, metrics) },
   { by: 'deliverer', register: countCallbacks },
   { by: 'deliverer', register: (metrics) => watchEndpoints({ figures: neverAsked }, metrics) },
   {

@@ -9,7 +9,7 @@ import type { Consuming } from './broker/queue-consumer.ts';
 import { Gate } from './gate.ts';
 import { Performer, type Lease } from './hand-over/performer.ts';
 import type { Rules } from './hand-over/state.ts';
-import type { Handler, Parked } from './messages.ts';
+import type { Handler, Parked, Publication } from './messages.ts';
 import type { Once } from './once.ts';
 import type { HeldLimit } from './prefetch-budget.ts';
 import { Quarantine } from './quarantine.ts';
@@ -44,6 +44,8 @@ export type StepTools = {
   once?: Once;
   /** Resolves when it is where it waits. */
   park?: (parked: Parked) => Promise<void>;
+  /** Resolves when it is where it is sent on from once the broker takes it. Rejects with `Unavailable` where that cannot be. */
+  keep?: (publication: Publication) => Promise<void>;
   /** Where it keeps what is slow in a bundle; without it, the bundle waits. */
   lease?: Lease;
   /** Takes what is parked; what it takes is handled as what comes from the queues. */

@@ -26,6 +26,7 @@ import {
 import { brokerConfig, postgresConfig, processConfig, redisConfig } from '@waybell/runtime/process-config';
 import { readSchedule, scheduleSettings } from '@waybell/line/line-topology';
 import { selectActions } from '@waybell/line/line-topology';
+import { keptSettings, readKept } from '@waybell/line/kept/kept-settings';
 import { readProxy } from './proxy-tunnel.ts';
 import { endpointSettings, readEndpoints } from './endpoints/endpoint-settings.ts';
 import { parkedSettings, readParked } from './parking/parked-settings.ts';
@@ -57,6 +58,7 @@ export const delivererSettings = {
     selectActions,
   ),
   ...parkedSettings,
+  ...keptSettings,
   DELIVERY_MAX_AGE: duration({ default: 86_400_000, desc: 'older deliveries are exhausted without another attempt' }),
   // shipper-webhooks and carrier-webhooks, Limits.
   SHIPPER_HANDOVER_LIMIT: wait({
@@ -102,6 +104,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     actionKeys: selectActions(settings.DELIVER_ACTIONS),
     flow: readEndpoints(settings, settings.DELIVER_HELD),
     parked: readParked(settings),
+    kept: readKept(settings),
     heldLimit: { messages: settings.DELIVER_HELD, bytes: settings.DELIVER_HELD_BYTES },
     maxAgeMs: settings.DELIVERY_MAX_AGE,
     rememberMs: settings.REMEMBER_ATTEMPTS,

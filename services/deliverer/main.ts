@@ -5,6 +5,9 @@ import { startProcess } from '@waybell/runtime/process-parts';
 import { connectRedis } from '@waybell/runtime/redis';
 import { untilShutdown } from '@waybell/runtime/shutdown';
 import { connectBroker } from '@waybell/line/broker/connect-broker';
+import { watchKept } from '@waybell/line/kept/kept-metrics';
+import { KeptPublications } from '@waybell/line/kept/kept-publications';
+import { KEPT_SETTINGS, keptIn } from '@waybell/line/kept/kept-store';
 import { onceInRedis } from '@waybell/line/once';
 import { watchPublishing } from '@waybell/line/step-report';
 import { runStep } from '@waybell/line/run-step';
@@ -27,6 +30,7 @@ const config = configOrExit(readConfig);
 await using parts = await startProcess('deliverer', config.process);
 await using postgres = connectPostgres({ ...config.postgres, log: parts.log });
 await using parking = connectPostgres({ ...config.postgres, poolSize: 2, settings: PARKING_SETTINGS, log: parts.log });
+await using keeping = connectPostgres({ ...config.postgres, poolSize: 2, settings: KEPT_SETTINGS, log: parts.log });
 await using redis = connectRedis({ ...config.redis, log: parts.log });
 await using endpoints = openEndpoints({ ...config.endpoints, observe: countCallbacks(parts.metrics) });
 await parts.readiness.until('postgres', () =>
@@ -57,9 +61,12 @@ await using openRequests = new OpenRequests({
   log: parts.log,
   clock,
 });
+await using kept = new KeptPublications({ ...config.kept, store: keptIn(keeping), broker, log: parts.log, clock });
+watchKept(kept, parts.metrics);
 const deliveryMetrics = new DeliveryMetrics(parts.metrics, now);
 const step = deliverStep({ ...flow.rules, findTarget, callEndpoint: endpoints.callEndpoint, config, clock, now });
-const tools = { broker, once: onceInRedis(redis, parts), ...flow.tools, lease: openRequests.keep, ...parts };
+const { keep } = kept;
+const tools = { broker, keep, once: onceInRedis(redis, parts), ...flow.tools, lease: openRequests.keep, ...parts };
 
 // Last of all, what is owned is given to others.
 await using _released = flow.released;

@@ -3,7 +3,7 @@ import { Unavailable } from '@waybell/runtime/unavailable';
 import type { Broker } from '../broker/connect-broker.ts';
 import type { Consuming } from '../broker/queue-consumer.ts';
 import { Unconfirmed } from '../broker/unconfirmed-messages.ts';
-import type { Handler, Message, Parked, Source } from '../messages.ts';
+import type { Handler, Message, Parked, Publication, Source } from '../messages.ts';
 import type { Once } from '../once.ts';
 import type { StepReport } from '../step-report.ts';
 import { mayBegin, step } from './hand-over.ts';
@@ -23,6 +23,8 @@ export type PerformerTools<M> = {
   once?: Once;
   /** Resolves when it is where it waits. Rejects with `Unavailable` where that cannot be or is not known. */
   park?: (parked: Parked) => Promise<void>;
+  /** The same for a publication that the broker does not take now. */
+  keep?: (publication: Publication) => Promise<void>;
   lease?: Lease;
   clock: Clock;
   now?: () => number;
