@@ -91,7 +91,7 @@ returns table (destination bigint, exchange text, routing_key text, publications
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
   select d.id, d.exchange, d.routing_key, d.publications, d.bytes, now() - (
     select p.kept_at from waybell.kept_publications p where p.destination = d.id order by p.id limit 1)
-  from waybell.kept_destinations d where d.kept_by = waybell.asking_role() and d.publications > 0
+  from waybell.kept_destinations d where d.kept_by = waybell.asking_role() and d.publications > 0 order by d.id
 $$`;
 
 /** The oldest due of each of these destinations, so many of each at most; together not much more than so many bytes. */
