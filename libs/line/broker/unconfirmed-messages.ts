@@ -19,6 +19,9 @@ export class Unconfirmed extends Error {
   }
 }
 
+/** Its queue confirms nothing for now: nothing was sent. */
+export class Stalled extends Error {}
+
 /** Called once: with nothing when a queue has the message. */
 export type OnSettled = (error: Unroutable | Unconfirmed | undefined) => void;
 

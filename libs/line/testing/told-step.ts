@@ -28,6 +28,7 @@ const RULES: Rules<string> = {
     onRepeat: () => [],
     isWorthRemembering: (caused) => caused.length > 0,
   },
+  keeps: true,
   drainsWhileBlocked: true,
   now: () => 0,
 };
@@ -62,11 +63,16 @@ export function end(subscription: string, isDelivered = true): Ended {
 /** The hand-over by itself: it is told what happened, by the texts of messages, and says in words what is to be done. */
 export class ToldStep {
   readonly state = { ...emptyState<string>(), broker: 'writable' as const };
+  readonly #rules: Rules<string>;
   readonly #members = new Map<string, number>();
   readonly #sendings = new Map<string, number>();
 
+  constructor(rules: Pick<Rules<string>, 'keeps' | 'drainsWhileBlocked'> = {}) {
+    this.#rules = { ...RULES, ...rules };
+  }
+
   hear(input: Input): string[] {
-    return step(this.state, input, RULES).map((effect) => this.#say(effect));
+    return step(this.state, input, this.#rules).map((effect) => this.#say(effect));
   }
 
   came(
@@ -123,8 +129,8 @@ export class ToldStep {
     return this.hear({ kind: 'remembered', member: this.#member(text) });
   }
 
-  /** What came of a sending: `what` is what follows `publish` or `park` where it was asked for. */
-  sent(what: string, fate: 'confirmed' | 'unconfirmed' | 'refused'): string[] {
+  /** What came of a sending: `what` is what follows `publish`, `keep` or `park` where it was asked for. */
+  sent(what: string, fate: 'confirmed' | 'unconfirmed' | 'stalled' | 'refused'): string[] {
     const sending = this.#sendings.get(what) ?? 0;
     return this.hear(
       fate === 'refused' ? { kind: fate, sending, error: new Error('no queue') } : { kind: fate, sending },
@@ -138,10 +144,11 @@ export class ToldStep {
       case 'remember':
       case 'lease':
         return `${effect.kind} ${this.#text(effect.member)}`;
-      case 'publish': {
+      case 'publish':
+      case 'keep': {
         const what = textOf(effect.publication);
         this.#sendings.set(what, effect.sending);
-        return `publish ${what}${pauseOf(effect)}`;
+        return `${effect.kind} ${what}${pauseOf(effect)}`;
       }
       case 'park': {
         const what = effect.parked.row.delivery;
