@@ -131,7 +131,7 @@ describe('whatever the interleaving, the same is true of what the broker does no
     ['while it blocks, or a queue stalls', { faults: 2, kinds: ['blocked', 'stalled'], requests: 2, copies: 2 }],
     [
       'while it blocks and a process dies, or its connection is lost',
-      { faults: 2, kinds: ['blocked', 'crash', 'cut'], requests: 4, copies: 3 },
+      { faults: 2, kinds: ['blocked', 'crash', 'cut'], requests: 6, copies: 3 },
     ],
     [
       'while it blocks, and Postgres is away or tells nothing',
