@@ -2,7 +2,7 @@ import type { Clock, Timer } from '@waybell/runtime/clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import type { Broker } from '../broker/connect-broker.ts';
 import type { Consuming } from '../broker/queue-consumer.ts';
-import { Unconfirmed } from '../broker/unconfirmed-messages.ts';
+import { Stalled, Unconfirmed } from '../broker/unconfirmed-messages.ts';
 import type { Handler, Message, Parked, Source } from '../messages.ts';
 import type { Once } from '../once.ts';
 import type { StepReport } from '../step-report.ts';
@@ -17,6 +17,8 @@ const FLUSH_MS = 20;
 /** How long a bundle is held before what is still at work in it is kept somewhere else; and how often that is looked at. */
 const SLOW_MS = 1_500;
 const SLOW_LOOK_MS = 250;
+/** It is sent again. */
+const NOT_NOW = [Unconfirmed, Unavailable, Stalled];
 
 export type PerformerTools<M> = {
   broker: Broker;
@@ -170,7 +172,7 @@ export class Performer<M> {
 
   #settled(sending: number, error: unknown): void {
     if (error === undefined) this.hear({ kind: 'confirmed', sending });
-    else if (error instanceof Unconfirmed || error instanceof Unavailable) this.hear({ kind: 'unconfirmed', sending });
+    else if (NOT_NOW.some((kind) => error instanceof kind)) this.hear({ kind: 'unconfirmed', sending });
     else this.hear({ kind: 'refused', sending, error });
   }
 
