@@ -17,7 +17,6 @@ const FLUSH_MS = 20;
 /** How long a bundle is held before what is still at work in it is kept somewhere else; and how often that is looked at. */
 const SLOW_MS = 1_500;
 const SLOW_LOOK_MS = 250;
-
 export type PerformerTools<M> = {
   broker: Broker;
   once?: Once;

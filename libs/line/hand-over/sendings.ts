@@ -4,6 +4,7 @@
  * A handler's work, an HTTP request above all, is not repeated because the broker stumbled. Records travel together, and
  * so do ends.
  */
+import { Unroutable } from '../broker/unconfirmed-messages.ts';
 import { isBundle, readMembers } from '../bundle.ts';
 import { END_CHARACTERS, publishEnds, type DeliveryEnd } from '../delivery-ends.ts';
 import type { Outgoing, Parked, Publication, Rejection } from '../messages.ts';
@@ -70,7 +71,7 @@ function sendBatch<M, T>(turn: Turn<M>, entries: readonly Entry[], { of, publish
 /** The broker takes nothing now, or the step is to end: what waits for a confirm is kept, where it can be. */
 export function keepAll<M>(turn: Turn<M>): void {
   for (const sending of turn.state.sendings.values()) {
-    if (!sending.isKept && sending.what.kind === 'publish' && isBrokerPassed(turn)) ask(turn, sending, 0);
+    if (!sending.isKept && isBrokerPassed(turn, sending)) keep(turn, sending, 0);
   }
 }
 
@@ -93,17 +94,16 @@ export function unconfirmed<M>(turn: Turn<M>, id: number): void {
 
 /** Its queue confirms nothing. What cannot be kept is sent again. */
 export function stalled<M>(turn: Turn<M>, id: number): void {
-  const what = turn.state.sendings.get(id)?.what;
-  if (what?.kind !== 'publish' || !turn.rules.keeps) return unconfirmed(turn, id);
-  const sending = answered(turn, id);
-  if (sending !== undefined) keep(turn, sending, 0);
+  const sending = turn.state.sendings.get(id);
+  if (sending === undefined || !mayKeep(turn, sending)) return unconfirmed(turn, id);
+  if (answered(turn, id) !== undefined) keep(turn, sending, 0);
 }
 
-/** No queue takes it; or, where it was to be kept or parked, that may not be. */
+/** No queue takes it, which may change; or no queue ever will, or it may not be kept or parked. */
 export function refused<M>(turn: Turn<M>, id: number, error: unknown): void {
   const sending = answered(turn, id);
   if (sending === undefined) return;
-  if (turn.rules.keeps && sending.what.kind === 'publish' && !sending.isKept) return keep(turn, sending, 0);
+  if (mayKeep(turn, sending) && error instanceof Unroutable) return keep(turn, sending, 0);
   giveUp(turn, sending, (member) => (member.failure ??= { error }));
 }
 
@@ -133,8 +133,8 @@ function start<M>(turn: Turn<M>, what: Publication | Parked, { shares, afterMs }
 }
 
 function ask<M>(turn: Turn<M>, sending: Sending, afterMs: number): void {
+  if (isBrokerPassed(turn, sending)) return keep(turn, sending, afterMs);
   const { id, what } = sending;
-  if (what.kind === 'publish' && isBrokerPassed(turn)) return keep(turn, sending, afterMs);
   sending.asked += 1;
   if (what.kind === 'publish') turn.effects.push({ kind: 'publish', sending: id, publication: what, afterMs });
   else turn.effects.push({ kind: 'park', sending: id, parked: what, afterMs });
@@ -147,10 +147,15 @@ function keep<M>({ effects }: Turn<M>, sending: Sending, afterMs: number): void 
   effects.push({ kind: 'keep', sending: sending.id, publication: sending.what, afterMs });
 }
 
-/** What the step causes is kept: the broker does not take it, and nothing is to wait until it does. */
-function isBrokerPassed<M>({ state, rules }: Turn<M>): boolean {
-  if (rules.keeps !== true || state.broker === 'writable') return false;
-  return state.isClosing || (state.broker === 'blocked' && rules.drainsWhileBlocked === true);
+function mayKeep<M>({ rules }: Turn<M>, { what }: Sending): boolean {
+  return rules.keeps === true && what.kind === 'publish';
+}
+
+/** It is kept: the broker does not take it, and nothing is to wait until it does. */
+function isBrokerPassed<M>(turn: Turn<M>, sending: Sending): boolean {
+  const { broker, isClosing } = turn.state;
+  if (broker === 'writable' || !mayKeep(turn, sending)) return false;
+  return isClosing || (broker === 'blocked' && turn.rules.drainsWhileBlocked === true);
 }
 
 /** The sending, unless something else was asked for it of which nothing is known yet. */

@@ -144,7 +144,7 @@ export class Interleaving {
       for (const name of what.replace(/^(records|ends) /, '').split(',')) this.#safe.add(name);
       return this.#step.sent(what, 'confirmed');
     };
-    const fates = ['unconfirmed', 'stalled', 'refused'] as const;
+    const fates = ['unconfirmed', 'stalled', 'unbound', 'refused'] as const;
     return [confirmed, confirmed, ...fates.map((fate) => () => this.#step.sent(what, fate))];
   }
 

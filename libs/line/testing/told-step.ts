@@ -1,3 +1,4 @@
+import { Unroutable } from '../broker/unconfirmed-messages.ts';
 import { step } from '../hand-over/hand-over.ts';
 import { emptyState, type Effect, type Input, type Rules } from '../hand-over/state.ts';
 import type { Door } from '../hand-over/suspicion.ts';
@@ -130,10 +131,11 @@ export class ToldStep {
   }
 
   /** What came of a sending: `what` is what follows `publish`, `keep` or `park` where it was asked for. */
-  sent(what: string, fate: 'confirmed' | 'unconfirmed' | 'stalled' | 'refused'): string[] {
+  sent(what: string, fate: 'confirmed' | 'unconfirmed' | 'stalled' | 'unbound' | 'refused'): string[] {
     const sending = this.#sendings.get(what) ?? 0;
+    if (fate === 'unbound') return this.hear({ kind: 'refused', sending, error: new Unroutable(to(what)) });
     return this.hear(
-      fate === 'refused' ? { kind: fate, sending, error: new Error('no queue') } : { kind: fate, sending },
+      fate === 'refused' ? { kind: fate, sending, error: new Error('too large') } : { kind: fate, sending },
     );
   }
 
