@@ -26,7 +26,8 @@ export type KeptFigures = {
 };
 
 const LARGEST_BATCH = 100;
-const HEAVIEST_BATCH_BYTES = 2 ** 22;
+/** Bodies go to Postgres as text, twice as long and copied several times. */
+const HEAVIEST_BATCH_BYTES = 2 ** 20;
 
 type Named = { name: string; publication: Publication };
 

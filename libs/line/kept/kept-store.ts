@@ -122,8 +122,8 @@ function columnsOf(keys: readonly KeptKey[]): [string[], string[]] {
 }
 
 /** All but the body: JSON has a form for every character, Postgres has none for NUL. */
-function writeProperties({ body: _, mayBundle: __, ...properties }: Publication): string {
-  return JSON.stringify(properties);
+function writeProperties(publication: Publication): string {
+  return JSON.stringify({ ...publication, body: undefined, mayBundle: undefined });
 }
 
 function readProperties(written: string): Omit<Publication, 'body'> {
