@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { microBatch } from './micro-batch.ts';
+import { until } from './testing/until.ts';
 import { settled } from './turned-clock.ts';
 import { Unavailable } from './unavailable.ts';
 
@@ -52,6 +53,18 @@ describe('microBatch', () => {
     expect(queries.map(({ keys }) => keys)).toEqual([['a', 'b']]);
     queries[0]?.answer();
     expect(await found).toEqual(['value of a', 'value of a', 'value of b', 'value of a']);
+  });
+
+  test('puts no more into a query than it may weigh, but for its last', async () => {
+    const { queries, loadMany } = byHand();
+    const find = microBatch(loadMany, { nameOf, heaviest: { weigh: (key) => key.length, most: 4 } });
+    const found = Promise.all(['aaa', 'bbb', 'cccccc', 'd'].map(find));
+    await until('all are answered', () => {
+      for (const { answer } of queries) answer();
+      return queries.length === 3;
+    });
+    await found;
+    expect(queries.map(({ keys }) => keys)).toEqual([['aaa', 'bbb'], ['cccccc'], ['d']]);
   });
 
   test('collects what is asked for while its queries are under way', async () => {
