@@ -30,7 +30,10 @@ const step = routeStep({ findSubscriptions: findSubscriptionsIn(postgres), now: 
 await using routing = runStep(step, { broker, once: onceInRedis(redis, parts), ...parts });
 await using sorting = runStep(strayStep({ config, now: Date.now }), { broker, ...parts });
 const queues = selectActions(['*']).map(deliveryQueue);
-const depth = async () => (await broker.depth(queues)).messages * routing.perBundle();
+const depth = async () => {
+  const { messages, isExact } = await broker.depth(queues);
+  return { messages: messages * routing.perBundle(), isExact };
+};
 await using _pausing = pauseWhenDeep({ routing, depth, limit: config.pauseDepth, ...parts });
 parts.readiness.watch(() => [...broker.waitingFor(), ...routing.waitingFor(), ...sorting.waitingFor()]);
 
