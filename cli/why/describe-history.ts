@@ -63,6 +63,7 @@ const PARKED: Record<ParkReason, string> = {
   full: 'its endpoint takes no more at once',
   hung: 'its endpoint does not answer',
   blocked: 'the broker took nothing',
+  egress: 'our own network has no way out to it',
 };
 
 function parkedOf({ parked }: DeliveryEntry): string {

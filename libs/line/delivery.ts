@@ -90,7 +90,9 @@ export function park(delivery: Delivery, { account, why, notBeforeMs, owed }: Pa
     // What is owed, or not due yet, would be lost on that way.
     ...(why === 'blocked' || owed !== undefined
       ? {}
-      : { otherwise: publication(moved, { exchange: waitingName(why), routingKey: key }) }),
+      : {
+          otherwise: publication(moved, { exchange: waitingName(why === 'full' ? 'full' : 'hung'), routingKey: key }),
+        }),
   };
 }
 

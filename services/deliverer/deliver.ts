@@ -1,7 +1,7 @@
 import type { Clock } from '@waybell/runtime/clock';
 import { firstAttempt, park, publishRetry, type Delivery, type Parking } from '@waybell/line/delivery';
 import { recordWithEnd } from '@waybell/line/delivery-ends';
-import type { Handler, Outgoing, ParkReason } from '@waybell/line/messages';
+import type { Handler, Outgoing } from '@waybell/line/messages';
 import {
   readOwed,
   writeOutcome,
@@ -46,6 +46,9 @@ export type AttemptOptions = {
 const OLD_MS = 100;
 /** After this what was looked up does not say whether a success can matter. The window rule may be early by so much. */
 const TOO_OLD_TO_SAY_MS = 1_000;
+
+/** Others of its endpoint may get through meanwhile: without a pause it would be tried again and again beside them. */
+const EGRESS_PAUSE_MS = 1_000;
 
 export type DeliverOptions = DecideOptions & AttemptOptions;
 
@@ -97,7 +100,8 @@ async function decide(delivery: Delivery, options: DecideOptions): Promise<Decis
   const { target } = found;
   const [key, enteredAt] = [endpointKey(target), now()];
   const entry = await enter({ ...key, isKnownHung: target.isHung }, wishOf(delivery));
-  if (entry.kind === 'full') return { kind: 'none', caused: [parkAsItIs(delivery, target.account, entry.why)] };
+  if (entry.kind === 'full')
+    return { kind: 'none', caused: [parkAsItIs(delivery, { account: target.account, why: entry.why })] };
   if (now() - enteredAt <= OLD_MS) return { kind: 'attempt', ...found, end: entry.end };
   // It waited in hand: since then the subscription may have ended, or lead elsewhere.
   const present = await look(delivery, options).catch((error: unknown) => {
@@ -111,9 +115,9 @@ async function decide(delivery: Delivery, options: DecideOptions): Promise<Decis
   return decide(delivery, options);
 }
 
-function parkAsItIs(delivery: Delivery, account: string, why: ParkReason): Outgoing {
+function parkAsItIs(delivery: Delivery, parking: Omit<Parking, 'owed'>): Outgoing {
   const owed = delivery.parked?.owed;
-  return park(delivery, { account, why, ...(owed === undefined ? {} : { owed }) });
+  return park(delivery, { ...parking, ...(owed === undefined ? {} : { owed }) });
 }
 
 type Attempting = Decision & { kind: 'attempt' };
@@ -123,17 +127,22 @@ async function makeAttempt(
   { target, askedAt, end }: Attempting,
   options: AttemptOptions,
 ): Promise<Outgoing[]> {
-  const { callEndpoint, slowMs, onRevived, clock, now } = options;
-  const { callbackUrl, verificationToken, signingSecrets, isHung } = target;
+  const { callEndpoint, schedule, slowMs, onRevived, clock, now } = options;
+  const { callbackUrl, verificationToken, signingSecrets, isHung, account } = target;
+  const isLast = retryDelayMs(schedule, delivery) === undefined;
   const beganAt = delivery.attempt === firstAttempt(delivery) ? now() : delivery.beganAt;
   const begun = { ...delivery, beganAt };
   // What is thrown is not the receiver's doing, and says nothing against it.
   let ending: Ending = 'quick';
   try {
-    const called = await callEndpoint({ delivery: begun, callbackUrl, verificationToken, signingSecrets });
-    const { isDelivered, ...answer } = called;
-    ending = endingOf(called, slowMs);
-    if (!isDelivered) return afterFailure(begun, { answer, account: target.account }, options);
+    const called = await callEndpoint({ delivery: begun, callbackUrl, verificationToken, signingSecrets, isLast });
+    const { isDelivered, isOurs, ...answer } = called;
+    ending = isOurs ? 'hung' : endingOf(called, slowMs);
+    // It waits as one whose endpoint hangs, which single requests ask again; a test is to say what is so now.
+    if (isOurs && delivery.byHand?.why !== 'test') {
+      return [parkAsItIs(delivery, { account, why: 'egress', notBeforeMs: EGRESS_PAUSE_MS })];
+    }
+    if (!isDelivered) return afterFailure(begun, { answer, account }, options);
     if (isHung && delivery.byHand !== undefined) onRevived(delivery.subscription);
     const tellsSuccess = target.tellsSuccess || clock.now() - askedAt > TOO_OLD_TO_SAY_MS;
     return recordWithEnd({ kind: 'delivered', ...facts(delivery, now()), beganAt, answer }, { tellsSuccess });

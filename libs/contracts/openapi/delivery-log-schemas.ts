@@ -16,7 +16,7 @@ const why = {
 const parkReason = {
   enum: PARK_REASONS,
   description:
-    "`full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `blocked`: Waybell's own queues took nothing.",
+    "`full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `blocked`: Waybell's own queues took nothing. `egress`: Waybell's own network had no way out.",
 };
 
 const attempt = {

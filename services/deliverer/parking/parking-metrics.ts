@@ -58,7 +58,7 @@ export function watchParking(flow: Pick<Flow, 'figures' | 'timesParked'>, metric
     Object.entries(flow.timesParked).map(([why, times]): [Record<string, string>, number] => [{ why }, times]);
   counter(
     'waybell_parked_total',
-    'Deliveries parked: their endpoint had no room (full), hangs (hung), or the broker took nothing (blocked)',
+    'Deliveries parked: their endpoint had no room (full), hangs (hung), the broker took nothing (blocked), or our own network has no way out (egress)',
     parked,
     ['why'],
   );
