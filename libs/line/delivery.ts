@@ -93,7 +93,9 @@ export function park(delivery: Delivery, { account, why, notBeforeMs }: Parking)
     // What is not due yet would come too early on that way.
     ...(notBeforeMs !== undefined
       ? {}
-      : { otherwise: publication(moved, { exchange: waitingName(why), routingKey: key }) }),
+      : {
+          otherwise: publication(moved, { exchange: waitingName(why === 'full' ? 'full' : 'hung'), routingKey: key }),
+        }),
   };
 }
 

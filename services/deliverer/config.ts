@@ -28,6 +28,7 @@ import { readSchedule, scheduleSettings } from '@waybell/line/line-topology';
 import { selectActions } from '@waybell/line/line-topology';
 import { keptSettings, readKept } from '@waybell/line/kept/kept-settings';
 import { readProxy } from './proxy-tunnel.ts';
+import { egressSettings, readProbes } from './egress/egress-settings.ts';
 import { endpointSettings, readEndpoints } from './endpoints/endpoint-settings.ts';
 import { parkedSettings, readParked } from './parking/parked-settings.ts';
 import manifest from './package.json' with { type: 'json' };
@@ -78,6 +79,7 @@ export const delivererSettings = {
     desc: 'whether SHUTDOWN_GRACE may end before the longest of these limits; requests that are cut are made again',
   }),
   CONNECT_LIMIT: wait({ default: 10_000, desc: 'to look up a host, connect to it and agree on TLS' }),
+  ...egressSettings,
   KEEP_ALIVE: wait({ default: 15_000, desc: 'idle connections to receivers are closed after this long' }),
   ...callbackSettings,
   CALLBACK_PROXY: checked(
@@ -111,6 +113,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     lastKnown: { maxAgeMs: settings.LAST_KNOWN_MAX_AGE, maxEntries: settings.LAST_KNOWN_ENTRIES },
     schedule: readSchedule(settings),
     keyRing: readKeyRing(settings.SECRET_KEYS),
+    probes: readProbes(settings.EGRESS_PROBE_URLS),
     endpoints: {
       networks: readNetworks(settings.CALLBACK_ALLOW_NETWORKS, settings.CALLBACK_DENY_NETWORKS),
       deniedPorts: readPorts(settings.CALLBACK_DENY_PORTS),

@@ -16,7 +16,10 @@ import { openEndpoints } from './call-endpoint.ts';
 import { readConfig } from './config.ts';
 import { deliverStep } from './deliver-step.ts';
 import { DeliveryMetrics } from './delivery-metrics.ts';
-import { asLastKnown, findTargetIn } from './find-target.ts';
+import { Egress } from './egress/egress.ts';
+import { blaming } from './egress/blame.ts';
+import { watchEgress } from './egress/egress-metrics.ts';
+import { asLastKnown, findTargetIn, recentlyWellIn } from './find-target.ts';
 import { systemClock } from '@waybell/runtime/clock';
 import { watchEndpoints } from './endpoints/endpoint-metrics.ts';
 import { openRequestsIn } from './open-requests/open-request-store.ts';
@@ -64,8 +67,11 @@ await using openRequests = new OpenRequests({
 await using kept = new KeptPublications({ ...config.kept, store: keptIn(keeping), broker, log: parts.log, clock });
 watchKept(kept, parts.metrics);
 const deliveryMetrics = new DeliveryMetrics(parts.metrics, now);
-const step = deliverStep({ ...flow.rules, findTarget, callEndpoint: endpoints.callEndpoint, config, clock, now });
 const { keep } = kept;
+using egress = new Egress({ ...endpoints, ...config, recentlyWell: recentlyWellIn(postgres), clock, log: parts.log });
+watchEgress(egress, parts.metrics);
+const callEndpoint = blaming({ ...endpoints, egress, clock });
+const step = deliverStep({ ...flow.rules, findTarget, callEndpoint, config, clock, now });
 const tools = { broker, keep, once: onceInRedis(redis, parts), ...flow.tools, lease: openRequests.keep, ...parts };
 
 // Last of all, what is owned is given to others.

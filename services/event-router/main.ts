@@ -44,7 +44,10 @@ const tools = { broker, keep: kept.keep, ...parts };
 await using routing = runStep(step, { ...tools, once: onceInRedis(redis, parts) });
 await using sorting = runStep(strayStep({ config, now: Date.now }), tools);
 const queues = selectActions(['*']).map(deliveryQueue);
-const depth = async () => (await broker.depth(queues)).messages * routing.perBundle();
+const depth = async () => {
+  const { messages, isExact } = await broker.depth(queues);
+  return { messages: messages * routing.perBundle(), isExact };
+};
 await using _pausing = pauseWhenDeep({ routing, depth, limit: config.pauseDepth, ...parts });
 parts.readiness.watch(() => [...broker.waitingFor(), ...routing.waitingFor(), ...sorting.waitingFor()]);
 
