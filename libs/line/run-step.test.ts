@@ -8,6 +8,8 @@ import { aLine, limitOf, numbers, to } from './testing/a-line.ts';
 import { BreakableBroker } from './testing/test-broker.ts';
 import { quarantineKey, quarantineQueue, rejectedQueue, suspectsExchange, suspectsQueue } from './topology.ts';
 
+type ALine = Awaited<ReturnType<typeof aLine>>;
+
 let broker: BreakableBroker;
 
 beforeAll(async () => {
@@ -546,7 +548,10 @@ describe('disposing of a running step', () => {
     await until('the rest is back', async () => (await broker.ready(line.input)) > 0);
   });
 
-  test('gives back what does not end in time, and heeds nothing that comes of it', async () => {
+  test.each([
+    ['its queue', async (line: ALine) => broker.put(line.input, ['hung']), ({ input }: ALine) => input],
+    ['the suspects lane', (line: ALine) => putAside(line.name, 'hung'), ({ name }: ALine) => suspectsQueue(name)],
+  ])('gives what does not end in time back to %s, and heeds nothing that comes of it', async (_, put, queueOf) => {
     const { shutdown, clock, ...tools } = patient();
     const released = Promise.withResolvers<void>();
     const cut = jest.fn(() => released.resolve());
@@ -561,7 +566,9 @@ describe('disposing of a running step', () => {
       },
     });
     const running = await line.run();
-    await broker.put(line.input, ['hung', 'quick']);
+    await put(line);
+    await until('it is at work', () => line.seen.length === 1);
+    await broker.put(line.input, ['quick']);
     expect(await broker.takeBodies(line.output, 1)).toEqual(['quick']);
     shutdown.begin();
     const closed = running[Symbol.asyncDispose]();
@@ -572,7 +579,7 @@ describe('disposing of a running step', () => {
     await closed;
     expect(cut).toHaveBeenCalledTimes(1);
     expect(shutdown.held()).toBe(0);
-    expect(await broker.takeBodies(line.input, 1)).toEqual(['hung']);
+    expect(await broker.takeBodies(queueOf(line), 1)).toEqual(['hung']);
     expect(await takeBodies(line.output)).toEqual([]);
   });
 
