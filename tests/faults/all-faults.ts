@@ -23,6 +23,7 @@ import { parked } from './rows/l18-parked.ts';
 import { alarmRecords } from './rows/l19-alarm-records.ts';
 import { missingQueue } from './rows/l19-missing-queue.ts';
 import { stalledQueue } from './rows/l19-stalled-queue.ts';
+import { replicas } from './rows/l20-replicas.ts';
 import { bundles } from './rows/l21-bundles.ts';
 import { overlaps } from './rows/l24-overlaps.ts';
 
@@ -50,6 +51,7 @@ export const allFaults: readonly Fault[] = [
   ...stalledQueue,
   ...missingQueue,
   ...alarmRecords,
+  ...replicas,
   ...bundles,
   ...overlaps,
   ...positions,
