@@ -33,8 +33,7 @@ const REGISTERED: { by: string; register: (metrics: Metrics) => unknown }[] = [
   { by: 'deliverer', register: (metrics) => watchEndpoints({ figures: neverAsked }, metrics) },
   {
     by: 'deliverer',
-    register: (metrics) =>
-      watchParking({ figures: neverAsked, timesParked: { full: 0, hung: 0, blocked: 0 } }, metrics),
+    register: (metrics) => watchParking({ figures: neverAsked, timesParked: { full: 0, hung: 0 } }, metrics),
   },
   { by: 'location-tracker', register: (metrics) => new TrackerMetrics(metrics) },
   { by: 'delivery-log', register: (metrics) => new LogMetrics(metrics) },

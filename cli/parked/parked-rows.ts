@@ -46,12 +46,12 @@ const TAKE = `
     select *, sum(size) over (order by created_at, delivery, attempt, hop) - size as before from next
   )
   select p.subscription, created_at::float8 as "createdAt", delivery, attempt, hop, p.why, p.action, p.note,
-    p.traceparent, p.body, p.owed
+    p.traceparent, p.body
   from summed join waybell.parked p using (created_at, delivery, attempt, hop)
   where p.subscription = $1 and before < ${MOST_BYTES}
   order by created_at, delivery, attempt, hop`;
 
-type Read = Omit<Row, 'traceparent' | 'owed'> & { traceparent: string | null; owed: string | null };
+type Read = Omit<Row, 'traceparent'> & { traceparent: string | null };
 
 /** The next rows of a subscription, the oldest first: so many, and so large together, that they fit into memory. */
 export async function takeRows(
@@ -60,11 +60,7 @@ export async function takeRows(
   { createdAt, delivery, attempt, hop }: Place,
 ): Promise<Row[]> {
   const { rows } = await postgres.query<Read>(TAKE, [subscription, createdAt, delivery, attempt, hop]);
-  return rows.map(({ traceparent, owed, ...row }) => ({
-    ...row,
-    ...(traceparent === null ? {} : { traceparent }),
-    ...(owed === null ? {} : { owed }),
-  }));
+  return rows.map(({ traceparent, ...row }) => ({ ...row, ...(traceparent === null ? {} : { traceparent }) }));
 }
 
 /** Deletes rows and what was counted of them, and of a subscription without any the head as well. */

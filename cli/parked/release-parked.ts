@@ -51,16 +51,12 @@ async function releaseSome({ client, line, subscription, after, released }: Some
   await client.query('begin');
   await refuseWhileOwned(client, subscription, released);
   const rows = await takeRows(client, subscription, after);
-  const leaving = rows.map((row) => fromParked(row, Date.now()));
-  const records = leaving.flatMap((each) => each.records);
-  const ends = leaving.flatMap((each) => each.ends);
-  const deliveries = leaving.flatMap((each) => each.delivery);
-  for (const publications of [[...records, ...ends], deliveries])
-    await Promise.all(publications.map((publication) => publishOn(line, publication)));
+  await Promise.all(rows.map((row) => publishOn(line, fromParked(row, Date.now()))));
   await deleteRows(client, { subscription, rows });
   await client.query('commit');
-  released.records += records.length;
-  released.deliveries += deliveries.length;
+  const forgotten = rows.filter(({ body }) => body === null).length;
+  released.records += forgotten;
+  released.deliveries += rows.length - forgotten;
   return rows.at(-1);
 }
 

@@ -62,7 +62,6 @@ function standingOf({ status, attempts, nextAttemptAt, why }: DeliveryEntry): st
 const PARKED: Record<ParkReason, string> = {
   full: 'its endpoint takes no more at once',
   hung: 'its endpoint does not answer',
-  blocked: 'the broker took nothing',
 };
 
 function parkedOf({ parked }: DeliveryEntry): string {

@@ -28,10 +28,7 @@ export async function forget(postgres: Queryable, subject: string): Promise<Forg
        where e.event = about.event and e.rejected_detail is not null returning e.event
      ), place as (${placesOf('sent')}
      ), parked as (
-       update waybell.parked p set body = null, owed = (
-         select string_agg(((written::jsonb - 'body') #- '{answer,body}')::text, e'\n' order by number)
-         from unnest(string_to_array(p.owed, e'\n')) with ordinality as owed (written, number)
-       ) from place
+       update waybell.parked p set body = null from place
        where p.subscription = place.subscription and p.created_at = place.created_at and p.delivery = place.delivery::text
          and p.body is not null
        returning p.subscription

@@ -124,25 +124,22 @@ describe('a delivery', () => {
     }
   });
 
-  test.each([
-    ['forgotten', { isForgotten: true }],
-    ['owed nothing but the record of its end', { owed: JSON.stringify({ kind: 'exhausted' }) }],
-  ])('that is %s is no suspect, however many owners died: it makes no request', (_what, change) => {
+  test('that is forgotten is no suspect, however many owners died: it makes no request', () => {
     const { row } = park(aDelivery(), { account: ACCOUNT, why: 'full' });
     const dead = { deliveryCount: 3, isOverLimit: false };
-    expect(unpark({ ...row, ...change }, dead).deliveryCount).toBe(0);
+    expect(unpark({ ...row, isForgotten: true }, dead).deliveryCount).toBe(0);
     expect(unpark(row, dead).deliveryCount).toBe(3);
   });
 
-  test('is the same after it was parked, one hop on, and says what it waited for and what is owed', () => {
+  test('is the same after it was parked, one hop on, and says what it waited for', () => {
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
     const delivery = aDelivery({ dueAt: 1_700_000_001_000, traceparent });
-    const { row } = park(delivery, { account: ACCOUNT, why: 'blocked', notBeforeMs: 4_000, owed: '{}' });
+    const { row } = park(delivery, { account: ACCOUNT, why: 'hung', notBeforeMs: 4_000 });
     expect(row).toMatchObject({ delivery: delivery.guid, notBeforeMs: 4_000, action: 'carrier.order.created' });
     expect(readDelivery(unpark(row, { deliveryCount: 2, isOverLimit: true }))).toEqual({
       ...delivery,
       hop: 1,
-      parked: { why: 'blocked', owed: '{}', isOverLimit: true },
+      parked: { why: 'hung', isOverLimit: true },
     });
   });
 
@@ -156,10 +153,9 @@ describe('a delivery', () => {
     });
   });
 
-  test('that owes a record, or is not due yet, waits nowhere but where it is parked', () => {
-    const place = { account: ACCOUNT, why: 'blocked', notBeforeMs: 1_000, owed: '{}' } as const;
+  test('that is not due yet waits nowhere but where it is parked', () => {
+    const place = { account: ACCOUNT, why: 'full', notBeforeMs: 1_000 } as const;
     expect(park(aDelivery(), place).otherwise).toBeUndefined();
-    expect(park(aDelivery(), { ...place, why: 'full' }).otherwise).toBeUndefined();
   });
 
   test('goes to the queue of its action, and its retry to that of its action and delay', () => {

@@ -9,7 +9,7 @@ import {
   type Publication,
   type Rejection,
 } from './messages.ts';
-import { readOwed, type ByHand, type InterfaceName, type Rejected } from './outcomes.ts';
+import type { ByHand, InterfaceName, Rejected } from './outcomes.ts';
 import { deliveriesExchange, deliveryQueue, retryExchange, retryKey, waitingName } from './topology.ts';
 
 /** One notification on its way to one subscription. `guid` is the message guid that receivers see. */
@@ -60,13 +60,17 @@ export function publishDelivery(delivery: Delivery): Publication {
 /** To the retry queue of its action and delay, whence it returns to the queue of its action. */
 export function publishRetry(delivery: Delivery, delayMs: number): Publication {
   const { hop: _, ...retry } = delivery;
-  return publication(retry, { exchange: retryExchange, routingKey: retryKey(actionKey(delivery), delayMs) });
+  const action = actionKey(delivery);
+  return {
+    ...publication(retry, { exchange: retryExchange, routingKey: retryKey(action, delayMs) }),
+    late: { afterMs: delayMs, exchange: deliveriesExchange, routingKey: action },
+  };
 }
 
-export type Parking = { account: string; why: ParkReason; notBeforeMs?: number; owed?: string };
+export type Parking = { account: string; why: ParkReason; notBeforeMs?: number };
 
 /** To where it waits for its endpoint, as it is: not attempted, not counted. */
-export function park(delivery: Delivery, { account, why, notBeforeMs, owed }: Parking): Parked {
+export function park(delivery: Delivery, { account, why, notBeforeMs }: Parking): Parked {
   const { guid, subscription, createdAt, attempt, body, traceparent } = delivery;
   const moved = { ...delivery, hop: (delivery.hop ?? 0) + 1 };
   const key = actionKey(delivery);
@@ -83,12 +87,11 @@ export function park(delivery: Delivery, { account, why, notBeforeMs, owed }: Pa
       note: writeNote(moved),
       body,
       ...(notBeforeMs === undefined ? {} : { notBeforeMs }),
-      ...(owed === undefined ? {} : { owed }),
       ...(traceparent === undefined ? {} : { traceparent }),
     },
     account,
-    // What is owed, or not due yet, would be lost on that way.
-    ...(why === 'blocked' || owed !== undefined
+    // What is not due yet would come too early on that way.
+    ...(notBeforeMs !== undefined
       ? {}
       : { otherwise: publication(moved, { exchange: waitingName(why), routingKey: key }) }),
   };
@@ -96,7 +99,7 @@ export function park(delivery: Delivery, { account, why, notBeforeMs, owed }: Pa
 
 /** A parked delivery, as if it had come from the queue of its action. */
 export function unpark(row: ParkedRow, how: { deliveryCount: number; isOverLimit: boolean }): Message {
-  const { action, body, delivery, note, traceparent, why, owed, isForgotten } = row;
+  const { action, body, delivery, note, traceparent, why, isForgotten } = row;
   return {
     queue: deliveryQueue(action),
     exchange: deliveriesExchange,
@@ -107,11 +110,10 @@ export function unpark(row: ParkedRow, how: { deliveryCount: number; isOverLimit
     note,
     contentType: 'application/json',
     // What ends without a request kills nobody; and as a suspect it would be taken for what is to be attempted.
-    deliveryCount: isForgotten || readOwed(owed).some(({ kind }) => kind === 'exhausted') ? 0 : how.deliveryCount,
+    deliveryCount: isForgotten ? 0 : how.deliveryCount,
     failures: 0,
     parked: {
       why,
-      ...(owed === undefined ? {} : { owed }),
       ...(isForgotten ? { isForgotten } : {}),
       ...(how.isOverLimit ? { isOverLimit: true } : {}),
     },

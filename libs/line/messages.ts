@@ -31,13 +31,11 @@ export type Message = {
 };
 
 /** Why a delivery waits: its endpoint answers and has no room, it hangs, or the broker blocks publishers. */
-export type ParkReason = 'full' | 'hung' | 'blocked';
+export type ParkReason = 'full' | 'hung';
 
 /** What is to be known of a delivery that waited, beside itself. */
 export type ParkedFor = {
   why: ParkReason;
-  /** A record (as `writeOutcome` writes it) that could not be published then: it is to leave with what follows. */
-  owed?: string;
   /** Its body was deleted for an erasure request. */
   isForgotten?: boolean;
   /** It is one of the oldest of an account that has more parked than it may. */
@@ -75,7 +73,17 @@ export type Publication = {
   headers?: Record<string, string | number>;
   /** It may travel in one message with others to the same queue. */
   mayBundle?: boolean;
+  /** Where it goes once so much time has passed while the broker did not take it: its delay is over by then. */
+  late?: { afterMs: number; exchange: string; routingKey: string };
 };
+
+/** What is to be sent of it, and after how many milliseconds at the earliest, once it was kept instead of published. */
+export function asKept(publication: Publication): { publication: Publication; afterMs: number } {
+  const { late, ...same } = publication;
+  if (late === undefined) return { publication, afterMs: 0 };
+  const { afterMs, ...to } = late;
+  return { publication: { ...same, ...to }, afterMs };
+}
 
 /** The message in hand is nonsense: it goes to the rejected queue with the original bytes. */
 export type Rejection = { kind: 'reject'; reason: string; detail: string };
@@ -106,7 +114,6 @@ export type ParkedRow = {
   body: Buffer;
   /** Its body was deleted for an erasure request; only in what is taken. */
   isForgotten?: boolean;
-  owed?: string;
 };
 
 /** What is to wait outside of the broker until its endpoint has room; alone in what a message causes. */

@@ -111,22 +111,3 @@ export type Outcome = Routed | Rejected | Attempted;
 export function isAttempted(outcome: Outcome): outcome is Attempted {
   return outcome.kind !== 'routed' && outcome.kind !== 'rejected';
 }
-
-/**
- * Whether nothing but this record is left to do about its delivery: no retry, no body to keep. Its message may then go
- * before the record is safe, where waiting would do more harm.
- */
-export function closesDelivery({ kind }: Outcome): boolean {
-  return kind === 'delivered' || kind === 'dropped';
-}
-
-/** One record as text, for what takes it along. */
-export function writeOutcome(outcome: Outcome): string {
-  return JSON.stringify(outcome);
-}
-
-/** The records that something parked takes along, a line each, as `writeOutcome` wrote them. */
-export function readOwed(owed: string | undefined): Attempted[] {
-  // The deliverer wrote them.
-  return (owed?.split('\n') ?? []).map((written) => JSON.parse(written) as Attempted);
-}

@@ -7,7 +7,7 @@ import type { Broker } from './broker/connect-broker.ts';
 import type { Consumer } from './broker/consumers.ts';
 import type { Consuming } from './broker/queue-consumer.ts';
 import { Gate } from './gate.ts';
-import { Performer, type Lease } from './hand-over/performer.ts';
+import { Performer, type Keep, type Lease } from './hand-over/performer.ts';
 import type { Rules } from './hand-over/state.ts';
 import type { Handler, Parked } from './messages.ts';
 import type { Once } from './once.ts';
@@ -16,7 +16,7 @@ import { Quarantine } from './quarantine.ts';
 import { StepReport } from './step-report.ts';
 import { quarantineQueue, suspectsQueue } from './topology.ts';
 
-export type Step<M> = Omit<Rules<M>, 'now'> & {
+export type Step<M> = Omit<Rules<M>, 'now' | 'keeps'> & {
   queues: readonly string[];
   /** What is held at once, and so handled at once, over all queues. */
   heldLimit: HeldLimit;
@@ -44,6 +44,7 @@ export type StepTools = {
   once?: Once;
   /** Resolves when it is where it waits. */
   park?: (parked: Parked) => Promise<void>;
+  keep?: Keep;
   /** Where it keeps what is slow in a bundle; without it, the bundle waits. */
   lease?: Lease;
   /** Takes what is parked; what it takes is handled as what comes from the queues. */
@@ -58,7 +59,6 @@ export type StepTools = {
 const ONE_AT_A_TIME: HeldLimit = { messages: 1, bytes: Number.MAX_SAFE_INTEGER };
 const HOLD_MS = 10_000;
 const PAUSE_LIMIT_MS = 2_000;
-const CLOSE_LIMIT_MS = 10_000;
 const ALONE = 'another consumer is alone';
 
 /** What is parked is not taken either while a consumer is alone. */
@@ -143,8 +143,5 @@ class StepRunner<M> implements RunningStep {
     this.#gate.close();
     this.#performer.hear({ kind: 'closing' });
     await Promise.all([this.#performer.untilEmpty(), this.#quarantine.close()]);
-    // Records whose messages are gone are all there is of them; a broker that blocks must not hold up the end.
-    await within({ clock: this.#clock, limitMs: CLOSE_LIMIT_MS }, this.#performer.untilRecorded());
-    this.#performer.hear({ kind: 'closed' });
   }
 }

@@ -54,8 +54,6 @@ export class StepReport<M> {
       case 'stuck':
         this.#metrics.left(name, 'given_back');
         return this.#log.error({ err: news.error, ...facts(news.message) }, 'message.given-back');
-      case 'lost':
-        return this.#log.error({ records: news.records }, 'outcomes.lost');
     }
   }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { unpark, type Delivery } from '@waybell/line/delivery';
-import type { Outgoing } from '@waybell/line/messages';
+import { asKept, type Outgoing } from '@waybell/line/messages';
 import { withLastKnown } from '@waybell/runtime/last-known';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
@@ -42,7 +42,6 @@ function aStep(what: Partial<DeliverStepOptions> = {}) {
     },
     isParked: async () => false,
     isHeld: () => true,
-    isBlocked: () => false,
     onRevived: () => undefined,
     clock: new TurnedClock(),
     now: () => 0,
@@ -65,8 +64,6 @@ const kindsOf = (caused: readonly Outgoing[]) =>
   caused.map((each) => (each.kind === 'outcome' ? `${each.outcome.kind} on record` : each.kind));
 
 const full = { enter: async () => ({ kind: 'full', why: 'full' }) } satisfies Partial<DeliverStepOptions>;
-const blocked = { isBlocked: () => true };
-const last = { ...delivery, attempt: 2 };
 
 describe('a delivery without room', () => {
   test('is parked as it is, unattempted, and is no repeat of what it was before each time', async () => {
@@ -92,28 +89,13 @@ describe('a delivery without room', () => {
   });
 });
 
-describe('a failed attempt while the broker takes nothing', () => {
-  test('has its retry parked with its record, and both leave when that is taken', async () => {
-    const caused = await aStep(blocked).step.handle(delivery);
-    expect(caused).toMatchObject([{ kind: 'park', row: { why: 'blocked', attempt: 2, notBeforeMs: 1_000 } }]);
-    const { step, made } = aStep();
-    const next = await step.handle(drained(caused));
-    expect(kindsOf(next)).toEqual(['failed on record', 'exhausted on record', 'end']);
-    expect(made.requests).toBe(1);
-  });
-
-  test('keeps its record however often the retry is parked again', async () => {
-    const once = drained(await aStep(blocked).step.handle(delivery));
-    const again = drained(await aStep(full).step.handle(once));
-    expect(kindsOf(await aStep().step.handle(again))).toEqual(['failed on record', 'exhausted on record', 'end']);
-  });
-
-  test('that was the last is not attempted again: what is left of it is the record, and its end', async () => {
-    const ended = drained(await aStep(blocked).step.handle(last));
-    const { step, made } = aStep();
-    expect(kindsOf(await step.handle(ended))).toEqual(['exhausted on record', 'end']);
-    expect(made.requests).toBe(0);
-  });
+test('the retry of an attempt goes to its delay queue, and to its own once the delay is over that it was kept for', async () => {
+  const [retry] = await aStep().step.handle(delivery);
+  if (retry?.kind !== 'publish') throw new Error('it was not published');
+  expect(retry.exchange).toBe('waybell.retry');
+  const { publication, afterMs } = asKept(retry);
+  expect(publication).toMatchObject({ exchange: 'waybell.deliveries', routingKey: 'carrier.order.created' });
+  expect(afterMs).toBe(1_000);
 });
 
 describe('a success', () => {

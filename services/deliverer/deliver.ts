@@ -1,15 +1,8 @@
 import type { Clock } from '@waybell/runtime/clock';
-import { firstAttempt, park, publishRetry, type Delivery, type Parking } from '@waybell/line/delivery';
+import { firstAttempt, park, publishRetry, type Delivery } from '@waybell/line/delivery';
 import { recordWithEnd } from '@waybell/line/delivery-ends';
-import type { Handler, Outgoing, ParkReason } from '@waybell/line/messages';
-import {
-  readOwed,
-  writeOutcome,
-  type Answer,
-  type Attempted,
-  type DeliveryFacts,
-  type Exhausted,
-} from '@waybell/line/outcomes';
+import type { Handler, Outgoing } from '@waybell/line/messages';
+import { type Answer, type Attempted, type DeliveryFacts, type Exhausted } from '@waybell/line/outcomes';
 import type { Schedule } from '@waybell/line/line-topology';
 import type { CallEndpoint } from './call-endpoint.ts';
 import { dropReason } from './drop-reason.ts';
@@ -34,8 +27,6 @@ export type AttemptOptions = {
   callEndpoint: CallEndpoint;
   schedule: Schedule;
   slowMs: number;
-  /** Whether the broker takes nothing: then what failed is parked until its time. */
-  isBlocked: () => boolean;
   /** An endpoint that was thought to hang has answered what somebody sent by hand. */
   onRevived: (subscription: string) => void;
   clock: Pick<Clock, 'now'>;
@@ -62,13 +53,8 @@ type Decision = (Found & { kind: 'attempt'; end: (ending: Ending) => void }) | {
 export function deliver(options: DeliverOptions): Handler<Delivery> {
   return async (delivery) => {
     if (delivery.mayBeParked && (await options.isParked(delivery))) return [];
-    const owed = readOwed(delivery.parked?.owed);
-    // Its last attempt failed while the broker took nothing: what is left of it is the record, and its end.
-    if (owed.at(-1)?.kind === 'exhausted') return owed.flatMap((outcome) => recordWithEnd(outcome));
     const decision = await decide(delivery, options);
-    const caused = decision.kind === 'none' ? decision.caused : await makeAttempt(delivery, decision, options);
-    // What is parked takes along what is owed.
-    return caused[0]?.kind === 'park' ? caused : [...owed.map(record), ...caused];
+    return decision.kind === 'none' ? decision.caused : makeAttempt(delivery, decision, options);
   };
 }
 
@@ -93,11 +79,12 @@ function judge(delivery: Delivery, { target, askedAt }: Asked, { maxAgeMs, now }
 async function decide(delivery: Delivery, options: DecideOptions): Promise<Decision> {
   const { enter, now } = options;
   const found = await look(delivery, options);
-  if ('kind' in found) return { kind: 'none', caused: [record(found)] };
+  if ('kind' in found) return { kind: 'none', caused: [{ kind: 'outcome', outcome: found }] };
   const { target } = found;
   const [key, enteredAt] = [endpointKey(target), now()];
   const entry = await enter({ ...key, isKnownHung: target.isHung }, wishOf(delivery));
-  if (entry.kind === 'full') return { kind: 'none', caused: [parkAsItIs(delivery, target.account, entry.why)] };
+  if (entry.kind === 'full')
+    return { kind: 'none', caused: [park(delivery, { account: target.account, why: entry.why })] };
   if (now() - enteredAt <= OLD_MS) return { kind: 'attempt', ...found, end: entry.end };
   // It waited in hand: since then the subscription may have ended, or lead elsewhere.
   const present = await look(delivery, options).catch((error: unknown) => {
@@ -109,11 +96,6 @@ async function decide(delivery: Delivery, options: DecideOptions): Promise<Decis
   }
   entry.end('unused');
   return decide(delivery, options);
-}
-
-function parkAsItIs(delivery: Delivery, account: string, why: ParkReason): Outgoing {
-  const owed = delivery.parked?.owed;
-  return park(delivery, { account, why, ...(owed === undefined ? {} : { owed }) });
 }
 
 type Attempting = Decision & { kind: 'attempt' };
@@ -133,7 +115,7 @@ async function makeAttempt(
     const called = await callEndpoint({ delivery: begun, callbackUrl, verificationToken, signingSecrets });
     const { isDelivered, ...answer } = called;
     ending = endingOf(called, slowMs);
-    if (!isDelivered) return afterFailure(begun, { answer, account: target.account }, options);
+    if (!isDelivered) return afterFailure(begun, answer, options);
     if (isHung && delivery.byHand !== undefined) onRevived(delivery.subscription);
     const tellsSuccess = target.tellsSuccess || clock.now() - askedAt > TOO_OLD_TO_SAY_MS;
     return recordWithEnd({ kind: 'delivered', ...facts(delivery, now()), beganAt, answer }, { tellsSuccess });
@@ -142,30 +124,14 @@ async function makeAttempt(
   }
 }
 
-type Failure = { answer: Answer; account: string };
-
-function afterFailure(delivery: Delivery, { answer, account }: Failure, options: AttemptOptions): Outgoing[] {
-  const { schedule, isBlocked, now } = options;
+function afterFailure(delivery: Delivery, answer: Answer, { schedule, now }: AttemptOptions): Outgoing[] {
   const [delayMs, at] = [retryDelayMs(schedule, delivery), now()];
-  if (delayMs === undefined) {
-    const end = exhausted(delivery, answer, at);
-    return isBlocked() ? [parkOwing(delivery, end, { account, why: 'blocked' })] : recordWithEnd(end);
-  }
+  if (delayMs === undefined) return recordWithEnd(exhausted(delivery, answer, at));
   const { hop: _, ...same } = delivery;
   const retryAt = at + delayMs;
   const next: Delivery = { ...same, attempt: delivery.attempt + 1, dueAt: retryAt };
   const failed: Attempted = { kind: 'failed', ...facts(delivery, at), beganAt: delivery.beganAt, answer, retryAt };
-  if (!isBlocked()) return [publishRetry(next, delayMs), record(failed)];
-  return [parkOwing(next, failed, { account, why: 'blocked', notBeforeMs: delayMs })];
-}
-
-/** Alone in its list, as what is parked must be: the record waits with it. */
-function parkOwing(delivery: Delivery, outcome: Attempted, parking: Parking): Outgoing {
-  const before = delivery.parked?.owed;
-  return park(delivery, {
-    ...parking,
-    owed: [...(before === undefined ? [] : [before]), writeOutcome(outcome)].join('\n'),
-  });
+  return [publishRetry(next, delayMs), { kind: 'outcome', outcome: failed }];
 }
 
 function wishOf({ byHand, parked }: Delivery): Wish {
@@ -199,8 +165,4 @@ function facts(delivery: Delivery, at: number): DeliveryFacts {
   if (byHand !== undefined) known.byHand = byHand.why;
   if (attempt === firstAttempt(delivery)) known.body = body.toString();
   return known;
-}
-
-function record(outcome: Attempted): Outgoing {
-  return { kind: 'outcome', outcome };
 }

@@ -63,8 +63,6 @@ export class DeliveryMetrics {
 
   #ended(step: string, delivery: Delivery, outcome: Outcome): void {
     if (!('answer' in outcome) || unattempted.includes(outcome.answer.reason ?? '')) return;
-    // The record of an attempt before, that was owed: its times are not those of this one.
-    if (outcome.attempt !== delivery.attempt) return;
     const { createdAt, dueAt = createdAt, interface: interfaceName } = delivery;
     const { at, answer, kind } = outcome;
     const attempt = delivery.attempt === firstAttempt(delivery) ? 'first' : 'retry';

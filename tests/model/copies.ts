@@ -2,7 +2,7 @@ import { publishOptions, readMessage } from '@waybell/line/broker/amqp-message';
 import { isBundle, openBundle, readMembers } from '@waybell/line/bundle';
 import { readDelivery } from '@waybell/line/delivery';
 import type { Door } from '@waybell/line/hand-over/suspicion';
-import { isRejection, type Message, type ParkedFor, type ParkedRow, type Publication } from '@waybell/line/messages';
+import { isRejection, type Message, type ParkedRow, type Publication } from '@waybell/line/messages';
 import { readOutcomes } from '@waybell/line/outcome-batch';
 import type { Outcome } from '@waybell/line/outcomes';
 import * as line from '@waybell/line/topology';
@@ -69,14 +69,9 @@ export const messageKey = remembering((message: Message): string => {
   const { delivery, attempt, hop } = attemptOf(message);
   const { exchange, parked, deliveryCount, failures, cameBefore } = message;
   // What was moved differs by where it waited.
-  const moved = hop === 0 ? '' : `.${hop} ${exchange} ${parked?.why} ${owedKey(parked)}`;
+  const moved = hop === 0 ? '' : `.${hop} ${exchange} ${parked?.why}`;
   return `${delivery}${attempt}${moved} ${deliveryCount} ${failures}${cameBefore ? ' before' : ''}`;
 });
-
-/** Which records something parked takes along. */
-export function owedKey({ owed = '' }: Pick<ParkedFor, 'owed'> = {}): string {
-  return (owed.match(/"(?:kind|attempt)":"?\w+/g) ?? []).join();
-}
 
 /** Beyond this nothing depends on how often the broker took a copy back. */
 const COUNTED_DELIVERIES = 3;

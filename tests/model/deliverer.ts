@@ -4,15 +4,15 @@ import { deliverStep } from '@waybell/deliverer/deliver-step';
 import { publishDelivery, type Delivery } from '@waybell/line/delivery';
 import { publishSuspect } from '@waybell/line/hand-over/aside';
 import type { Rules } from '@waybell/line/hand-over/state';
-import { isRejection, type Message, type Outgoing } from '@waybell/line/messages';
+import { asKept, isRejection, type Message, type Outgoing } from '@waybell/line/messages';
 import type { Step } from '@waybell/line/run-step';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { DELIVERIES, GUIDS, storedOf, takenBack, type Copy, type DeliveryName } from './copies.ts';
 import { copyOf } from './parked.ts';
 
 /**
- * How handling may go: the receiver takes it or does not, or does not while the broker takes nothing; nobody is to receive
- * it any more; its endpoint has no room; or it is parked already.
+ * How handling may go: the receiver takes it or does not; nobody is to receive it any more; its endpoint has no room; or
+ * it is parked already.
  */
 export type AnswerKind = keyof typeof ANSWERS;
 
@@ -31,7 +31,6 @@ export type Deliverer = {
 const ANSWERS = {
   delivered: { isDelivered: true },
   failed: {},
-  blocked: { isBlocked: true },
   dropped: { hasTarget: false },
   full: { hasRoom: false },
   'parked already': { isParked: true },
@@ -39,7 +38,6 @@ const ANSWERS = {
 
 type Surroundings = {
   isDelivered?: boolean;
-  isBlocked?: boolean;
   hasTarget?: boolean;
   hasRoom?: boolean;
   isParked?: boolean;
@@ -50,7 +48,7 @@ const clock = new TurnedClock(0);
 /** Has the step handle every attempt that it asks for itself, up to one beyond the last, moved up to `parks` times. */
 export async function readDeliverer({ retries, parks }: { retries: number; parks: number }): Promise<Deliverer> {
   const config = configWith(retries);
-  const rules = { ...realStep(config, { hasTarget: true }, never), now: clock.now };
+  const rules = { ...realStep(config, { hasTarget: true }, never), keeps: true, now: clock.now };
   const known = new Map<string, Handled>();
   const deliveries = DELIVERIES.map(firstAttempt)
     .flatMap((delivery) => comings(storedOf(publishDelivery(delivery)).copies))
@@ -81,7 +79,7 @@ export async function readDeliverer({ retries, parks }: { retries: number; parks
 const answerKinds = Object.keys(ANSWERS) as AnswerKind[];
 
 function handledKey({ guid, attempt, hop, parked, mayBeParked }: Delivery, ...how: (string | boolean)[]): string {
-  return [guid, attempt, hop, parked?.why, parked?.owed, mayBeParked, ...how].join();
+  return [guid, attempt, hop, parked?.why, mayBeParked, ...how].join();
 }
 
 function configWith(retries: number): Config {
@@ -90,14 +88,13 @@ function configWith(retries: number): Config {
 }
 
 function realStep(config: Config, around: Surroundings & Partial<How>, callEndpoint: CallEndpoint): Step<Delivery> {
-  const { hasTarget = true, hasRoom = true, isParked = false, isBlocked = false, isHeld = true } = around;
+  const { hasTarget = true, hasRoom = true, isParked = false, isHeld = true } = around;
   return deliverStep({
     callEndpoint,
     findTarget: async () => (hasTarget ? TARGET : undefined),
     enter: async () => (hasRoom ? { kind: 'granted', end: () => undefined } : { kind: 'full', why: 'full' }),
     isParked: async () => isParked,
     isHeld: () => isHeld,
-    isBlocked: () => isBlocked,
     onRevived: () => undefined,
     config,
     clock,
@@ -117,7 +114,8 @@ async function handle(delivery: Delivery, config: Config, around: Surroundings &
 
 /** As what it caused may come, set aside or taken back meanwhile. */
 function messagesOf(outgoing: Outgoing): Message[] {
-  if (outgoing.kind === 'publish') return comings(storedOf(outgoing).copies);
+  if (outgoing.kind === 'publish')
+    return [outgoing, asKept(outgoing).publication].flatMap((publication) => comings(storedOf(publication).copies));
   if (outgoing.kind !== 'park') return [];
   const row = copyOf(outgoing.row, 0);
   const { otherwise } = outgoing;

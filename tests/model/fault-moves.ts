@@ -3,12 +3,14 @@ import { isBundle } from '@waybell/line/bundle';
 import { attemptOf, distinct, isOfBroker, nameOf, nameOfGuid, type Copy } from './copies.ts';
 import { fault, type Fault } from './fault.ts';
 import { leaseFailures, openFaults } from './open-faults.ts';
-import { cutOff, isIdle, NEW_REPLICA, type Asked } from './replica.ts';
+import { cutOff, hear, isIdle, NEW_REPLICA, type Asked } from './replica.ts';
 import type { Setting } from './setting.ts';
 import {
   answered,
   asking,
   backInQueues,
+  described,
+  keptAs,
   orphaned,
   parking,
   placesIn,
@@ -28,6 +30,10 @@ export function faultMoves(world: World, setting: Setting): Move[] {
       ...place.replica.inFlight.flatMap((asked) => failures(place, asked)),
     ]),
     ...distinct(world.waiting).flatMap((copy) => expiredTwice(world, copy)),
+    ...[...new Set(world.kept)].map((publication) => {
+      const to = () => ({ ...world, ...storing(world, publication) });
+      return fault('unconfirmed', `no confirm comes for what was kept: ${described(publication)}`, to);
+    }),
     ...(world.owner === undefined
       ? []
       : [fault('lease lost', 'the lease of what is parked is over', () => ({ ...world, ...orphaned(world) }))]),
@@ -45,7 +51,13 @@ function replicaFaults(place: Place): Fault[] {
     const left = cutOff(replica, isOfBroker, setting.deliverer.rules);
     return replaced(place, left, backInQueues(world, replica.held.values()));
   };
-  return [fault('crash', `${name} dies`, () => dead(place)), fault('cut', `the connection of ${name} breaks`, cut)];
+  const blocks = () => replaced(place, hear(replica, [{ kind: 'broker', is: 'blocked' }], setting.deliverer.rules));
+  const blocked = fault('blocked', `the broker blocks ${name}`, blocks);
+  return [
+    ...(replica.state.broker === 'writable' ? [blocked] : []),
+    fault('crash', `${name} dies`, () => dead(place)),
+    fault('cut', `the connection of ${name} breaks`, cut),
+  ];
 }
 
 function dead(place: Place): World {
@@ -74,7 +86,19 @@ function failures(place: Place, asked: Asked): Fault[] {
       return [
         fault('unconfirmed', `no confirm comes for ${what} of ${name}`, () => unconfirmed(change)),
         fault('refused', `the broker refuses ${what} of ${name}`, () => unconfirmed()),
+        fault('stalled', `the queue of ${what} of ${name} stalls`, () =>
+          answered(place, asked, [{ kind: 'stalled', sending }]),
+        ),
         fault('returned', `no queue takes ${what} of ${name}`, () => refused(new Unroutable(publication))),
+      ];
+    }
+    case 'keep': {
+      const { sending, publication } = asked;
+      const unheard = { kept: [...world.kept, keptAs(publication)] };
+      const failed = (also = {}) => answered(place, asked, [{ kind: 'unconfirmed', sending }], also);
+      return [
+        fault('postgres away', `${name} cannot keep ${what}`, () => failed()),
+        fault('commit unheard', `${name} does not hear that ${what} is kept`, () => failed(unheard)),
       ];
     }
     case 'park':

@@ -1,4 +1,4 @@
-import { attemptOf, DELIVERIES, isOfBroker, membersOf, type DeliveryName } from './copies.ts';
+import { attemptOf, DELIVERIES, isOfBroker, membersOf, storedOf, type DeliveryName } from './copies.ts';
 import { copyOf } from './parked.ts';
 import { isIdle, type Replica } from './replica.ts';
 import type { World } from './world.ts';
@@ -17,8 +17,8 @@ export type Limits = {
 const SUSPECT_DELIVERIES = 3;
 
 /** Whether nothing is on the line any more. */
-export function isAtRest({ waiting, parked, open, replicas }: World): boolean {
-  return waiting.length + parked.length + open.length === 0 && replicas.every(isIdle);
+export function isAtRest({ waiting, parked, open, kept, replicas }: World): boolean {
+  return waiting.length + parked.length + open.length + kept.length === 0 && replicas.every(isIdle);
 }
 
 /** The first law that does not hold here, in words; undefined where all do. */
@@ -59,7 +59,10 @@ export function figures(
   delivery: DeliveryName,
 ): { attempts: number[]; copies: number; requests: number } {
   const inHand = world.replicas.flatMap(({ held }) => [...held.values()]).filter(isOfBroker);
-  const all = [...world.waiting, ...inHand, ...world.parked.map((row) => copyOf(row, 0))].map(({ message }) => message);
+  const kept = world.kept.flatMap((publication) => storedOf(publication).copies);
+  const all = [...world.waiting, ...inHand, ...kept, ...world.parked.map((row) => copyOf(row, 0))].map(
+    ({ message }) => message,
+  );
   const own = [...all, ...world.open]
     .flatMap((message) => membersOf(message))
     .map(attemptOf)
@@ -82,8 +85,9 @@ function incomplete(world: World, delivery: DeliveryName): string | undefined {
 }
 
 /** What there is on record. */
-function toldOf({ records }: World, delivery: DeliveryName) {
-  const told = records.filter((record) => record.startsWith(delivery)).map((record) => record.slice(2));
+function toldOf({ records, kept }: World, delivery: DeliveryName) {
+  const all = new Set([...records, ...kept.flatMap((publication) => storedOf(publication).records)]);
+  const told = [...all].filter((record) => record.startsWith(delivery)).map((record) => record.slice(2));
   const isRejected = told.includes('rejected');
   return {
     attempts: told.map(Number).filter((attempt) => attempt > 0),

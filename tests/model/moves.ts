@@ -5,20 +5,34 @@ import { isOpen, keeping, openMoves, withoutOpen } from './open.ts';
 import { copyOf, isAmong, withoutRow } from './parked.ts';
 import { hear, take, without, type Asked, type Replica } from './replica.ts';
 import type { Setting } from './setting.ts';
-import { answered, asking, backInQueues, isLate, knowing, parking, placesIn, remembered } from './world.ts';
+import {
+  answered,
+  asking,
+  backInQueues,
+  described,
+  isLate,
+  keptAs,
+  knowing,
+  parking,
+  placesIn,
+  remembered,
+} from './world.ts';
 import { replaced, storing, subjectOf, withMark } from './world.ts';
 import type { Move, Place, World } from './world.ts';
 
 /** Everything that may happen next while nothing goes wrong. */
 export function regularMoves(world: World, setting: Setting): Move[] {
   const waiting = distinct(world.waiting);
-  return placesIn(world, setting).flatMap((place) => [
-    ...waiting.filter((copy) => mayTake(place.replica, copy)).map((copy) => taken(place, copy)),
-    ...ownerMoves(place),
-    ...openMoves(place),
-    ...place.replica.inFlight.flatMap((asked) => answers(place, asked)),
-    ...outageMoves(place),
-  ]);
+  return placesIn(world, setting)
+    .flatMap((place) => [
+      ...waiting.filter((copy) => mayTake(place.replica, copy)).map((copy) => taken(place, copy)),
+      ...ownerMoves(place),
+      ...openMoves(place),
+      ...place.replica.inFlight.flatMap((asked) => answers(place, asked)),
+      ...outageMoves(place),
+      ...blockedMoves(place),
+    ])
+    .concat(keptMoves(world));
 }
 
 /** Suspects are taken one at a time, from the quarantine only with nothing else in hand, and nothing in a long outage. */
@@ -71,6 +85,25 @@ function outageMoves(place: Place): Move[] {
   }));
 }
 
+/** The broker's alarm is over. */
+function blockedMoves(place: Place): Move[] {
+  const { replica, name, setting } = place;
+  if (replica.state.broker !== 'blocked') return [];
+  const input = { kind: 'broker', is: 'writable' } as const;
+  const to = () => replaced(place, hear(replica, [input], setting.deliverer.rules));
+  return [{ label: `the broker takes what ${name} publishes again`, to }];
+}
+
+/** Whatever process there is sends what was kept. */
+function keptMoves(world: World): Move[] {
+  return [...new Set(world.kept)].map((publication) => {
+    const kept = world.kept.toSpliced(world.kept.indexOf(publication), 1);
+    const change = storing(world, publication);
+    const to = () => ({ ...world, kept, ...change });
+    return { label: `what was kept is sent on: ${described(publication)}`, to, isQuiet: change.records !== undefined };
+  });
+}
+
 /** How the world answers what a replica asked for. */
 function answers(place: Place, asked: Asked): Move[] {
   const { world, replica, name, setting } = place;
@@ -85,10 +118,17 @@ function answers(place: Place, asked: Asked): Move[] {
     case 'run':
       return answersTo(world, asked.message, setting).map((answer) => handled(place, asked, answer));
     case 'publish': {
+      if (replica.state.broker === 'blocked') return [];
       const { sending, publication } = asked;
       const change = storing(world, publication);
       const to = () => answered(place, asked, [{ kind: 'confirmed', sending }], change);
       return [{ label: `the broker confirms ${what} to ${name}`, to, isQuiet: change.records !== undefined }];
+    }
+    case 'keep': {
+      const { sending, publication } = asked;
+      const kept = [...world.kept, keptAs(publication)];
+      const to = () => answered(place, asked, [{ kind: 'confirmed', sending }], { kept });
+      return [{ label: `${name} keeps ${what}`, to }];
     }
     case 'park': {
       const { sending, parked } = asked;
@@ -112,7 +152,7 @@ function answers(place: Place, asked: Asked): Move[] {
 function answersTo({ parked, open }: World, delivery: Delivery, { answers: all, parks }: Setting): AnswerKind[] {
   if (delivery.mayBeParked && (isAmong(parked, delivery) || isOpen(open, delivery))) return ['parked already'];
   const isMoved = (delivery.hop ?? 0) >= parks;
-  return all.filter((answer) => !isMoved || (answer !== 'full' && answer !== 'blocked'));
+  return all.filter((answer) => !isMoved || answer !== 'full');
 }
 
 /** Who finds only now that its lease is over learns it by that. */

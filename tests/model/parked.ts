@@ -1,6 +1,6 @@
 import { unpark, type Delivery } from '@waybell/line/delivery';
 import type { ParkedRow } from '@waybell/line/messages';
-import { nameOfGuid, owedKey, type Copy } from './copies.ts';
+import { nameOfGuid, type Copy } from './copies.ts';
 import { remembering } from './remembering.ts';
 
 /** Beyond this nothing depends on how many owners died. */
@@ -35,10 +35,10 @@ const copiesOf = remembering((row: ParkedRow): Copy[] =>
   }),
 );
 
-/** Which attempt of which delivery a row is, and what it takes along. */
+/** Which attempt of which delivery a row is. */
 export const rowKey = remembering((row: ParkedRow): string => {
   const { delivery, attempt, hop, why } = row;
-  return `${nameOfGuid(delivery)}${attempt}.${hop} ${why} ${owedKey(row)}`;
+  return `${nameOfGuid(delivery)}${attempt}.${hop} ${why}`;
 });
 
 function isSamePlace(one: ParkedRow, other: ParkedRow): boolean {

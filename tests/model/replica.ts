@@ -21,7 +21,7 @@ export type Replica = {
   hasGivenBackDone: boolean;
 };
 
-const ASKED = ['recall', 'run', 'publish', 'park', 'remember', 'lease', 'acknowledge', 'give back'] as const;
+const ASKED = ['recall', 'run', 'publish', 'keep', 'park', 'remember', 'lease', 'acknowledge', 'give back'] as const;
 type AskedKind = (typeof ASKED)[number];
 export type Asked<K extends AskedKind = AskedKind> = Effect<Delivery> & { kind: K };
 
@@ -101,7 +101,7 @@ function copied(state: State<Delivery>): State<Delivery> {
     members: new Map([...state.members].map(([id, member]) => [id, { ...member }])),
     keys: new Map(state.keys),
     waiting: new Set(state.waiting),
-    sendings: new Map([...state.sendings].map(([id, sending]) => [id, { ...sending, kept: { ...sending.kept } }])),
+    sendings: new Map([...state.sendings].map(([id, sending]) => [id, { ...sending }])),
     entries: [...state.entries],
   };
 }

@@ -21,7 +21,7 @@ export type Row = {
 };
 
 export const EVERY_FAULT: readonly FaultKind[] = [
-  ...(['crash', 'cut', 'refused', 'unconfirmed', 'returned'] as const),
+  ...(['crash', 'cut', 'refused', 'unconfirmed', 'returned', 'stalled', 'blocked'] as const),
   ...(['expired twice', 'redis away', 'redis forgets', 'throws', 'outage'] as const),
 ];
 /** Whatever else can go wrong with what is parked. */

@@ -31,6 +31,10 @@ export type FaultKind =
   | 'refused'
   /** The broker has the message, and its confirm does not arrive. */
   | 'unconfirmed'
+  /** The broker takes nothing from a replica, for a while. */
+  | 'blocked'
+  /** The queue where the message goes confirms nothing, and the message was not sent. */
+  | 'stalled'
   /** No queue is bound where the message goes. */
   | 'returned'
   /** A delay queue brings a message twice. */

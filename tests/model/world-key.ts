@@ -5,15 +5,15 @@ import type { Mark } from '@waybell/line/once';
 import { copyKey, messageKey, storedOf } from './copies.ts';
 import { openKey } from './open.ts';
 import { rowKey } from './parked.ts';
-import type { Replica } from './replica.ts';
+import type { Asked, Replica } from './replica.ts';
 import type { World } from './world.ts';
 
 /** The same for worlds in which the same can happen: no ids, no delays, no order of replicas. Counts are not in it. */
-export function worldKey({ waiting, parked, owner, deaths, open, remembered, records, replicas }: World): string {
+export function worldKey({ waiting, parked, owner, deaths, open, kept, remembered, records, replicas }: World): string {
   const doing = replicas.map((replica, index) => {
     return replicaKey(replica) + goneKey(replica, open) + (index === owner ? ' owns' : '');
   });
-  const rows = [...parked.map(rowKey), ...open.map(openKey)];
+  const rows = [...parked.map(rowKey), ...open.map(openKey), ...kept.map((what) => `kept ${sentKey(what)}`)];
   const keys = [waiting.map(copyKey), rows, [String(deaths)], remembered.map(markKey), records, doing];
   return keys.map((some) => some.toSorted().join()).join('|');
 }
@@ -32,23 +32,31 @@ function replicaKey({ state, held, inFlight, sent, own, done }: Replica): string
   for (const member of state.members.values()) works.of(member.id, memberKey(member));
   withPlaces([...state.members.values()], works);
   for (const id of state.waiting) works.of(id, 'waits');
-  for (const { what, shares } of state.sendings.values()) {
-    for (const { member } of shares) works.of(member, `sends ${sentKey(what)}`);
+  for (const { what, shares, isKept, asked } of state.sendings.values()) {
+    for (const { member } of shares) works.of(member, `${isKept ? `keeps ${asked}` : 'sends'} ${sentKey(what)}`);
   }
   const sources = new Works();
+  const late: Asked[] = [];
   for (const [id, copy] of held) sources.of(id, `held ${copyKey(copy)} ${copy.kept ?? ''}`);
   for (const source of state.sources.values()) sources.of(source.id, sourceKey(source));
   for (const id of done) sources.of(id, 'done');
   for (const asked of inFlight) {
     if (asked.kind === 'lease') works.of(asked.member, `lease ${messageKey(asked.message)}`);
     else if ('member' in asked) works.of(asked.member, asked.kind);
+    else if ('sending' in asked && !state.sendings.has(asked.sending)) late.push(asked);
     else if ('source' in asked) sources.of(asked.source, asked.kind);
   }
   // A member is part of its source's.
   const members = [...state.members.values()].map(({ id, source }) => ({ source, work: works.take(id) }));
   for (const { source, work } of members.toSorted(byWork)) sources.of(source, `(${work})`);
-  const others = [...sent.map((row) => `sent ${openKey(row)}`), ...own.map(markKey)].toSorted();
-  return [state.outage, ...works.all(), ...sources.all(), ...others].join('+');
+  const others = [...sent.map((row) => `sent ${openKey(row)}`), ...own.map(markKey), ...late.map(lateKey)].toSorted();
+  return [state.outage, state.broker, ...works.all(), ...sources.all(), ...others].join('+');
+}
+
+/** Asked for, and nobody waits for it any more. */
+function lateKey(asked: Asked): string {
+  if (asked.kind === 'publish' || asked.kind === 'keep') return `late ${asked.kind} ${sentKey(asked.publication)}`;
+  return `late ${asked.kind}`;
 }
 
 const byWork = (one: { work: string }, other: { work: string }) => (one.work < other.work ? -1 : 1);

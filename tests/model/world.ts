@@ -2,12 +2,13 @@ import { publishDelivery, type Delivery } from '@waybell/line/delivery';
 import { publishSuspect } from '@waybell/line/hand-over/aside';
 import type { Input } from '@waybell/line/hand-over/state';
 import { bundle } from '@waybell/line/bundle';
-import type { Message, Parked, ParkedRow, Publication } from '@waybell/line/messages';
+import { asKept, type Message, type Parked, type ParkedRow, type Publication } from '@waybell/line/messages';
 import type { Mark } from '@waybell/line/once';
 import { DELIVERIES, isOfBroker, nameOf, nameOfGuid, storedOf, takenBack, type Copy } from './copies.ts';
 import { firstAttempt } from './deliverer.ts';
 import { copyOf, oneMoreDeath, withRow } from './parked.ts';
 import { cutOff, hear, hasRows, NEW_REPLICA, type Asked, type Replica } from './replica.ts';
+import { remembering } from './remembering.ts';
 import type { Setting } from './setting.ts';
 
 /** Where the world stands between two moves: what the broker and Redis have, what replicas are at, what was done. */
@@ -23,6 +24,8 @@ export type World = {
   deaths: number;
   /** Open requests in Postgres, in hand or not: each is a message as its process had it. */
   open: readonly Message[];
+  /** Kept in Postgres until the broker takes it. */
+  kept: readonly Publication[];
   /** In Redis. */
   remembered: readonly Mark[];
   /** What is safely recorded. */
@@ -59,6 +62,7 @@ export function start({ deliveries, replicas, isBundled, isBesideSuspects, deliv
     parked: [],
     deaths: 0,
     open: [],
+    kept: [],
     remembered: [],
     records: [],
     requests: Object.fromEntries(names.map((name) => [name, 0])),
@@ -118,6 +122,9 @@ export function backInQueues({ waiting }: World, copies: Iterable<Copy>): Partia
   return { waiting: [...waiting, ...[...copies].filter(isOfBroker).map(takenBack)] };
 }
 
+/** A publication as it is to be sent once it was kept. */
+export const keptAs = remembering((publication: Publication): Publication => asKept(publication).publication);
+
 export function parking({ parked }: World, { row }: Parked): Partial<World> {
   return { parked: withRow(parked, row) };
 }
@@ -140,13 +147,13 @@ export function knowing(place: Place): Place {
 
 /** Of what a replica asked for, what it is about. */
 export function subjectOf({ replica: { state, held } }: Place, asked: Asked): string {
-  if (asked.kind === 'publish') return described(asked.publication);
+  if (asked.kind === 'publish' || asked.kind === 'keep') return described(asked.publication);
   if (asked.kind === 'park') return nameOf(copyOf(asked.parked.row, 0));
   const copy = 'member' in asked ? state.members.get(asked.member) : held.get(asked.source);
   return copy === undefined ? 'nothing' : nameOf(copy);
 }
 
-function described(publication: Publication): string {
+export function described(publication: Publication): string {
   const { copies, records } = storedOf(publication);
   if (records.length > 0) return `the record "${records.join(', ')}"`;
   return copies.map((copy) => `${nameOf(copy)} to the ${copy.door}`).join();

@@ -50,8 +50,8 @@ export async function parkRow(postgres: Rows, delivery: Delivery, how: HowParked
     [row.subscription, row.why === 'hung'],
   );
   await postgres.query(
-    `insert into waybell.parked (subscription, created_at, delivery, attempt, hop, why, parked_at, not_before, action, note, body, owed)
-     values ($1, $2, $3, $4, $5, $6, $7, now() + $8 * interval '1 ms', $9, $10, $11, $12)`,
+    `insert into waybell.parked (subscription, created_at, delivery, attempt, hop, why, parked_at, not_before, action, note, body)
+     values ($1, $2, $3, $4, $5, $6, $7, now() + $8 * interval '1 ms', $9, $10, $11)`,
     [
       row.subscription,
       row.createdAt,
@@ -64,7 +64,6 @@ export async function parkRow(postgres: Rows, delivery: Delivery, how: HowParked
       row.action,
       row.note,
       row.body,
-      row.owed ?? null,
     ],
   );
   await postgres.query(

@@ -5,7 +5,6 @@ import { describeDelivery } from '@waybell/cli/why/describe-history';
 import { forget } from '@waybell/history/forget';
 import { deliveryHistory } from '@waybell/history/history';
 import { parkedEndpoints, parkedInAll } from '@waybell/history/parked';
-import { readOwed, writeOutcome } from '@waybell/line/outcomes';
 import { aDelivered, aFailed, anExhausted, LogStand, START } from './log-stand.ts';
 import { aDelivery, parkRow, subscribeTo } from './park-rows.ts';
 import { watchPlans } from './watch-plans.ts';
@@ -134,24 +133,15 @@ describe('the endpoints that deliveries wait for', () => {
 describe('forget', () => {
   test('deletes what is parked about a subject, and has its owner look at it; what else is parked stays', async () => {
     const [gone, kept] = [await parkedDelivery(), await parkedDelivery()];
-    const answer = { durationMs: 1, status: 500, reason: 'http_5xx', body: 'Jane Doe' };
-    const [before, end] = [aFailed({ answer }), anExhausted({ body: '{"name":"Jane Doe"}', answer })];
-    const owed = [before, end].map(writeOutcome).join('\n');
-    await stand.rows('update waybell.parked set owed = $2 where subscription = $1', [gone.subscription, owed]);
     expect(await forget(tables(), gone.subject)).toMatchObject({ events: 1, parked: 1 });
     const rowsOf = (subscription: string) =>
-      stand.rows<{ body: Buffer | null; owed: string | null; is_due: boolean }>(
-        `select body, owed, look_at <= now() as is_due from waybell.parked join waybell.parked_heads using (subscription)
+      stand.rows<{ body: Buffer | null; is_due: boolean }>(
+        `select body, look_at <= now() as is_due from waybell.parked join waybell.parked_heads using (subscription)
          where subscription = $1`,
         [subscription],
       );
     const [left] = await rowsOf(gone.subscription);
     expect(left).toMatchObject({ body: null, is_due: true });
-    expect(left?.owed).not.toContain('Jane');
-    expect(readOwed(left?.owed ?? '')).toMatchObject([
-      { kind: 'failed' },
-      { kind: 'exhausted', answer: { status: 500 } },
-    ]);
     expect(await rowsOf(kept.subscription)).toMatchObject([{ body: kept.parked.body, is_due: false }]);
   });
 });

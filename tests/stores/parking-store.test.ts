@@ -28,7 +28,6 @@ describe.each(STANDS)('what is parked %s', (_, start) => {
       const one = await stand.subscribe();
       const row = aRow(one, 'one', {
         traceparent: '00-a-b-01',
-        owed: '{"kind":"failed"}',
         why: 'hung',
         attempt: 3,
         hop: 7,

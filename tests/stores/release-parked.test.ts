@@ -5,13 +5,10 @@ import { releaseParked } from '@waybell/cli/parked/release-parked';
 import { openCommandPublisher, type CommandPublisher } from '@waybell/line/broker/command-publisher';
 import { readDelivery, type Delivery } from '@waybell/line/delivery';
 import type { Publication } from '@waybell/line/messages';
-import { readEnds } from '@waybell/line/delivery-ends';
 import { readOutcomes } from '@waybell/line/outcome-batch';
-import { writeOutcome } from '@waybell/line/outcomes';
 import { TestBroker } from '@waybell/line/testing/test-broker';
 import { deactivatorQueue, deliveryQueue, logQueue } from '@waybell/line/topology';
 import { createTestDatabase, type TestDatabase } from '@waybell/subscription-api/testing/database';
-import { aFailed, anExhausted } from './log-stand.ts';
 import { aDelivery, parkRow, subscribeTo } from './park-rows.ts';
 
 const QUEUE = deliveryQueue('carrier.order.created');
@@ -77,7 +74,7 @@ describe('releasing what is parked', () => {
   test('puts each into the queue of its action, moved once more, and leaves nothing behind', async () => {
     const deliveries = [
       await parked({ why: 'full' }),
-      await parked({ why: 'blocked', notBeforeMs: 4_000 }, { attempt: 3 }),
+      await parked({ why: 'hung', notBeforeMs: 4_000 }, { attempt: 3 }),
     ];
     expect(await release()).toEqual({ deliveries: 2, records: 0 });
     const found = await released();
@@ -116,22 +113,6 @@ describe('releasing what is parked', () => {
     expect((await released()).map(({ guid }) => guid)).toEqual([second.guid]);
     expect(await rowsLeft()).toEqual([other.guid]);
     await release();
-  });
-
-  test('sends the records first that are owed; of one that is exhausted nothing else', async () => {
-    const failed = await parked(
-      { why: 'blocked', owed: writeOutcome(aFailed({ delivery: randomUUID() })) },
-      { attempt: 2 },
-    );
-    const exhausted = anExhausted();
-    const twice = [aFailed({ delivery: randomUUID() }), exhausted].map(writeOutcome).join('\n');
-    await parked({ why: 'blocked', owed: twice }, { attempt: 4 });
-    expect(await release()).toEqual({ deliveries: 1, records: 2 });
-    expect((await recorded()).map(({ kind }) => kind).toSorted()).toEqual(['exhausted', 'failed', 'failed']);
-    const { subscription, generation, at } = exhausted;
-    const ends = (await broker.take(deactivatorQueue)).map(({ content }) => readEnds({ body: content }));
-    expect(ends).toEqual([[{ subscription, generation, isDelivered: false, at }]]);
-    expect(await released()).toEqual([expect.objectContaining({ guid: failed.guid, attempt: 2 })]);
   });
 
   test('ends as dropped what was deleted for an erasure request', async () => {

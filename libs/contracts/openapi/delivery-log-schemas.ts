@@ -15,8 +15,7 @@ const why = {
 
 const parkReason = {
   enum: PARK_REASONS,
-  description:
-    "`full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `blocked`: Waybell's own queues took nothing.",
+  description: '`full`: its endpoint answered, and took no more at once. `hung`: it did not answer.',
 };
 
 const attempt = {

@@ -5,10 +5,10 @@ import type { ServerAddress } from '@waybell/runtime/server-address';
 import type { PublishingFigures } from '../step-report.ts';
 import type { Publication } from '../messages.ts';
 import { openLink, type BrokerState } from './link.ts';
-import { Unconfirmed, UnconfirmedMessages, type OnSettled } from './unconfirmed-messages.ts';
+import { Unconfirmed, UnconfirmedMessages, type Destination, type OnSettled } from './unconfirmed-messages.ts';
 
 export type Publisher = AsyncDisposable & {
-  /** Resolves when a queue has the message. Rejects with `Unroutable` or `Unconfirmed`. */
+  /** Resolves when a queue has the message. Rejects with `Unroutable`, `Unconfirmed`, `Stalled` or `TooLarge`. */
   publish(publication: Publication): Promise<void>;
   /** The same without a promise, for those who send thousands. */
   send(publication: Publication, onSettled: OnSettled): void;
@@ -17,6 +17,8 @@ export type Publisher = AsyncDisposable & {
   onState(listener: (state: BrokerState) => void): void;
   /** False while a confirm is long in coming: the broker listens, and a queue has no leader or a disk is slow. */
   isConfirming(): boolean;
+  /** Where what was sent is not confirmed, while other things are: what is published there settles at once with `Stalled`. */
+  stalled(): readonly Destination[];
   untilWritable(): Promise<void>;
   publishing(): PublishingFigures;
 };
@@ -83,6 +85,7 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
     state: link.state,
     onState: (listener) => void listeners.push(listener),
     isConfirming: () => !unconfirmed.isOverdue(SLOW_CONFIRM_MS),
+    stalled: () => [],
     untilWritable: link.untilWritable,
     publishing: () => ({ unconfirmed: unconfirmed.size, isBlocked: link.state() === 'blocked' }),
     async [Symbol.asyncDispose]() {

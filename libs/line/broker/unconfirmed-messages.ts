@@ -5,7 +5,7 @@ import { publishOptions } from './amqp-message.ts';
 
 /** The broker has the message, but no queue does: nobody is bound where it was sent. */
 export class Unroutable extends Error {
-  constructor({ exchange, routingKey }: Publication) {
+  constructor({ exchange, routingKey }: Destination) {
     super(`no queue is bound to exchange "${exchange}" with key "${routingKey}"`);
     this.name = 'Unroutable';
   }
@@ -19,8 +19,29 @@ export class Unconfirmed extends Error {
   }
 }
 
+/** Its destination does not confirm what it has: nothing was sent, so that nothing waits for it. */
+export class Stalled extends Error {
+  constructor({ exchange, routingKey }: Destination) {
+    super(`what is published to exchange "${exchange}" with key "${routingKey}" is not confirmed`);
+    this.name = 'Stalled';
+  }
+}
+
+/** The broker takes no message of that size, now or later: nothing was sent, or the broker threw it away. */
+export class TooLarge extends Error {
+  constructor(bytes: number, largest: number) {
+    super(`a message of ${bytes} bytes; the broker takes ${largest} at most (max_message_size)`);
+    this.name = 'TooLarge';
+  }
+}
+
+export type Destination = { readonly exchange: string; readonly routingKey: string };
+
+/** What becomes of a publication that no queue has, or of which that is not known. */
+export type PublishError = Unroutable | Unconfirmed | Stalled | TooLarge;
+
 /** Called once: with nothing when a queue has the message. */
-export type OnSettled = (error: Unroutable | Unconfirmed | undefined) => void;
+export type OnSettled = (error: PublishError | undefined) => void;
 
 type Sent = {
   publication: Publication;

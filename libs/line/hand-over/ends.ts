@@ -1,7 +1,5 @@
 /** How a message leaves the step: acknowledged, given back, or let go of because another process has it. */
-import { recordWithEnd } from '../delivery-ends.ts';
 import type { Rejection } from '../messages.ts';
-import { readOwed } from '../outcomes.ts';
 import { publishAlone, publishSuspect } from './aside.ts';
 import { send, sendOne } from './sendings.ts';
 import { addMember, isHeld, type Failure, type Member, type News, type Source, type Turn } from './state.ts';
@@ -49,14 +47,6 @@ export function rejectIt<M>(turn: Turn<M>, member: Member<M>, rejection: Rejecti
 export function putAside<M>(turn: Turn<M>, member: Member<M>, failures: number, afterMs = 0): void {
   member.purpose = 'put aside';
   sendOne(turn, member, publishSuspect(member.message, turn.rules.name, failures), afterMs);
-  // In the lane is no place for what a parked row took along.
-  const owed = readOwed(member.message.parked?.owed);
-  if (owed.length > 0)
-    send(
-      turn,
-      member,
-      owed.flatMap((outcome) => recordWithEnd(outcome)),
-    );
 }
 
 export function giveBack<M>(turn: Turn<M>, member: Member<M>): void {

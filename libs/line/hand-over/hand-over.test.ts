@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { writeOutcome, type Attempted } from '../outcomes.ts';
 import { end, parked, record, to, ToldStep } from '../testing/told-step.ts';
 import { Interleaving } from '../testing/interleaving.ts';
 
@@ -113,28 +112,6 @@ describe('what is to be parked', () => {
   });
 });
 
-describe('what was parked, and is set aside', () => {
-  test('is gone from there only when the record that it took along is safe too', () => {
-    const step = new ToldStep();
-    step.came(1, ['one'], { parked: { why: 'blocked', owed: writeOutcome(record('failed before').outcome) } });
-    step.recalled('one', false);
-    expect(step.threw('one')).toEqual(['tell failed', 'publish suspect one', 'flush later']);
-    expect(step.sent('suspect one', 'confirmed')).toEqual([]);
-    expect(step.hear({ kind: 'flush due' })).toEqual(['publish records failed before']);
-    expect(step.sent('records failed before', 'confirmed')).toEqual(['tell put aside', 'acknowledge 1']);
-  });
-});
-
-test('the end that something parked took along leaves with its record when it is set aside', () => {
-  const step = new ToldStep();
-  const { outcome } = record('one');
-  const owed = writeOutcome({ ...(outcome as Attempted), kind: 'exhausted', beganAt: 0, answer: { durationMs: 1 } });
-  step.came(1, ['one'], { parked: { why: 'blocked', owed } });
-  step.recalled('one', false);
-  step.threw('one');
-  expect(step.hear({ kind: 'flush due' })).toEqual(['publish records one', 'publish ends ']);
-});
-
 describe('a source that is cut', () => {
   test('while it waits for a dependency is let go', () => {
     const step = new ToldStep();
@@ -176,20 +153,6 @@ describe('records', () => {
     expect(step.hear({ kind: 'flush due' })).toEqual(['publish records three']);
     expect(step.sent('records three', 'confirmed')).toEqual(['remember three']);
   });
-
-  test('are kept while the broker blocks, up to so many characters; then messages wait', () => {
-    const step = new ToldStep();
-    const names = Array.from({ length: 34 }, (_, place) => String(place));
-    for (const [place, name] of names.entries()) step.take(place, name);
-    step.hear({ kind: 'broker', is: 'blocked' });
-    const said = names.map((name) =>
-      step.returned(name, record(name, 'x'.repeat(2 ** 20))).includes(`remember ${name}`),
-    );
-    expect(said.filter((isKept) => isKept)).toHaveLength(32);
-    expect(step.take(34, 'another')).toEqual(['wait for broker']);
-    step.sent('records 0', 'confirmed');
-    expect(step.hear({ kind: 'back' })).toEqual(['run another']);
-  });
 });
 
 describe('ends', () => {
@@ -212,25 +175,6 @@ describe('ends', () => {
     step.hear({ kind: 'flush due' });
     step.sent('records one,two', 'confirmed');
     expect(step.sent('ends one', 'refused')).toEqual(['tell failed', 'publish suspect one']);
-  });
-
-  test('of successes are kept while the broker blocks, with their records; a failure is held until its end is safe', () => {
-    const step = new ToldStep();
-    step.take(1, 'one');
-    step.take(2, 'two');
-    step.hear({ kind: 'broker', is: 'blocked' });
-    step.returned('one', record('one'), end('one'));
-    step.returned('two', record('two'), end('two', false));
-    expect(step.hear({ kind: 'flush due' })).toEqual([
-      'publish records one,two',
-      'publish ends one,two',
-      'remember one',
-    ]);
-    expect(step.remembered('one')).toEqual(['tell handled', 'acknowledge 1']);
-    expect(step.sent('records one,two', 'confirmed')).toEqual([]);
-    expect(step.state.keptCharacters).toBeGreaterThan(0);
-    expect(step.sent('ends one,two', 'confirmed')).toEqual(['remember two']);
-    expect(step.state.keptCharacters).toBe(0);
   });
 
   test('are sent again though the messages are gone', () => {
@@ -266,6 +210,82 @@ describe('what is not confirmed', () => {
     expect(step.sent('records one,two', 'unconfirmed')).toEqual(['publish records one,two after 50']);
     step.hear({ kind: 'closing' });
     expect(step.sent('records one,two', 'unconfirmed')).toEqual(['let go 1', 'let go 2']);
+  });
+});
+
+describe('what the broker does not take is kept, and its message goes', () => {
+  test('while it blocks: what waits for its confirm, and all that follows', () => {
+    const step = new ToldStep();
+    step.take(1, 'one');
+    step.take(2, 'two');
+    step.returned('one', to('next'));
+    expect(step.hear({ kind: 'broker', is: 'blocked' })).toEqual(['keep next']);
+    expect(step.returned('two', record('two'))).toEqual(['flush later']);
+    expect(step.hear({ kind: 'flush due' })).toEqual(['keep records two']);
+    expect(step.sent('next', 'confirmed')).toEqual(['remember one']);
+    expect(step.sent('records two', 'confirmed')).toEqual(['remember two']);
+    expect(step.take(3, 'three')).toEqual(['run three']);
+  });
+
+  test('while it blocks, and is still safe where the connection is lost that it went out by before', () => {
+    const step = new ToldStep();
+    step.take(1, 'one');
+    step.returned('one', to('next'));
+    step.hear({ kind: 'broker', is: 'blocked' });
+    expect(step.sent('next', 'unconfirmed')).toEqual([]);
+    expect(step.sent('next', 'confirmed')).toEqual(['remember one']);
+  });
+
+  test('and is tried again where it cannot be kept, there or by then with the broker', () => {
+    const step = new ToldStep();
+    step.take(1, 'one');
+    step.hear({ kind: 'broker', is: 'blocked' });
+    expect(step.returned('one', to('next'))).toEqual(['keep next']);
+    expect(step.sent('next', 'unconfirmed')).toEqual(['keep next after 50']);
+    step.hear({ kind: 'broker', is: 'writable' });
+    expect(step.sent('next', 'unconfirmed')).toEqual(['publish next after 100']);
+    expect(step.sent('next', 'confirmed')).toEqual(['remember one']);
+  });
+
+  test('where its queue stalls or is missing', () => {
+    const step = new ToldStep();
+    for (const [source, fate] of [
+      [1, 'stalled'],
+      [2, 'unbound'],
+    ] as const) {
+      step.take(source, fate);
+      step.returned(fate, to(`to ${fate}`));
+      expect(step.sent(`to ${fate}`, fate)).toEqual([`keep to ${fate}`]);
+      expect(step.sent(`to ${fate}`, 'confirmed')).toEqual([`remember ${fate}`]);
+    }
+  });
+
+  test('and fails its message where it may not be kept either', () => {
+    const step = new ToldStep();
+    step.take(1, 'one');
+    step.returned('one', to('next'));
+    step.sent('next', 'unbound');
+    expect(step.sent('next', 'refused')).toEqual(['tell failed', 'publish suspect one']);
+  });
+
+  test('by a step that waits for the broker only when it is to end, be that away or not', () => {
+    for (const is of ['blocked', 'away'] as const) {
+      const step = new ToldStep({ drainsWhileBlocked: false });
+      step.take(1, 'one');
+      step.returned('one', to('next'));
+      expect(step.hear({ kind: 'broker', is })).toEqual([]);
+      expect(step.hear({ kind: 'closing' })).toEqual(['keep next']);
+      expect(step.sent('next', 'confirmed')).toEqual(['remember one']);
+    }
+  });
+
+  test('by no step that has nowhere to keep it', () => {
+    const step = new ToldStep({ keeps: false });
+    step.take(1, 'one');
+    step.returned('one', to('next'));
+    expect(step.hear({ kind: 'broker', is: 'blocked' })).toEqual([]);
+    expect(step.sent('next', 'stalled')).toEqual(['publish next after 50']);
+    expect(step.sent('next', 'unbound')).toEqual(['tell failed', 'publish suspect one']);
   });
 });
 

@@ -42,6 +42,8 @@ function hear<M>(turn: Turn<M>, input: Input): void {
       return sendings.confirmed(turn, input.sending);
     case 'unconfirmed':
       return sendings.unconfirmed(turn, input.sending);
+    case 'stalled':
+      return sendings.stalled(turn, input.sending);
     case 'refused':
       return sendings.refused(turn, input.sending, input.error);
     case 'flush due':
@@ -54,7 +56,6 @@ function hear<M>(turn: Turn<M>, input: Input): void {
     case 'back':
     case 'outlasted':
     case 'closing':
-    case 'closed':
       return changed(turn, input);
     case 'recalled':
     case 'returned':
@@ -144,10 +145,9 @@ function begin<M>(turn: Turn<M>, member: Member<M>): void {
   effects.push({ kind: 'run', member: member.id, message: member.parsed as M });
 }
 
-/** Whether the broker takes what a message causes, or what is caused may be kept for a while. */
+/** Whether the broker takes what a message causes, or it is kept elsewhere. */
 export function mayBegin<M>({ state, rules }: Pick<Turn<M>, 'state' | 'rules'>): boolean {
-  if (state.broker === 'writable') return true;
-  return rules.drainsWhileBlocked === true && state.broker === 'blocked' && sendings.hasBacklogRoom(state);
+  return state.broker === 'writable' || (rules.drainsWhileBlocked === true && state.broker === 'blocked');
 }
 
 function isRepeat<M>({ rules }: Turn<M>, { parsed }: Member<M>, known: string | undefined): known is string {
@@ -203,15 +203,14 @@ function leased<M>(turn: Turn<M>, { member: id, source }: Input & { kind: 'lease
   if (bundle !== undefined) leave(turn, bundle);
 }
 
-type Change = Input & { kind: 'broker' | 'back' | 'outlasted' | 'closing' | 'closed' };
+type Change = Input & { kind: 'broker' | 'back' | 'outlasted' | 'closing' };
 
 function changed<M>(turn: Turn<M>, change: Change): void {
   const { state } = turn;
   switch (change.kind) {
     case 'broker':
       state.broker = change.is;
-      if (change.is === 'blocked') sendings.letGoOfAll(turn);
-      return;
+      return sendings.keepAll(turn);
     case 'back':
       state.outage = 'none';
       break;
@@ -220,9 +219,7 @@ function changed<M>(turn: Turn<M>, change: Change): void {
       break;
     case 'closing':
       state.isClosing = true;
-      break;
-    case 'closed':
-      state.isClosed = true;
+      sendings.keepAll(turn);
   }
   const waiting = membersOf(turn, state.waiting);
   state.waiting.clear();

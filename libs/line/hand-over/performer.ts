@@ -2,8 +2,8 @@ import type { Clock, Timer } from '@waybell/runtime/clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import type { Broker } from '../broker/connect-broker.ts';
 import type { Consuming } from '../broker/queue-consumer.ts';
-import { Unconfirmed } from '../broker/unconfirmed-messages.ts';
-import type { Handler, Message, Parked, Source } from '../messages.ts';
+import { Stalled, Unconfirmed } from '../broker/unconfirmed-messages.ts';
+import type { Handler, Message, Parked, Publication, Source } from '../messages.ts';
 import type { Once } from '../once.ts';
 import type { StepReport } from '../step-report.ts';
 import { mayBegin, step } from './hand-over.ts';
@@ -17,12 +17,12 @@ const FLUSH_MS = 20;
 /** How long a bundle is held before what is still at work in it is kept somewhere else; and how often that is looked at. */
 const SLOW_MS = 1_500;
 const SLOW_LOOK_MS = 250;
-
 export type PerformerTools<M> = {
   broker: Broker;
   once?: Once;
   /** Resolves when it is where it waits. Rejects with `Unavailable` where that cannot be or is not known. */
   park?: (parked: Parked) => Promise<void>;
+  keep?: Keep;
   lease?: Lease;
   clock: Clock;
   now?: () => number;
@@ -34,13 +34,19 @@ export type PerformerTools<M> = {
 };
 
 /**
+ * Keeps what the broker does not take for now, and sends it on from there later. Resolves when it is safe. Rejects with
+ * `Unavailable` where it is not, or not known to be.
+ */
+export type Keep = (publication: Publication) => Promise<void>;
+
+/**
  * Keeps a message that is at work where it is taken from, should this process die; acknowledged, it is gone from there.
  * Resolves with nothing where it cannot be kept; never rejects.
  */
 export type Lease = (message: Message, onCut: (source: Source) => void) => Promise<Source | undefined>;
 
 /** `bundleMembers`: in a bundle that it publishes, at most. */
-type Performed<M> = Omit<Rules<M>, 'now'> & { handle: Handler<M>; bundleMembers?: number };
+type Performed<M> = Omit<Rules<M>, 'now' | 'keeps'> & { handle: Handler<M>; bundleMembers?: number };
 type Do<K extends Effect<never>['kind'], M = never> = Effect<M> & { kind: K };
 type Taken = { source: Source; at: number };
 
@@ -63,7 +69,7 @@ export class Performer<M> {
 
   constructor({ handle, bundleMembers, ...rules }: Performed<M>, tools: PerformerTools<M>) {
     this.#handle = handle;
-    this.#rules = { ...rules, now: tools.now ?? Date.now };
+    this.#rules = { ...rules, keeps: tools.keep !== undefined, now: tools.now ?? Date.now };
     this.#tools = tools;
     const onSettled = (sending: number, error: unknown) => this.#settled(sending, error);
     const hear = (input: Input) => this.hear(input);
@@ -104,11 +110,6 @@ export class Performer<M> {
     return this.#until(() => this.#inHand.size === 0);
   }
 
-  /** Resolves when all records are safe whose messages are gone. */
-  untilRecorded(): Promise<void> {
-    return this.#until(() => this.#state.keptCharacters === 0);
-  }
-
   #do(effect: Effect<M>): void {
     if ('afterMs' in effect && effect.afterMs > 0) this.#doLater(effect, effect.afterMs);
     else this.#doNow(effect);
@@ -121,7 +122,9 @@ export class Performer<M> {
       case 'remember':
         return this.#askingOnce.remember(effect);
       case 'park':
-        return void this.#park(effect);
+        return void this.#put(effect.sending, this.#tools.park, effect.parked);
+      case 'keep':
+        return void this.#put(effect.sending, this.#tools.keep, effect.publication);
       case 'lease':
         return void this.#lease(effect);
       case 'run':
@@ -144,7 +147,11 @@ export class Performer<M> {
   }
 
   #doLater(effect: Effect<M>, delayMs: number): void {
-    this.#tools.clock.after(delayMs, () => this.#doNow(effect));
+    this.#tools.clock.after(delayMs, () => {
+      // Kept meanwhile, perhaps.
+      if ('sending' in effect && !this.#state.sendings.has(effect.sending)) return;
+      this.#doNow(effect);
+    });
   }
 
   #waitForBroker(): void {
@@ -170,6 +177,7 @@ export class Performer<M> {
 
   #settled(sending: number, error: unknown): void {
     if (error === undefined) this.hear({ kind: 'confirmed', sending });
+    else if (error instanceof Stalled) this.hear({ kind: 'stalled', sending });
     else if (error instanceof Unconfirmed || error instanceof Unavailable) this.hear({ kind: 'unconfirmed', sending });
     else this.hear({ kind: 'refused', sending, error });
   }
@@ -179,11 +187,11 @@ export class Performer<M> {
     this.#flushTimer = this.#tools.clock.after(FLUSH_MS, () => this.hear({ kind: 'flush due' }));
   }
 
-  async #park({ sending, parked }: Do<'park'>): Promise<void> {
+  async #put<T>(sending: number, put: ((what: T) => Promise<void>) | undefined, what: T): Promise<void> {
     let error: unknown;
     try {
-      if (this.#tools.park === undefined) throw new Error('this step has nowhere to park');
-      await this.#tools.park(parked);
+      if (put === undefined) throw new Error('this step has nowhere to park');
+      await put(what);
     } catch (thrown) {
       error = thrown;
     }

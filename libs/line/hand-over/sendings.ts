@@ -4,19 +4,18 @@
  * A handler's work, an HTTP request above all, is not repeated because the broker stumbled. Records travel together, and
  * so do ends.
  */
+import { Unroutable } from '../broker/unconfirmed-messages.ts';
 import { isBundle, readMembers } from '../bundle.ts';
 import { END_CHARACTERS, publishEnds, type DeliveryEnd } from '../delivery-ends.ts';
 import type { Outgoing, Parked, Publication, Rejection } from '../messages.ts';
 import { charactersOf, publishOutcomes } from '../outcome-batch.ts';
-import { closesDelivery, type Outcome } from '../outcomes.ts';
+import type { Outcome } from '../outcomes.ts';
 import { publishRejected } from './aside.ts';
-import { isHeld, type Entry, type Member, type Sending, type Share, type State, type Turn } from './state.ts';
+import { isHeld, type Entry, type Member, type Sending, type Share, type Turn } from './state.ts';
 
 const LARGEST_BATCH = 100;
 /** Records carry bodies, and whoever reads batches has many of them in hand. */
 const LARGEST_BATCH_CHARACTERS = 2 ** 18;
-/** About a hundred thousand records: what is kept of them while the broker blocks, and lost if the process is killed. */
-const LARGEST_BACKLOG_CHARACTERS = 2 ** 25;
 const FIRST_DELAY_MS = 50;
 const LONGEST_DELAY_MS = 1_000;
 
@@ -49,12 +48,7 @@ function sendRejection<M>(turn: Turn<M>, member: Member<M>, rejection: Rejection
 
 export function sendOne<M>(turn: Turn<M>, member: Member<M>, what: Publication | Parked, afterMs = 0): void {
   member.underWay += 1;
-  start(turn, what, { shares: [{ member: member.id, characters: 0, mayLetGo: false }], afterMs });
-}
-
-/** Whether another message can be let go of while the broker blocks. */
-export function hasBacklogRoom({ keptCharacters }: Pick<State<unknown>, 'keptCharacters'>): boolean {
-  return keptCharacters < LARGEST_BACKLOG_CHARACTERS;
+  start(turn, what, { shares: [{ member: member.id, characters: 0 }], afterMs });
 }
 
 export function flush<M>(turn: Turn<M>): void {
@@ -71,13 +65,14 @@ type Batch<T> = { of: (entry: Entry) => T | undefined; publish: (all: T[]) => Pu
 function sendBatch<M, T>(turn: Turn<M>, entries: readonly Entry[], { of, publish }: Batch<T>): void {
   const shares = entries.filter((entry) => of(entry) !== undefined);
   if (shares.length === 0) return;
-  const sending = start(turn, publish(shares.flatMap((entry) => of(entry) ?? [])), { shares, afterMs: 0 });
-  if (turn.state.broker === 'blocked') letGo(turn, sending);
+  start(turn, publish(shares.flatMap((entry) => of(entry) ?? [])), { shares, afterMs: 0 });
 }
 
-/** The broker blocks: what only waits for a record goes, and the record is kept, as many as there is room for. */
-export function letGoOfAll<M>(turn: Turn<M>): void {
-  for (const sending of turn.state.sendings.values()) letGo(turn, sending);
+/** The broker takes nothing now, or the step is to end: what waits for a confirm is kept, where it can be. */
+export function keepAll<M>(turn: Turn<M>): void {
+  for (const sending of turn.state.sendings.values()) {
+    if (!sending.isKept && isBrokerPassed(turn, sending)) keep(turn, sending, 0);
+  }
 }
 
 export function confirmed<M>(turn: Turn<M>, id: number): void {
@@ -87,28 +82,38 @@ export function confirmed<M>(turn: Turn<M>, id: number): void {
 
 /** It may or may not be in its queue: sending it again can only duplicate it. */
 export function unconfirmed<M>(turn: Turn<M>, id: number): void {
-  const sending = turn.state.sendings.get(id);
+  const sending = answered(turn, id);
   if (sending === undefined) return;
   if (isWanted(turn, sending)) {
     sending.delayMs = Math.min(Math.max(FIRST_DELAY_MS, sending.delayMs * 2), LONGEST_DELAY_MS);
+    sending.isKept = false;
     return ask(turn, sending, sending.delayMs);
   }
   giveUp(turn, sending, (member) => (member.isAbandoned = true));
 }
 
-/** No queue takes it. */
-export function refused<M>(turn: Turn<M>, id: number, error: unknown): void {
+/** Its queue confirms nothing. What cannot be kept is sent again. */
+export function stalled<M>(turn: Turn<M>, id: number): void {
   const sending = turn.state.sendings.get(id);
-  if (sending !== undefined) giveUp(turn, sending, (member) => (member.failure ??= { error }));
+  if (sending === undefined || !mayKeep(turn, sending)) return unconfirmed(turn, id);
+  if (answered(turn, id) !== undefined) keep(turn, sending, 0);
+}
+
+/** No queue takes it, which may change; or no queue ever will, or it may not be kept or parked. */
+export function refused<M>(turn: Turn<M>, id: number, error: unknown): void {
+  const sending = answered(turn, id);
+  if (sending === undefined) return;
+  if (mayKeep(turn, sending) && error instanceof Unroutable) return keep(turn, sending, 0);
+  giveUp(turn, sending, (member) => (member.failure ??= { error }));
 }
 
 function record<M>(turn: Turn<M>, member: Member<M>, outcome: Outcome): void {
-  enter(turn, member, { outcome, characters: charactersOf(outcome), mayLetGo: closesDelivery(outcome) });
+  enter(turn, member, { outcome, characters: charactersOf(outcome) });
 }
 
 /** The end of a delivery goes when its record does. */
 function note<M>(turn: Turn<M>, member: Member<M>, end: DeliveryEnd): void {
-  enter(turn, member, { end, characters: END_CHARACTERS, mayLetGo: end.isDelivered });
+  enter(turn, member, { end, characters: END_CHARACTERS });
 }
 
 function enter<M>(turn: Turn<M>, member: Member<M>, what: Omit<Entry, 'member'>): void {
@@ -121,36 +126,48 @@ function enter<M>(turn: Turn<M>, member: Member<M>, what: Omit<Entry, 'member'>)
 
 type Start = { shares: Share[]; afterMs: number };
 
-function start<M>(turn: Turn<M>, what: Publication | Parked, { shares, afterMs }: Start): Sending {
-  const sending = { id: ++turn.state.lastId, what, shares, delayMs: 0, kept: { records: 0, characters: 0 } };
+function start<M>(turn: Turn<M>, what: Publication | Parked, { shares, afterMs }: Start): void {
+  const sending = { id: ++turn.state.lastId, what, shares, delayMs: 0, asked: 0, isKept: false };
   turn.state.sendings.set(sending.id, sending);
   ask(turn, sending, afterMs);
-  return sending;
 }
 
-function ask<M>({ effects }: Turn<M>, { id: sending, what }: Sending, afterMs: number): void {
-  if (what.kind === 'publish') effects.push({ kind: 'publish', sending, publication: what, afterMs });
-  else effects.push({ kind: 'park', sending, parked: what, afterMs });
+function ask<M>(turn: Turn<M>, sending: Sending, afterMs: number): void {
+  if (isBrokerPassed(turn, sending)) return keep(turn, sending, afterMs);
+  const { id, what } = sending;
+  sending.asked += 1;
+  if (what.kind === 'publish') turn.effects.push({ kind: 'publish', sending: id, publication: what, afterMs });
+  else turn.effects.push({ kind: 'park', sending: id, parked: what, afterMs });
 }
 
-function letGo<M>(turn: Turn<M>, sending: Sending): void {
-  const stays: Share[] = [];
-  for (const share of sending.shares) {
-    if (!share.mayLetGo || !hasBacklogRoom(turn.state)) {
-      stays.push(share);
-      continue;
-    }
-    sending.kept.records += 1;
-    sending.kept.characters += share.characters;
-    turn.state.keptCharacters += share.characters;
-    isSafe(turn, share.member);
-  }
-  sending.shares = stays;
+function keep<M>({ effects }: Turn<M>, sending: Sending, afterMs: number): void {
+  if (sending.what.kind !== 'publish') return;
+  sending.asked += 1;
+  sending.isKept = true;
+  effects.push({ kind: 'keep', sending: sending.id, publication: sending.what, afterMs });
 }
 
-function giveUp<M>(turn: Turn<M>, { id, shares, kept }: Sending, mark: (member: Member<M>) => unknown): void {
+function mayKeep<M>({ rules }: Turn<M>, { what }: Sending): boolean {
+  return rules.keeps === true && what.kind === 'publish';
+}
+
+/** It is kept: the broker does not take it, and nothing is to wait until it does. */
+function isBrokerPassed<M>(turn: Turn<M>, sending: Sending): boolean {
+  const { broker, isClosing } = turn.state;
+  if (broker === 'writable' || !mayKeep(turn, sending)) return false;
+  return isClosing || (broker === 'blocked' && turn.rules.drainsWhileBlocked === true);
+}
+
+/** The sending, unless something else was asked for it of which nothing is known yet. */
+function answered<M>({ state }: Turn<M>, id: number): Sending | undefined {
+  const sending = state.sendings.get(id);
+  if (sending === undefined) return undefined;
+  sending.asked -= 1;
+  return sending.asked > 0 ? undefined : sending;
+}
+
+function giveUp<M>(turn: Turn<M>, { id, shares }: Sending, mark: (member: Member<M>) => unknown): void {
   take(turn, id);
-  if (kept.records > 0) turn.effects.push({ kind: 'tell', news: { kind: 'lost', records: kept.records } });
   for (const share of shares) {
     const member = turn.state.members.get(share.member);
     if (member === undefined) continue;
@@ -163,15 +180,12 @@ function giveUp<M>(turn: Turn<M>, { id, shares, kept }: Sending, mark: (member: 
 function take<M>({ state }: Turn<M>, id: number): Sending | undefined {
   const sending = state.sendings.get(id);
   state.sendings.delete(id);
-  state.keptCharacters -= sending?.kept.characters ?? 0;
   return sending;
 }
 
 /** A message is sent only while what caused it is held; what was done is to be on record even if it no longer is. */
-function isWanted<M>(turn: Turn<M>, { shares, kept }: Sending): boolean {
-  const { isClosing, isClosed } = turn.state;
-  if (kept.records > 0 && !isClosed) return true;
-  if (shares.some(({ characters }) => characters > 0) && !isClosing) return true;
+function isWanted<M>(turn: Turn<M>, { shares }: Sending): boolean {
+  if (shares.some(({ characters }) => characters > 0) && !turn.state.isClosing) return true;
   return shares.some(({ member }) => isMemberHeld(turn, member));
 }
 

@@ -15,9 +15,11 @@ export type Rules<M> = {
   name: string;
   parse: Parse<M>;
   once?: OncePolicy<M>;
+  /** What the broker does not take for now can be kept outside of it, and is sent on from there later. */
+  keeps?: boolean;
   /**
-   * True where messages can end in a record that closes their delivery: such a step goes on while the broker blocks
-   * publishers, and so drains the backlog that may have caused it. Others wait.
+   * It goes on while the broker blocks publishers, keeping what it causes, and so drains the backlog that may have caused
+   * the alarm. Others wait.
    */
   drainsWhileBlocked?: boolean;
   /** What the delivery log is to know of a message that is rejected; undefined where nobody could find it by that. */
@@ -79,19 +81,17 @@ export type Sending = {
   shares: Share[];
   /** How long was waited before it was sent for the last time. */
   delayMs: number;
-  /** Records in it whose messages were let go of. */
-  kept: Kept;
+  /** How often it was asked for, and nothing is known of it yet: to be kept, perhaps, after it was to be published. */
+  asked: number;
+  /** It was last asked for to be kept. */
+  isKept: boolean;
 };
-
-export type Kept = { records: number; characters: number };
 
 /** One member's part of a sending. */
 export type Share = {
   member: number;
   /** Of its record or end, about; 0 where it is neither. */
   characters: number;
-  /** Nothing but this record is left to do about its delivery. */
-  mayLetGo: boolean;
 };
 
 /** A record, or an end, that leaves with the next flush. */
@@ -108,14 +108,10 @@ export type State<M> = {
   entries: Entry[];
   /** Characters of `entries`. */
   entryCharacters: number;
-  /** Characters of all records whose messages were let go of, and that are not safe yet. */
-  keptCharacters: number;
   broker: BrokerState;
   /** A short outage is waited out with what is in hand; in a long one everything is given back. */
   outage: 'none' | 'short' | 'long';
   isClosing: boolean;
-  /** Records whose messages are gone are no longer waited for. */
-  isClosed: boolean;
   lastId: number;
 };
 
@@ -130,6 +126,8 @@ export type Input =
   /** A dependency that the handler needs is away. */
   | { kind: 'lacked'; member: number }
   | { kind: 'confirmed' | 'unconfirmed'; sending: number }
+  /** Its queue confirms nothing for now: it was not sent. */
+  | { kind: 'stalled'; sending: number }
   /** No queue takes it, or where it was to be parked does not. */
   | { kind: 'refused'; sending: number; error: unknown }
   | { kind: 'remembered'; member: number }
@@ -143,14 +141,15 @@ export type Input =
   /** What was away is back; or has been away for so long that nothing is to wait for it in hand. */
   | { kind: 'back' | 'outlasted' }
   /** The step is to end: what has not begun is given back. */
-  | { kind: 'closing' }
-  | { kind: 'closed' };
+  | { kind: 'closing' };
 
 /** What is to be done. */
 export type Effect<M> =
   | { kind: 'recall'; member: number; key: string }
   | { kind: 'run'; member: number; message: M }
   | { kind: 'publish'; sending: number; publication: Publication; afterMs: number }
+  /** The broker does not take it for now: it is to be kept outside, to be sent on from there. */
+  | { kind: 'keep'; sending: number; publication: Publication; afterMs: number }
   | { kind: 'park'; sending: number; parked: Parked; afterMs: number }
   | { kind: 'remember'; member: number; mark: Mark }
   /** Its handler takes long: it is to be kept somewhere else, so that its bundle may go. */
@@ -172,9 +171,7 @@ export type News<M> =
   | { kind: 'put aside'; message: Message; isQuarantined: boolean }
   | { kind: 'given back' }
   /** Not even the suspects lane takes it: the topology is broken. */
-  | { kind: 'stuck'; message: Message; error: unknown }
-  /** Records whose messages are gone, and that nobody has. */
-  | { kind: 'lost'; records: number };
+  | { kind: 'stuck'; message: Message; error: unknown };
 
 export function emptyState<M>(): State<M> {
   return {
@@ -185,11 +182,9 @@ export function emptyState<M>(): State<M> {
     sendings: new Map(),
     entries: [],
     entryCharacters: 0,
-    keptCharacters: 0,
     broker: 'away',
     outage: 'none',
     isClosing: false,
-    isClosed: false,
     lastId: 0,
   };
 }

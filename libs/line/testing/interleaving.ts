@@ -7,6 +7,7 @@ type Choices = (() => string[])[];
 
 const CHANGES: Input[] = [
   { kind: 'broker', is: 'away' },
+  { kind: 'broker', is: 'blocked' },
   { kind: 'broker', is: 'writable' },
   { kind: 'back' },
   { kind: 'outlasted' },
@@ -84,15 +85,16 @@ export class Interleaving {
   #heard(effects: readonly string[]): void {
     for (const effect of effects) {
       const [, verb, what = ''] =
-        /^(recall|run|remember|lease|publish|park|acknowledge|give back|let go) (.+?)(?: after \d+)?$/.exec(effect) ??
-        [];
+        /^(recall|run|remember|lease|publish|keep|park|acknowledge|give back|let go) (.+?)(?: after \d+)?$/.exec(
+          effect,
+        ) ?? [];
       if (effect === 'flush later') this.#waiting.push([() => this.#step.hear({ kind: 'flush due' })]);
       else if (verb === 'recall') this.#waiting.push(this.#recall(what));
       else if (verb === 'run') this.#waiting.push(this.#run(what));
       else if (verb === 'remember')
         this.#waiting.push([() => this.#isRemembered(what, () => this.#step.remembered(what))]);
       else if (verb === 'lease') this.#waiting.push(this.#lease(what));
-      else if (verb === 'publish' || verb === 'park') this.#waiting.push(this.#send(what));
+      else if (verb === 'publish' || verb === 'keep' || verb === 'park') this.#waiting.push(this.#send(what));
       else if (verb !== undefined) this.#ended(Number(what), verb === 'acknowledge');
     }
   }
@@ -142,7 +144,8 @@ export class Interleaving {
       for (const name of what.replace(/^(records|ends) /, '').split(',')) this.#safe.add(name);
       return this.#step.sent(what, 'confirmed');
     };
-    return [confirmed, confirmed, () => this.#step.sent(what, 'unconfirmed'), () => this.#step.sent(what, 'refused')];
+    const fates = ['unconfirmed', 'stalled', 'unbound', 'refused'] as const;
+    return [confirmed, confirmed, ...fates.map((fate) => () => this.#step.sent(what, fate))];
   }
 
   #ended(source: number, isAcknowledged: boolean): void {

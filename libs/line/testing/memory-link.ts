@@ -114,6 +114,7 @@ export class MemoryLink {
     state: () => 'writable',
     onState: () => undefined,
     untilWritable: async () => undefined,
+    stalled: () => [],
     publishing: () => ({ unconfirmed: 0, isBlocked: false }),
     waitingFor: () => [],
     [Symbol.asyncDispose]: async () => undefined,

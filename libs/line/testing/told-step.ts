@@ -1,3 +1,4 @@
+import { Unroutable } from '../broker/unconfirmed-messages.ts';
 import { step } from '../hand-over/hand-over.ts';
 import { emptyState, type Effect, type Input, type Rules } from '../hand-over/state.ts';
 import type { Door } from '../hand-over/suspicion.ts';
@@ -28,6 +29,7 @@ const RULES: Rules<string> = {
     onRepeat: () => [],
     isWorthRemembering: (caused) => caused.length > 0,
   },
+  keeps: true,
   drainsWhileBlocked: true,
   now: () => 0,
 };
@@ -62,11 +64,16 @@ export function end(subscription: string, isDelivered = true): Ended {
 /** The hand-over by itself: it is told what happened, by the texts of messages, and says in words what is to be done. */
 export class ToldStep {
   readonly state = { ...emptyState<string>(), broker: 'writable' as const };
+  readonly #rules: Rules<string>;
   readonly #members = new Map<string, number>();
   readonly #sendings = new Map<string, number>();
 
+  constructor(rules: Pick<Rules<string>, 'keeps' | 'drainsWhileBlocked'> = {}) {
+    this.#rules = { ...RULES, ...rules };
+  }
+
   hear(input: Input): string[] {
-    return step(this.state, input, RULES).map((effect) => this.#say(effect));
+    return step(this.state, input, this.#rules).map((effect) => this.#say(effect));
   }
 
   came(
@@ -123,11 +130,12 @@ export class ToldStep {
     return this.hear({ kind: 'remembered', member: this.#member(text) });
   }
 
-  /** What came of a sending: `what` is what follows `publish` or `park` where it was asked for. */
-  sent(what: string, fate: 'confirmed' | 'unconfirmed' | 'refused'): string[] {
+  /** What came of a sending: `what` is what follows `publish`, `keep` or `park` where it was asked for. */
+  sent(what: string, fate: 'confirmed' | 'unconfirmed' | 'stalled' | 'unbound' | 'refused'): string[] {
     const sending = this.#sendings.get(what) ?? 0;
+    if (fate === 'unbound') return this.hear({ kind: 'refused', sending, error: new Unroutable(to(what)) });
     return this.hear(
-      fate === 'refused' ? { kind: fate, sending, error: new Error('no queue') } : { kind: fate, sending },
+      fate === 'refused' ? { kind: fate, sending, error: new Error('too large') } : { kind: fate, sending },
     );
   }
 
@@ -138,10 +146,11 @@ export class ToldStep {
       case 'remember':
       case 'lease':
         return `${effect.kind} ${this.#text(effect.member)}`;
-      case 'publish': {
+      case 'publish':
+      case 'keep': {
         const what = textOf(effect.publication);
         this.#sendings.set(what, effect.sending);
-        return `publish ${what}${pauseOf(effect)}`;
+        return `${effect.kind} ${what}${pauseOf(effect)}`;
       }
       case 'park': {
         const what = effect.parked.row.delivery;

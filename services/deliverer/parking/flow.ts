@@ -32,7 +32,7 @@ const NOTHING = { hung: 0, waiting: 0, withRoomMs: 0, taken: 0, all: { rows: 0, 
 export class Flow {
   readonly endpoints: Endpoints;
   /** How often something was parked, by why. */
-  readonly timesParked: Record<ParkReason, number> = { full: 0, hung: 0, blocked: 0 };
+  readonly timesParked: Record<ParkReason, number> = { full: 0, hung: 0 };
   readonly #options: FlowOptions;
   readonly #sums = new Sums();
   readonly #park: Park;
@@ -62,13 +62,12 @@ export class Flow {
   }
 
   /** What the step asks it. */
-  get rules(): Pick<DeliverStepOptions, 'enter' | 'isParked' | 'isHeld' | 'isBlocked' | 'onRevived'> {
-    const { broker, store } = this.#options;
+  get rules(): Pick<DeliverStepOptions, 'enter' | 'isParked' | 'isHeld' | 'onRevived'> {
+    const { store } = this.#options;
     return {
       enter: (key, wish) => this.endpoints.enter(key, wish),
       isParked: (delivery) => this.#park.isParked({ ...keyOf(delivery), mayBeOpen: delivery.mayBeOpen === true }),
       isHeld: (delivery) => this.#owner?.holds(keyOf(delivery)) === true,
-      isBlocked: () => broker.state() === 'blocked',
       // It would be found out at the next probe.
       onRevived: (subscription) => void store.wake(subscription).catch(() => undefined),
     };

@@ -11,12 +11,12 @@ const PUT_IN = {
       order by subscription for key share
     ), put_in as (
       insert into waybell.parked (subscription, created_at, delivery, attempt, hop, why, not_before, action, note,
-        traceparent, body, owed)
+        traceparent, body)
       select subscription, created_at, delivery, attempt, hop, why, now() + make_interval(secs => not_before_ms / 1000),
-        action, note, traceparent, body, owed
+        action, note, traceparent, body
       from held join unnest($1::uuid[], $2::bigint[], $3::text[], $4::int[], $5::int[], $6::text[], $7::float8[],
-        $8::text[], $9::text[], $10::text[], $11::bytea[], $12::text[]) as r (subscription, created_at, delivery,
-        attempt, hop, why, not_before_ms, action, note, traceparent, body, owed) using (subscription)
+        $8::text[], $9::text[], $10::text[], $11::bytea[]) as r (subscription, created_at, delivery,
+        attempt, hop, why, not_before_ms, action, note, traceparent, body) using (subscription)
       -- In the order of their keys, as the heads are held: those who park the same wait for each other, and never in a circle.
       order by subscription, created_at, delivery collate "C", attempt, hop
       on conflict do nothing
@@ -120,6 +120,5 @@ function columnsOf(rows: readonly ParkedRow[]): unknown[] {
     rows.map(({ note }) => note),
     rows.map(({ traceparent }) => traceparent ?? null),
     rows.map(({ body }) => body),
-    rows.map(({ owed }) => owed ?? null),
   ];
 }

@@ -27,7 +27,7 @@ const TAKE = {
       window oldest as (partition by place order by created_at, delivery, attempt, hop, subscription rows unbounded preceding)
     )
     select c.place, c.rank, c.found::int, p.* from counted c cross join lateral (
-      select subscription, created_at::float8 as "createdAt", delivery, attempt, hop, why, action, note, traceparent, body, owed
+      select subscription, created_at::float8 as "createdAt", delivery, attempt, hop, why, action, note, traceparent, body
       from waybell.parked p
       where (p.subscription, p.created_at, p.delivery, p.attempt, p.hop)
         = (c.subscription, c.created_at, c.delivery, c.attempt, c.hop) offset 0
@@ -66,7 +66,6 @@ type TakenRow = {
   note: string;
   traceparent: string | null;
   body: Buffer | null;
-  owed: string | null;
 };
 
 type OldestRow = { subscription: string; createdAt: number; mayBeTakenInMs: number };
@@ -112,7 +111,7 @@ function columnsOf(wanted: readonly Wanted[]): unknown[][] {
 }
 
 function readRow({ subscription, createdAt, delivery, attempt, hop, why, action, note, ...row }: TakenRow): ParkedRow {
-  const { traceparent, body, owed } = row;
+  const { traceparent, body } = row;
   return {
     subscription,
     createdAt,
@@ -125,6 +124,5 @@ function readRow({ subscription, createdAt, delivery, attempt, hop, why, action,
     body: body ?? Buffer.alloc(0),
     ...(body === null ? { isForgotten: true } : {}),
     ...(traceparent === null ? {} : { traceparent }),
-    ...(owed === null ? {} : { owed }),
   };
 }

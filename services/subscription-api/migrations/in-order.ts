@@ -11,6 +11,7 @@ import { Sendings } from './0010-sendings.ts';
 import { RejectionsApart } from './0011-rejections-apart.ts';
 import { Parked } from './0012-parked.ts';
 import { OpenRequests } from './0013-open-requests.ts';
+import { ParkedWithoutRecords } from './0016-parked-without-records.ts';
 
 /** Every migration, oldest first. One that was released is never changed; the next one changes the tables. */
 export const migrations = [
@@ -27,4 +28,5 @@ export const migrations = [
   RejectionsApart,
   Parked,
   OpenRequests,
+  ParkedWithoutRecords,
 ];
