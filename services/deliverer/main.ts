@@ -16,6 +16,7 @@ import { DeliveryMetrics } from './delivery-metrics.ts';
 import { asLastKnown, findTargetIn } from './find-target.ts';
 import { systemClock } from '@waybell/runtime/clock';
 import { watchEndpoints } from './endpoints/endpoint-metrics.ts';
+import { MissingKeys } from './missing-keys.ts';
 import { openRequestsIn } from './open-requests/open-request-store.ts';
 import { OpenRequests } from './open-requests/open-requests.ts';
 import { Flow } from './parking/flow.ts';
@@ -57,14 +58,16 @@ await using openRequests = new OpenRequests({
   log: parts.log,
   clock,
 });
+const missingKeys = new MissingKeys({ log: parts.log, clock });
 const deliveryMetrics = new DeliveryMetrics(parts.metrics, now);
-const step = deliverStep({ ...flow.rules, findTarget, callEndpoint: endpoints.callEndpoint, config, clock, now });
+const asking = { findTarget, onKeyMissing: missingKeys.asked, callEndpoint: endpoints.callEndpoint };
+const step = deliverStep({ ...flow.rules, ...asking, config, clock, now });
 const tools = { broker, once: onceInRedis(redis, parts), ...flow.tools, lease: openRequests.keep, ...parts };
 
 // Last of all, what is owned is given to others.
 await using _released = flow.released;
 await using delivering = runStep(deliveryMetrics.watch(step), tools);
-parts.readiness.watch(() => [...broker.waitingFor(), ...delivering.waitingFor()]);
+parts.readiness.watch(() => [...broker.waitingFor(), ...delivering.waitingFor(), ...missingKeys.waitingFor()]);
 
 // Closed first: the step ends what it has begun, and nothing is to wait for its turn then.
 using _ = flow;
