@@ -43,6 +43,7 @@ function aStep(what: Partial<DeliverStepOptions> = {}) {
     isParked: async () => false,
     isHeld: () => true,
     onRevived: () => undefined,
+    onKeyMissing: () => undefined,
     clock: new TurnedClock(),
     now: () => 0,
     config,
@@ -96,6 +97,41 @@ test('the retry of an attempt goes to its delay queue, and to its own once the d
   const { publication, afterMs } = asKept(retry);
   expect(publication).toMatchObject({ exchange: 'waybell.deliveries', routingKey: 'carrier.order.created' });
   expect(afterMs).toBe(1_000);
+});
+
+describe('a delivery to secrets whose key is missing', () => {
+  const locked = { ...TARGET, verificationToken: '', missingKey: '2024' };
+
+  test('waits in the broker, unattempted, and is no repeat of what it was before', async () => {
+    const missed: string[] = [];
+    const { step, made } = aStep({ findTarget: async () => locked, onKeyMissing: (keyId) => missed.push(keyId) });
+    const [caused] = await step.handle(delivery);
+    if (caused?.kind !== 'publish') throw new Error('it was not published');
+    expect(caused.exchange).toBe('waybell.waiting.1m');
+    const moved = step.parse({ ...caused, queue: '', deliveryCount: 0, failures: 0 });
+    if ('kind' in moved) throw new Error(moved.detail);
+    expect(moved).toMatchObject({ attempt: 1, hop: 1, subscription: delivery.subscription });
+    expect(step.once?.isRepeat?.(moved, step.once.keyOf(delivery)?.fingerprint ?? '')).toBe(false);
+    expect(missed).toEqual(['2024']);
+    expect(made.requests).toBe(0);
+  });
+
+  test('waits, too, where the key is missed only once it has had its turn', async () => {
+    const clock = new TurnedClock();
+    const targets = [TARGET, locked, locked];
+    const enter: DeliverStepOptions['enter'] = async () => {
+      clock.skipTo(clock.now() + 1_000);
+      return { kind: 'granted', end: () => undefined };
+    };
+    const { step, made } = aStep({ findTarget: async () => targets.shift() ?? locked, enter, now: clock.now });
+    expect(await step.handle(delivery)).toMatchObject([{ kind: 'publish', exchange: 'waybell.waiting.1m' }]);
+    expect(made.requests).toBe(0);
+  });
+
+  test('is dropped where its subscription is off', async () => {
+    const { step } = aStep({ findTarget: async () => ({ ...locked, state: 'deactivated' }) });
+    expect(kindsOf(await step.handle(delivery))).toEqual(['dropped on record']);
+  });
 });
 
 describe('a success', () => {

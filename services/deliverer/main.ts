@@ -22,6 +22,7 @@ import { watchEgress } from './egress/egress-metrics.ts';
 import { asLastKnown, findTargetIn, recentlyWellIn } from './find-target.ts';
 import { systemClock } from '@waybell/runtime/clock';
 import { watchEndpoints } from './endpoints/endpoint-metrics.ts';
+import { MissingKeys } from './missing-keys.ts';
 import { openRequestsIn } from './open-requests/open-request-store.ts';
 import { OpenRequests } from './open-requests/open-requests.ts';
 import { Flow } from './parking/flow.ts';
@@ -66,18 +67,20 @@ await using openRequests = new OpenRequests({
 });
 await using kept = new KeptPublications({ ...config.kept, store: keptIn(keeping), broker, log: parts.log, clock });
 watchKept(kept, parts.metrics);
-const deliveryMetrics = new DeliveryMetrics(parts.metrics, now);
 const { keep } = kept;
+const missingKeys = new MissingKeys({ log: parts.log, clock });
+const deliveryMetrics = new DeliveryMetrics(parts.metrics, now);
 using egress = new Egress({ ...endpoints, ...config, recentlyWell: recentlyWellIn(postgres), clock, log: parts.log });
 watchEgress(egress, parts.metrics);
 const callEndpoint = blaming({ ...endpoints, egress, clock });
-const step = deliverStep({ ...flow.rules, findTarget, callEndpoint, config, clock, now });
+const asking = { findTarget, onKeyMissing: missingKeys.asked, callEndpoint };
+const step = deliverStep({ ...flow.rules, ...asking, config, clock, now });
 const tools = { broker, keep, once: onceInRedis(redis, parts), ...flow.tools, lease: openRequests.keep, ...parts };
 
 // Last of all, what is owned is given to others.
 await using _released = flow.released;
 await using delivering = runStep(deliveryMetrics.watch(step), tools);
-parts.readiness.watch(() => [...broker.waitingFor(), ...delivering.waitingFor()]);
+parts.readiness.watch(() => [...broker.waitingFor(), ...delivering.waitingFor(), ...missingKeys.waitingFor()]);
 
 // Closed first: the step ends what it has begun, and nothing is to wait for its turn then.
 using _ = flow;

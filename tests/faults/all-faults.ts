@@ -20,7 +20,12 @@ import { deactivation } from './rows/l15-deactivation.ts';
 import { soak } from './rows/l16-soak.ts';
 import { clocks } from './rows/l17-clocks.ts';
 import { parked } from './rows/l18-parked.ts';
+import { alarmRecords } from './rows/l19-alarm-records.ts';
+import { missingQueue } from './rows/l19-missing-queue.ts';
+import { stalledQueue } from './rows/l19-stalled-queue.ts';
+import { replicas } from './rows/l20-replicas.ts';
 import { bundles } from './rows/l21-bundles.ts';
+import { overlaps } from './rows/l24-overlaps.ts';
 
 /** Every fault of the bench, in the order of its table. */
 export const allFaults: readonly Fault[] = [
@@ -43,7 +48,12 @@ export const allFaults: readonly Fault[] = [
   ...soak,
   ...clocks,
   ...parked,
+  ...stalledQueue,
+  ...missingQueue,
+  ...alarmRecords,
+  ...replicas,
   ...bundles,
+  ...overlaps,
   ...positions,
   ...deliveryLog,
 ];

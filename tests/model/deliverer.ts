@@ -96,6 +96,7 @@ function realStep(config: Config, around: Surroundings & Partial<How>, callEndpo
     isParked: async () => isParked,
     isHeld: () => isHeld,
     onRevived: () => undefined,
+    onKeyMissing: () => undefined,
     config,
     clock,
     now: clock.now,
