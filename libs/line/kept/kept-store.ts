@@ -1,4 +1,4 @@
-import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
+import { isOutage, sqlStateOf, whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 import type { Publication } from '../messages.ts';
 
 /** Where a kept publication is; numbers as Postgres writes them. */
@@ -85,7 +85,7 @@ type Row = KeptKey & { properties: string; body: Buffer };
 /** Over connections that were opened with `KEPT_SETTINGS`. */
 export function keptIn(postgres: Postgres): KeptStore {
   const ask = <R extends object>(statement: { name: string; text: string }, values: unknown[] = []) =>
-    whenAvailable(postgres, async () => (await postgres.query<R>({ ...statement, values })).rows);
+    whenAvailable(postgres, async () => (await postgres.query<R>({ ...statement, values })).rows, isAway);
   return {
     async insert(publications) {
       await ask(INSERT, [
@@ -110,6 +110,11 @@ export function keptIn(postgres: Postgres): KeptStore {
       if (keys.length > 0) await ask(REMOVE, columnsOf(keys));
     },
   };
+}
+
+/** A function that is missing or may not be called (class 42) is no fault of what is kept: migrations will bring it. */
+function isAway(error: unknown): boolean {
+  return isOutage(error) || sqlStateOf(error)?.startsWith('42') === true;
 }
 
 function columnsOf(keys: readonly KeptKey[]): [string[], string[]] {
