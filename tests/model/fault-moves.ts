@@ -1,4 +1,4 @@
-import { Unroutable } from '@waybell/line/broker/unconfirmed-messages';
+import { Unroutable } from '@waybell/line/broker/publish-errors';
 import { isBundle } from '@waybell/line/bundle';
 import { attemptOf, distinct, isOfBroker, nameOf, nameOfGuid, type Copy } from './copies.ts';
 import { fault, type Fault } from './fault.ts';

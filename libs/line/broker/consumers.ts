@@ -49,7 +49,7 @@ export async function openConsumers(options: ConsumersOptions): Promise<Consumer
   const queuesOf = new Map<Consumer, readonly QueueConsumer[]>();
   let last: Promise<unknown> = Promise.resolve();
   let connection: ChannelModel | undefined;
-  const link = await openLink({
+  const link = openLink({
     ...options,
     name: `${options.name} consume`,
     onOpen: async (opened) => {

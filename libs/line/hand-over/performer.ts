@@ -2,7 +2,7 @@ import type { Clock, Timer } from '@waybell/runtime/clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import type { Broker } from '../broker/connect-broker.ts';
 import type { Consuming } from '../broker/queue-consumer.ts';
-import { Stalled, Unconfirmed } from '../broker/unconfirmed-messages.ts';
+import { Stalled, Unconfirmed } from '../broker/publish-errors.ts';
 import type { Handler, Message, Parked, Publication, Source } from '../messages.ts';
 import type { Once } from '../once.ts';
 import type { StepReport } from '../step-report.ts';

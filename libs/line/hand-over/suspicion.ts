@@ -1,4 +1,4 @@
-import { Unroutable } from '../broker/unconfirmed-messages.ts';
+import { Unroutable } from '../broker/publish-errors.ts';
 import { reject, type Rejection } from '../messages.ts';
 
 /** Where a message was taken: from its own queue, from the suspects lane, or from the quarantine, where it is alone. */

@@ -5,7 +5,7 @@ import type { Broker } from '../broker/connect-broker.ts';
 import type { BrokerState } from '../broker/link.ts';
 import { openBundle } from '../bundle.ts';
 import type { Consuming } from '../broker/queue-consumer.ts';
-import { Unconfirmed, Unroutable, type OnSettled } from '../broker/unconfirmed-messages.ts';
+import { Unconfirmed, Unroutable, type OnSettled } from '../broker/publish-errors.ts';
 import { newSourceId, type Message, type Publication, type Source } from '../messages.ts';
 import type { Kept, MemoryBroker } from './memory-broker.ts';
 
@@ -127,11 +127,9 @@ export class MemoryLink {
     },
     state: () => this.#state,
     onState: (listener) => void this.#listeners.push(listener),
-    untilWritable: async () => {
-      while (this.#state !== 'writable') await new Promise<void>((resolve) => this.#listeners.push(() => resolve()));
-    },
     stalled: () => [],
-    publishing: () => ({ unconfirmed: 0, isBlocked: false }),
+    largest: () => Infinity,
+    publishing: () => ({ unconfirmed: 0, isBlocked: false, stalled: [] }),
     waitingFor: () => [],
     [Symbol.asyncDispose]: async () => undefined,
   };
