@@ -3,7 +3,6 @@ import { withLastKnown } from '@waybell/runtime/last-known';
 import { connectPostgres } from '@waybell/runtime/postgres';
 import { startProcess } from '@waybell/runtime/process-parts';
 import { connectRedis } from '@waybell/runtime/redis';
-import { untilShutdown } from '@waybell/runtime/shutdown';
 import { connectBroker } from '@waybell/line/broker/connect-broker';
 import { watchKept } from '@waybell/line/kept/kept-metrics';
 import { KeptPublications } from '@waybell/line/kept/kept-publications';
@@ -75,7 +74,8 @@ watchEgress(egress, parts.metrics);
 const callEndpoint = blaming({ ...endpoints, egress, clock });
 const asking = { findTarget, onKeyMissing: missingKeys.asked, callEndpoint };
 const step = deliverStep({ ...flow.rules, ...asking, config, clock, now });
-const tools = { broker, keep, once: onceInRedis(redis, parts), ...flow.tools, lease: openRequests.keep, ...parts };
+const cut = () => void endpoints[Symbol.asyncDispose]();
+const tools = { broker, keep, cut, once: onceInRedis(redis, parts), ...flow.tools, lease: openRequests.keep, ...parts };
 
 // Last of all, what is owned is given to others.
 await using _released = flow.released;
@@ -85,4 +85,4 @@ parts.readiness.watch(() => [...broker.waitingFor(), ...delivering.waitingFor(),
 // Closed first: the step ends what it has begun, and nothing is to wait for its turn then.
 using _ = flow;
 
-await untilShutdown({ graceMs: config.graceMs, log: parts.log });
+await parts.shutdown.untilBegun();

@@ -24,6 +24,7 @@ import { alarmRecords } from './rows/l19-alarm-records.ts';
 import { missingQueue } from './rows/l19-missing-queue.ts';
 import { stalledQueue } from './rows/l19-stalled-queue.ts';
 import { replicas } from './rows/l20-replicas.ts';
+import { stops } from './rows/l19-stops.ts';
 import { bundles } from './rows/l21-bundles.ts';
 import { overlaps } from './rows/l24-overlaps.ts';
 
@@ -52,6 +53,7 @@ export const allFaults: readonly Fault[] = [
   ...missingQueue,
   ...alarmRecords,
   ...replicas,
+  ...stops,
   ...bundles,
   ...overlaps,
   ...positions,

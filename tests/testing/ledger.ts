@@ -100,6 +100,13 @@ export class Ledger {
     });
   }
 
+  /** Whether a receiver has seen an event whose publishing began after `since`. */
+  hasMovedSince(since: number): boolean {
+    return this.#receiver.received.some(
+      ({ headers }) => (this.#sentAt.get(String(headers['webhook-id'])) ?? 0) > since,
+    );
+  }
+
   /** Waits until everything has come to an end, every queue is empty and no request is open; or nothing moves any more. */
   async untilSettled(): Promise<void> {
     await this.#untilStill(0);

@@ -64,6 +64,7 @@ export class Performer<M> {
   readonly #askingOnce: AskingOnce;
   readonly #watchers = new Set<() => void>();
   #isLookingForSlow = false;
+  #isCut = false;
   #flushTimer: Timer | undefined;
   taken = 0;
 
@@ -103,6 +104,29 @@ export class Performer<M> {
   hear(input: Input): void {
     for (const effect of step(this.#state, input, this.#rules)) this.#do(effect);
     this.#tellWatchers();
+  }
+
+  /** What was taken, and is not acknowledged, given back or let go of. */
+  get inHand(): number {
+    return this.#inHand.size;
+  }
+
+  /** To be asked for once it closes: what is at work is given back, and what comes of that is of no consequence. */
+  cut(): number {
+    const atWork = [...this.#state.members.values()].filter(({ isRunning }) => isRunning);
+    for (const { id } of atWork) this.hear({ kind: 'lacked', member: id });
+    this.#isCut = true;
+    return atWork.length;
+  }
+
+  /** Gives back what is still in hand, whatever has become of it. */
+  giveBackAll(): number {
+    const left = [...this.#inHand.keys()];
+    for (const source of left) {
+      this.#release(source)?.giveBack();
+      this.hear({ kind: 'cut', source });
+    }
+    return left.length;
   }
 
   /** Resolves when nothing is in hand. */
@@ -163,16 +187,20 @@ export class Performer<M> {
     const failed = (error: unknown) => this.#failed(member, error);
     try {
       // Not awaited: that would cost a promise more for each message.
-      this.#handle(message).then((caused) => this.hear({ kind: 'returned', member, caused }), failed);
+      this.#handle(message).then((caused) => this.#worked({ kind: 'returned', member, caused }), failed);
     } catch (error) {
       failed(error);
     }
   }
 
   #failed(member: number, error: unknown): void {
-    if (!(error instanceof Unavailable)) return this.hear({ kind: 'threw', member, error });
+    if (!(error instanceof Unavailable)) return this.#worked({ kind: 'threw', member, error });
     this.#tools.onUnavailable(error);
-    this.hear({ kind: 'lacked', member });
+    this.#worked({ kind: 'lacked', member });
+  }
+
+  #worked(input: Input): void {
+    if (!this.#isCut) this.hear(input);
   }
 
   #settled(sending: number, error: unknown): void {

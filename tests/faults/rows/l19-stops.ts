@@ -1,0 +1,151 @@
+import { serviceNames } from '@waybell/stack/services';
+import type { SupervisedProcess } from '@waybell/stack/supervised-process';
+import { until } from '@waybell/runtime/testing/until';
+import type { Ledger } from '../../testing/ledger.ts';
+import { logOf } from '../../testing/replica.ts';
+import { alarmed } from '../alarmed.ts';
+import type { Fault } from '../fault.ts';
+import { HELD } from '../fault-settings.ts';
+import { hungParty, publishFor } from '../hung-party.ts';
+import type { Stage } from '../stage.ts';
+import { underLoad } from '../under-load.ts';
+
+const HUNG_EACH = 3;
+
+/** Requests that hang end by their own limit, well within what is left of the grace time. */
+const settings = {
+  SHIPPER_RESPONSE_LIMIT: '5s',
+  SHIPPER_HANDOVER_LIMIT: '5s',
+  CARRIER_RESPONSE_LIMIT: '5s',
+  SHUTDOWN_GRACE: '20s',
+  REDIS_TIMEOUT: '1s',
+  DATABASE_TIMEOUT: '2s',
+};
+
+/** Requests that hang outlast it. */
+const tooShort = {
+  ...settings,
+  SHIPPER_RESPONSE_LIMIT: '60s',
+  SHIPPER_HANDOVER_LIMIT: '60s',
+  CARRIER_RESPONSE_LIMIT: '60s',
+  SHUTDOWN_GRACE: '8s',
+  SHUTDOWN_ALLOW_SHORT: 'true',
+};
+
+/** Has something be away, or blocked, while the service ends. */
+type Meanwhile = (stage: Stage, end: () => Promise<void>) => Promise<void>;
+
+const withoutServer =
+  (name: 'redis' | 'postgres'): Meanwhile =>
+  async ({ stack }, end) => {
+    const server = stack.stack.servers.process(name);
+    await server.stop();
+    try {
+      await end();
+    } finally {
+      await server.start();
+    }
+  };
+
+const ways: Record<string, Meanwhile> = {
+  'requests that hang': (_stage, end) => end(),
+  'requests that hang, during an alarm': (stage, end) => alarmed(stage, 'memory', end),
+  'requests that hang, Redis away': withoutServer('redis'),
+  'requests that hang, Postgres away': withoutServer('postgres'),
+};
+
+/** SIGTERM: not ready at once, nothing taken any more, what is in hand ends or is given back, exit code 0. */
+export const stops: Fault[] = [
+  ...Object.entries(ways).map(([name, meanwhile]): Fault => ({
+    row: 'L19',
+    name: `a deliverer told to stop with ${name}`,
+    settings,
+    bars: { duplicates: 0 },
+    run: underLoad((stage, ledger) => stopWithHung(stage, ledger, meanwhile), { check: answeredAgain }),
+  })),
+  ...Object.entries(ways).map(([name, meanwhile]): Fault => ({
+    row: 'L19',
+    name: `a deliverer told to stop sooner than they end, with ${name}`,
+    settings: tooShort,
+    bars: { duplicates: HELD },
+    run: underLoad((stage, ledger) => stopWithHung(stage, ledger, meanwhile), { check: answeredAgain }),
+  })),
+  ...serviceNames
+    .filter((name) => name !== 'deliverer')
+    .map((name): Fault => ({
+      row: 'L19',
+      name: `${name} told to stop during an alarm`,
+      settings,
+      bars: { duplicates: 0 },
+      run: underLoad(async (stage) => {
+        const service = stage.stack.stack.service(name);
+        const problems: string[] = [];
+        await alarmed(stage, 'memory', async () => {
+          await service.stop();
+          problems.push(...exitOf(service));
+        });
+        await service.start();
+        return problems;
+      }),
+    })),
+];
+
+async function stopWithHung(stage: Stage, ledger: Ledger, meanwhile: Meanwhile): Promise<string[]> {
+  const deliverer = stage.stack.stack.service('deliverer');
+  const hung = await Promise.all([
+    hungParty(stage, ledger, { interface: 'shipper', action: 'order.paid', folder: '/hung' }),
+    hungParty(stage, ledger, { interface: 'carrier', action: 'order.created', folder: '/hung' }),
+  ]);
+  await Promise.all(hung.map((party) => publishFor(party, ledger, HUNG_EACH)));
+  const problems: string[] = [];
+  await meanwhile(stage, async () => {
+    await until('requests hang', () => hung.every(({ open }) => open() > 0));
+    problems.push(...(await stopInOrder(deliverer, ledger)));
+  });
+  for (const { answer } of hung) answer(200);
+  await deliverer.start();
+  return problems;
+}
+
+/** Resolves when it has ended, with what was not as promised. */
+async function stopInOrder(service: SupervisedProcess, ledger: Ledger): Promise<string[]> {
+  const { spec } = service;
+  const before = logOf(spec).length;
+  const hasSaid = (message: string) =>
+    logOf(spec)
+      .slice(before)
+      .some(({ msg }) => msg === message);
+  const ended = service.stop();
+  const ask = (path: string) => fetch(`${spec.health}${path}`);
+  await until('it has heard', () => hasSaid('shutdown.begun'));
+  const [ready, alive] = [await ask('/readyz'), await ask('/livez')];
+  const { waitingFor } = (await ready.json()) as { waitingFor: string[] };
+  await until(
+    'it takes nothing more',
+    () => hasSaid('taking.ended') || hasSaid('process.stopped') || hasSaid('shutdown.overdue'),
+  );
+  const takingEndedAt = performance.now();
+  await ended;
+  return [
+    ...(ready.status === 503 && waitingFor.includes('shutdown') ? [] : [`/readyz said ${ready.status}, ${waitingFor}`]),
+    ...(alive.status === 200 ? [] : [`/livez said ${alive.status}`]),
+    ...(ledger.hasMovedSince(takingEndedAt) ? ['what was published after it took nothing more was delivered'] : []),
+    ...exitOf(service),
+  ];
+}
+
+function exitOf({ spec, howItEnded = 'has not ended' }: SupervisedProcess): string[] {
+  return howItEnded === 'ended with exit code 0' ? [] : [`${spec.name} ${howItEnded}`];
+}
+
+/** Requests that were made again although they had an answer. */
+function answeredAgain({ receiver }: Stage): string[] {
+  const answered = new Set<string>();
+  const again = new Set<string>();
+  for (const { headers, answered: status } of receiver.received) {
+    const request = `${headers['webhook-id']}, attempt ${headers['x-webhook-attempt']}`;
+    if (answered.has(request)) again.add(request);
+    if (status !== undefined) answered.add(request);
+  }
+  return [...again].map((request) => `${request}: answered, and made again`);
+}
