@@ -21,6 +21,7 @@ import { soak } from './rows/l16-soak.ts';
 import { clocks } from './rows/l17-clocks.ts';
 import { parked } from './rows/l18-parked.ts';
 import { bundles } from './rows/l21-bundles.ts';
+import { egress } from './rows/l23-egress.ts';
 
 /** Every fault of the bench, in the order of its table. */
 export const allFaults: readonly Fault[] = [
@@ -44,6 +45,7 @@ export const allFaults: readonly Fault[] = [
   ...clocks,
   ...parked,
   ...bundles,
+  ...egress,
   ...positions,
   ...deliveryLog,
 ];
