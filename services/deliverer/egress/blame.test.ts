@@ -103,8 +103,8 @@ describe('a last attempt that finds nobody', () => {
 describe('an attempt that this machine could not make', () => {
   const failing = (code: string, address = '127.0.0.1') =>
     Object.assign(new Error(`connect ${code}`), { code, address });
-  const fails = (error: Error) =>
-    anEgress({ resolveHost: () => Promise.reject(error) }).call('http://receiver.test/', false);
+  const fails = (fault: Error) =>
+    anEgress({ resolveHost: () => Promise.reject(fault) }).call('http://receiver.test/', false);
   const ours = expect.objectContaining({ isOurs: true, isDelivered: false });
 
   test.each(['ENETDOWN', 'EPERM', 'EACCES', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL'])('is ours: %s', async (code) => {
