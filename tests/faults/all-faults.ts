@@ -27,6 +27,7 @@ import { replicas } from './rows/l20-replicas.ts';
 import { stops } from './rows/l19-stops.ts';
 import { bundles } from './rows/l21-bundles.ts';
 import { overlaps } from './rows/l24-overlaps.ts';
+import { egress } from './rows/l23-egress.ts';
 
 /** Every fault of the bench, in the order of its table. */
 export const allFaults: readonly Fault[] = [
@@ -56,6 +57,7 @@ export const allFaults: readonly Fault[] = [
   ...stops,
   ...bundles,
   ...overlaps,
+  ...egress,
   ...positions,
   ...deliveryLog,
 ];
