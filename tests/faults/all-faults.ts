@@ -26,6 +26,8 @@ import { stalledQueue } from './rows/l19-stalled-queue.ts';
 import { replicas } from './rows/l20-replicas.ts';
 import { bundles } from './rows/l21-bundles.ts';
 import { overlaps } from './rows/l24-overlaps.ts';
+import { missingKey } from './rows/l25-missing-key.ts';
+import { restored } from './rows/l25-restored.ts';
 
 /** Every fault of the bench, in the order of its table. */
 export const allFaults: readonly Fault[] = [
@@ -54,6 +56,8 @@ export const allFaults: readonly Fault[] = [
   ...replicas,
   ...bundles,
   ...overlaps,
+  ...restored,
+  ...missingKey,
   ...positions,
   ...deliveryLog,
 ];
