@@ -4,8 +4,8 @@
  * `--release` for the full length.
  */
 import { allFaults } from './all-faults.ts';
-import { reportFault } from './fault-table.ts';
-import { prove } from './prove.ts';
+import { reportFault, tableOf } from './fault-table.ts';
+import { prove, type Proof } from './prove.ts';
 import { Stages, type Scale } from './stage.ts';
 
 const words = process.argv.slice(2);
@@ -29,16 +29,19 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   });
 }
 let failures = 0;
+const proven: Proof[] = [];
 for (const fault of chosen) {
   try {
     const proofs = await prove([fault], { stages, scale });
     proofs.forEach(reportFault);
+    proven.push(...proofs);
     if (proofs.some(({ problems }) => problems.length > 0)) failures += 1;
   } catch (error) {
     failures += 1;
     process.stderr.write(`    NOT ENDED: ${String(error)}\n`);
   }
 }
+process.stderr.write(`\n${tableOf(proven, scale).join('\n')}\n`);
 console.log(`${chosen.length - failures} passed, ${failures} failed`);
 if (failures > 0) process.exitCode = 1;
 
