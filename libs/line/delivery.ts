@@ -90,7 +90,7 @@ export function park(delivery: Delivery, { account, why, notBeforeMs }: Parking)
     },
     account,
     // What is not due yet would come too early on that way.
-    ...(notBeforeMs !== undefined ? {} : { otherwise: publishWaiting(delivery, why) }),
+    ...(notBeforeMs !== undefined ? {} : { otherwise: publishWaiting(delivery, why === 'full' ? 'full' : 'hung') }),
   };
 }
 

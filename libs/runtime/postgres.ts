@@ -100,6 +100,15 @@ export function isOutage(error: unknown): boolean {
   return state === undefined || OUTAGE_SQLSTATE.test(state);
 }
 
+const CANCELED_SQLSTATE = '57014';
+/** Of the client's own limit, which is a second longer than the server's. */
+const READ_TIMEOUT = 'Query read timeout';
+
+/** Whether a statement was given up because it took longer than `timeoutMs`. */
+export function isTooSlow(error: unknown): boolean {
+  return sqlStateOf(error) === CANCELED_SQLSTATE || (error instanceof Error && error.message === READ_TIMEOUT);
+}
+
 /** What the server answered, in five characters; undefined where the error is none of its answers. */
 export function sqlStateOf(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? (error.code ?? '') : undefined;

@@ -52,7 +52,7 @@ export const postgresSettings = {
   DATABASE_ROLE: str({ default: '', desc: 'role to take on after connecting; empty: stay the user of the URL' }),
   DATABASE_POOL_SIZE: count({
     default: 5,
-    desc: 'connections to Postgres, at most, per process; subscription-api has two at least, deliverer two more to park with',
+    desc: 'connections to Postgres, at most, per process; subscription-api has two at least; event-router and deliverer two more to keep publications with, deliverer two more to park with',
   }),
   DATABASE_TIMEOUT: wait({ default: 5_000, desc: 'limit of one connection attempt and of one statement' }),
 };

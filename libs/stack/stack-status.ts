@@ -1,5 +1,6 @@
 import { brokerOf } from './address-of.ts';
-import { queueDepths, type QueueDepth } from './queue-depths.ts';
+import type { NamedState } from '@waybell/line/broker/depth';
+import { queueDepths } from './queue-depths.ts';
 import { isAlive } from './process-identity.ts';
 import { hostAndPort, reaches } from './reaches.ts';
 import { deliveriesPerMessage, readFigures } from './read-figures.ts';
@@ -21,7 +22,7 @@ export type ProcessStatus = {
 export type Status = {
   supervisor: { pid: number; state: 'starting' | 'ready' | 'stopping' | 'killed' };
   processes: ProcessStatus[];
-  queues: QueueDepth[];
+  queues: NamedState[];
   deliveries: {
     /** In one message of a delivery queue, on the mean; null where the router has not said. */
     perMessage: number | null;

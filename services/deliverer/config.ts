@@ -26,7 +26,9 @@ import {
 import { brokerConfig, postgresConfig, processConfig, redisConfig } from '@waybell/runtime/process-config';
 import { readSchedule, scheduleSettings } from '@waybell/line/line-topology';
 import { selectActions } from '@waybell/line/line-topology';
+import { keptSettings, readKept } from '@waybell/line/kept/kept-settings';
 import { readProxy } from './proxy-tunnel.ts';
+import { egressSettings, readProbes } from './egress/egress-settings.ts';
 import { endpointSettings, readEndpoints } from './endpoints/endpoint-settings.ts';
 import { parkedSettings, readParked } from './parking/parked-settings.ts';
 import manifest from './package.json' with { type: 'json' };
@@ -57,6 +59,7 @@ export const delivererSettings = {
     selectActions,
   ),
   ...parkedSettings,
+  ...keptSettings,
   DELIVERY_MAX_AGE: duration({ default: 86_400_000, desc: 'older deliveries are exhausted without another attempt' }),
   // shipper-webhooks and carrier-webhooks, Limits.
   SHIPPER_HANDOVER_LIMIT: wait({
@@ -76,6 +79,7 @@ export const delivererSettings = {
     desc: 'whether SHUTDOWN_GRACE may end before the longest of these limits; requests that are cut are made again',
   }),
   CONNECT_LIMIT: wait({ default: 10_000, desc: 'to look up a host, connect to it and agree on TLS' }),
+  ...egressSettings,
   KEEP_ALIVE: wait({ default: 15_000, desc: 'idle connections to receivers are closed after this long' }),
   ...callbackSettings,
   CALLBACK_PROXY: checked(
@@ -102,12 +106,14 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     actionKeys: selectActions(settings.DELIVER_ACTIONS),
     flow: readEndpoints(settings, settings.DELIVER_HELD),
     parked: readParked(settings),
+    kept: readKept(settings),
     heldLimit: { messages: settings.DELIVER_HELD, bytes: settings.DELIVER_HELD_BYTES },
     maxAgeMs: settings.DELIVERY_MAX_AGE,
     rememberMs: settings.REMEMBER_ATTEMPTS,
     lastKnown: { maxAgeMs: settings.LAST_KNOWN_MAX_AGE, maxEntries: settings.LAST_KNOWN_ENTRIES },
     schedule: readSchedule(settings),
     keyRing: readKeyRing(settings.SECRET_KEYS),
+    probes: readProbes(settings.EGRESS_PROBE_URLS),
     endpoints: {
       networks: readNetworks(settings.CALLBACK_ALLOW_NETWORKS, settings.CALLBACK_DENY_NETWORKS),
       deniedPorts: readPorts(settings.CALLBACK_DENY_PORTS),

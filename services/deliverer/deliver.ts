@@ -40,6 +40,9 @@ const OLD_MS = 100;
 /** After this what was looked up does not say whether a success can matter. The window rule may be early by so much. */
 const TOO_OLD_TO_SAY_MS = 1_000;
 
+/** Others of its endpoint may get through meanwhile: without a pause it would be tried again and again beside them. */
+const EGRESS_PAUSE_MS = 1_000;
+
 export type DeliverOptions = DecideOptions & AttemptOptions;
 
 /** By the clock that only ever grows. */
@@ -117,16 +120,21 @@ async function makeAttempt(
   { target, askedAt, end }: Attempting,
   options: AttemptOptions,
 ): Promise<Outgoing[]> {
-  const { callEndpoint, slowMs, onRevived, clock, now } = options;
-  const { callbackUrl, verificationToken, signingSecrets, isHung } = target;
+  const { callEndpoint, schedule, slowMs, onRevived, clock, now } = options;
+  const { callbackUrl, verificationToken, signingSecrets, isHung, account } = target;
+  const isLast = retryDelayMs(schedule, delivery) === undefined;
   const beganAt = delivery.attempt === firstAttempt(delivery) ? now() : delivery.beganAt;
   const begun = { ...delivery, beganAt };
   // What is thrown is not the receiver's doing, and says nothing against it.
   let ending: Ending = 'quick';
   try {
-    const called = await callEndpoint({ delivery: begun, callbackUrl, verificationToken, signingSecrets });
-    const { isDelivered, ...answer } = called;
-    ending = endingOf(called, slowMs);
+    const called = await callEndpoint({ delivery: begun, callbackUrl, verificationToken, signingSecrets, isLast });
+    const { isDelivered, isOurs, ...answer } = called;
+    ending = isOurs ? 'hung' : endingOf(called, slowMs);
+    // It waits as one whose endpoint hangs, which single requests ask again; a test is to say what is so now.
+    if (isOurs && delivery.byHand?.why !== 'test') {
+      return [park(delivery, { account, why: 'egress', notBeforeMs: EGRESS_PAUSE_MS })];
+    }
     if (!isDelivered) return afterFailure(begun, answer, options);
     if (isHung && delivery.byHand !== undefined) onRevived(delivery.subscription);
     const tellsSuccess = target.tellsSuccess || clock.now() - askedAt > TOO_OLD_TO_SAY_MS;

@@ -1,4 +1,5 @@
 import { KeyMissing, type KeyRing } from '@waybell/runtime/secrets';
+import { hostOf } from './endpoints/endpoint.ts';
 import { microBatch } from '@waybell/runtime/micro-batch';
 import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 
@@ -63,6 +64,19 @@ export function findTargetIn(postgres: Postgres, keyRing: KeyRing): FindTarget {
     const row = await findRow(subscription);
     // Each on its own: a token that cannot be opened is no matter of the others in the batch.
     return row && { ...factsOf(row), ...openSecrets(row, keyRing) };
+  };
+}
+
+const RECENTLY_WELL = {
+  name: 'recently-well',
+  text: `select callback_url from waybell.delivery_targets where state = 'active' and not tells_success limit 64`,
+};
+
+/** Origins of some receivers that answered with success within the hour. Throws where Postgres is away. */
+export function recentlyWellIn(postgres: Postgres): () => Promise<string[]> {
+  return async () => {
+    const { rows } = await postgres.query<Pick<TargetRow, 'callback_url'>>(RECENTLY_WELL);
+    return [...new Set(rows.map(({ callback_url: url }) => hostOf(url)))];
   };
 }
 

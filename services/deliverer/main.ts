@@ -5,6 +5,9 @@ import { startProcess } from '@waybell/runtime/process-parts';
 import { connectRedis } from '@waybell/runtime/redis';
 import { untilShutdown } from '@waybell/runtime/shutdown';
 import { connectBroker } from '@waybell/line/broker/connect-broker';
+import { watchKept } from '@waybell/line/kept/kept-metrics';
+import { KeptPublications } from '@waybell/line/kept/kept-publications';
+import { KEPT_SETTINGS, keptIn } from '@waybell/line/kept/kept-store';
 import { onceInRedis } from '@waybell/line/once';
 import { watchPublishing } from '@waybell/line/step-report';
 import { runStep } from '@waybell/line/run-step';
@@ -13,7 +16,10 @@ import { openEndpoints } from './call-endpoint.ts';
 import { readConfig } from './config.ts';
 import { deliverStep } from './deliver-step.ts';
 import { DeliveryMetrics } from './delivery-metrics.ts';
-import { asLastKnown, findTargetIn } from './find-target.ts';
+import { Egress } from './egress/egress.ts';
+import { blaming } from './egress/blame.ts';
+import { watchEgress } from './egress/egress-metrics.ts';
+import { asLastKnown, findTargetIn, recentlyWellIn } from './find-target.ts';
 import { systemClock } from '@waybell/runtime/clock';
 import { watchEndpoints } from './endpoints/endpoint-metrics.ts';
 import { MissingKeys } from './missing-keys.ts';
@@ -28,6 +34,7 @@ const config = configOrExit(readConfig);
 await using parts = await startProcess('deliverer', config.process);
 await using postgres = connectPostgres({ ...config.postgres, log: parts.log });
 await using parking = connectPostgres({ ...config.postgres, poolSize: 2, settings: PARKING_SETTINGS, log: parts.log });
+await using keeping = connectPostgres({ ...config.postgres, poolSize: 2, settings: KEPT_SETTINGS, log: parts.log });
 await using redis = connectRedis({ ...config.redis, log: parts.log });
 await using endpoints = openEndpoints({ ...config.endpoints, observe: countCallbacks(parts.metrics) });
 await parts.readiness.until('postgres', () =>
@@ -58,11 +65,17 @@ await using openRequests = new OpenRequests({
   log: parts.log,
   clock,
 });
+await using kept = new KeptPublications({ ...config.kept, store: keptIn(keeping), broker, log: parts.log, clock });
+watchKept(kept, parts.metrics);
+const { keep } = kept;
 const missingKeys = new MissingKeys({ log: parts.log, clock });
 const deliveryMetrics = new DeliveryMetrics(parts.metrics, now);
-const asking = { findTarget, onKeyMissing: missingKeys.asked, callEndpoint: endpoints.callEndpoint };
+using egress = new Egress({ ...endpoints, ...config, recentlyWell: recentlyWellIn(postgres), clock, log: parts.log });
+watchEgress(egress, parts.metrics);
+const callEndpoint = blaming({ ...endpoints, egress, clock });
+const asking = { findTarget, onKeyMissing: missingKeys.asked, callEndpoint };
 const step = deliverStep({ ...flow.rules, ...asking, config, clock, now });
-const tools = { broker, once: onceInRedis(redis, parts), ...flow.tools, lease: openRequests.keep, ...parts };
+const tools = { broker, keep, once: onceInRedis(redis, parts), ...flow.tools, lease: openRequests.keep, ...parts };
 
 // Last of all, what is owned is given to others.
 await using _released = flow.released;

@@ -24,7 +24,7 @@ watchPublishing(broker.publishing, parts.metrics);
 
 const figures = new LogMetrics(parts.metrics);
 const partitions = partitionsIn(postgres, { ...config.retention, now: Date.now });
-const write = writeOutcomesTo(postgres, { ...config, partitions, figures });
+const write = writeOutcomesTo(postgres, { partitions, figures, timeoutMs: config.postgres.timeoutMs });
 
 await using running = runStep(recordStep({ write, config }), { broker, ...parts });
 const sendings = sendingsIn(postgres, config.sending);

@@ -173,7 +173,8 @@ export class Ledger {
       if (signs !== this.#signs) [this.#signs, this.#stillSince] = [signs, performance.now()];
       const stillForMs = performance.now() - this.#stillSince;
       // A queue that nothing is said of may hold something.
-      const isIdle = depths.length === queues.length && waiting.length === 0 && unanswered === 0;
+      const isSaid = depths.length === queues.length && depths.every(({ isKnown }) => isKnown);
+      const isIdle = isSaid && waiting.length === 0 && unanswered === 0;
       if (stillForMs >= STALL_MS || (isIdle && stillForMs >= stillMs && this.#hasAllEnded())) return;
       await sleep(LOOK_PAUSE_MS);
     }

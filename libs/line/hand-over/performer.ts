@@ -155,8 +155,8 @@ export class Performer<M> {
   }
 
   #waitForBroker(): void {
-    const { broker, onUnavailable } = this.#tools;
-    onUnavailable(new Unavailable('rabbitmq', () => broker.untilWritable()));
+    // Not until it can be written to: a broker that blocks would be waited for by the step that is to drain it.
+    this.#tools.onUnavailable(new Unavailable('rabbitmq', () => this.#until(() => this.mayBegin)));
   }
 
   #run({ member, message }: Do<'run', M>): void {

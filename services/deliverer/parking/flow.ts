@@ -32,7 +32,7 @@ const NOTHING = { hung: 0, waiting: 0, withRoomMs: 0, taken: 0, all: { rows: 0, 
 export class Flow {
   readonly endpoints: Endpoints;
   /** How often something was parked, by why. */
-  readonly timesParked: Record<ParkReason, number> = { full: 0, hung: 0 };
+  readonly timesParked: Record<ParkReason, number> = { full: 0, hung: 0, egress: 0 };
   readonly #options: FlowOptions;
   readonly #sums = new Sums();
   readonly #park: Park;

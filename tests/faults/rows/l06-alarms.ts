@@ -71,7 +71,7 @@ async function drainOfFailures(stage: Stage, ledger: Ledger): Promise<void> {
 async function toDeliver({ stack }: Stage): Promise<number | undefined> {
   const queues = stack.stack.queues.filter((name) => name.startsWith(deliveryQueue('')));
   const depths = await queueDepths({ url: stack.brokerUrl }, queues);
-  return depths?.reduce((sum, { messages }) => sum + messages, 0);
+  return depths?.every(({ isKnown }) => isKnown) ? depths.reduce((sum, { messages }) => sum + messages, 0) : undefined;
 }
 
 /** While the broker takes nothing from publishers, what needs no publishing goes on. */
