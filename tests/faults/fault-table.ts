@@ -1,5 +1,5 @@
 import { ENDS } from '../testing/balance.ts';
-import { PROMISES, type Row } from './promises.ts';
+import { lineOf, PROMISES, type Line } from './promises.ts';
 import type { Proof } from './prove.ts';
 import type { Scale } from './stage.ts';
 
@@ -22,20 +22,23 @@ export function reportFault(proof: Proof): void {
   for (const problem of proof.problems) process.stderr.write(`    NOT KEPT: ${problem}\n`);
 }
 
-/** The table of docs/guarantees.md, as far as these proofs say it: a line for each row, over all of its faults. */
+/** The table of docs/guarantees.md, as far as these proofs say it: a line for each row (for all of G1 to G5), over all of its faults. */
 export function tableOf(proofs: readonly Proof[], scale: Scale): string[] {
-  const rows = Map.groupBy(proofs, ({ fault }) => fault.row);
-  return [...TABLE_HEAD, ...[...rows].map(([row, ofRow]) => `| ${lineOf(row, ofRow, scale).join(' | ')} |`)];
+  const lines = Map.groupBy(proofs, ({ fault }) => lineOf(fault.row));
+  return [
+    ...TABLE_HEAD,
+    ...[...lines].map(([line, itsProofs]) => `| ${cellsOf(line, itsProofs, scale).join(' | ')} |`),
+  ];
 }
 
-function lineOf(row: Row, proofs: readonly Proof[], scale: Scale): string[] {
+function cellsOf(line: Line, proofs: readonly Proof[], scale: Scale): string[] {
   const [sum, most] = [
     (figure: (proof: Proof) => number) => proofs.reduce((total, proof) => total + figure(proof), 0),
     (figure: (proof: Proof) => number) => proofs.reduce((largest, proof) => Math.max(largest, figure(proof)), 0),
   ];
   return [
-    row,
-    PROMISES[row],
+    line,
+    PROMISES[line],
     scale,
     sum(({ published }) => published).toLocaleString('en'),
     String(sum(({ balance }) => balance.lost.length)),

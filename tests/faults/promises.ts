@@ -24,12 +24,16 @@ export const PROMISES = {
   L23: 'our own network or files run out: no receiver is blamed',
   L24: 'anything, up to three at once, at random',
   L25: 'Postgres restored to an earlier time; a key that is left out',
-  G1: 'a tracker killed between its state and the publish',
-  G2: 'a tracker killed between a claim and the publish',
-  G3: 'positions, and Redis flushed again and again',
-  G4: 'two trackers, and one of them killed',
-  G5: 'reporters whose clocks differ',
+  G: 'positions: each change and each leg told, once, whatever dies or differs',
   D1: 'the delivery log tells each attempt and each end, once',
 } as const;
 
-export type Row = keyof typeof PROMISES;
+/** A line of the table. */
+export type Line = keyof typeof PROMISES;
+
+export type Row = Exclude<Line, 'G'> | `G${number}`;
+
+/** The rows of positions share a line. */
+export const lineOf = (row: Row): Line => (isOfPositions(row) ? 'G' : row);
+
+const isOfPositions = (row: Row): row is `G${number}` => row.startsWith('G');
