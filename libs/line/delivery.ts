@@ -89,8 +89,7 @@ export function park(delivery: Delivery, { account, why, notBeforeMs }: Parking)
       ...(traceparent === undefined ? {} : { traceparent }),
     },
     account,
-    // What is not due yet would come too early on that way.
-    ...(notBeforeMs !== undefined ? {} : { otherwise: publishWaiting(delivery, why === 'full' ? 'full' : 'hung') }),
+    otherwise: publishWaiting(delivery, why === 'full' ? 'full' : 'hung'),
   };
 }
 

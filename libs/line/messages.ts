@@ -121,8 +121,8 @@ export type Parked = {
   kind: 'park';
   row: ParkedRow;
   account: string;
-  /** Where it waits instead while it cannot be parked; absent where that would be wrong, and it is held until it can be. */
-  otherwise?: Publication;
+  /** Where it waits instead while it cannot be parked. */
+  otherwise: Publication;
 };
 
 export type Outgoing = Publication | Parked | Rejection | Recorded | Ended;

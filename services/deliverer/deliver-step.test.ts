@@ -65,6 +65,7 @@ function drained(caused: readonly Outgoing[]): Delivery {
 const kindsOf = (caused: readonly Outgoing[]) =>
   caused.map((each) => (each.kind === 'outcome' ? `${each.outcome.kind} on record` : each.kind));
 
+const last = { ...delivery, attempt: 2 };
 const full = { enter: async () => ({ kind: 'full', why: 'full' }) } satisfies Partial<DeliverStepOptions>;
 
 describe('a delivery without room', () => {
@@ -153,12 +154,6 @@ describe('an attempt that failed for something of ours', () => {
       expect(drained(caused)).toMatchObject({ attempt: each.attempt, beganAt: each.beganAt });
     }
     expect(isLast).toEqual([false, true]);
-  });
-
-  test('takes along what is owed', async () => {
-    const owing = drained(await aStep(blocked).step.handle(delivery));
-    const again = drained(await aStep(ours()).step.handle(owing));
-    expect(kindsOf(await aStep().step.handle(again))).toEqual(['failed on record', 'exhausted on record', 'end']);
   });
 
   test('leaves its endpoint to single requests', async () => {

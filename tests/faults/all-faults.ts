@@ -28,6 +28,8 @@ import { stops } from './rows/l19-stops.ts';
 import { bundles } from './rows/l21-bundles.ts';
 import { overlaps } from './rows/l24-overlaps.ts';
 import { egress } from './rows/l23-egress.ts';
+import { missingKey } from './rows/l25-missing-key.ts';
+import { restored } from './rows/l25-restored.ts';
 
 /** Every fault of the bench, in the order of its table. */
 export const allFaults: readonly Fault[] = [
@@ -58,6 +60,8 @@ export const allFaults: readonly Fault[] = [
   ...bundles,
   ...overlaps,
   ...egress,
+  ...restored,
+  ...missingKey,
   ...positions,
   ...deliveryLog,
 ];

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { Unroutable } from '@waybell/line/broker/unconfirmed-messages';
+import { Unroutable } from '@waybell/line/broker/publish-errors';
 import type { KeptPublications } from '@waybell/line/kept/kept-publications';
 import type { KeptStore } from '@waybell/line/kept/kept-store';
 import { settled } from '@waybell/runtime/turned-clock';

@@ -117,7 +117,7 @@ export class DestinationChannel implements Destination {
       count(-this.#sent.size, -this.#bytes);
       tell({ kind: 'stalled', unconfirmed: this.#sent.size }, this);
     }
-    if (this.isStalled) this.#refuseWaiting(() => new Stalled(this));
+    if (this.isStalled) this.#refuse(() => new Stalled(this));
   }
 
   /** Confirms that have not come by then are not waited for any longer. */
@@ -241,6 +241,16 @@ export class DestinationChannel implements Destination {
     if (!this.isStalled) this.#publishing.count(-1, -bytes);
     onSettled(error ?? (isReturned ? new Unroutable(publication) : undefined));
     this.#publishing.ready(this);
+  }
+
+  /** What was published is waited for, to know when it confirms again, by nobody else: what caused it is not held up. */
+  #refuse(why: () => PublishError): void {
+    for (const sent of this.#sent) {
+      const { onSettled } = sent;
+      sent.onSettled = () => undefined;
+      onSettled(why());
+    }
+    this.#refuseWaiting(why);
   }
 
   #refuseWaiting(why: () => PublishError): void {

@@ -4,7 +4,7 @@ import type { Log } from '@waybell/runtime/log';
 import { repeatedly } from '@waybell/runtime/repeatedly';
 import { within } from '@waybell/runtime/within';
 import type { Broker } from '../broker/connect-broker.ts';
-import { Unroutable } from '../broker/unconfirmed-messages.ts';
+import { Unroutable } from '../broker/publish-errors.ts';
 import type { Publication } from '../messages.ts';
 import type { KeptDestination, KeptKey, KeptPublication, KeptStore } from './kept-store.ts';
 import { LONGEST_DELAY_MS, PutOffDestinations } from './put-off-destinations.ts';
