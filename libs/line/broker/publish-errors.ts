@@ -14,7 +14,7 @@ export class Unconfirmed extends Error {
   }
 }
 
-/** Its destination does not confirm what it has: nothing was sent, so that nothing waits for it. */
+/** Its destination confirms nothing for now: it was not sent, or may arrive yet, and is not waited for. */
 export class Stalled extends Error {
   constructor({ exchange, routingKey }: Destination) {
     super(`what is published to exchange "${exchange}" with key "${routingKey}" is not confirmed`);
