@@ -5,7 +5,6 @@ import type { KeptStore } from '@waybell/line/kept/kept-store';
 import { settled } from '@waybell/runtime/turned-clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { until } from '@waybell/runtime/testing/until';
-import pino from 'pino';
 import { aKeeper, aPublication, KeptStand, SomeBroker } from './kept-stand.ts';
 
 let stand: KeptStand;
@@ -228,28 +227,4 @@ describe('at its end', () => {
       await settled();
     },
   );
-});
-
-test('what is kept and that it was sent on is told once, and what is missing with what makes it', async () => {
-  const lines: Record<string, unknown>[] = [];
-  const log = pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) });
-  const { kept, broker, clock } = aKeeper({ store, broker: new SomeBroker('blocked'), log });
-  await keepAll(kept, 'a', ['1', '2', '3']);
-  broker.refused.set('a', new Unroutable(aPublication('a', '')));
-  broker.become('writable');
-  await until('it is refused', () => broker.asked.length === 3);
-  await until('that is known', () => lines.length === 2);
-  broker.refused.clear();
-  await stand.later(60);
-  await until('all is told', async () => {
-    await clock.runFor(10_000);
-    return lines.length === 3;
-  });
-  await kept[Symbol.asyncDispose]();
-  expect(lines).toMatchObject([
-    { msg: 'publications.kept', exchange: 'waybell.deliveries', routingKey: 'a' },
-    { msg: 'publications.not-sent-on', reason: expect.stringMatching(/"a": .*waybell declare/) },
-    { msg: 'publications.sent-on', sentOnTotal: 3 },
-  ]);
-  expect(JSON.stringify(lines)).not.toContain('body');
 });

@@ -20,7 +20,7 @@ export type SendingOnOptions = {
 const LOOK_MS = 10_000;
 const LEASE_MS = 40_000;
 /** What is claimed at once, of all destinations and of one. */
-const MOST = { publications: 1_024, ofDestination: 128, bytes: 2 ** 23 };
+const MOST = { publications: 1_024, ofDestination: 128, bytes: 2 ** 22 };
 /** At the end, for what is under way. */
 const CONFIRM_LIMIT_MS = 2_000;
 const CLOSE_LIMIT_MS = 4_000;
