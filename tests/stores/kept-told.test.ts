@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { Unroutable } from '@waybell/line/broker/unconfirmed-messages';
+import { Unroutable } from '@waybell/line/broker/publish-errors';
 import { until } from '@waybell/runtime/testing/until';
 import { pino } from 'pino';
 import { aKeeper, aPublication, KeptStand, SomeBroker } from './kept-stand.ts';
