@@ -550,8 +550,10 @@ describe('disposing of a running step', () => {
     const { shutdown, clock, ...tools } = patient();
     const released = Promise.withResolvers<void>();
     const cut = jest.fn(() => released.resolve());
+    const empty = await broker.queue();
     const line = await aLine(broker, {
       ...tools,
+      moreQueues: [empty],
       tools: { clock, shutdown, cut },
       handle: async (body) => {
         if (body === 'hung') await released.promise;
@@ -563,7 +565,7 @@ describe('disposing of a running step', () => {
     expect(await broker.takeBodies(line.output, 1)).toEqual(['quick']);
     shutdown.begin();
     const closed = running[Symbol.asyncDispose]();
-    await until('it takes no more', async () => (await broker.consumersOf(line.input)) === 0);
+    await until('it takes no more', async () => (await broker.consumersOf(empty)) === 0);
     expect(shutdown.held()).toBe(1);
     expect(cut).not.toHaveBeenCalled();
     shutdown.end();

@@ -12,25 +12,9 @@ import { underLoad } from '../under-load.ts';
 
 const HUNG_EACH = 3;
 
-/** Requests that hang end by their own limit, well within what is left of the grace time. */
-const settings = {
-  SHIPPER_RESPONSE_LIMIT: '5s',
-  SHIPPER_HANDOVER_LIMIT: '5s',
-  CARRIER_RESPONSE_LIMIT: '5s',
-  SHUTDOWN_GRACE: '20s',
-  REDIS_TIMEOUT: '1s',
-  DATABASE_TIMEOUT: '2s',
-};
-
+const settings = { REDIS_TIMEOUT: '1s', DATABASE_TIMEOUT: '2s' };
 /** Requests that hang outlast it. */
-const tooShort = {
-  ...settings,
-  SHIPPER_RESPONSE_LIMIT: '60s',
-  SHIPPER_HANDOVER_LIMIT: '60s',
-  CARRIER_RESPONSE_LIMIT: '60s',
-  SHUTDOWN_GRACE: '8s',
-  SHUTDOWN_ALLOW_SHORT: 'true',
-};
+const tooShort = { ...settings, SHUTDOWN_GRACE: '8s', SHUTDOWN_ALLOW_SHORT: 'true' };
 
 /** Has something be away, or blocked, while the service ends. */
 type Meanwhile = (stage: Stage, end: () => Promise<void>) => Promise<void>;
@@ -54,81 +38,93 @@ const ways: Record<string, Meanwhile> = {
   'requests that hang, Postgres away': withoutServer('postgres'),
 };
 
+/** `areAnswered`: what hangs is answered once nothing more is taken; else it is cut. */
+type How = { meanwhile: Meanwhile; areAnswered: boolean };
+
 /** SIGTERM: not ready at once, nothing taken any more, what is in hand ends or is given back, exit code 0. */
 export const stops: Fault[] = [
-  ...Object.entries(ways).map(([name, meanwhile]): Fault => ({
-    row: 'L19',
-    name: `a deliverer told to stop with ${name}`,
-    settings,
-    bars: { duplicates: 0 },
-    run: underLoad((stage, ledger) => stopWithHung(stage, ledger, meanwhile), { check: answeredAgain }),
-  })),
-  ...Object.entries(ways).map(([name, meanwhile]): Fault => ({
-    row: 'L19',
-    name: `a deliverer told to stop sooner than they end, with ${name}`,
-    settings: tooShort,
-    bars: { duplicates: HELD },
-    run: underLoad((stage, ledger) => stopWithHung(stage, ledger, meanwhile), { check: answeredAgain }),
-  })),
-  ...serviceNames
-    .filter((name) => name !== 'deliverer')
-    .map((name): Fault => ({
+  ...Object.entries(ways).flatMap(([name, meanwhile]): Fault[] => [
+    {
       row: 'L19',
-      name: `${name} told to stop during an alarm`,
+      name: `a deliverer told to stop with ${name}`,
       settings,
       bars: { duplicates: 0 },
-      run: underLoad(async (stage) => {
-        const service = stage.stack.stack.service(name);
-        const problems: string[] = [];
-        await alarmed(stage, 'memory', async () => {
-          await service.stop();
-          problems.push(...exitOf(service));
-        });
-        await service.start();
-        return problems;
-      }),
-    })),
+      run: stopping({ meanwhile, areAnswered: true }),
+    },
+    {
+      row: 'L19',
+      name: `a deliverer told to stop sooner than they end, with ${name}`,
+      settings: tooShort,
+      bars: { duplicates: HELD },
+      run: stopping({ meanwhile, areAnswered: false }),
+    },
+  ]),
+  ...serviceNames
+    .filter((name) => name !== 'deliverer')
+    .map((name): Fault => {
+      return {
+        row: 'L19',
+        name: `${name} told to stop during an alarm`,
+        settings,
+        bars: { duplicates: 0 },
+        run: underLoad((stage) => stopDuringAlarm(stage, name)),
+      };
+    }),
 ];
 
-async function stopWithHung(stage: Stage, ledger: Ledger, meanwhile: Meanwhile): Promise<string[]> {
+function stopping(how: How): Fault['run'] {
+  return underLoad((stage, ledger) => stopWithHung(stage, ledger, how), { check: answeredAgain });
+}
+
+async function stopDuringAlarm(stage: Stage, name: string): Promise<string[]> {
+  const service = stage.stack.stack.service(name);
+  await alarmed(stage, 'memory', () => service.stop());
+  const problems = exitOf(service);
+  await service.start();
+  return problems;
+}
+
+async function stopWithHung(stage: Stage, ledger: Ledger, { meanwhile, areAnswered }: How): Promise<string[]> {
   const deliverer = stage.stack.stack.service('deliverer');
-  const hung = await Promise.all([
+  const [shipper, carrier] = await Promise.all([
     hungParty(stage, ledger, { interface: 'shipper', action: 'order.paid', folder: '/hung' }),
     hungParty(stage, ledger, { interface: 'carrier', action: 'order.created', folder: '/hung' }),
   ]);
-  await Promise.all(hung.map((party) => publishFor(party, ledger, HUNG_EACH)));
-  const problems: string[] = [];
+  await Promise.all([shipper, carrier].map((party) => publishFor(party, ledger, HUNG_EACH)));
+  await until('requests hang', () => shipper.open() > 0 && carrier.open() > 0);
+  const answer = () => {
+    shipper.answer(200);
+    carrier.answer(500);
+  };
+  let problems: string[] = [];
   await meanwhile(stage, async () => {
-    await until('requests hang', () => hung.every(({ open }) => open() > 0));
-    problems.push(...(await stopInOrder(deliverer, ledger)));
+    problems = await stopInOrder(deliverer, ledger, () => areAnswered && answer());
   });
-  for (const { answer } of hung) answer(200);
+  for (const party of [shipper, carrier]) party.answer(200);
   await deliverer.start();
   return problems;
 }
 
 /** Resolves when it has ended, with what was not as promised. */
-async function stopInOrder(service: SupervisedProcess, ledger: Ledger): Promise<string[]> {
+async function stopInOrder(service: SupervisedProcess, ledger: Ledger, onTakingEnded: () => void): Promise<string[]> {
   const { spec } = service;
   const before = logOf(spec).length;
-  const hasSaid = (message: string) =>
+  const said = () =>
     logOf(spec)
       .slice(before)
-      .some(({ msg }) => msg === message);
+      .map(({ msg }) => msg);
   const ended = service.stop();
   const ask = (path: string) => fetch(`${spec.health}${path}`);
-  await until('it has heard', () => hasSaid('shutdown.begun'));
+  await until('it has heard', () => said().includes('shutdown.begun'));
   const [ready, alive] = [await ask('/readyz'), await ask('/livez')];
   const { waitingFor } = (await ready.json()) as { waitingFor: string[] };
-  await until(
-    'it takes nothing more',
-    () => hasSaid('taking.ended') || hasSaid('process.stopped') || hasSaid('shutdown.overdue'),
-  );
+  await until('it takes nothing more', () => said().includes('taking.ended'));
   const takingEndedAt = performance.now();
+  onTakingEnded();
   await ended;
+  const isTold = ready.status === 503 && waitingFor.includes('shutdown') && alive.status === 200;
   return [
-    ...(ready.status === 503 && waitingFor.includes('shutdown') ? [] : [`/readyz said ${ready.status}, ${waitingFor}`]),
-    ...(alive.status === 200 ? [] : [`/livez said ${alive.status}`]),
+    ...(isTold ? [] : [`/readyz said ${ready.status}, ${waitingFor.join()}, and /livez ${alive.status}`]),
     ...(ledger.hasMovedSince(takingEndedAt) ? ['what was published after it took nothing more was delivered'] : []),
     ...exitOf(service),
   ];
