@@ -5,6 +5,7 @@ import { startProcess } from '@waybell/runtime/process-parts';
 import { connectRedis } from '@waybell/runtime/redis';
 import { untilShutdown } from '@waybell/runtime/shutdown';
 import { connectBroker } from '@waybell/line/broker/connect-broker';
+import { deathsInRedis } from '@waybell/line/deaths';
 import { onceInRedis } from '@waybell/line/once';
 import { watchPublishing } from '@waybell/line/step-report';
 import { runStep } from '@waybell/line/run-step';
@@ -59,7 +60,8 @@ await using openRequests = new OpenRequests({
 });
 const deliveryMetrics = new DeliveryMetrics(parts.metrics, now);
 const step = deliverStep({ ...flow.rules, findTarget, callEndpoint: endpoints.callEndpoint, config, clock, now });
-const tools = { broker, once: onceInRedis(redis, parts), ...flow.tools, lease: openRequests.keep, ...parts };
+const [once, deaths] = [onceInRedis(redis, parts), deathsInRedis(redis, parts)];
+const tools = { broker, once, deaths, ...flow.tools, lease: openRequests.keep, ...parts };
 
 // Last of all, what is owned is given to others.
 await using _released = flow.released;

@@ -20,6 +20,7 @@ import { deactivation } from './rows/l15-deactivation.ts';
 import { soak } from './rows/l16-soak.ts';
 import { clocks } from './rows/l17-clocks.ts';
 import { parked } from './rows/l18-parked.ts';
+import { linkCut } from './rows/l19-link-cut.ts';
 import { bundles } from './rows/l21-bundles.ts';
 
 /** Every fault of the bench, in the order of its table. */
@@ -43,6 +44,7 @@ export const allFaults: readonly Fault[] = [
   ...soak,
   ...clocks,
   ...parked,
+  ...linkCut,
   ...bundles,
   ...positions,
   ...deliveryLog,
