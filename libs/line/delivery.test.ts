@@ -117,7 +117,7 @@ describe('a delivery', () => {
 
   test('that was parked and set aside as a suspect is attempted, though its own row may still be there', () => {
     const { row } = park(aDelivery(), { account: ACCOUNT, why: 'full' });
-    const { parked: _, ...suspect } = unpark(row, { deliveryCount: 0, isOverLimit: false });
+    const { parked: _, ...suspect } = unpark(row, { deaths: 0, isOverLimit: false });
     for (const deliveryCount of [0, 1]) {
       expect(readDelivery({ ...suspect, deliveryCount })).not.toHaveProperty('mayBeParked');
     }
@@ -125,9 +125,9 @@ describe('a delivery', () => {
 
   test('that is forgotten is no suspect, however many owners died: it makes no request', () => {
     const { row } = park(aDelivery(), { account: ACCOUNT, why: 'full' });
-    const dead = { deliveryCount: 3, isOverLimit: false };
-    expect(unpark({ ...row, isForgotten: true }, dead).deliveryCount).toBe(0);
-    expect(unpark(row, dead).deliveryCount).toBe(3);
+    const dead = { deaths: 3, isOverLimit: false };
+    expect(unpark({ ...row, isForgotten: true }, dead).deaths).toBe(0);
+    expect(unpark(row, dead).deaths).toBe(3);
   });
 
   test('is the same after it was parked, one hop on, and says what it waited for', () => {
@@ -135,7 +135,7 @@ describe('a delivery', () => {
     const delivery = aDelivery({ dueAt: 1_700_000_001_000, traceparent });
     const { row } = park(delivery, { account: ACCOUNT, why: 'hung', notBeforeMs: 4_000 });
     expect(row).toMatchObject({ delivery: delivery.guid, notBeforeMs: 4_000, action: 'carrier.order.created' });
-    expect(readDelivery(unpark(row, { deliveryCount: 2, isOverLimit: true }))).toEqual({
+    expect(readDelivery(unpark(row, { deaths: 2, isOverLimit: true }))).toEqual({
       ...delivery,
       hop: 1,
       parked: { why: 'hung', isOverLimit: true },

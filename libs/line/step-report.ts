@@ -46,9 +46,9 @@ export class StepReport<M> {
         // What the handler threw; the message lives on, on the suspects lane or as a rejected one.
         return this.#log.error({ err: news.error, ...facts(news.message) }, 'message.failed');
       case 'put aside': {
-        const { deliveryCount } = news.message;
+        const { deaths = 0 } = news.message;
         this.#metrics.left(name, 'suspected');
-        return this.#log.warn({ ...facts(news.message), deliveryCount }, 'message.suspected');
+        return this.#log.warn({ ...facts(news.message), deaths }, 'message.suspected');
       }
       case 'given back':
         return this.#metrics.left(name, 'given_back');

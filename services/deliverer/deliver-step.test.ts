@@ -57,7 +57,7 @@ function aStep(what: Partial<DeliverStepOptions> = {}) {
 function drained(caused: readonly Outgoing[]): Delivery {
   const [parked] = caused;
   if (parked?.kind !== 'park') throw new Error('it was not parked');
-  const read = aStep().step.parse(unpark(parked.row, { deliveryCount: 0, isOverLimit: false }));
+  const read = aStep().step.parse(unpark(parked.row, { deaths: 0, isOverLimit: false }));
   if ('kind' in read) throw new Error(read.detail);
   return read;
 }

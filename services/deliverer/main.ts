@@ -4,6 +4,7 @@ import { connectPostgres } from '@waybell/runtime/postgres';
 import { startProcess } from '@waybell/runtime/process-parts';
 import { connectRedis } from '@waybell/runtime/redis';
 import { connectBroker } from '@waybell/line/broker/connect-broker';
+import { deathsInRedis } from '@waybell/line/deaths';
 import { watchKept } from '@waybell/line/kept/kept-metrics';
 import { KeptPublications } from '@waybell/line/kept/kept-publications';
 import { KEPT_SETTINGS, keptIn } from '@waybell/line/kept/kept-store';
@@ -75,7 +76,8 @@ const callEndpoint = blaming({ ...endpoints, egress, clock });
 const asking = { findTarget, onKeyMissing: missingKeys.asked, callEndpoint };
 const step = deliverStep({ ...flow.rules, ...asking, config, clock, now });
 const cut = () => void endpoints[Symbol.asyncDispose]();
-const tools = { broker, keep, cut, once: onceInRedis(redis, parts), ...flow.tools, lease: openRequests.keep, ...parts };
+const [once, deaths] = [onceInRedis(redis, parts), deathsInRedis(redis, parts)];
+const tools = { broker, keep, cut, once, deaths, ...flow.tools, lease: openRequests.keep, ...parts };
 
 // Last of all, what is owned is given to others.
 await using _released = flow.released;

@@ -25,6 +25,7 @@ import { missingQueue } from './rows/l19-missing-queue.ts';
 import { stalledQueue } from './rows/l19-stalled-queue.ts';
 import { replicas } from './rows/l20-replicas.ts';
 import { stops } from './rows/l19-stops.ts';
+import { linkCut } from './rows/l19-link-cut.ts';
 import { bundles } from './rows/l21-bundles.ts';
 import { overlaps } from './rows/l24-overlaps.ts';
 import { egress } from './rows/l23-egress.ts';
@@ -57,6 +58,7 @@ export const allFaults: readonly Fault[] = [
   ...alarmRecords,
   ...replicas,
   ...stops,
+  ...linkCut,
   ...bundles,
   ...overlaps,
   ...egress,

@@ -112,7 +112,7 @@ export class MemoryLink {
       };
     },
     /** Whoever asks is paused for another reason. */
-    alone: async (_consumer, _limitMs, work) => {
+    alone: async (_consumer, _among, work) => {
       const others = this.#takings.filter(({ pauses }) => pauses.size === 0);
       for (const { pauses } of others) pauses.add('alone');
       while (heldBy(others) > 0) await this.#broker.clock.sleep(20);
@@ -138,11 +138,16 @@ export class MemoryLink {
     const kept = this.#broker.kept(queue).shift();
     if (kept === undefined) return;
     const isHeld = () => inHand.has(source) && !this.#isDead;
-    const messages = openBundle(readMessage(queue, asConsumed(kept)));
+    const raw = readMessage(queue, asConsumed(kept));
+    let opened: readonly Message[] | undefined;
     const source: Source = {
       id: newSourceId(),
-      messages,
-      acknowledge: () => isHeld() && this.survives({ what: 'acknowledge', messages }) && inHand.delete(source),
+      raw,
+      get messages() {
+        return (opened ??= openBundle(raw));
+      },
+      acknowledge: () =>
+        isHeld() && this.survives({ what: 'acknowledge', messages: source.messages }) && inHand.delete(source),
       giveBack: () => {
         if (isHeld()) this.#broker.kept(queue).unshift({ ...kept, deliveryCount: kept.deliveryCount + 1 });
         inHand.delete(source);
