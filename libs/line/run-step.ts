@@ -6,6 +6,7 @@ import { untilGiven, type Shutdown } from '@waybell/runtime/shutdown';
 import { within } from '@waybell/runtime/within';
 import type { Broker } from './broker/connect-broker.ts';
 import type { Consumer } from './broker/consumers.ts';
+import type { Deaths } from './deaths.ts';
 import type { Consuming } from './broker/queue-consumer.ts';
 import { Gate } from './gate.ts';
 import { Performer, type Keep, type Lease } from './hand-over/performer.ts';
@@ -43,6 +44,7 @@ export type RunningStep = AsyncDisposable & {
 export type StepTools = {
   broker: Broker;
   once?: Once;
+  deaths?: Deaths;
   /** Resolves when it is where it waits. */
   park?: (parked: Parked) => Promise<void>;
   keep?: Keep;
@@ -127,7 +129,13 @@ class StepRunner<M> implements RunningStep {
     });
     const main = broker.consume(queues, heldLimit, this.#performer.taking('queue'));
     const suspects = broker.consume([suspectsQueue(name)], ONE_AT_A_TIME, this.#performer.taking('suspects'));
-    const quarantine = { queue: quarantineQueue(name), clock, ...this.#performer.taking('quarantine') };
+    const quarantine = {
+      queue: quarantineQueue(name),
+      clock,
+      hasNew: (withinMs: number) => this.#performer.hasNew(withinMs),
+      onBeside: () => this.#performer.noneIsAlone(),
+      ...this.#performer.taking('quarantine'),
+    };
     const parked = tools.takeParked?.(this.#performer.taking('queue'));
     this.#quarantine = new Quarantine(aloneWithout(parked, broker), quarantine);
     this.#consumers = [main, suspects, this.#quarantine.consumer, ...(parked === undefined ? [] : [parked])];

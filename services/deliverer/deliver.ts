@@ -1,5 +1,5 @@
 import type { Clock } from '@waybell/runtime/clock';
-import { firstAttempt, park, publishRetry, type Delivery } from '@waybell/line/delivery';
+import { firstAttempt, park, publishRetry, publishWaiting, type Delivery } from '@waybell/line/delivery';
 import { recordWithEnd } from '@waybell/line/delivery-ends';
 import type { Handler, Outgoing } from '@waybell/line/messages';
 import { type Answer, type Attempted, type DeliveryFacts, type Exhausted } from '@waybell/line/outcomes';
@@ -17,6 +17,8 @@ export type DecideOptions = {
   enter: (key: EndpointKey, wish: Wish) => Promise<Entry>;
   /** Whether this attempt at the delivery waits already, moved at least as often. */
   isParked: (delivery: Delivery) => Promise<boolean>;
+  /** A delivery waits because this process lacks the key for the secrets of its subscription. */
+  onKeyMissing: (keyId: string) => void;
   /** A delivery older than this is exhausted, `expired`, without another attempt. */
   maxAgeMs: number;
   clock: Pick<Clock, 'now'>;
@@ -51,7 +53,8 @@ type Decision = (Found & { kind: 'attempt'; end: (ending: Ending) => void }) | {
 
 /**
  * One attempt at a delivery: asks who is to receive it now, sends it, and says what follows: nothing more, the next
- * attempt after its delay, or the end. Where the endpoint takes no more at this moment the delivery is parked as it is.
+ * attempt after its delay, or the end. Where the endpoint takes no more at this moment the delivery is parked as it is;
+ * where a key is missing it waits in the broker, as it is.
  */
 export function deliver(options: DeliverOptions): Handler<Delivery> {
   return async (delivery) => {
@@ -84,6 +87,11 @@ async function decide(delivery: Delivery, options: DecideOptions): Promise<Decis
   const found = await look(delivery, options);
   if ('kind' in found) return { kind: 'none', caused: [{ kind: 'outcome', outcome: found }] };
   const { target } = found;
+  if (target.missingKey !== undefined) {
+    options.onKeyMissing(target.missingKey);
+    // Not parked: what is parked may become too much, and be over before the key comes.
+    return { kind: 'none', caused: [publishWaiting(delivery, 'hung')] };
+  }
   const [key, enteredAt] = [endpointKey(target), now()];
   const entry = await enter({ ...key, isKnownHung: target.isHung }, wishOf(delivery));
   if (entry.kind === 'full')
@@ -94,11 +102,15 @@ async function decide(delivery: Delivery, options: DecideOptions): Promise<Decis
     entry.end('unused');
     throw error;
   });
-  if (!('kind' in present) && endpointKey(present.target).endpoint === key.endpoint) {
+  if (!('kind' in present) && isCalledAt(present.target, key)) {
     return { kind: 'attempt', ...present, end: entry.end };
   }
   entry.end('unused');
   return decide(delivery, options);
+}
+
+function isCalledAt(target: Target, { endpoint }: EndpointKey): boolean {
+  return target.missingKey === undefined && endpointKey(target).endpoint === endpoint;
 }
 
 type Attempting = Decision & { kind: 'attempt' };
@@ -142,8 +154,9 @@ function afterFailure(delivery: Delivery, answer: Answer, { schedule, now }: Att
   return [publishRetry(next, delayMs), { kind: 'outcome', outcome: failed }];
 }
 
-function wishOf({ byHand, parked }: Delivery): Wish {
+function wishOf({ byHand, parked, isSuspect }: Delivery): Wish {
   if (byHand?.why === 'test') return 'by hand';
+  if (isSuspect) return 'suspect';
   return parked === undefined ? 'fresh' : 'parked';
 }
 

@@ -4,6 +4,7 @@ import { connectPostgres } from '@waybell/runtime/postgres';
 import { startProcess } from '@waybell/runtime/process-parts';
 import { connectRedis } from '@waybell/runtime/redis';
 import { connectBroker } from '@waybell/line/broker/connect-broker';
+import { deathsInRedis } from '@waybell/line/deaths';
 import { watchKept } from '@waybell/line/kept/kept-metrics';
 import { KeptPublications } from '@waybell/line/kept/kept-publications';
 import { KEPT_SETTINGS, keptIn } from '@waybell/line/kept/kept-store';
@@ -21,6 +22,7 @@ import { watchEgress } from './egress/egress-metrics.ts';
 import { asLastKnown, findTargetIn, recentlyWellIn } from './find-target.ts';
 import { systemClock } from '@waybell/runtime/clock';
 import { watchEndpoints } from './endpoints/endpoint-metrics.ts';
+import { MissingKeys } from './missing-keys.ts';
 import { openRequestsIn } from './open-requests/open-request-store.ts';
 import { OpenRequests } from './open-requests/open-requests.ts';
 import { Flow } from './parking/flow.ts';
@@ -65,19 +67,22 @@ await using openRequests = new OpenRequests({
 });
 await using kept = new KeptPublications({ ...config.kept, store: keptIn(keeping), broker, log: parts.log, clock });
 watchKept(kept, parts.metrics);
-const deliveryMetrics = new DeliveryMetrics(parts.metrics, now);
 const { keep } = kept;
+const missingKeys = new MissingKeys({ log: parts.log, clock });
+const deliveryMetrics = new DeliveryMetrics(parts.metrics, now);
 using egress = new Egress({ ...endpoints, ...config, recentlyWell: recentlyWellIn(postgres), clock, log: parts.log });
 watchEgress(egress, parts.metrics);
 const callEndpoint = blaming({ ...endpoints, egress, clock });
-const step = deliverStep({ ...flow.rules, findTarget, callEndpoint, config, clock, now });
+const asking = { findTarget, onKeyMissing: missingKeys.asked, callEndpoint };
+const step = deliverStep({ ...flow.rules, ...asking, config, clock, now });
 const cut = () => void endpoints[Symbol.asyncDispose]();
-const tools = { broker, keep, cut, once: onceInRedis(redis, parts), ...flow.tools, lease: openRequests.keep, ...parts };
+const [once, deaths] = [onceInRedis(redis, parts), deathsInRedis(redis, parts)];
+const tools = { broker, keep, cut, once, deaths, ...flow.tools, lease: openRequests.keep, ...parts };
 
 // Last of all, what is owned is given to others.
 await using _released = flow.released;
 await using delivering = runStep(deliveryMetrics.watch(step), tools);
-parts.readiness.watch(() => [...broker.waitingFor(), ...delivering.waitingFor()]);
+parts.readiness.watch(() => [...broker.waitingFor(), ...delivering.waitingFor(), ...missingKeys.waitingFor()]);
 
 // Closed first: the step ends what it has begun, and nothing is to wait for its turn then.
 using _ = flow;

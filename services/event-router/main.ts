@@ -4,6 +4,7 @@ import { connectPostgres } from '@waybell/runtime/postgres';
 import { startProcess } from '@waybell/runtime/process-parts';
 import { connectRedis } from '@waybell/runtime/redis';
 import { connectBroker } from '@waybell/line/broker/connect-broker';
+import { deathsInRedis } from '@waybell/line/deaths';
 import { watchKept } from '@waybell/line/kept/kept-metrics';
 import { KeptPublications } from '@waybell/line/kept/kept-publications';
 import { KEPT_SETTINGS, keptIn } from '@waybell/line/kept/kept-store';
@@ -39,7 +40,7 @@ watchKept(kept, parts.metrics);
 compileSchemas();
 const step = routeStep({ findSubscriptions: findSubscriptionsIn(postgres), now: Date.now, config });
 
-const tools = { broker, keep: kept.keep, ...parts };
+const tools = { broker, keep: kept.keep, deaths: deathsInRedis(redis, parts), ...parts };
 await using routing = runStep(step, { ...tools, once: onceInRedis(redis, parts) });
 await using sorting = runStep(strayStep({ config, now: Date.now }), tools);
 const queues = selectActions(['*']).map(deliveryQueue);

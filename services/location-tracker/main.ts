@@ -3,6 +3,7 @@ import { connectPostgres } from '@waybell/runtime/postgres';
 import { startProcess } from '@waybell/runtime/process-parts';
 import { connectRedis } from '@waybell/runtime/redis';
 import { connectBroker } from '@waybell/line/broker/connect-broker';
+import { deathsInRedis } from '@waybell/line/deaths';
 import { watchPublishing } from '@waybell/line/step-report';
 import { runStep } from '@waybell/line/run-step';
 import { activitiesIn } from './activities.ts';
@@ -32,7 +33,7 @@ const findAddress = findAddressWith(config.geocoder, figures.countAddress);
 const step = trackStep({ seeReport, findAddress, onChanges: figures.countChanges, now: Date.now, config });
 const deactivations = deactivationsIn(postgres, config);
 
-await using tracking = runStep(step, { broker, ...parts });
+await using tracking = runStep(step, { broker, deaths: deathsInRedis(redis, parts), ...parts });
 const sweep = sweepBeside(tracking, { broker, deactivations, remembered, figures, config, log: parts.log });
 await using _sweeping = startSweeping({ ...config, sweep, onSwept: figures.timeSweep, log: parts.log });
 parts.readiness.watch(() => [...broker.waitingFor(), ...tracking.waitingFor()]);

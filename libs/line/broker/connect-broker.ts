@@ -16,7 +16,7 @@ import {
 
 /** RabbitMQ as the line sees it: one connection to publish, one to consume, so that neither can block the other. */
 export type Broker = AsyncDisposable &
-  Pick<Publisher, 'publish' | 'send' | 'state' | 'onState' | 'untilWritable' | 'publishing' | 'stalled'> &
+  Pick<Publisher, 'publish' | 'send' | 'state' | 'onState' | 'publishing' | 'stalled' | 'largest'> &
   Pick<Consumers, 'consume' | 'alone' | 'depth'> & {
     /** Empty when confirms come and every queue is consumed. Each step says what it makes of a broker it cannot write to. */
     waitingFor(): string[];
@@ -59,9 +59,9 @@ export async function connectBroker(options: BrokerOptions): Promise<Broker> {
     send: publisher.send,
     state: publisher.state,
     onState: publisher.onState,
-    untilWritable: publisher.untilWritable,
     publishing: publisher.publishing,
     stalled: publisher.stalled,
+    largest: publisher.largest,
     consume: consumers.consume,
     alone: consumers.alone,
     depth: consumers.depth,

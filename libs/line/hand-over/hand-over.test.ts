@@ -41,7 +41,7 @@ describe('a source with several members', () => {
 
   test('that came too often is not handled: each of them comes again by itself', () => {
     const step = new ToldStep();
-    expect(step.came(1, ['one', 'two'], { deliveryCount: 3 })).toEqual(['publish one', 'publish two']);
+    expect(step.came(1, ['one', 'two'], { deaths: 3 })).toEqual(['publish one', 'publish two']);
     step.sent('one', 'confirmed');
     expect(step.sent('two', 'confirmed')).toEqual(['tell given back', 'acknowledge 1']);
   });

@@ -78,8 +78,9 @@ function came<M>(turn: Turn<M>, { source: id, door, messages }: Input & { kind: 
 
 function meet<M>(turn: Turn<M>, member: Member<M>, { size }: Source): void {
   const { door, message } = member;
-  if (isBundle(message)) return rejectIt(turn, member, message.deliveryCount < UNOPENED ? UNREADABLE : KILLED);
-  switch (verdictOf(door, message.deliveryCount, size)) {
+  const { deaths = 0 } = message;
+  if (isBundle(message)) return rejectIt(turn, member, deaths < UNOPENED ? UNREADABLE : KILLED);
+  switch (verdictOf(door, deaths, size)) {
     case 'handle':
       return recognise(turn, member);
     case 'send alone':

@@ -4,7 +4,7 @@ import type { Log } from '@waybell/runtime/log';
 import { repeatedly } from '@waybell/runtime/repeatedly';
 import { within } from '@waybell/runtime/within';
 import type { Broker } from '../broker/connect-broker.ts';
-import { Unroutable } from '../broker/unconfirmed-messages.ts';
+import { Unroutable } from '../broker/publish-errors.ts';
 import type { Publication } from '../messages.ts';
 import type { KeptDestination, KeptKey, KeptPublication, KeptStore } from './kept-store.ts';
 import { LONGEST_DELAY_MS, PutOffDestinations } from './put-off-destinations.ts';
@@ -20,7 +20,7 @@ export type SendingOnOptions = {
 const LOOK_MS = 10_000;
 const LEASE_MS = 40_000;
 /** What is claimed at once, of all destinations and of one. */
-const MOST = { publications: 1_024, ofDestination: 128, bytes: 2 ** 23 };
+const MOST = { publications: 1_024, ofDestination: 128, bytes: 2 ** 22 };
 /** At the end, for what is under way. */
 const CONFIRM_LIMIT_MS = 2_000;
 const CLOSE_LIMIT_MS = 4_000;

@@ -64,12 +64,4 @@ describe('what is to wait for its endpoint', () => {
     await clock.runFor(1_000);
     expect(await park.isParked({ ...row, hop: row.hop + 1 })).toBe(false);
   });
-
-  test('is not parked while Postgres is away where it may wait in no queue', async () => {
-    const { store, published, park } = setUp();
-    store.isAway = true;
-    const { otherwise: _, ...owing } = parked();
-    await expect(park.park(owing)).rejects.toBeInstanceOf(Unavailable);
-    expect(published).toEqual([]);
-  });
 });

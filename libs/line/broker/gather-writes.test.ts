@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { describe, expect, test } from '@jest/globals';
 import { settled } from '@waybell/runtime/turned-clock';
-import { gatherWrites } from './link.ts';
+import { gatherWrites } from './gather-writes.ts';
 
 describe('gatherWrites', () => {
   test('sends in one go, in order, what is written in one tick', async () => {
