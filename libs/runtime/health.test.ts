@@ -88,10 +88,9 @@ describe('closeServer', () => {
   test('waits for answers, tells who asks again that it is the last one, and closes the connection', async () => {
     const released = Promise.withResolvers<void>();
     let asked = 0;
-    const { server, socket, ask } = await aServer(async (_request, response) => {
+    const { server, socket, ask } = await aServer((_request, response) => {
       asked += 1;
-      await released.promise;
-      response.end('an answer');
+      void released.promise.then(() => response.end('an answer'));
     });
     let heard = '';
     socket.on('data', (chunk: Buffer) => (heard += chunk.toString()));
@@ -112,8 +111,11 @@ describe('closeServer', () => {
     const { server, socket, ask } = await aServer((_request, response) => void response.end());
     ask();
     await new Promise((resolve) => socket.once('data', resolve));
+    const closed = new Promise((resolve) => socket.once('close', resolve));
     socket.resume();
     await closeServer(server, 600_000);
+    await closed;
+    expect(server.listening).toBe(false);
   });
 
   test('does not wait for who does not read', async () => {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { describe, expect, test } from '@jest/globals';
-import { endingMs, graceFor } from './shutdown.ts';
+import { endingMs, graceFor } from './grace.ts';
 
 const SHUTDOWN = new URL('shutdown.ts', import.meta.url).href;
 const LOG = new URL('log.ts', import.meta.url).href;

@@ -1,22 +1,11 @@
 import { systemClock, type Clock } from './clock.ts';
+import { endingMs } from './grace.ts';
 import type { Log } from './log.ts';
 
 export type ShutdownOptions = { graceMs: number; log: Log; clock?: Clock };
 
-/** To give back what has not ended, and to close what was opened, with servers that do not answer. */
-const CLOSING_MS = 10_000;
 /** What is left of a process that has closed everything is nothing that anybody waits for. */
 const LINGER_MS = 1_000;
-
-/** How long what is in hand may take to end, of a grace time of so much: the rest is for closing. */
-export function endingMs(graceMs: number): number {
-  return graceMs - Math.min(CLOSING_MS, graceMs / 2);
-}
-
-/** The grace time of which so much is left for what is in hand. */
-export function graceFor(leftMs: number): number {
-  return leftMs + Math.min(CLOSING_MS, leftMs);
-}
 
 /**
  * How the process ends, from SIGTERM or SIGINT on:

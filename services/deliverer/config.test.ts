@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { InvalidEnvironment } from '@waybell/runtime/environment';
-import { endingMs } from '@waybell/runtime/shutdown';
+import { endingMs } from '@waybell/runtime/grace';
 import { readConfig } from './config.ts';
 
 const env = {

@@ -14,7 +14,7 @@ import {
 import { formatDuration } from '@waybell/runtime/duration';
 import { readNetworks } from '@waybell/runtime/forbidden-address';
 import { readKeyRing } from '@waybell/runtime/secrets';
-import { endingMs, graceFor } from '@waybell/runtime/shutdown';
+import { endingMs, graceFor } from '@waybell/runtime/grace';
 import {
   brokerSettings,
   callbackSettings,

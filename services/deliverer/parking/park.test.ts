@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Parked, Publication } from '@waybell/line/messages';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
-import { Unavailable } from '@waybell/runtime/unavailable';
 import { aRow, ENDPOINT } from '../testing/parked.ts';
 import { Park } from './park.ts';
 import { Sums } from './sums.ts';

@@ -139,7 +139,7 @@ function answeredAgain({ receiver }: Stage): string[] {
   const answered = new Set<string>();
   const again = new Set<string>();
   for (const { headers, answered: status } of receiver.received) {
-    const request = `${headers['webhook-id']}, attempt ${headers['x-webhook-attempt']}`;
+    const request = `${String(headers['webhook-id'])}, attempt ${String(headers['x-webhook-attempt'])}`;
     if (answered.has(request)) again.add(request);
     if (status !== undefined) answered.add(request);
   }
