@@ -6,7 +6,8 @@ import { BreakableBroker } from '@waybell/line/testing/test-broker';
 import { systemClock as clock } from '@waybell/runtime/clock';
 import { until } from '@waybell/runtime/testing/until';
 import { PATIENT_MS, silentLog as log } from '@waybell/subscription-api/testing/database';
-import { aPublication, KeptStand } from './kept-stand.ts';
+import { aPublication } from '@waybell/line/kept/testing/some-broker';
+import { KeptStand } from './kept-stand.ts';
 
 let rabbitmq: BreakableBroker;
 let stand: KeptStand;

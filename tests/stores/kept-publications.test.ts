@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { Unroutable } from '@waybell/line/broker/publish-errors';
 import type { KeptPublications } from '@waybell/line/kept/kept-publications';
 import type { KeptStore } from '@waybell/line/kept/kept-store';
+import { aPublication, SomeBroker } from '@waybell/line/kept/testing/some-broker';
 import { settled } from '@waybell/runtime/turned-clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { until } from '@waybell/runtime/testing/until';
-import { aKeeper, aPublication, KeptStand, SomeBroker } from './kept-stand.ts';
+import { aKeeper, KeptStand } from './kept-stand.ts';
 
 let stand: KeptStand;
 let store: KeptStore;
@@ -125,69 +125,6 @@ describe('several processes', () => {
     await untilEmpty();
     expect(other.broker.asked).toEqual([]);
     await Promise.all([slow, other].map(({ kept }) => kept[Symbol.asyncDispose]()));
-  });
-});
-
-describe('a destination that takes nothing', () => {
-  test('holds up no other, and is asked with one message, later each time, until it takes that', async () => {
-    const { kept, broker, clock } = aKeeper({ store, broker: new SomeBroker('blocked') });
-    await keepAll(kept, 'missing', numbers('m', 50));
-    await keepAll(kept, 'fine', numbers('f', 300));
-    broker.refused.set('missing', new Unroutable(aPublication('missing', '')));
-    broker.become('writable');
-    await until('all others are gone', () => broker.taken.length === 300);
-    await until('it gave up for now', async () => (await stand.count()) === 50);
-    const asked = () => broker.asked.filter((body) => body.startsWith('m')).length;
-    expect(asked()).toBe(50);
-    await stand.later(60);
-    for (const delayMs of [1_000, 2_000, 4_000, 8_000, 15_000, 15_000]) {
-      const before = asked();
-      await clock.runFor(delayMs);
-      await until('it is asked again', () => asked() === before + 1);
-      await until('the answer is known', () => clock.nextAt() !== undefined && settled().then(() => true));
-      await stand.later(60);
-    }
-    broker.refused.delete('missing');
-    await until('it takes them', async () => {
-      await clock.runFor(15_000);
-      return (await stand.count()) === 0;
-    });
-    expect(broker.taken).toHaveLength(350);
-    await kept[Symbol.asyncDispose]();
-  });
-
-  test('is found out by one message, where it was kept for while the broker takes others', async () => {
-    const { kept, broker, clock } = aKeeper({ store });
-    const never = Promise.withResolvers<void>();
-    broker.refused.set('stalled', never.promise);
-    await keepAll(kept, 'stalled', numbers('s', 20));
-    await kept.keep(aPublication('fine', 'f'));
-    expect(broker.asked).toEqual([]);
-    await until('the other is sent', async () => {
-      await clock.runFor(1_000);
-      return broker.bodies.includes('f');
-    });
-    expect(broker.asked.toSorted()).toEqual(['f', 's0']);
-    never.resolve();
-    await until('it takes the rest', async () => {
-      await clock.runFor(1_000);
-      return broker.taken.length === 21;
-    });
-    await untilEmpty();
-    await kept[Symbol.asyncDispose]();
-  });
-
-  test('is not what one message is that nobody takes: the others of its destination go', async () => {
-    const { kept, broker, clock } = aKeeper({ store, broker: new SomeBroker('blocked') });
-    await keepAll(kept, 'a', ['guilty', ...numbers('a', 200)]);
-    broker.refusedBodies.set('guilty', new Error('a message of 17 MiB'));
-    broker.become('writable');
-    await until('all others are gone', async () => {
-      await clock.runFor(1_000);
-      return (await stand.count()) === 1;
-    });
-    expect(broker.taken).toHaveLength(200);
-    await kept[Symbol.asyncDispose]();
   });
 });
 

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { keptInAll } from '@waybell/history/kept';
 import type { KeptKey, KeptStore } from '@waybell/line/kept/kept-store';
-import { aPublication, bodyOf, KeptStand } from './kept-stand.ts';
+import { aPublication, bodyOf } from '@waybell/line/kept/testing/some-broker';
+import { KeptStand } from './kept-stand.ts';
 
 let stand: KeptStand;
 let store: KeptStore;

@@ -12,7 +12,7 @@ export type KeptOptions = {
   broker: Pick<Broker, 'publish' | 'state' | 'onState'>;
   /** What all that is kept may weigh together, about: more is not kept. */
   mostBytes: number;
-  log: Log;
+  log: Pick<Log, 'info' | 'warn'>;
   clock: Clock;
 };
 
@@ -59,7 +59,7 @@ export class KeptPublications implements AsyncDisposable {
         heaviest: { weigh: ({ publication }) => publication.body.length, most: HEAVIEST_BATCH_BYTES },
       },
     );
-    this.#sendingOn = new SendingOn({ ...options, store: { ...store, look: () => this.#look() } });
+    this.#sendingOn = new SendingOn({ ...options, look: () => this.#look() });
   }
 
   /**

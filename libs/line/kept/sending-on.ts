@@ -10,9 +10,10 @@ import type { KeptDestination, KeptKey, KeptPublication, KeptStore } from './kep
 import { LONGEST_DELAY_MS, PutOffDestinations } from './put-off-destinations.ts';
 
 export type SendingOnOptions = {
-  store: Omit<KeptStore, 'insert'>;
+  store: Pick<KeptStore, 'claim' | 'putOff' | 'remove'>;
+  look: KeptStore['look'];
   broker: Pick<Broker, 'publish' | 'state' | 'onState'>;
-  log: Log;
+  log: Pick<Log, 'info' | 'warn'>;
   clock: Clock;
 };
 
@@ -110,9 +111,9 @@ export class SendingOn implements AsyncDisposable {
   }
 
   async #round(): Promise<void> {
-    const { store, broker } = this.#options;
+    const { store, broker, look } = this.#options;
     await this.#removeSent();
-    const found = await store.look();
+    const found = await look();
     if (broker.state() !== 'writable' || this.#isClosing) return;
     const wanted = found.filter((each) => !this.#underWay.has(each.destination) && this.#putOff.mayBeTried(each));
     const rows = await this.#claim(wanted);
@@ -158,16 +159,17 @@ export class SendingOn implements AsyncDisposable {
     const [first] = failed;
     await this.#removeSent();
     if (first === undefined) return rows.forEach(({ publication }) => this.#putOff.restore(publication));
-    const isPutOff = failed.length === rows.length;
     this.#complainOf(first.publication, reason);
-    // Later than its destination is tried again: then it is another's turn, should it be the message that is at fault.
-    const delayMs = isPutOff ? this.#waitFor(first.publication) : LONGEST_DELAY_MS;
-    await this.#options.store.putOff(failed, 2 * delayMs);
+    const delayMs = failed.length === rows.length ? this.#waitFor(first.publication) : LONGEST_DELAY_MS;
+    // Should it be the message that is at fault, another is asked with before it is its turn again.
+    const isAlone = rows.length === 1 || failed.length < rows.length;
+    await this.#options.store.putOff(failed, isAlone ? 2 * delayMs : 0);
   }
 
   #waitFor(publication: Publication): number {
     const delayMs = this.#putOff.putOff(publication);
-    this.#options.clock.after(delayMs, () => this.#isClosing || this.#goNow()).unref();
+    for (const afterMs of [delayMs, 2 * delayMs])
+      this.#options.clock.after(afterMs, () => this.#isClosing || this.#goNow()).unref();
     return delayMs;
   }
 
