@@ -8,7 +8,7 @@ import { onceInRedis } from '@waybell/line/once';
 import { watchPublishing } from '@waybell/line/step-report';
 import { runStep } from '@waybell/line/run-step';
 import { selectActions } from '@waybell/line/line-topology';
-import { deliveryQueue } from '@waybell/line/topology';
+import { deliveryQueue, logQueue, rejectedQueue } from '@waybell/line/topology';
 import { compileSchemas } from '@waybell/events/check-schema';
 import { readConfig } from './config.ts';
 import { findSubscriptionsIn } from './find-subscriptions.ts';
@@ -21,7 +21,9 @@ await using parts = await startProcess('event-router', config.process);
 await using postgres = connectPostgres({ ...config.postgres, log: parts.log });
 await using redis = connectRedis({ ...config.redis, log: parts.log });
 await parts.readiness.until('postgres', () => postgres.query('select from waybell.subscription_targets limit 0'));
-await using broker = await connectBroker({ ...config.broker, name: 'event-router', log: parts.log });
+const queues = selectActions(['*']).map(deliveryQueue);
+const publishesTo = [...queues, logQueue, rejectedQueue];
+await using broker = await connectBroker({ ...config.broker, publishesTo, name: 'event-router', log: parts.log });
 watchPublishing(broker.publishing, parts.metrics);
 
 compileSchemas();
@@ -29,7 +31,6 @@ const step = routeStep({ findSubscriptions: findSubscriptionsIn(postgres), now: 
 
 await using routing = runStep(step, { broker, once: onceInRedis(redis, parts), ...parts });
 await using sorting = runStep(strayStep({ config, now: Date.now }), { broker, ...parts });
-const queues = selectActions(['*']).map(deliveryQueue);
 const depth = async () => (await broker.depth(queues)).messages * routing.perBundle();
 await using _pausing = pauseWhenDeep({ routing, depth, limit: config.pauseDepth, ...parts });
 parts.readiness.watch(() => [...broker.waitingFor(), ...routing.waitingFor(), ...sorting.waitingFor()]);
