@@ -4,6 +4,7 @@ import { startProcess } from '@waybell/runtime/process-parts';
 import { connectBroker } from '@waybell/line/broker/connect-broker';
 import { watchPublishing } from '@waybell/line/step-report';
 import { runStep } from '@waybell/line/run-step';
+import { rejectedQueue } from '@waybell/line/topology';
 import { announceDeactivations } from './announce-deactivations.ts';
 import { readConfig } from './config.ts';
 import { deactivateStep } from './deactivate-step.ts';
@@ -16,7 +17,8 @@ await using parts = await startProcess('deactivator', config.process);
 await using postgres = connectPostgres({ ...config.postgres, log: parts.log });
 const settle = settleDeliveriesIn(postgres, config.rules);
 await parts.readiness.until('postgres', () => settle([]));
-await using broker = await connectBroker({ ...config.broker, name: 'deactivator', log: parts.log });
+const publishesTo = [rejectedQueue];
+await using broker = await connectBroker({ ...config.broker, publishesTo, name: 'deactivator', log: parts.log });
 watchPublishing(broker.publishing, parts.metrics);
 
 const onDeactivated = announceDeactivations(parts);

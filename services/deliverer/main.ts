@@ -9,8 +9,10 @@ import { watchKept } from '@waybell/line/kept/kept-metrics';
 import { KeptPublications } from '@waybell/line/kept/kept-publications';
 import { KEPT_SETTINGS, keptIn } from '@waybell/line/kept/kept-store';
 import { onceInRedis } from '@waybell/line/once';
+import { retryQueues } from '@waybell/line/line-topology';
 import { watchPublishing } from '@waybell/line/step-report';
 import { runStep } from '@waybell/line/run-step';
+import { deactivatorQueue, logQueue, rejectedQueue, waitingName } from '@waybell/line/topology';
 import { countCallbacks } from './callback-metrics.ts';
 import { openEndpoints } from './call-endpoint.ts';
 import { readConfig } from './config.ts';
@@ -40,7 +42,15 @@ await using endpoints = openEndpoints({ ...config.endpoints, observe: countCallb
 await parts.readiness.until('postgres', () =>
   postgres.query('select from waybell.delivery_targets, waybell.valid_signing_secrets limit 0'),
 );
-await using broker = await connectBroker({ ...config.broker, name: 'deliverer', log: parts.log });
+const publishesTo = [
+  ...retryQueues(config.schedule, config.actionKeys),
+  waitingName('full'),
+  waitingName('hung'),
+  logQueue,
+  deactivatorQueue,
+  rejectedQueue,
+];
+await using broker = await connectBroker({ ...config.broker, publishesTo, name: 'deliverer', log: parts.log });
 watchPublishing(broker.publishing, parts.metrics);
 
 const now = Date.now;

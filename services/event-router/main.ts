@@ -12,7 +12,7 @@ import { onceInRedis } from '@waybell/line/once';
 import { watchPublishing } from '@waybell/line/step-report';
 import { runStep } from '@waybell/line/run-step';
 import { selectActions } from '@waybell/line/line-topology';
-import { deliveryQueue } from '@waybell/line/topology';
+import { deliveryQueue, logQueue, rejectedQueue } from '@waybell/line/topology';
 import { compileSchemas } from '@waybell/events/check-schema';
 import { readConfig } from './config.ts';
 import { findSubscriptionsIn } from './find-subscriptions.ts';
@@ -26,7 +26,9 @@ await using postgres = connectPostgres({ ...config.postgres, log: parts.log });
 await using keeping = connectPostgres({ ...config.postgres, poolSize: 2, settings: KEPT_SETTINGS, log: parts.log });
 await using redis = connectRedis({ ...config.redis, log: parts.log });
 await parts.readiness.until('postgres', () => postgres.query('select from waybell.subscription_targets limit 0'));
-await using broker = await connectBroker({ ...config.broker, name: 'event-router', log: parts.log });
+const queues = selectActions(['*']).map(deliveryQueue);
+const publishesTo = [...queues, logQueue, rejectedQueue];
+await using broker = await connectBroker({ ...config.broker, publishesTo, name: 'event-router', log: parts.log });
 watchPublishing(broker.publishing, parts.metrics);
 await using kept = new KeptPublications({
   ...config.kept,
@@ -43,7 +45,6 @@ const step = routeStep({ findSubscriptions: findSubscriptionsIn(postgres), now: 
 const tools = { broker, keep: kept.keep, deaths: deathsInRedis(redis, parts), ...parts };
 await using routing = runStep(step, { ...tools, once: onceInRedis(redis, parts) });
 await using sorting = runStep(strayStep({ config, now: Date.now }), tools);
-const queues = selectActions(['*']).map(deliveryQueue);
 const depth = async () => {
   const { messages, isExact } = await broker.depth(queues);
   return { messages: messages * routing.perBundle(), isExact };

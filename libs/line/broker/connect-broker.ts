@@ -3,6 +3,7 @@ import type { Log } from '@waybell/runtime/log';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import { openConsumers, type Consumers } from './consumers.ts';
 import { openPublisher, type Publisher } from './publisher.ts';
+import { QueueCheck } from './queue-check.ts';
 import {
   deliveriesExchange,
   endsExchange,
@@ -18,7 +19,7 @@ import {
 export type Broker = AsyncDisposable &
   Pick<Publisher, 'publish' | 'send' | 'state' | 'onState' | 'publishing' | 'stalled' | 'largest'> &
   Pick<Consumers, 'consume' | 'alone' | 'depth'> & {
-    /** Empty when confirms come and every queue is consumed. Each step says what it makes of a broker it cannot write to. */
+    /** Empty when confirms come, every queue is there and those that it takes from are consumed. Each step says what it makes of a broker it cannot write to. */
     waitingFor(): string[];
   };
 
@@ -27,6 +28,8 @@ export type BrokerOptions = ServerAddress & {
   name: string;
   confirmTimeoutMs: number;
   unconfirmedLimit: number;
+  /** Queues that get what is published here: while one of them is missing, it waits for that. */
+  publishesTo?: readonly string[];
   log: Log;
   clock?: Clock;
   heartbeatSeconds?: number;
@@ -48,12 +51,23 @@ const EXCHANGES = [
 /** Connects in the background and stays connected. Closing it flushes: first what was consumed, then what was published. */
 export async function connectBroker(options: BrokerOptions): Promise<Broker> {
   const common = { heartbeatSeconds: 10, clock: systemClock, ...options };
+  const check = new QueueCheck({ ...common, queues: options.publishesTo ?? [] });
   const publisher = await openPublisher({
     ...common,
     exchanges: EXCHANGES,
     unconfirmedBytesLimit: UNCONFIRMED_BYTES_LIMIT,
+    onReturned: () => check.lookAgain(),
   });
-  const consumers = await openConsumers(common);
+  const consumers = await openConsumers({
+    ...common,
+    onConnected: (connection) => check.connected(connection),
+    onDisconnected: () => check.disconnected(),
+  });
+  const queuesLacking = () => {
+    const missing = check.waitingFor();
+    const unconsumed = consumers.waitingFor().map((queue) => `queue ${queue}`);
+    return [...unconsumed.filter((queue) => !missing.some((other) => other.startsWith(`${queue} `))), ...missing];
+  };
   return {
     publish: publisher.publish,
     send: publisher.send,
@@ -67,9 +81,10 @@ export async function connectBroker(options: BrokerOptions): Promise<Broker> {
     depth: consumers.depth,
     waitingFor: () => [
       ...(publisher.isConfirming() ? [] : ['confirms of rabbitmq']),
-      ...(consumers.isConnected() ? consumers.waitingFor().map((queue) => `queue ${queue}`) : ['rabbitmq']),
+      ...(consumers.isConnected() ? queuesLacking() : ['rabbitmq']),
     ],
     async [Symbol.asyncDispose]() {
+      check.close();
       await consumers[Symbol.asyncDispose]();
       await publisher[Symbol.asyncDispose]();
     },

@@ -187,6 +187,7 @@ export class DestinationChannel implements Destination {
     // A return comes before its confirm. Of messages that cannot be told apart, all count as returned.
     channel.on('return', ({ properties: { messageId } }) => {
       for (const sent of this.#sent) if (sent.publication.messageId === messageId) sent.isReturned = true;
+      this.#publishing.tell({ kind: 'returned' }, this);
     });
   }
 

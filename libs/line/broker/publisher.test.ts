@@ -48,7 +48,11 @@ const aPublication = (routingKey: string, body = 'x', more: Partial<Publication>
   ...more,
 });
 
-const untilWritable = (publisher: Publisher) => until('it is writable', () => publisher.state() === 'writable');
+const untilWritable = (publisher: Publisher) =>
+  new Promise<void>((resolve) => {
+    if (publisher.state() === 'writable') resolve();
+    publisher.onState((state) => state === 'writable' && resolve());
+  });
 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => String(index));
 
@@ -122,6 +126,8 @@ describe('publish', () => {
     const clock = new TurnedClock();
     await using publisher = await aPublisher({ ...PATIENT, clock });
     await untilWritable(publisher);
+    await publisher.publish(aPublication(queue, 'first'));
+    await broker.take(queue);
     broker.detour.stall();
     const unsure = publisher.publish(aPublication(queue, 'unsure')).catch(String);
     await clock.runFor(CONFIRM_LIMIT_MS);
@@ -143,6 +149,8 @@ describe('publish', () => {
     const clock = new TurnedClock();
     await using publisher = await aPublisher({ ...PATIENT, clock });
     await untilWritable(publisher);
+    await publisher.publish(aPublication(queue, 'first'));
+    await broker.take(queue);
     broker.detour.stall();
     const published = publisher.publish(aPublication(queue));
     await clock.runFor(5_000);
@@ -238,6 +246,8 @@ describe('publish', () => {
     const queue = await broker.queue();
     await using publisher = await aPublisher({ ...PATIENT, unconfirmedLimit: 10 });
     await untilWritable(publisher);
+    await publisher.publish(aPublication(queue, 'first'));
+    await broker.take(queue);
     broker.detour.stall();
     const all = numbers(50).map((body) => publisher.publish(aPublication(queue, body)));
     await until('ten are there', async () => (await broker.ready(queue)) >= 10);
@@ -251,6 +261,8 @@ describe('publish', () => {
     const queue = await broker.queue();
     await using publisher = await aPublisher({ unconfirmedLimit: 1 });
     await untilWritable(publisher);
+    await publisher.publish(aPublication(queue, 'first'));
+    await broker.take(queue);
     broker.detour.stall();
     const all = Promise.allSettled(numbers(20).map((body) => publisher.publish(aPublication(queue, body))));
     broker.detour.cut();
@@ -267,9 +279,10 @@ describe('a blocked connection', () => {
     await using publisher = await aPublisher({ ...PATIENT, clock });
     await broker.alarm(true);
     await untilWritable(publisher);
-    broker.detour.stall();
+    broker.detour.stallAt('what blocks');
     try {
-      const published = publisher.publish(aPublication(queue)).catch(String);
+      const published = publisher.publish(aPublication(queue, 'what blocks')).catch(String);
+      await until('it is sent', () => broker.detour.said.includes('what blocks'));
       const ended = endedWithin({ clock, limitMs: CONFIRM_LIMIT_MS + 1_000 }, published);
       expect(await ended).toContain('the connection is gone');
       broker.detour.flow();
@@ -286,16 +299,18 @@ describe('a blocked connection', () => {
     const clock = new TurnedClock();
     await using publisher = await aPublisher({ clock });
     await untilWritable(publisher);
+    await publisher.publish(aPublication(queue, 'first'));
+    await broker.take(queue);
     await broker.alarm(true);
     const published = publisher.publish(aPublication(queue));
     await until('it is blocked', () => publisher.publishing().isBlocked);
     await clock.runFor(10 * CONFIRM_LIMIT_MS);
     expect(publisher.state()).not.toBe('writable');
-    expect(publisher.publishing()).toEqual({ unconfirmed: 1, isBlocked: true });
+    expect(publisher.publishing()).toEqual({ unconfirmed: 1, isBlocked: true, stalled: [] });
     await broker.alarm(false);
     await published;
     expect(publisher.state()).toBe('writable');
-    expect(publisher.publishing()).toEqual({ unconfirmed: 0, isBlocked: false });
+    expect(publisher.publishing()).toEqual({ unconfirmed: 0, isBlocked: false, stalled: [] });
     expect(await broker.take(queue)).toHaveLength(1);
   });
 

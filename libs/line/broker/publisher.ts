@@ -36,19 +36,38 @@ export type PublisherOptions = ServerAddress & {
   unconfirmedBytesLimit: number;
   /** What must exist before anything is published. */
   exchanges: readonly string[];
+  /** Runs when no queue took a message. */
+  onReturned?: () => void;
   log: Log;
   clock: Clock;
 };
 
 const LOOK_MS = 500;
 const SILENT_MS = 5_000;
+const NOT_FOUND = /\b404 \(/;
 /** What RabbitMQ is to be set to at least, and takes by default. */
 const LARGEST_BYTES = 16 * 2 ** 20;
 
 export async function openPublisher(options: PublisherOptions): Promise<Publisher> {
   const { confirmTimeoutMs, exchanges, log, clock } = options;
   const limits = { messages: options.unconfirmedLimit, bytes: options.unconfirmedBytesLimit };
-  const unconfirmed = new UnconfirmedMessages({ clock, limits, tell: logNews(log) });
+  const tell = (news: DestinationNews, { exchange, routingKey }: Destination) => {
+    const { kind: _, ...facts } = news;
+    const what = { exchange, routingKey, ...facts };
+    switch (news.kind) {
+      case 'stalled':
+        return log.warn(what, 'broker.destination-stalled');
+      case 'confirms again':
+        return log.info(what, 'broker.destination-confirms-again');
+      case 'returned':
+        return options.onReturned?.();
+      case 'channel failed':
+        log.warn(what, 'broker.channel-failed');
+        // Without its exchange nothing is to be begun: the next connection waits for that.
+        if (NOT_FOUND.test(news.reason)) link.drop(`exchange ${exchange} is missing`);
+    }
+  };
+  const unconfirmed = new UnconfirmedMessages({ clock, limits, tell });
   const listeners: ((state: BrokerState) => void)[] = [];
   /** Of the present connection. */
   let control: Channel | undefined;
@@ -132,18 +151,4 @@ async function checkExchanges(connection: ChannelModel, exchanges: readonly stri
     await channel.close();
   };
   await Promise.all(exchanges.map(check));
-}
-
-function logNews(log: Log): (news: DestinationNews, destination: Destination) => void {
-  return ({ kind, ...facts }, { exchange, routingKey }) => {
-    const what = { exchange, routingKey, ...facts };
-    switch (kind) {
-      case 'stalled':
-        return log.warn(what, 'broker.destination-stalled');
-      case 'confirms again':
-        return log.info(what, 'broker.destination-confirms-again');
-      case 'channel failed':
-        return log.warn(what, 'broker.channel-failed');
-    }
-  };
 }

@@ -6,6 +6,8 @@ import type { Destination } from './publish-errors.ts';
 export type DestinationNews =
   | { kind: 'stalled'; unconfirmed: number }
   | { kind: 'confirms again'; stalledMs: number }
+  /** No queue took a message. */
+  | { kind: 'returned' }
   | { kind: 'channel failed'; reason: string };
 
 /** Those who publish to several destinations by one connection. */
