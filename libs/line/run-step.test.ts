@@ -371,6 +371,81 @@ describe('a message that was delivered three times', () => {
     await endedWithin({ clock, limitMs: 60_000 }, running[Symbol.asyncDispose]());
   });
 
+  test('and waits for an answer keeps others waiting for a while, and no longer', async () => {
+    const clock = new TurnedClock();
+    const answer = Promise.withResolvers<void>();
+    const line = await aLine(broker, {
+      broker: { clock },
+      tools: { clock },
+      handle: async (body, { queue }) => {
+        if (queue === quarantineQueue(line.name)) await answer.promise;
+        return [to(line.output, body)];
+      },
+    });
+    await putAside(quarantineKey(line.name), 'waits');
+    const running = await line.run();
+    await until('it is in hand', async () => {
+      await clock.runFor(20);
+      return line.seen.length === 1;
+    });
+    await broker.put(line.input, numbers(20));
+    await until('the others are handled', async () => {
+      await clock.runFor(20);
+      return line.seen.length === 21;
+    });
+    answer.resolve();
+    expect(await broker.takeBodies(line.output, 21)).toContain('waits');
+    await endedWithin({ clock, limitMs: 60_000 }, running[Symbol.asyncDispose]());
+  });
+
+  test('does not wait for others that hang', async () => {
+    const clock = new TurnedClock();
+    const answer = Promise.withResolvers<void>();
+    const line = await aLine(broker, {
+      broker: { clock },
+      tools: { clock },
+      handle: async (body) => {
+        if (body === 'hangs') await answer.promise;
+        return [to(line.output, body)];
+      },
+    });
+    await broker.put(line.input, ['hangs']);
+    const running = await line.run();
+    await until('it hangs', async () => {
+      await clock.runFor(20);
+      return line.seen.length === 1;
+    });
+    await putAside(quarantineKey(line.name), 'innocent');
+    await until('it is handled', async () => {
+      await clock.runFor(20);
+      return line.seen.length === 2;
+    });
+    answer.resolve();
+    expect(await broker.takeBodies(line.output, 2)).toEqual(['innocent', 'hangs']);
+    await endedWithin({ clock, limitMs: 60_000 }, running[Symbol.asyncDispose]());
+  });
+
+  test('because its connection broke each time is not suspected', async () => {
+    const answer = Promise.withResolvers<void>();
+    const line = await aLine(broker, {
+      broker: { url: broker.detour.url },
+      handle: async (body) => {
+        await answer.promise;
+        return [to(line.output, body)];
+      },
+    });
+    await broker.put(line.input, ['innocent']);
+    await using _running = await line.run();
+    for (let cut = 1; cut <= 4; cut += 1) {
+      await until('it is in hand', () => line.seen.length === cut);
+      broker.detour.cut('consume');
+    }
+    await until('it came once more', () => line.seen.length === 5);
+    answer.resolve();
+    await untilDistinct(line.output, 1);
+    expect(line.seen.map(({ queue }) => queue)).toEqual(Array(5).fill(line.input));
+  });
+
   test('with nothing else in hand is rejected, unhandled, as one that kills its process', async () => {
     const line = await aLine(broker);
     await putAside(quarantineKey(line.name), 'killer');
