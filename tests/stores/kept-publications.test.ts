@@ -156,9 +156,12 @@ describe('at its end', () => {
       broker.become('writable');
       await until('they are under way', () => broker.asked.length === 2);
       broker.become(state);
-      const closed = kept[Symbol.asyncDispose]();
-      await clock.runFor(state === 'writable' ? 5_000 : 0);
-      await closed;
+      let isClosed = false;
+      void kept[Symbol.asyncDispose]().then(() => (isClosed = true));
+      await until('it is closed', async () => {
+        if (state === 'writable') await clock.runFor(5_000);
+        return isClosed;
+      });
       const other = aKeeper({ store: stand.as('waybell_deliverer') });
       await untilEmpty();
       expect(other.broker.bodies).toEqual(['1', '2']);

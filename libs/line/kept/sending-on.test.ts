@@ -52,11 +52,13 @@ describe('a destination that takes nothing', () => {
     await clock.runFor(999);
     expect(broker.asked).toEqual([]);
     await clock.runFor(60_000);
-    expect(broker.bodies).toEqual(['f']);
-    expect(broker.asked).toEqual(['s0', 'f']);
+    await keepAll('fine', ['g']);
+    await clock.runFor(60_000);
+    expect(broker.bodies).toEqual(['f', 'g']);
+    expect(broker.asked).toEqual(['s0', 'f', 'g']);
     never.resolve();
     await clock.runFor(0);
-    expect([broker.taken.length, store.size]).toEqual([21, 0]);
+    expect([broker.taken.length, store.size]).toEqual([22, 0]);
   });
 
   test('is not asked while the broker is away, and at once when it comes back', async () => {
