@@ -39,7 +39,7 @@ const aPublication = (routingKey: string, body = 'x'): Publication => ({
   exchange: deliveriesExchange,
   routingKey,
   body: Buffer.from(body),
-  messageId: body,
+  messageId: body.slice(0, 100),
 });
 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => String(index));
