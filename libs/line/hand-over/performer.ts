@@ -115,7 +115,7 @@ export class Performer<M> {
 
   /** What was taken, and is not acknowledged, given back or let go of. */
   get inHand(): number {
-    return this.#inHand.size;
+    return this.#inHand.size + this.#blame.judging;
   }
 
   /** To be asked for once it closes: what is at work is given back, and what comes of that is of no consequence. */
@@ -130,7 +130,7 @@ export class Performer<M> {
   giveBackAll(): number {
     const left = [...this.#inHand.keys()];
     for (const source of left) {
-      this.#release(source)?.giveBack();
+      this.#giveBack(source);
       this.hear({ kind: 'cut', source });
     }
     return left.length;
@@ -149,7 +149,7 @@ export class Performer<M> {
 
   /** Resolves when nothing is in hand. */
   untilEmpty(): Promise<void> {
-    return this.#until(() => this.#inHand.size + this.#blame.judging === 0);
+    return this.#until(() => this.inHand === 0);
   }
 
   #came(source: Source, door: Door): void {
