@@ -65,16 +65,22 @@ function table({ processes, queues, deliveries }: Status): string {
     `${messages} messages${inDeliveries(name, messages, deliveries)}`,
     whoTakes(name, consumers),
   ]);
-  const empty = `${queues.length - full.length} of ${queues.length} queues are empty`;
+  const silent = queues.filter(({ messages, isKnown }) => messages === 0 && !isKnown);
+  const empty = `${queues.length - full.length - silent.length} of ${queues.length} queues are empty`;
   const oldest = Math.ceil(deliveries.oldestAgeSeconds ?? 0) * 1_000;
   return [
     ...align(rows),
     '',
     ...align(waiting),
     queues.length === 0 ? 'the queues cannot be read' : empty,
+    ...(silent.length > 0 ? [`without a leader, so that nobody can say what they hold: ${namesOf(silent)}`] : []),
+    ...(deliveries.isEgressSuspected ? [NO_WAY_OUT] : []),
     ...(oldest > 0 ? [`the oldest delivery in hand was routed ${formatDuration(oldest)} ago`] : []),
   ].join('\n');
 }
+
+const NO_WAY_OUT =
+  'most receivers cannot be connected to from here: look at our own network (failures to connect count against nobody meanwhile)';
 
 /** Several deliveries of an action travel in one message. */
 function inDeliveries(queue: string, messages: number, { perMessage }: Status['deliveries']): string {
@@ -82,10 +88,12 @@ function inDeliveries(queue: string, messages: number, { perMessage }: Status['d
   return ` (about ${Math.round(messages * perMessage)} deliveries)`;
 }
 
+const namesOf = (queues: Status['queues']): string => shortened(queues.map(({ name }) => name).join(', '));
+
 /** A service that waits for the broker waits for each of its queues: a few name the trouble. */
-function shortened(waitsFor: string): string {
-  const [first, second, ...more] = waitsFor.split(', ');
-  return more.length === 0 ? waitsFor : `${first}, ${second} and ${more.length} more`;
+function shortened(names: string): string {
+  const [first, second, ...more] = names.split(', ');
+  return more.length === 0 ? names : `${first}, ${second} and ${more.length} more`;
 }
 
 function align(rows: string[][]): string[] {

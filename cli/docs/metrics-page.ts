@@ -1,6 +1,7 @@
 import { countDeactivations } from '@waybell/deactivator/announce-deactivations';
 import { countCallbacks } from '@waybell/deliverer/callback-metrics';
 import { DeliveryMetrics } from '@waybell/deliverer/delivery-metrics';
+import { watchEgress } from '@waybell/deliverer/egress/egress-metrics';
 import { watchEndpoints } from '@waybell/deliverer/endpoints/endpoint-metrics';
 import { watchParking } from '@waybell/deliverer/parking/parking-metrics';
 import { countPaused } from '@waybell/event-router/pause-when-deep';
@@ -35,8 +36,9 @@ const REGISTERED: { by: string; register: (metrics: Metrics) => unknown }[] = [
   { by: 'deliverer', register: (metrics) => watchEndpoints({ figures: neverAsked }, metrics) },
   {
     by: 'deliverer',
-    register: (metrics) => watchParking({ figures: neverAsked, timesParked: { full: 0, hung: 0 } }, metrics),
+    register: (metrics) => watchParking({ figures: neverAsked, timesParked: { full: 0, hung: 0, egress: 0 } }, metrics),
   },
+  { by: 'deliverer', register: (metrics) => watchEgress({ isSuspected: false }, metrics) },
   { by: 'location-tracker', register: (metrics) => new TrackerMetrics(metrics) },
   { by: 'delivery-log', register: (metrics) => new LogMetrics(metrics) },
   { by: 'deactivator', register: countDeactivations },

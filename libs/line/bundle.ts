@@ -18,7 +18,7 @@ const MOST_BYTES = 2 ** 16;
 const NOTE = /^1 (\d{1,2})$/;
 const LINE_END = 0x0a;
 /**
- * After so many deliveries it may be the reading that kills the process. Many more than after which it is taken apart: a
+ * After so many deaths it may be the reading that kills the process. Many more than after which it is taken apart: a
  * member that kills may do so again before that is done.
  */
 export const UNOPENED = 12;
@@ -94,9 +94,9 @@ export function countMembers(message: Pick<Message, 'contentType' | 'note'>): nu
   return Math.max(1, Number(count ?? 1));
 }
 
-/** The messages in it, or the message itself: where it is none, cannot be read, or came so often that it is not to be opened. */
+/** The messages in it, or the message itself: where it is none, cannot be read, or is not to be opened, after so many deaths. */
 export function openBundle(message: Message): readonly Message[] {
-  if (!isBundle(message) || message.deliveryCount >= UNOPENED) return [message];
+  if (!isBundle(message) || (message.deaths ?? 0) >= UNOPENED) return [message];
   return readMembers(message) ?? [message];
 }
 

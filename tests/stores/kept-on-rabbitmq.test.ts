@@ -35,7 +35,7 @@ async function aService() {
     unconfirmedLimit: 1_000,
     log,
   });
-  await broker.untilWritable();
+  await until('it is connected', () => broker.state() === 'writable');
   const kept = new KeptPublications({ store, broker, mostBytes: 2 ** 30, log, clock });
   const keepAll = (key: string, bodies: readonly string[]) =>
     Promise.all(bodies.map((body) => kept.keep(aPublication(key, body))));

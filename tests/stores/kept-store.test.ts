@@ -48,6 +48,15 @@ describe('what is kept', () => {
     expect((await claim(store)).map(({ publication }) => publication)).toEqual([foreign, bare]);
   });
 
+  test('goes where it would be after its delay, once that is over', async () => {
+    const late = { afterMs: 3_600_000, exchange: 'e', routingKey: 'later' };
+    await store.insert([{ ...aPublication('delayed', 'retry'), late }]);
+    expect(await claim(store)).toEqual([]);
+    await stand.sql(`update waybell.kept_publications set due_at = due_at - interval '1 hour'`);
+    const [sent] = await claim(store);
+    expect(sent?.publication).toEqual({ ...aPublication('later', 'retry'), exchange: 'e' });
+  });
+
   test('is counted by destination, together with how long the first has been there', async () => {
     await store.insert([aPublication('a', 'xx'), aPublication('b', 'yyy'), aPublication('a', 'z')]);
     await stand.sql(`update waybell.kept_publications set kept_at = now() - interval '1 minute' where body = 'xx'`);

@@ -1,4 +1,5 @@
 import type { Channel, ConsumeMessage, Message as AmqpMessage } from 'amqplib';
+import type { Clock } from '@waybell/runtime/clock';
 import { newSourceId, type Message, type Source } from '../messages.ts';
 import { countMembers, openBundle } from '../bundle.ts';
 import { readMessage } from './amqp-message.ts';
@@ -8,6 +9,7 @@ export type ConsumedChannelOptions = {
   queue: string;
   grants: Grants;
   onSettled: (source: ConsumedMessage) => void;
+  clock: Pick<Clock, 'now'>;
 };
 
 /** Messages of one queue as they come by one channel, each settled at most once. */
@@ -16,16 +18,18 @@ export class ConsumedChannel {
   readonly grants: Grants;
   readonly #queue: string;
   readonly #onSettled: (source: ConsumedMessage) => void;
+  readonly #clock: Pick<Clock, 'now'>;
   readonly #settlements = new Settlements();
   readonly #held = new Set<ConsumedMessage>();
   #isOpen = true;
   #isSending = false;
 
-  constructor(channel: Channel, { queue, grants, onSettled }: ConsumedChannelOptions) {
+  constructor(channel: Channel, { queue, grants, onSettled, clock }: ConsumedChannelOptions) {
     this.channel = channel;
     this.#queue = queue;
     this.#onSettled = onSettled;
     this.grants = grants;
+    this.#clock = clock;
   }
 
   get isOpen(): boolean {
@@ -38,9 +42,16 @@ export class ConsumedChannel {
       channel: this,
       tag: raw.fields.deliveryTag,
       grant,
+      takenAt: this.#clock.now(),
     });
     this.#held.add(taken);
     return taken;
+  }
+
+  takenLastAt(): number {
+    let last = -Infinity;
+    for (const { takenAt } of this.#held) last = Math.max(last, takenAt);
+    return last;
   }
 
   /** The channel is gone, and with it what it held: the broker has that back. */
@@ -87,7 +98,7 @@ export class ConsumedChannel {
   }
 }
 
-type Origin = { channel: ConsumedChannel; tag: number; grant: Grant };
+type Origin = { channel: ConsumedChannel; tag: number; grant: Grant; takenAt: number };
 
 /** One AMQP message. It is opened, if it is a bundle, once its members are asked for. */
 export class ConsumedMessage implements Source {
@@ -96,20 +107,22 @@ export class ConsumedMessage implements Source {
   readonly count: number;
   readonly tag: number;
   readonly grant: Grant;
-  readonly #message: Message;
+  readonly takenAt: number;
+  readonly raw: Message;
   readonly #channel: ConsumedChannel;
   #opened: readonly Message[] | undefined;
 
-  constructor(message: Message, { channel, tag, grant }: Origin) {
+  constructor(message: Message, { channel, tag, grant, takenAt }: Origin) {
     this.count = countMembers(message);
     this.tag = tag;
     this.grant = grant;
-    this.#message = message;
+    this.takenAt = takenAt;
+    this.raw = message;
     this.#channel = channel;
   }
 
   get messages(): readonly Message[] {
-    return (this.#opened ??= openBundle(this.#message));
+    return (this.#opened ??= openBundle(this.raw));
   }
 
   get isOpened(): boolean {

@@ -81,6 +81,11 @@ export class QueueConsumer {
     return this.#grants.held;
   }
 
+  /** When the newest of what is held was taken, by the clock; -Infinity where nothing is. */
+  takenLastAt(): number {
+    return this.#consumed?.takenLastAt() ?? -Infinity;
+  }
+
   isWaiting(): boolean {
     return this.#isWanted && !this.#grants.isConsuming;
   }
@@ -167,8 +172,8 @@ export class QueueConsumer {
       this.#reopenLater();
     });
     await channel.checkQueue(this.queue);
-    const { onSettled } = this.#options;
-    return new ConsumedChannel(channel, { queue: this.queue, grants: this.#grants, onSettled });
+    const { onSettled, clock } = this.#options;
+    return new ConsumedChannel(channel, { queue: this.queue, grants: this.#grants, onSettled, clock });
   }
 
   async #openAndCancel(consumed: ConsumedChannel): Promise<void> {

@@ -3,7 +3,7 @@ import type { Log } from '@waybell/runtime/log';
 import { microBatch } from '@waybell/runtime/micro-batch';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import type { Broker } from '../broker/connect-broker.ts';
-import type { Publication } from '../messages.ts';
+import { asKept, type Publication } from '../messages.ts';
 import type { KeptDestination, KeptStore } from './kept-store.ts';
 import { SendingOn } from './sending-on.ts';
 
@@ -69,12 +69,13 @@ export class KeptPublications implements AsyncDisposable {
   readonly keep = async (publication: Publication): Promise<void> => {
     if (this.#isFull()) throw new Unavailable('room for kept publications', () => this.#untilRoom());
     await this.#insert({ name: String((this.#last += 1)), publication });
-    const { exchange, routingKey, body } = publication;
+    const { publication: kept } = asKept(publication);
+    const { exchange, routingKey, body } = kept;
     this.#keptTotal += 1;
     this.#amount.publications += 1;
     this.#amount.bytes += body.length;
     this.#tell({ exchange, routingKey });
-    this.#sendingOn.kept(publication);
+    this.#sendingOn.kept(kept);
   };
 
   figures(): KeptFigures {

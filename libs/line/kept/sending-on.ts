@@ -4,7 +4,7 @@ import type { Log } from '@waybell/runtime/log';
 import { repeatedly } from '@waybell/runtime/repeatedly';
 import { within } from '@waybell/runtime/within';
 import type { Broker } from '../broker/connect-broker.ts';
-import { Unroutable } from '../broker/unconfirmed-messages.ts';
+import { Unroutable } from '../broker/publish-errors.ts';
 import type { Publication } from '../messages.ts';
 import type { KeptDestination, KeptKey, KeptPublication, KeptStore } from './kept-store.ts';
 import { LONGEST_DELAY_MS, PutOffDestinations } from './put-off-destinations.ts';
@@ -23,7 +23,8 @@ const LEASE_MS = 40_000;
 /** What is claimed at once, of all destinations and of one. */
 const MOST = { publications: 1_024, ofDestination: 128, bytes: 2 ** 22 };
 /** At the end, for what is under way. */
-const CLOSE_LIMIT_MS = 5_000;
+const CONFIRM_LIMIT_MS = 2_000;
+const CLOSE_LIMIT_MS = 4_000;
 const COMPLAINT = 'publications.postgres-away';
 
 /**
@@ -70,15 +71,20 @@ export class SendingOn implements AsyncDisposable {
     if (this.#options.broker.state() === 'writable' && !this.#putOff.isKnown(publication)) this.#waitFor(publication);
   }
 
+  /** A server that hangs must not hold up the end: what was under way is then sent again when its lease is over. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosing = true;
+    await within({ clock: this.#options.clock, limitMs: CLOSE_LIMIT_MS }, this.#close());
+    this.#isClosed = true;
+  }
+
+  async #close(): Promise<void> {
     await this.#looking[Symbol.asyncDispose]();
     const { clock, store, broker } = this.#options;
     const done = Promise.all([...this.#underWay.values()].map((group) => group.done));
-    if (broker.state() === 'writable') await within({ clock, limitMs: CLOSE_LIMIT_MS }, done);
+    if (broker.state() === 'writable') await within({ clock, limitMs: CONFIRM_LIMIT_MS }, done);
     await this.#removeSent().catch(this.#complain);
     await store.putOff(this.#rowsUnderWay(), 0).catch(this.#complain);
-    this.#isClosed = true;
   }
 
   async #look(): Promise<void> {
