@@ -1,9 +1,10 @@
-import type { Channel, ChannelModel } from 'amqplib';
+import type { ChannelModel } from 'amqplib';
 import type { Clock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import type { PublishingFigures } from '../step-report.ts';
 import type { Publication } from '../messages.ts';
+import { ConfirmWatch } from './confirm-watch.ts';
 import { openLink, type BrokerState } from './link.ts';
 import type { Destination, OnSettled } from './publish-errors.ts';
 import type { DestinationNews } from './publishing-by-connection.ts';
@@ -42,80 +43,34 @@ export type PublisherOptions = ServerAddress & {
   clock: Clock;
 };
 
-const LOOK_MS = 500;
 const SILENT_MS = 5_000;
 const NOT_FOUND = /\b404 \(/;
 /** What RabbitMQ is to be set to at least, and takes by default. */
 const LARGEST_BYTES = 16 * 2 ** 20;
 
 export async function openPublisher(options: PublisherOptions): Promise<Publisher> {
-  const { confirmTimeoutMs, exchanges, log, clock } = options;
+  const { confirmTimeoutMs, exchanges, clock } = options;
   const limits = { messages: options.unconfirmedLimit, bytes: options.unconfirmedBytesLimit };
-  const tell = (news: DestinationNews, { exchange, routingKey }: Destination) => {
-    const { kind: _, ...facts } = news;
-    const what = { exchange, routingKey, ...facts };
-    switch (news.kind) {
-      case 'stalled':
-        return log.warn(what, 'broker.destination-stalled');
-      case 'confirms again':
-        return log.info(what, 'broker.destination-confirms-again');
-      case 'returned':
-        return options.onReturned?.();
-      case 'channel failed':
-        log.warn(what, 'broker.channel-failed');
-        // Without its exchange nothing is to be begun: the next connection waits for that.
-        if (NOT_FOUND.test(news.reason)) link.drop(`exchange ${exchange} is missing`);
-    }
-  };
+  const tell = tellOf(options, (why) => link.drop(why));
   const unconfirmed = new UnconfirmedMessages({ clock, limits, tell });
   const listeners: ((state: BrokerState) => void)[] = [];
-  /** Of the present connection. */
-  let control: Channel | undefined;
-  let asked: Channel | undefined;
   const link = openLink({
     ...options,
     name: `${options.name} publish`,
     onOpen: async (connection, channel) => {
       await checkExchanges(connection, exchanges);
-      control = channel;
+      watch.control = channel;
       unconfirmed.open(() => connection.createConfirmChannel());
     },
     onDown: () => {
-      control = undefined;
+      watch.control = undefined;
       unconfirmed.close('the connection is gone');
     },
     onState: (state) => {
       for (const listener of listeners) listener(state);
     },
   });
-  /** Whether the broker answers at all: only beside that can a destination be said to stall. */
-  const ask = async (channel: Channel) => {
-    asked = channel;
-    const askedAt = clock.now();
-    // Without effect on a channel that nothing is consumed by; where it fails, so does the connection.
-    const isAnswered = await channel.prefetch(0).then(
-      () => true,
-      () => false,
-    );
-    if (asked === channel) asked = undefined;
-    if (!isAnswered || channel !== control) return;
-    unconfirmed.heard(askedAt);
-    if (!link.isCongested()) unconfirmed.judge();
-  };
-  const look = () => {
-    // While the broker blocks publishers no confirm can come.
-    if (link.state() === 'blocked') return unconfirmed.startClocksAgain();
-    if (unconfirmed.isSilent(confirmTimeoutMs)) return link.drop(`no answer within ${confirmTimeoutMs} ms`);
-    if (control !== undefined && control !== asked && unconfirmed.isLate()) void ask(control);
-    // What has not left yet cannot be answered.
-    if (!link.isCongested()) unconfirmed.judge();
-    unconfirmed.giveUpOn(confirmTimeoutMs);
-  };
-  const lookAndGoOn = () => {
-    look();
-    timer = clock.after(LOOK_MS, lookAndGoOn);
-  };
-  let timer = clock.after(LOOK_MS, lookAndGoOn);
+  const watch = new ConfirmWatch({ unconfirmed, link, confirmTimeoutMs, clock });
 
   return {
     publish: (publication) =>
@@ -134,7 +89,7 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
       stalled: unconfirmed.stalled(),
     }),
     async [Symbol.asyncDispose]() {
-      timer[Symbol.dispose]();
+      watch[Symbol.dispose]();
       await link[Symbol.asyncDispose]();
       unconfirmed.close('the connection is closed');
     },
@@ -151,4 +106,25 @@ async function checkExchanges(connection: ChannelModel, exchanges: readonly stri
     await channel.close();
   };
   await Promise.all(exchanges.map(check));
+}
+
+type Tell = (news: DestinationNews, destination: Destination) => void;
+
+function tellOf({ log, onReturned }: Pick<PublisherOptions, 'log' | 'onReturned'>, drop: (why: string) => void): Tell {
+  return (news, { exchange, routingKey }) => {
+    const { kind: _, ...facts } = news;
+    const what = { exchange, routingKey, ...facts };
+    switch (news.kind) {
+      case 'stalled':
+        return log.warn(what, 'broker.destination-stalled');
+      case 'confirms again':
+        return log.info(what, 'broker.destination-confirms-again');
+      case 'returned':
+        return onReturned?.();
+      case 'channel failed':
+        log.warn(what, 'broker.channel-failed');
+        // Without its exchange nothing is to be begun: the next connection waits for that.
+        if (NOT_FOUND.test(news.reason)) drop(`exchange ${exchange} is missing`);
+    }
+  };
 }
