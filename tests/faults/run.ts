@@ -1,6 +1,6 @@
 /**
  * The fault bench: brings faults about, one after the other, and prints what each cost. Exit code 1 where a bar was not
- * kept. Arguments: rows (`L1` … `L18`, `G1` … `G5`, `D1`; all when left out) and `--release` for the full length.
+ * kept. Arguments: rows (`L1` … `L19`, `G1` … `G5`, `D1`; all when left out) and `--release` for the full length.
  */
 import { allFaults } from './all-faults.ts';
 import { reportFault } from './fault-table.ts';
