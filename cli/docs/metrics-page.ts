@@ -1,11 +1,13 @@
 import { countDeactivations } from '@waybell/deactivator/announce-deactivations';
 import { countCallbacks } from '@waybell/deliverer/callback-metrics';
 import { DeliveryMetrics } from '@waybell/deliverer/delivery-metrics';
+import { watchEgress } from '@waybell/deliverer/egress/egress-metrics';
 import { watchEndpoints } from '@waybell/deliverer/endpoints/endpoint-metrics';
 import { watchParking } from '@waybell/deliverer/parking/parking-metrics';
 import { countPaused } from '@waybell/event-router/pause-when-deep';
 import { LogMetrics } from '@waybell/delivery-log/log-metrics';
 import { TrackerMetrics } from '@waybell/location-tracker/tracker-metrics';
+import { watchKept } from '@waybell/line/kept/kept-metrics';
 import { watchPublishing } from '@waybell/line/step-report';
 import { lineMetrics } from '@waybell/line/step-report';
 import { countOnceFailures } from '@waybell/line/once';
@@ -29,12 +31,14 @@ const REGISTERED: { by: string; register: (metrics: Metrics) => unknown }[] = [
   { by: 'event-router', register: (metrics) => countPaused(neverAsked, metrics) },
   { by: 'event-router, deliverer', register: countOnceFailures },
   { by: 'deliverer', register: (metrics) => new DeliveryMetrics(metrics, neverAsked) },
+  { by: 'event-router, deliverer', register: (metrics) => watchKept({ figures: neverAsked }, metrics) },
   { by: 'deliverer', register: countCallbacks },
   { by: 'deliverer', register: (metrics) => watchEndpoints({ figures: neverAsked }, metrics) },
   {
     by: 'deliverer',
-    register: (metrics) => watchParking({ figures: neverAsked, timesParked: { full: 0, hung: 0 } }, metrics),
+    register: (metrics) => watchParking({ figures: neverAsked, timesParked: { full: 0, hung: 0, egress: 0 } }, metrics),
   },
+  { by: 'deliverer', register: (metrics) => watchEgress({ isSuspected: false }, metrics) },
   { by: 'location-tracker', register: (metrics) => new TrackerMetrics(metrics) },
   { by: 'delivery-log', register: (metrics) => new LogMetrics(metrics) },
   { by: 'deactivator', register: countDeactivations },

@@ -62,6 +62,7 @@ function standingOf({ status, attempts, nextAttemptAt, why }: DeliveryEntry): st
 const PARKED: Record<ParkReason, string> = {
   full: 'its endpoint takes no more at once',
   hung: 'its endpoint does not answer',
+  egress: 'our own network has no way out to it',
 };
 
 function parkedOf({ parked }: DeliveryEntry): string {

@@ -32,7 +32,7 @@ export type Verdict =
   | ({ kind: 'suppressed'; reason: SuppressionReason; account?: string; client?: string; subscription?: string } & Why)
   | ({ kind: 'rejected'; detail: string; delivery?: string } & Why);
 
-export const PARK_REASONS: readonly ParkReason[] = ['full', 'hung'];
+export const PARK_REASONS: readonly ParkReason[] = ['full', 'hung', 'egress'];
 
 /** `waiting`: no attempt yet. `retrying`: the last one failed, and another is due. */
 export type DeliveryStatus = 'waiting' | 'retrying' | 'delivered' | 'exhausted' | 'dropped' | 'rejected';

@@ -10,7 +10,7 @@ import {
   type Rejection,
 } from './messages.ts';
 import type { ByHand, InterfaceName, Rejected } from './outcomes.ts';
-import { deliveriesExchange, deliveryQueue, retryExchange, retryKey, waitingName } from './topology.ts';
+import { deliveriesExchange, deliveryQueue, retryExchange, retryKey, waitingName, type Wait } from './topology.ts';
 
 /** One notification on its way to one subscription. `guid` is the message guid that receivers see. */
 export type Delivery = {
@@ -74,8 +74,7 @@ export type Parking = { account: string; why: ParkReason; notBeforeMs?: number }
 /** To where it waits for its endpoint, as it is: not attempted, not counted. */
 export function park(delivery: Delivery, { account, why, notBeforeMs }: Parking): Parked {
   const { guid, subscription, createdAt, attempt, body, traceparent } = delivery;
-  const moved = { ...delivery, hop: (delivery.hop ?? 0) + 1 };
-  const key = actionKey(delivery);
+  const moved = movedOnce(delivery);
   return {
     kind: 'park',
     row: {
@@ -85,19 +84,23 @@ export function park(delivery: Delivery, { account, why, notBeforeMs }: Parking)
       attempt,
       hop: moved.hop,
       why,
-      action: key,
+      action: actionKey(delivery),
       note: writeNote(moved),
       body,
       ...(notBeforeMs === undefined ? {} : { notBeforeMs }),
       ...(traceparent === undefined ? {} : { traceparent }),
     },
     account,
-    // What is not due yet would come too early on that way.
-    ...(notBeforeMs !== undefined
-      ? {}
-      : { otherwise: publication(moved, { exchange: waitingName(why), routingKey: key }) }),
+    otherwise: publishWaiting(delivery, why === 'full' ? 'full' : 'hung'),
   };
 }
+
+/** To a queue in which it waits as it is for a while, whence it returns to the queue of its action. */
+export function publishWaiting(delivery: Delivery, wait: Wait): Publication {
+  return publication(movedOnce(delivery), { exchange: waitingName(wait), routingKey: actionKey(delivery) });
+}
+
+const movedOnce = (delivery: Delivery) => ({ ...delivery, hop: (delivery.hop ?? 0) + 1 });
 
 /** A parked delivery, as if it had come from the queue of its action. */
 export function unpark(row: ParkedRow, how: { deaths: number; isOverLimit: boolean }): Message {

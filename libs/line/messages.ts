@@ -34,8 +34,8 @@ export type Message = {
   parked?: ParkedFor;
 };
 
-/** Why a delivery waits: its endpoint answers and has no room, it hangs, or the broker blocks publishers. */
-export type ParkReason = 'full' | 'hung';
+/** Why a delivery waits: its endpoint answers and has no room, it hangs, or our own network has no way out. */
+export type ParkReason = 'full' | 'hung' | 'egress';
 
 /** What is to be known of a delivery that waited, beside itself. */
 export type ParkedFor = {
@@ -127,8 +127,8 @@ export type Parked = {
   kind: 'park';
   row: ParkedRow;
   account: string;
-  /** Where it waits instead while it cannot be parked; absent where that would be wrong, and it is held until it can be. */
-  otherwise?: Publication;
+  /** Where it waits instead while it cannot be parked. */
+  otherwise: Publication;
 };
 
 export type Outgoing = Publication | Parked | Rejection | Recorded | Ended;

@@ -8,6 +8,8 @@ export type MicroBatchOptions<K> = {
   nameOf: (key: K) => string;
   /** Keys in one query at most. */
   largest?: number;
+  /** What the keys of one query may weigh together, but for the last of them. */
+  heaviest?: { weigh: (key: K) => number; most: number };
   /** Queries under way at once at most. */
   concurrency?: number;
 };
@@ -21,7 +23,7 @@ type Asked<K, V> = { name: string; key: K; answer: PromiseWithResolvers<V> };
  */
 export function microBatch<K, V>(
   loadMany: LoadMany<K, V>,
-  { nameOf, largest = 200, concurrency = 2 }: MicroBatchOptions<K>,
+  { nameOf, largest = 200, heaviest, concurrency = 2 }: MicroBatchOptions<K>,
 ): (key: K) => Promise<V> {
   const waiting = new Map<string, Asked<K, V>>();
   let underWay = 0;
@@ -36,7 +38,11 @@ export function microBatch<K, V>(
 
   function takeNext(): Asked<K, V>[] {
     const batch: Asked<K, V>[] = [];
-    for (const asked of waiting.values()) if (batch.push(asked) === largest) break;
+    let weight = 0;
+    for (const asked of waiting.values()) {
+      weight += heaviest?.weigh(asked.key) ?? 0;
+      if (batch.push(asked) === largest || weight >= (heaviest?.most ?? Infinity)) break;
+    }
     if (batch.length === waiting.size) waiting.clear();
     else for (const { name } of batch) waiting.delete(name);
     return batch;

@@ -9,13 +9,27 @@ const MAX_OPENED = 50_000;
 /** A secret at rest: `sealed` is nonce, tag and ciphertext; `keyId` names the key that opens it. */
 export type Sealed = { sealed: Buffer; keyId: string };
 
+/** The ring lacks the key of a secret, which it can only get by a restart. */
+export class KeyMissing extends Unavailable {
+  readonly keyId: string;
+
+  constructor(keyId: string) {
+    super(keyOf(keyId), waitForRestart);
+    this.name = 'KeyMissing';
+    this.keyId = keyId;
+  }
+}
+
+/** What it is called by where somebody has to provide it. */
+export const keyOf = (keyId: string): string => `key "${keyId}" of SECRET_KEYS`;
+
 /** Encrypts with the newest key and decrypts with whichever key the secret names (AES-256-GCM). */
 export type KeyRing = {
   /** Of every key, the newest first: that is the one that encrypts. */
   keyIds: readonly [newest: string, ...older: string[]];
   seal(secret: string, boundTo: string): Sealed;
   /**
-   * Throws Unavailable when the key is not in the ring: a matter for the operator, not for whose secret it is. Throws
+   * Throws KeyMissing when the key is not in the ring: a matter for the operator, not for whose secret it is. Throws
    * otherwise when the secret was made for something else, or by another key of that id.
    */
   open(secret: Sealed, boundTo: string): string;
@@ -43,7 +57,7 @@ export function readKeyRing(setting: string): KeyRing {
     },
     open({ sealed, keyId }, boundTo) {
       const key = keys.get(keyId);
-      if (key === undefined) throw new Unavailable(`key "${keyId}" of SECRET_KEYS`, waitForRestart);
+      if (key === undefined) throw new KeyMissing(keyId);
       const which = `${keyId} ${boundTo} ${sealed.toString('latin1')}`;
       const known = opened.get(which);
       if (known !== undefined) return known;

@@ -17,7 +17,10 @@ export const processSettings = {
   LOG_LEVEL: str({ default: 'info', choices: ['debug', 'info', 'warn', 'error'], desc: 'least level that is logged' }),
   HEALTH_HOST: str({ default: '0.0.0.0', desc: 'address on which /livez, /readyz and /metrics listen' }),
   HEALTH_PORT: port({ default: 9464, desc: 'port of /livez, /readyz and /metrics' }),
-  SHUTDOWN_GRACE: wait({ default: 75_000, desc: 'how long a stopping process may finish what it holds' }),
+  SHUTDOWN_GRACE: wait({
+    default: 75_000,
+    desc: 'how long a stopping process may take; of that, the last 10 s, or half, are for giving back what has not ended',
+  }),
 };
 
 export const brokerSettings = {
@@ -52,7 +55,7 @@ export const postgresSettings = {
   DATABASE_ROLE: str({ default: '', desc: 'role to take on after connecting; empty: stay the user of the URL' }),
   DATABASE_POOL_SIZE: count({
     default: 5,
-    desc: 'connections to Postgres, at most, per process; subscription-api has two at least, deliverer two more to park with',
+    desc: 'connections to Postgres, at most, per process; subscription-api has two at least; event-router and deliverer two more to keep publications with, deliverer two more to park with',
   }),
   DATABASE_TIMEOUT: wait({ default: 5_000, desc: 'limit of one connection attempt and of one statement' }),
 };

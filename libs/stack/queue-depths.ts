@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onConnection } from '@waybell/line/broker/connect-once';
-import { statesOf } from '@waybell/line/broker/depth';
+import { statesOf, type NamedState } from '@waybell/line/broker/depth';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import { hostAndPort, reaches } from './reaches.ts';
-
-export type QueueDepth = { name: string; messages: number; consumers: number };
 
 /** A broker that hangs must not hold up the answer of `status`. */
 const LIMIT_MS = 3_000;
@@ -17,9 +15,8 @@ export async function queueDepths(
   address: ServerAddress,
   names: string[],
   limitMs = LIMIT_MS,
-): Promise<QueueDepth[] | undefined> {
+): Promise<NamedState[] | undefined> {
   if (!(await reaches(hostAndPort(address.url)))) return undefined;
   const asked = onConnection(address, (connection) => statesOf(connection, names), limitMs);
-  const depths = asked.then((states) => states.map(({ name, messages, consumers }) => ({ name, messages, consumers })));
-  return Promise.race([depths.catch(() => undefined), sleep(limitMs, undefined, { ref: false })]);
+  return Promise.race([asked.catch(() => undefined), sleep(limitMs, undefined, { ref: false })]);
 }

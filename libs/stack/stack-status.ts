@@ -1,5 +1,6 @@
 import { brokerOf } from './address-of.ts';
-import { queueDepths, type QueueDepth } from './queue-depths.ts';
+import type { NamedState } from '@waybell/line/broker/depth';
+import { queueDepths } from './queue-depths.ts';
 import { isAlive } from './process-identity.ts';
 import { hostAndPort, reaches } from './reaches.ts';
 import { deliveriesPerMessage, readFigures } from './read-figures.ts';
@@ -21,12 +22,14 @@ export type ProcessStatus = {
 export type Status = {
   supervisor: { pid: number; state: 'starting' | 'ready' | 'stopping' | 'killed' };
   processes: ProcessStatus[];
-  queues: QueueDepth[];
+  queues: NamedState[];
   deliveries: {
     /** In one message of a delivery queue, on the mean; null where the router has not said. */
     perMessage: number | null;
     /** Since the oldest that a deliverer has in hand was routed; null where none has said. */
     oldestAgeSeconds: number | null;
+    /** Whether a deliverer cannot connect to most receivers; null where none has said. */
+    isEgressSuspected: boolean | null;
   };
 };
 
@@ -53,9 +56,11 @@ async function readDeliveries(processes: readonly ProcessEntry[]): Promise<Statu
     return health === undefined ? undefined : readFigures(health);
   };
   const [router, deliverer] = await Promise.all([figuresOf('event-router'), figuresOf('deliverer')]);
+  const suspected = deliverer?.largestOf('waybell_egress_suspected');
   return {
     perMessage: deliveriesPerMessage(router) ?? null,
     oldestAgeSeconds: deliverer?.largestOf('waybell_oldest_delivery_age_seconds') ?? null,
+    isEgressSuspected: suspected === undefined ? null : suspected > 0,
   };
 }
 

@@ -9,10 +9,13 @@ import { Unavailable } from '@waybell/runtime/unavailable';
 import { boundingResponses } from './bounded-response.ts';
 import type { CallbackObserver } from './callback-metrics.ts';
 import { isForLackOfDescriptors, reasonOfError, reasonOfStatus } from './failure-reason.ts';
+import { isOwnFault } from './egress/own-fault.ts';
+import { watchOwnRoutes, type OwnRoutes } from './egress/own-routes.ts';
+import { reaching, type Reach } from './egress/reach.ts';
 import { openOriginPools } from './origin-pools.ts';
 import { tunnelThrough } from './proxy-tunnel.ts';
 import { systemResolver, type ResolveHost } from './resolve-host.ts';
-import { safeConnector } from './safe-address.ts';
+import { BlockedAddress, safeConnector } from './safe-address.ts';
 import { shownUrl } from './shown-url.ts';
 import { signatures } from './signature.ts';
 import { skippingContinue } from './skip-continue.ts';
@@ -27,8 +30,20 @@ export type Call = {
   signingSecrets: readonly string[];
 };
 
-/** One HTTP request; every way it can end is an answer. Throws Unavailable where there is no way out: it lacks a proxy, or a descriptor. */
-export type CallEndpoint = (call: Call) => Promise<Answer & { isDelivered: boolean }>;
+/** `isOurs`: it failed for something of ours, and says nothing about the receiver. */
+export type Judged = Answer & { isDelivered: boolean; isOurs?: true };
+
+/**
+ * One HTTP request; every way it can end is an answer. `isLast`: its delivery has no attempt after this one. Throws Unavailable
+ * where there is no way out: it lacks a proxy, or a descriptor.
+ */
+export type CallEndpoint = (call: Call & { isLast: boolean }) => Promise<Judged>;
+
+/**
+ * `lostAt`: where a request came to nothing. `here`: something is amiss with this machine. `connecting`: there was no
+ * connection. `sent`: it may have arrived. Absent where it got a status, or must not be sent.
+ */
+export type Called = Answer & { isDelivered: boolean; lostAt?: 'here' | 'connecting' | 'sent' };
 
 export type TimeLimits = Record<InterfaceName, Pick<RequestLimits, 'handoverMs' | 'responseMs'>>;
 
@@ -57,14 +72,19 @@ const NO_PORTS: ReadonlySet<number> = new Set();
 const UNOBSERVED: CallbackObserver = { requested: () => undefined, connected: () => undefined };
 // An idle TLS connection is 50 to 100 KB of this process; twice as many origins as slots.
 const MAX_ORIGINS = 1_024;
+/** A receiver that is only asked whether it is there need not get all the time that a request has. */
+const REACH_LIMIT_MS = 3_000;
 const BODY_LIMITS = { bodyMs: 1_000, bodyBytes: 64 * 1024, keptBytes: 4 * 1024 };
 
 /** Success is a 2xx status in time (both specifications, Errors); redirects are failures and never followed. */
-export function openEndpoints(options: EndpointOptions): { callEndpoint: CallEndpoint } & AsyncDisposable {
+export function openEndpoints(
+  options: EndpointOptions,
+): { callEndpoint: (call: Call) => Promise<Called>; reach: Reach } & AsyncDisposable {
   const { observe = UNOBSERVED, deniedPorts = NO_PORTS, proxy, clock = systemClock } = options;
   const { resolveHost = systemResolver(clock) } = options;
   const tunnel = proxy && tunnelThrough(proxy, options.connectTimeoutMs);
   const connector = safeConnector({ ...options, resolveHost, deniedPorts, tunnel, connected: observe.connected });
+  const routes = watchOwnRoutes();
   const pools = openOriginPools({
     clock,
     maxOrigins: MAX_ORIGINS,
@@ -83,6 +103,7 @@ export function openEndpoints(options: EndpointOptions): { callEndpoint: CallEnd
     carrier: { ...BODY_LIMITS, ...options.limits.carrier },
   };
   return {
+    reach: reaching({ connect: connector, limitMs: Math.min(options.connectTimeoutMs, REACH_LIMIT_MS), clock }),
     callEndpoint: async (call) => {
       const { delivery, callbackUrl, verificationToken } = call;
       observe.requested(delivery.interface);
@@ -93,6 +114,7 @@ export function openEndpoints(options: EndpointOptions): { callEndpoint: CallEnd
       try {
         const request = { url: callbackUrl, data: delivery.body, terms };
         const { status, data } = await http.request<string>(request as object);
+        if (trace.connection?.ip !== undefined) routes.reached(trace.connection.ip);
         return {
           ...judge(status),
           ...whereTo(url),
@@ -102,11 +124,14 @@ export function openEndpoints(options: EndpointOptions): { callEndpoint: CallEnd
       } catch (error) {
         if (error instanceof Unavailable) throw error;
         if (isForLackOfDescriptors(error)) throw new Unavailable('file descriptors', openOne, error);
+        const traced = readTrace(trace, clock.now());
+        const lostAt = await whereLost(error, trace, routes);
         return {
           isDelivered: false,
           reason: reasonOfError(error),
           ...whereTo(url),
-          ...readTrace(trace, clock.now()),
+          ...traced,
+          ...(lostAt && { lostAt }),
         };
       }
     },
@@ -115,6 +140,12 @@ export function openEndpoints(options: EndpointOptions): { callEndpoint: CallEnd
       await tunnel?.[Symbol.asyncDispose]();
     },
   };
+}
+
+async function whereLost(error: unknown, trace: Trace, routes: OwnRoutes): Promise<Called['lostAt']> {
+  if (trace.isUnderWay) return 'sent';
+  if (trace.connection === undefined || error instanceof BlockedAddress) return undefined;
+  return (await isOwnFault(error, routes)) ? 'here' : 'connecting';
 }
 
 /** Resolves where there is a file descriptor to be had. */

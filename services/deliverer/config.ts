@@ -14,6 +14,7 @@ import {
 import { formatDuration } from '@waybell/runtime/duration';
 import { readNetworks } from '@waybell/runtime/forbidden-address';
 import { readKeyRing } from '@waybell/runtime/secrets';
+import { endingMs, graceFor } from '@waybell/runtime/grace';
 import {
   brokerSettings,
   callbackSettings,
@@ -26,7 +27,9 @@ import {
 import { brokerConfig, postgresConfig, processConfig, redisConfig } from '@waybell/runtime/process-config';
 import { readSchedule, scheduleSettings } from '@waybell/line/line-topology';
 import { selectActions } from '@waybell/line/line-topology';
+import { keptSettings, readKept } from '@waybell/line/kept/kept-settings';
 import { readProxy } from './proxy-tunnel.ts';
+import { egressSettings, readProbes } from './egress/egress-settings.ts';
 import { endpointSettings, readEndpoints } from './endpoints/endpoint-settings.ts';
 import { parkedSettings, readParked } from './parking/parked-settings.ts';
 import manifest from './package.json' with { type: 'json' };
@@ -57,6 +60,7 @@ export const delivererSettings = {
     selectActions,
   ),
   ...parkedSettings,
+  ...keptSettings,
   DELIVERY_MAX_AGE: duration({ default: 86_400_000, desc: 'older deliveries are exhausted without another attempt' }),
   // shipper-webhooks and carrier-webhooks, Limits.
   SHIPPER_HANDOVER_LIMIT: wait({
@@ -73,9 +77,10 @@ export const delivererSettings = {
   }),
   SHUTDOWN_ALLOW_SHORT: bool({
     default: false,
-    desc: 'whether SHUTDOWN_GRACE may end before the longest of these limits; requests that are cut are made again',
+    desc: 'whether SHUTDOWN_GRACE may leave requests less than the longest of these limits; those that are cut are made again',
   }),
   CONNECT_LIMIT: wait({ default: 10_000, desc: 'to look up a host, connect to it and agree on TLS' }),
+  ...egressSettings,
   KEEP_ALIVE: wait({ default: 15_000, desc: 'idle connections to receivers are closed after this long' }),
   ...callbackSettings,
   CALLBACK_PROXY: checked(
@@ -102,12 +107,14 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     actionKeys: selectActions(settings.DELIVER_ACTIONS),
     flow: readEndpoints(settings, settings.DELIVER_HELD),
     parked: readParked(settings),
+    kept: readKept(settings),
     heldLimit: { messages: settings.DELIVER_HELD, bytes: settings.DELIVER_HELD_BYTES },
     maxAgeMs: settings.DELIVERY_MAX_AGE,
     rememberMs: settings.REMEMBER_ATTEMPTS,
     lastKnown: { maxAgeMs: settings.LAST_KNOWN_MAX_AGE, maxEntries: settings.LAST_KNOWN_ENTRIES },
     schedule: readSchedule(settings),
     keyRing: readKeyRing(settings.SECRET_KEYS),
+    probes: readProbes(settings.EGRESS_PROBE_URLS),
     endpoints: {
       networks: readNetworks(settings.CALLBACK_ALLOW_NETWORKS, settings.CALLBACK_DENY_NETWORKS),
       deniedPorts: readPorts(settings.CALLBACK_DENY_PORTS),
@@ -132,10 +139,11 @@ type GraceSettings = Record<(typeof REQUEST_LIMITS)[number] | 'SHUTDOWN_GRACE', 
 /** Throws InvalidEnvironment where a request could be cut by a shutdown, and nobody said that it may. */
 function checkGrace(settings: GraceSettings): void {
   const longest = REQUEST_LIMITS.reduce((one, other) => (settings[other] > settings[one] ? other : one));
-  if (settings.SHUTDOWN_ALLOW_SHORT || settings.SHUTDOWN_GRACE > settings[longest]) return;
-  const [grace, limit] = [settings.SHUTDOWN_GRACE, settings[longest]].map(formatDuration);
+  const leftMs = endingMs(settings.SHUTDOWN_GRACE);
+  if (settings.SHUTDOWN_ALLOW_SHORT || leftMs > settings[longest]) return;
+  const [left, limit, least] = [leftMs, settings[longest], graceFor(settings[longest])].map(formatDuration);
   throw new InvalidEnvironment([
-    `SHUTDOWN_GRACE: ${grace} is not longer than ${longest}, ${limit}: a request under way at a restart could be cut and ` +
-      `made twice. Set more than ${limit}, or SHUTDOWN_ALLOW_SHORT=true to accept that`,
+    `SHUTDOWN_GRACE: leaves requests ${left}, not longer than ${longest}, ${limit}: one under way at a restart could be cut ` +
+      `and made twice. Set more than ${least}, or SHUTDOWN_ALLOW_SHORT=true to accept that`,
   ]);
 }

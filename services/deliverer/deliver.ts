@@ -1,5 +1,5 @@
 import type { Clock } from '@waybell/runtime/clock';
-import { firstAttempt, park, publishRetry, type Delivery } from '@waybell/line/delivery';
+import { firstAttempt, park, publishRetry, publishWaiting, type Delivery } from '@waybell/line/delivery';
 import { recordWithEnd } from '@waybell/line/delivery-ends';
 import type { Handler, Outgoing } from '@waybell/line/messages';
 import { type Answer, type Attempted, type DeliveryFacts, type Exhausted } from '@waybell/line/outcomes';
@@ -17,6 +17,8 @@ export type DecideOptions = {
   enter: (key: EndpointKey, wish: Wish) => Promise<Entry>;
   /** Whether this attempt at the delivery waits already, moved at least as often. */
   isParked: (delivery: Delivery) => Promise<boolean>;
+  /** A delivery waits because this process lacks the key for the secrets of its subscription. */
+  onKeyMissing: (keyId: string) => void;
   /** A delivery older than this is exhausted, `expired`, without another attempt. */
   maxAgeMs: number;
   clock: Pick<Clock, 'now'>;
@@ -38,6 +40,9 @@ const OLD_MS = 100;
 /** After this what was looked up does not say whether a success can matter. The window rule may be early by so much. */
 const TOO_OLD_TO_SAY_MS = 1_000;
 
+/** Others of its endpoint may get through meanwhile: without a pause it would be tried again and again beside them. */
+const EGRESS_PAUSE_MS = 1_000;
+
 export type DeliverOptions = DecideOptions & AttemptOptions;
 
 /** By the clock that only ever grows. */
@@ -48,7 +53,8 @@ type Decision = (Found & { kind: 'attempt'; end: (ending: Ending) => void }) | {
 
 /**
  * One attempt at a delivery: asks who is to receive it now, sends it, and says what follows: nothing more, the next
- * attempt after its delay, or the end. Where the endpoint takes no more at this moment the delivery is parked as it is.
+ * attempt after its delay, or the end. Where the endpoint takes no more at this moment the delivery is parked as it is;
+ * where a key is missing it waits in the broker, as it is.
  */
 export function deliver(options: DeliverOptions): Handler<Delivery> {
   return async (delivery) => {
@@ -81,6 +87,11 @@ async function decide(delivery: Delivery, options: DecideOptions): Promise<Decis
   const found = await look(delivery, options);
   if ('kind' in found) return { kind: 'none', caused: [{ kind: 'outcome', outcome: found }] };
   const { target } = found;
+  if (target.missingKey !== undefined) {
+    options.onKeyMissing(target.missingKey);
+    // Not parked: what is parked may become too much, and be over before the key comes.
+    return { kind: 'none', caused: [publishWaiting(delivery, 'hung')] };
+  }
   const [key, enteredAt] = [endpointKey(target), now()];
   const entry = await enter({ ...key, isKnownHung: target.isHung }, wishOf(delivery));
   if (entry.kind === 'full')
@@ -91,11 +102,15 @@ async function decide(delivery: Delivery, options: DecideOptions): Promise<Decis
     entry.end('unused');
     throw error;
   });
-  if (!('kind' in present) && endpointKey(present.target).endpoint === key.endpoint) {
+  if (!('kind' in present) && isCalledAt(present.target, key)) {
     return { kind: 'attempt', ...present, end: entry.end };
   }
   entry.end('unused');
   return decide(delivery, options);
+}
+
+function isCalledAt(target: Target, { endpoint }: EndpointKey): boolean {
+  return target.missingKey === undefined && endpointKey(target).endpoint === endpoint;
 }
 
 type Attempting = Decision & { kind: 'attempt' };
@@ -105,16 +120,21 @@ async function makeAttempt(
   { target, askedAt, end }: Attempting,
   options: AttemptOptions,
 ): Promise<Outgoing[]> {
-  const { callEndpoint, slowMs, onRevived, clock, now } = options;
-  const { callbackUrl, verificationToken, signingSecrets, isHung } = target;
+  const { callEndpoint, schedule, slowMs, onRevived, clock, now } = options;
+  const { callbackUrl, verificationToken, signingSecrets, isHung, account } = target;
+  const isLast = retryDelayMs(schedule, delivery) === undefined;
   const beganAt = delivery.attempt === firstAttempt(delivery) ? now() : delivery.beganAt;
   const begun = { ...delivery, beganAt };
   // What is thrown is not the receiver's doing, and says nothing against it.
   let ending: Ending = 'quick';
   try {
-    const called = await callEndpoint({ delivery: begun, callbackUrl, verificationToken, signingSecrets });
-    const { isDelivered, ...answer } = called;
-    ending = endingOf(called, slowMs);
+    const called = await callEndpoint({ delivery: begun, callbackUrl, verificationToken, signingSecrets, isLast });
+    const { isDelivered, isOurs, ...answer } = called;
+    ending = isOurs ? 'hung' : endingOf(called, slowMs);
+    // It waits as one whose endpoint hangs, which single requests ask again; a test is to say what is so now.
+    if (isOurs && delivery.byHand?.why !== 'test') {
+      return [park(delivery, { account, why: 'egress', notBeforeMs: EGRESS_PAUSE_MS })];
+    }
     if (!isDelivered) return afterFailure(begun, answer, options);
     if (isHung && delivery.byHand !== undefined) onRevived(delivery.subscription);
     const tellsSuccess = target.tellsSuccess || clock.now() - askedAt > TOO_OLD_TO_SAY_MS;

@@ -22,6 +22,9 @@ const BY_CODE: Record<string, FailureReason> = {
   EHOSTUNREACH: 'unreachable',
   ENETUNREACH: 'unreachable',
   EADDRNOTAVAIL: 'unreachable',
+  EAFNOSUPPORT: 'unreachable',
+  ENOBUFS: 'unreachable',
+  ENOMEM: 'unreachable',
   EHOSTDOWN: 'unreachable',
   ENETDOWN: 'unreachable',
   EACCES: 'unreachable',
@@ -74,7 +77,8 @@ export function isForLackOfDescriptors(error: unknown): boolean {
   return withCauses(error).some((each) => NO_DESCRIPTOR.has(codeOf(each)));
 }
 
-function withCauses(error: unknown): Error[] {
+/** The error and what caused it, the outermost first. */
+export function withCauses(error: unknown): Error[] {
   return types.isNativeError(error) ? [error, ...withCauses(error.cause)] : [];
 }
 

@@ -1,4 +1,5 @@
-import type { KeyRing } from '@waybell/runtime/secrets';
+import { KeyMissing, type KeyRing } from '@waybell/runtime/secrets';
+import { hostOf } from './endpoints/endpoint.ts';
 import { microBatch } from '@waybell/runtime/micro-batch';
 import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 
@@ -15,6 +16,8 @@ export type Target = {
   verificationToken: string;
   /** The account's valid signing secrets, `whsec_…`, the newest first; none where none was ever asked for. */
   signingSecrets: readonly string[];
+  /** The key that this process lacks to open its secrets: they are empty, and it cannot be called. */
+  missingKey?: string;
 };
 
 type TargetRow = {
@@ -60,7 +63,20 @@ export function findTargetIn(postgres: Postgres, keyRing: KeyRing): FindTarget {
   return async (subscription) => {
     const row = await findRow(subscription);
     // Each on its own: a token that cannot be opened is no matter of the others in the batch.
-    return row && readTarget(row, keyRing);
+    return row && { ...factsOf(row), ...openSecrets(row, keyRing) };
+  };
+}
+
+const RECENTLY_WELL = {
+  name: 'recently-well',
+  text: `select callback_url from waybell.delivery_targets where state = 'active' and not tells_success limit 64`,
+};
+
+/** Origins of some receivers that answered with success within the hour. Throws where Postgres is away. */
+export function recentlyWellIn(postgres: Postgres): () => Promise<string[]> {
+  return async () => {
+    const { rows } = await postgres.query<Pick<TargetRow, 'callback_url'>>(RECENTLY_WELL);
+    return [...new Set(rows.map(({ callback_url: url }) => hostOf(url)))];
   };
 }
 
@@ -69,12 +85,9 @@ export function asLastKnown(target: Target | undefined): Target | undefined {
   return target && { ...target, tellsSuccess: true };
 }
 
-function readTarget(row: TargetRow, keyRing: KeyRing): Target {
-  const guids = row.signing_guids ?? [];
-  const open = (sealed: Buffer | undefined, keyId: string | undefined, boundTo: string): string => {
-    if (sealed === undefined || keyId === undefined) throw new Error('a secret came without its key');
-    return keyRing.open({ sealed, keyId }, boundTo);
-  };
+type Secrets = Pick<Target, 'verificationToken' | 'signingSecrets' | 'missingKey'>;
+
+function factsOf(row: TargetRow): Omit<Target, keyof Secrets> {
   return {
     state: row.state,
     isFeatureOn: row.feature_on,
@@ -82,7 +95,23 @@ function readTarget(row: TargetRow, keyRing: KeyRing): Target {
     tellsSuccess: row.tells_success,
     account: row.account_guid,
     callbackUrl: row.callback_url,
-    verificationToken: open(row.verification_token_sealed, row.verification_token_key_id, row.subscription_guid),
-    signingSecrets: guids.map((guid, index) => open(row.signing_sealed?.[index], row.signing_key_ids?.[index], guid)),
   };
+}
+
+function openSecrets(row: TargetRow, keyRing: KeyRing): Secrets {
+  const guids = row.signing_guids ?? [];
+  const open = (sealed: Buffer | undefined, keyId: string | undefined, boundTo: string): string => {
+    if (sealed === undefined || keyId === undefined) throw new Error('a secret came without its key');
+    return keyRing.open({ sealed, keyId }, boundTo);
+  };
+  try {
+    return {
+      verificationToken: open(row.verification_token_sealed, row.verification_token_key_id, row.subscription_guid),
+      signingSecrets: guids.map((guid, index) => open(row.signing_sealed?.[index], row.signing_key_ids?.[index], guid)),
+    };
+  } catch (error) {
+    // No matter of the other subscriptions: theirs may be under another key.
+    if (!(error instanceof KeyMissing)) throw error;
+    return { verificationToken: '', signingSecrets: [], missingKey: error.keyId };
+  }
 }

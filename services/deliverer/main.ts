@@ -3,20 +3,28 @@ import { withLastKnown } from '@waybell/runtime/last-known';
 import { connectPostgres } from '@waybell/runtime/postgres';
 import { startProcess } from '@waybell/runtime/process-parts';
 import { connectRedis } from '@waybell/runtime/redis';
-import { untilShutdown } from '@waybell/runtime/shutdown';
 import { connectBroker } from '@waybell/line/broker/connect-broker';
 import { deathsInRedis } from '@waybell/line/deaths';
+import { watchKept } from '@waybell/line/kept/kept-metrics';
+import { KeptPublications } from '@waybell/line/kept/kept-publications';
+import { KEPT_SETTINGS, keptIn } from '@waybell/line/kept/kept-store';
 import { onceInRedis } from '@waybell/line/once';
+import { retryQueues } from '@waybell/line/line-topology';
 import { watchPublishing } from '@waybell/line/step-report';
 import { runStep } from '@waybell/line/run-step';
+import { deactivatorQueue, logQueue, rejectedQueue, waitingName } from '@waybell/line/topology';
 import { countCallbacks } from './callback-metrics.ts';
 import { openEndpoints } from './call-endpoint.ts';
 import { readConfig } from './config.ts';
 import { deliverStep } from './deliver-step.ts';
 import { DeliveryMetrics } from './delivery-metrics.ts';
-import { asLastKnown, findTargetIn } from './find-target.ts';
+import { Egress } from './egress/egress.ts';
+import { blaming } from './egress/blame.ts';
+import { watchEgress } from './egress/egress-metrics.ts';
+import { asLastKnown, findTargetIn, recentlyWellIn } from './find-target.ts';
 import { systemClock } from '@waybell/runtime/clock';
 import { watchEndpoints } from './endpoints/endpoint-metrics.ts';
+import { MissingKeys } from './missing-keys.ts';
 import { openRequestsIn } from './open-requests/open-request-store.ts';
 import { OpenRequests } from './open-requests/open-requests.ts';
 import { Flow } from './parking/flow.ts';
@@ -28,12 +36,21 @@ const config = configOrExit(readConfig);
 await using parts = await startProcess('deliverer', config.process);
 await using postgres = connectPostgres({ ...config.postgres, log: parts.log });
 await using parking = connectPostgres({ ...config.postgres, poolSize: 2, settings: PARKING_SETTINGS, log: parts.log });
+await using keeping = connectPostgres({ ...config.postgres, poolSize: 2, settings: KEPT_SETTINGS, log: parts.log });
 await using redis = connectRedis({ ...config.redis, log: parts.log });
 await using endpoints = openEndpoints({ ...config.endpoints, observe: countCallbacks(parts.metrics) });
 await parts.readiness.until('postgres', () =>
   postgres.query('select from waybell.delivery_targets, waybell.valid_signing_secrets limit 0'),
 );
-await using broker = await connectBroker({ ...config.broker, name: 'deliverer', log: parts.log });
+const publishesTo = [
+  ...retryQueues(config.schedule, config.actionKeys),
+  waitingName('full'),
+  waitingName('hung'),
+  logQueue,
+  deactivatorQueue,
+  rejectedQueue,
+];
+await using broker = await connectBroker({ ...config.broker, publishesTo, name: 'deliverer', log: parts.log });
 watchPublishing(broker.publishing, parts.metrics);
 
 const now = Date.now;
@@ -58,17 +75,26 @@ await using openRequests = new OpenRequests({
   log: parts.log,
   clock,
 });
+await using kept = new KeptPublications({ ...config.kept, store: keptIn(keeping), broker, log: parts.log, clock });
+watchKept(kept, parts.metrics);
+const { keep } = kept;
+const missingKeys = new MissingKeys({ log: parts.log, clock });
 const deliveryMetrics = new DeliveryMetrics(parts.metrics, now);
-const step = deliverStep({ ...flow.rules, findTarget, callEndpoint: endpoints.callEndpoint, config, clock, now });
+using egress = new Egress({ ...endpoints, ...config, recentlyWell: recentlyWellIn(postgres), clock, log: parts.log });
+watchEgress(egress, parts.metrics);
+const callEndpoint = blaming({ ...endpoints, egress, clock });
+const asking = { findTarget, onKeyMissing: missingKeys.asked, callEndpoint };
+const step = deliverStep({ ...flow.rules, ...asking, config, clock, now });
+const cut = () => void endpoints[Symbol.asyncDispose]();
 const [once, deaths] = [onceInRedis(redis, parts), deathsInRedis(redis, parts)];
-const tools = { broker, once, deaths, ...flow.tools, lease: openRequests.keep, ...parts };
+const tools = { broker, keep, cut, once, deaths, ...flow.tools, lease: openRequests.keep, ...parts };
 
 // Last of all, what is owned is given to others.
 await using _released = flow.released;
 await using delivering = runStep(deliveryMetrics.watch(step), tools);
-parts.readiness.watch(() => [...broker.waitingFor(), ...delivering.waitingFor()]);
+parts.readiness.watch(() => [...broker.waitingFor(), ...delivering.waitingFor(), ...missingKeys.waitingFor()]);
 
 // Closed first: the step ends what it has begun, and nothing is to wait for its turn then.
 using _ = flow;
 
-await untilShutdown({ graceMs: config.graceMs, log: parts.log });
+await parts.shutdown.untilBegun();

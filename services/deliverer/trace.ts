@@ -2,7 +2,13 @@ import type { Answer } from '@waybell/line/outcomes';
 import type { Connection } from './connection.ts';
 
 /** What is noted of a request while it is under way; times by the clock of the deliverer. */
-export type Trace = { readonly startedAt: number; firstByteAt?: number; connection?: Connection };
+export type Trace = {
+  readonly startedAt: number;
+  /** The request went to a connection. */
+  isUnderWay?: boolean;
+  firstByteAt?: number;
+  connection?: Connection;
+};
 
 type Traced = Pick<Answer, 'durationMs' | 'ip' | 'dnsMs' | 'connectMs' | 'tlsMs' | 'firstByteMs'>;
 

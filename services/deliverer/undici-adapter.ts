@@ -107,6 +107,7 @@ class Exchange implements Attendant {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
+    this.#trace.isUnderWay = true;
     // The limit passed while the connection was still being made.
     if (this.#isOver) controller.abort(new TimeLimitPassed('CONNECT_TIMEOUT'));
   }

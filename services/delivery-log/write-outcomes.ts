@@ -1,4 +1,12 @@
-import { copyAll, isConflict, sqlStateOf, whenAvailable, type Copy, type Postgres } from '@waybell/runtime/postgres';
+import {
+  copyAll,
+  isConflict,
+  isTooSlow,
+  sqlStateOf,
+  whenAvailable,
+  type Copy,
+  type Postgres,
+} from '@waybell/runtime/postgres';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import type { Outcome } from '@waybell/line/outcomes';
 import { copiesOf } from './copies.ts';
@@ -8,6 +16,7 @@ import type { LogMetrics } from './log-metrics.ts';
 import { rowsOf, type LogRows } from './log-rows.ts';
 import { incomplete, type LogRecord } from './merging.ts';
 import { dayOf, type Partitions } from './partitions.ts';
+import { WriteWhatFits, type Written } from './write-what-fits.ts';
 
 /** A record that Postgres does not take, and what it says. */
 export type Refused = { outcome: Outcome; reason: string };
@@ -21,6 +30,8 @@ export type WriteOutcomes = (outcomes: readonly Outcome[], how?: { isRepeat: boo
 export type WriteOptions = {
   partitions: Pick<Partitions, 'ensure' | 'lookAgain' | 'oldest'>;
   figures: Pick<LogMetrics, 'written' | 'outdated'>;
+  /** Of a statement. */
+  timeoutMs: number;
   /** How long after others few batches are written: what comes meanwhile goes with them. */
   gatherMs?: number;
 };
@@ -37,13 +48,10 @@ const NO_PARTITION = '23514';
 // would say of any record: then none is at fault, and all of them wait.
 const RECORD_AT_FAULT = /^(22|23|54)...$/;
 
-/**
- * Writes together what comes within a moment. A record that spoils that is found by halving what was refused, until it
- * stands alone; the others are written on the way.
- */
+/** Writes together what comes within a moment. */
 export function writeOutcomesTo(
   postgres: Postgres,
-  { partitions, figures, gatherMs = GATHER_MS }: WriteOptions,
+  { partitions, figures, timeoutMs, gatherMs = GATHER_MS }: WriteOptions,
 ): WriteOutcomes {
   async function insert(records: readonly LogRecord[]): Promise<void> {
     const kept = records.filter(({ outcome }) => !(dayOf(outcome.at) < partitions.oldest()));
@@ -79,25 +87,19 @@ export function writeOutcomesTo(
     }
   }
 
-  /** Why it could not be done, if so. */
-  async function tryToInsert(records: readonly LogRecord[]): Promise<string | undefined> {
+  async function tryToInsert(records: readonly LogRecord[]): Promise<Written> {
     try {
       await insert(records);
-      return undefined;
+      return { kind: 'written' };
     } catch (error) {
+      if (error instanceof Unavailable && isTooSlow(error.cause)) return { kind: 'slow', error };
       if (error instanceof Unavailable || !(error instanceof Error)) throw error;
-      return error.message;
+      return { kind: 'refused', reason: error.message };
     }
   }
 
-  /** Of each, why it could not be written, if so. */
-  async function reasonsOf(records: readonly LogRecord[]): Promise<(string | undefined)[]> {
-    const reason = await tryToInsert(records);
-    if (reason === undefined || records.length === 1) return records.map(() => reason);
-    const middle = Math.ceil(records.length / 2);
-    return [...(await reasonsOf(records.slice(0, middle))), ...(await reasonsOf(records.slice(middle)))];
-  }
-
+  const fitting = new WriteWhatFits(tryToInsert, { timeoutMs });
+  const reasonsOf = (records: readonly LogRecord[]) => fitting.reasonsOf(records);
   const writeRecords = inLots(reasonsOf, { largest: LARGEST, gatherMs, atOnce: AT_ONCE, stay: incomplete });
 
   return async (outcomes, { isRepeat } = { isRepeat: false }) => {

@@ -1,4 +1,5 @@
 import { MOST_MEMBERS } from '@waybell/line/bundle';
+import { keptSettings, readKept } from '@waybell/line/kept/kept-settings';
 import { bool, bytes, checked, count, duration, readEnvironment } from '@waybell/runtime/environment';
 import { brokerConfig, postgresConfig, processConfig, redisConfig } from '@waybell/runtime/process-config';
 import {
@@ -32,6 +33,7 @@ export const routerSettings = {
     desc: 'deliveries waiting in all delivery queues at which the router pauses; it goes on at half of it',
   }),
   REMEMBER_EVENTS: duration({ default: 86_400_000, desc: 'how long an event is recognised that was routed before' }),
+  ...keptSettings,
   PASS_TRACEPARENT: bool({ default: false, desc: "send receivers the event's traceparent header" }),
 };
 
@@ -46,6 +48,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     ...redisConfig(settings),
     heldLimit: { messages: settings.ROUTE_HELD, bytes: settings.ROUTE_HELD_BYTES },
     bundleMembers: settings.BUNDLE_MEMBERS,
+    kept: readKept(settings),
     pauseDepth: settings.ROUTE_PAUSE_DEPTH,
     eventLimits: { maxBytes: settings.EVENT_MAX_SIZE, maxDepth: settings.EVENT_MAX_DEPTH },
     rememberMs: settings.REMEMBER_EVENTS,

@@ -8,7 +8,15 @@ const LIMIT = 100;
 const log = createLog({ service: 'test', level: 'error' });
 /** A router that routes whenever it may, beside queues of some depth. */
 function aRouter() {
-  const router = { depth: 0, asked: 0, isPaused: false, isIdle: false, count: 0, answers: Promise.resolve() };
+  const router = {
+    depth: 0,
+    isExact: true,
+    asked: 0,
+    isPaused: false,
+    isIdle: false,
+    count: 0,
+    answers: Promise.resolve(),
+  };
   const clock = new TurnedClock();
   pauseWhenDeep({
     routing: {
@@ -19,7 +27,7 @@ function aRouter() {
     depth: async () => {
       router.asked += 1;
       await router.answers;
-      return router.depth;
+      return { messages: router.depth, isExact: router.isExact };
     },
     limit: LIMIT,
     log,
@@ -40,6 +48,23 @@ describe('pauseWhenDeep', () => {
     }
     expect(seen).toEqual([false, true, true, false]);
     expect(router.asked).toBe(4);
+  });
+
+  test('neither goes on nor pauses for a depth that is not known, and pauses where what is known of it is too deep', async () => {
+    const { router, clock } = aRouter();
+    const seen = [];
+    for (const [depth, isExact] of [
+      [0, false],
+      [LIMIT + 1, false],
+      [0, false],
+      [LIMIT / 2, true],
+      [LIMIT, false],
+    ] as const) {
+      Object.assign(router, { depth, isExact });
+      await clock.runFor(1_000);
+      seen.push(router.isPaused);
+    }
+    expect(seen).toEqual([false, true, true, false, false]);
   });
 
   test('asks no more while a broker that hangs has not answered', async () => {

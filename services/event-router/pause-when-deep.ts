@@ -1,3 +1,4 @@
+import type { Depth } from '@waybell/line/broker/depth';
 import type { RunningStep } from '@waybell/line/run-step';
 import type { Clock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
@@ -7,7 +8,7 @@ import { repeatedly } from '@waybell/runtime/repeatedly';
 export type PauseOptions = {
   routing: Pick<RunningStep, 'taken' | 'pause' | 'resume'>;
   /** Deliveries that wait in their queues, together, about. Rejects while nobody can say. */
-  depth: () => Promise<number>;
+  depth: () => Promise<Depth>;
   /** Above this many the router takes no more events; it goes on at half of it, so that it does not flutter. */
   limit: number;
   log: Log;
@@ -21,7 +22,8 @@ const INTERVAL_MS = 1_000;
 /**
  * Pauses the router while the deliverers are far behind. Events then wait in their own queue, which refuses what is
  * beyond its size: upstream hears of it, instead of the broker filling up. Depth is asked for only while events are
- * routed, or wait to be.
+ * routed, or wait to be. While some queue does not say how deep it is, the router does not go on for that, and pauses only
+ * if the others are too deep without it.
  */
 export function pauseWhenDeep({ routing, depth, limit, log, metrics, ...options }: PauseOptions): AsyncDisposable {
   let isPaused = false;
@@ -30,8 +32,10 @@ export function pauseWhenDeep({ routing, depth, limit, log, metrics, ...options 
   const look = async () => {
     if (routing.taken() === takenBefore && !isPaused) return;
     takenBefore = routing.taken();
-    const waiting = await depth();
+    const { messages: waiting, isExact } = await depth();
     const isDeep = waiting > (isPaused ? limit / 2 : limit);
+    // Not all queues have said how deep they are: that what is known is little says nothing.
+    if (!isDeep && !isExact) return;
     if (isDeep === isPaused) return;
     isPaused = isDeep;
     log.warn({ waiting, limit }, isDeep ? 'routing.paused' : 'routing.resumed');

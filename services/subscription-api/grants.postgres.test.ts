@@ -1,6 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from './testing/database.ts';
 
+const KEPT = {
+  'keep_publications()': 'EXECUTE',
+  'count_kept_publications()': 'EXECUTE',
+  'claim_kept_publications()': 'EXECUTE',
+  'put_off_kept_publications()': 'EXECUTE',
+  'remove_kept_publications()': 'EXECUTE',
+};
+
 /** What each role may do in schema waybell, and everybody: what does not stand here, it may not. */
 const GRANTS: Record<string, Record<string, string>> = {
   public: {},
@@ -8,6 +16,7 @@ const GRANTS: Record<string, Record<string, string>> = {
     'schema waybell': 'USAGE',
     subscription_targets: 'SELECT',
     'needed_feature()': 'EXECUTE',
+    ...KEPT,
   },
   waybell_deliverer: {
     'schema waybell': 'USAGE',
@@ -16,6 +25,7 @@ const GRANTS: Record<string, Record<string, string>> = {
     'needed_feature()': 'EXECUTE',
     'endpoint_of()': 'EXECUTE',
     'shard_of()': 'EXECUTE',
+    ...KEPT,
     open_requests: 'DELETE, INSERT, SELECT, UPDATE (due_at)',
     parked: 'DELETE, INSERT, SELECT',
     parked_heads: 'DELETE, INSERT, SELECT, UPDATE (deaths, is_hung, look_at)',
@@ -94,6 +104,9 @@ describe('the roles', () => {
     ['waybell_deliverer', 'select hash from waybell.access_tokens'],
     ['waybell_deliverer', 'select sealed from waybell.signing_secrets'],
     ['waybell_deliverer', 'update waybell.parked set body = null'],
+    ['waybell_deliverer', 'select from waybell.kept_publications'],
+    ['waybell_router', 'delete from waybell.kept_publications'],
+    ['waybell_tracker', 'select waybell.count_kept_publications()'],
     ['waybell_deactivator', 'select from waybell.subscriptions'],
     ['waybell_deactivator', 'delete from waybell.audit_log'],
     ['waybell_tracker', 'update waybell.tracked_vehicles set shipper_guid = vehicle_guid'],
@@ -134,9 +147,14 @@ describe('functions that act as the owner of the tables', () => {
        where pronamespace = 'waybell'::regnamespace and prosecdef order by name`,
     );
     expect(rows.map(({ name }) => name)).toEqual([
+      'claim_kept_publications',
+      'count_kept_publications',
       'follow_account',
       'follow_subscription',
+      'keep_publications',
       'note_change',
+      'put_off_kept_publications',
+      'remove_kept_publications',
       'settle_deliveries',
     ]);
     for (const { settings } of rows) expect(settings).toEqual(['search_path=pg_catalog, pg_temp']);

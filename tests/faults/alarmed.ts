@@ -1,7 +1,7 @@
 import { rabbitmqctl } from '@waybell/stack/rabbitmqctl';
 import type { Stage } from './stage.ts';
 
-const ALARMS = {
+export const ALARMS = {
   memory: { on: ['set_vm_memory_high_watermark', '0.000001'], off: ['set_vm_memory_high_watermark', '0.4'] },
   disk: { on: ['set_disk_free_limit', '1000000GB'], off: ['set_disk_free_limit', '50MB'] },
 } as const;

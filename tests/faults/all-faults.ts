@@ -20,8 +20,17 @@ import { deactivation } from './rows/l15-deactivation.ts';
 import { soak } from './rows/l16-soak.ts';
 import { clocks } from './rows/l17-clocks.ts';
 import { parked } from './rows/l18-parked.ts';
+import { alarmRecords } from './rows/l19-alarm-records.ts';
+import { missingQueue } from './rows/l19-missing-queue.ts';
+import { stalledQueue } from './rows/l19-stalled-queue.ts';
+import { replicas } from './rows/l20-replicas.ts';
+import { stops } from './rows/l19-stops.ts';
 import { linkCut } from './rows/l19-link-cut.ts';
 import { bundles } from './rows/l21-bundles.ts';
+import { overlaps } from './rows/l24-overlaps.ts';
+import { egress } from './rows/l23-egress.ts';
+import { missingKey } from './rows/l25-missing-key.ts';
+import { restored } from './rows/l25-restored.ts';
 
 /** Every fault of the bench, in the order of its table. */
 export const allFaults: readonly Fault[] = [
@@ -44,8 +53,17 @@ export const allFaults: readonly Fault[] = [
   ...soak,
   ...clocks,
   ...parked,
+  ...stalledQueue,
+  ...missingQueue,
+  ...alarmRecords,
+  ...replicas,
+  ...stops,
   ...linkCut,
   ...bundles,
+  ...overlaps,
+  ...egress,
+  ...restored,
+  ...missingKey,
   ...positions,
   ...deliveryLog,
 ];

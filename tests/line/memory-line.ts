@@ -182,10 +182,13 @@ export class MemoryLine {
         findTarget,
         now,
       });
-      runStep(deliverStep({ ...flow.rules, findTarget, callEndpoint, config, clock, now }), {
-        ...tools,
-        ...flow.tools,
-      });
+      runStep(
+        deliverStep({ ...flow.rules, findTarget, onKeyMissing: () => undefined, callEndpoint, config, clock, now }),
+        {
+          ...tools,
+          ...flow.tools,
+        },
+      );
     },
     deactivator: (tools) => {
       const config = this.#configs.deactivator;

@@ -1,4 +1,4 @@
-import { Unroutable } from '@waybell/line/broker/unconfirmed-messages';
+import { Unroutable } from '@waybell/line/broker/publish-errors';
 import { isBundle } from '@waybell/line/bundle';
 import {
   attemptOf,
@@ -123,13 +123,12 @@ function failures(place: Place, asked: Asked): Fault[] {
   }
 }
 
-/** It waits in a queue instead, where there is one for it; else it is parked again. */
+/** It waits in a queue instead. */
 function parkFailures(place: Place, asked: Asked<'park'>, what: string): Fault[] {
   const { world, name } = place;
   const { sending, parked } = asked;
-  const { otherwise } = parked;
-  const inQueue = otherwise === undefined ? {} : storing(world, otherwise);
-  const came = { kind: otherwise === undefined ? 'unconfirmed' : 'confirmed', sending } as const;
+  const inQueue = storing(world, parked.otherwise);
+  const came = { kind: 'confirmed', sending } as const;
   const refusal = { kind: 'refused', sending, error: 'no such subscription' } as const;
   return [
     fault('postgres away', `${name} cannot park ${what}`, () => answered(place, asked, [came], inQueue)),

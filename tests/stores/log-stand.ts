@@ -10,6 +10,9 @@ import { createTestDatabase, silentLog, type TestDatabase } from '@waybell/subsc
 export const START = Date.parse('2026-11-20T09:30:00Z');
 export { DAY_MS };
 
+/** Whatever tests make it wait for, its limit is not what most of them are about. */
+const PATIENT_MS = 60_000;
+
 /** The log's parts on a Postgres, without a broker and with a clock of its own. */
 export class LogStand implements AsyncDisposable {
   now = START;
@@ -20,17 +23,9 @@ export class LogStand implements AsyncDisposable {
 
   private constructor(store: TestDatabase) {
     this.store = store;
-    this.postgres = connectPostgres({
-      url: store.url,
-      role: 'waybell_log',
-      poolSize: 5,
-      // Whatever these tests make it wait for, its limit is not what they are about.
-      timeoutMs: 60_000,
-      log: silentLog,
-    });
+    this.postgres = connectAsLog(store, PATIENT_MS);
     this.partitions = partitionsIn(this.postgres, { days: 30, bodyDays: 7, now: () => this.now });
-    const figures = new LogMetrics(createMetrics('test'));
-    this.write = writeOutcomesTo(this.postgres, { partitions: this.partitions, figures, gatherMs: 0 });
+    this.write = this.#writer(this.postgres, PATIENT_MS);
   }
 
   static async start(): Promise<LogStand> {
@@ -40,6 +35,17 @@ export class LogStand implements AsyncDisposable {
   /** On the database of somebody who disposes of it. */
   static on(store: TestDatabase): LogStand {
     return new LogStand({ ...store, [Symbol.asyncDispose]: async () => undefined });
+  }
+
+  /** Writes as `write` does, but has so long for a statement. */
+  async withTimeout<T>(timeoutMs: number, work: (write: WriteOutcomes) => Promise<T>): Promise<T> {
+    await using postgres = connectAsLog(this.store, timeoutMs);
+    return await work(this.#writer(postgres, timeoutMs));
+  }
+
+  #writer(postgres: Postgres, timeoutMs: number): WriteOutcomes {
+    const figures = new LogMetrics(createMetrics('test'));
+    return writeOutcomesTo(postgres, { partitions: this.partitions, figures, timeoutMs, gatherMs: 0 });
   }
 
   async rows<R extends object>(text: string, values: unknown[] = []): Promise<R[]> {
@@ -80,6 +86,10 @@ export class LogStand implements AsyncDisposable {
     await this.postgres.end();
     await this.store[Symbol.asyncDispose]();
   }
+}
+
+function connectAsLog({ url }: TestDatabase, timeoutMs: number): Postgres {
+  return connectPostgres({ url, role: 'waybell_log', poolSize: 5, timeoutMs, log: silentLog });
 }
 
 type Logged = Pick<Routed, 'at' | 'interface'> &

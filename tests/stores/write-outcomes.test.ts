@@ -157,3 +157,60 @@ describe('writeOutcomes', () => {
     expect(await stand.rows('select from delivery_log.bodies where delivery = $1', [late.delivery])).toEqual([]);
   });
 });
+
+/** Attempts are slow to write: each takes so many milliseconds, and those with this status take as long as it says. */
+async function slowedDown<T>({ eachMs, byStatus = '' }: { eachMs: number; byStatus?: string }, work: () => Promise<T>) {
+  await stand.rows(`
+    create function delivery_log.slow() returns trigger language plpgsql as $$
+    begin ${byStatus} perform pg_sleep(${eachMs / 1_000}); return new; end $$;
+    create trigger slow before insert on delivery_log.attempts for each row execute function delivery_log.slow()`);
+  try {
+    return await work();
+  } finally {
+    await stand.rows('drop trigger slow on delivery_log.attempts; drop function delivery_log.slow()');
+  }
+}
+
+const countOf = async (records: readonly { delivery: string }[]) =>
+  (await stand.rows('select from delivery_log.attempts where delivery = any ($1)', [records.map((r) => r.delivery)]))
+    .length;
+
+describe('writeOutcomes on a Postgres that is slow', () => {
+  const TIMEOUT_MS = 1_000;
+  const HANGING = 599;
+  const hanging = () => aFailed({ answer: { durationMs: 1, status: HANGING } });
+  const hangs = `if new.status = ${HANGING} then perform pg_sleep(${(3 * TIMEOUT_MS) / 1_000}); end if;`;
+
+  test('writes a lot in parts that it has time for, where all of it would take longer than a statement may', async () => {
+    const records = Array.from({ length: 100 }, () => aFailed());
+    await slowedDown({ eachMs: (2 * TIMEOUT_MS) / records.length }, () =>
+      stand.withTimeout(TIMEOUT_MS, async (write) => expect(await write(records)).toEqual([])),
+    );
+    expect(await countOf(records)).toBe(records.length);
+  });
+
+  test('refuses one that always takes too long, and writes all beside it', async () => {
+    const [bad, ...others] = [hanging(), aFailed(), aFailed(), aFailed(), aFailed()];
+    const among = [...others.slice(0, 2), bad, ...others.slice(2)];
+    await slowedDown({ eachMs: 0, byStatus: hangs }, () =>
+      stand.withTimeout(TIMEOUT_MS, async (write) =>
+        expect(await write(among)).toEqual([{ outcome: bad, reason: expect.stringContaining('DATABASE_TIMEOUT') }]),
+      ),
+    );
+    expect(await countOf(others)).toBe(others.length);
+    expect(await countOf([bad])).toBe(0);
+  });
+
+  test('blames no record while nothing at all can be written', async () => {
+    const records = [aFailed(), aFailed(), aFailed()];
+    const other = await stand.store.postgres.connect();
+    await other.query('begin; lock table delivery_log.attempts in access exclusive mode');
+    await stand.withTimeout(TIMEOUT_MS, async (write) => {
+      await expect(write(records)).rejects.toThrow('postgres is unavailable');
+      await other.query('rollback');
+      other.release();
+      expect(await write(records)).toEqual([]);
+    });
+    expect(await countOf(records)).toBe(records.length);
+  });
+});

@@ -11,7 +11,8 @@ const NOTE = 'n'.repeat(EVENTS_LIMIT_BYTES / 64);
 
 /** Undefined while the broker does not say. */
 async function depth(queue: string): Promise<number | undefined> {
-  return (await queueDepths({ url: stack.brokerUrl }, [queue]))?.[0]?.messages;
+  const [state] = (await queueDepths({ url: stack.brokerUrl }, [queue])) ?? [];
+  return state?.isKnown ? state.messages : undefined;
 }
 
 export function backPressure(): void {

@@ -1,25 +1,38 @@
 import { readFileSync } from 'node:fs';
 import { freePort } from '@waybell/stack/free-port';
+import type { RestartPolicy } from '@waybell/stack/restart-backoff';
 import { waitsFor } from '@waybell/stack/service-process';
 import { SupervisedProcess, type ProcessSpec } from '@waybell/stack/supervised-process';
 
-/** Starts one more of that service, with a port of its own for health and these settings; the caller stops it. */
+export type ReplicaOptions = {
+  settings?: Record<string, string>;
+  /** Of the replicas of one service each has another; the service itself is the first. */
+  number?: number;
+  /** Whether it is started again when it ends by itself; not by default. */
+  restart?: RestartPolicy;
+};
+
+/** Starts one more of that service, with ports of its own and these settings; the caller stops it. */
 export async function replicaOf(
   { spec }: SupervisedProcess,
-  settings: Record<string, string> = {},
+  { settings = {}, number = 2, restart = 'never' }: ReplicaOptions = {},
 ): Promise<SupervisedProcess> {
-  const port = await freePort({ taken: new Set() });
+  const taken = new Set<number>();
+  const port = await freePort({ taken });
   const health = `http://127.0.0.1:${port}`;
+  const ports: Record<string, string> = { HEALTH_PORT: String(port) };
+  if (spec.env['PORT'] !== undefined) ports['PORT'] = String(await freePort({ taken }));
   const replica = new SupervisedProcess(
     {
       ...spec,
-      name: `${spec.name}-2`,
-      env: { ...spec.env, ...settings, HEALTH_PORT: String(port) },
-      logFile: spec.logFile.replace(/\.log$/, '-2.log'),
+      name: `${spec.name}-${number}`,
+      env: { ...spec.env, ...settings, ...ports },
+      logFile: spec.logFile.replace(/\.log$/, `-${number}.log`),
+      address: ports['PORT'] === undefined ? health : `http://127.0.0.1:${ports['PORT']}`,
       health,
       waitsFor: () => waitsFor(health),
     },
-    { restart: 'never', onEvent: () => undefined },
+    { restart, onEvent: () => undefined },
   );
   await replica.start();
   return replica;

@@ -15,7 +15,8 @@ const why = {
 
 const parkReason = {
   enum: PARK_REASONS,
-  description: '`full`: its endpoint answered, and took no more at once. `hung`: it did not answer.',
+  description:
+    "`full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `egress`: Waybell's own network had no way out.",
 };
 
 const attempt = {

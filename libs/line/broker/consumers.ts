@@ -33,7 +33,15 @@ export type Consumers = AsyncDisposable & {
 /** What others have held for `oldMs` is not waited for: it does not kill. `hasNew`: something else is newer, and in hand. */
 export type Among = { oldMs: number; hasNew: (withinMs: number) => boolean };
 
-export type ConsumersOptions = ServerAddress & { name: string; heartbeatSeconds: number; log: Log; clock: Clock };
+export type ConsumersOptions = ServerAddress & {
+  name: string;
+  heartbeatSeconds: number;
+  log: Log;
+  clock: Clock;
+  /** For what else goes by this connection, which no alarm blocks, as nothing is published by it. */
+  onConnected?: (connection: ChannelModel) => void;
+  onDisconnected?: () => void;
+};
 
 const CLOSE_LIMIT_MS = 2_000;
 const ALONE = 'another consumer is alone';
@@ -44,21 +52,23 @@ const LOOK_MS = 20;
  * late) closes its channel and no other.
  */
 export async function openConsumers(options: ConsumersOptions): Promise<Consumers> {
-  const { clock, log } = options;
+  const { clock, log, onConnected, onDisconnected } = options;
   const all: QueueConsumer[] = [];
   const groups = new Map<Consumer, QueueGroup>();
   let last: Promise<unknown> = Promise.resolve();
   let connection: ChannelModel | undefined;
-  const link = await openLink({
+  const link = openLink({
     ...options,
     name: `${options.name} consume`,
     onOpen: async (opened) => {
       connection = opened;
       for (const queue of all) queue.connected(opened);
+      onConnected?.(opened);
     },
     onDown: () => {
       connection = undefined;
       for (const queue of all) queue.disconnected();
+      onDisconnected?.();
     },
   });
   return {

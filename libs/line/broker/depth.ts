@@ -7,7 +7,7 @@ export type Depth = { messages: number; isExact: boolean };
 /** What a queue has ready and who takes from it, unless that is not known. */
 export type QueueState = { messages: number; consumers: number; isKnown: boolean };
 
-type NamedState = QueueState & { name: string };
+export type NamedState = QueueState & { name: string };
 
 /** Of a quorum queue whose leader has not told it by then, RabbitMQ says that it has no messages and no consumers. */
 const GUESSED_AFTER_MS = 250;

@@ -213,6 +213,13 @@ describe('what is not confirmed', () => {
   });
 });
 
+test('what comes once the step is to end is given back, whole and unhandled', () => {
+  const step = new ToldStep();
+  step.hear({ kind: 'closing' });
+  expect(step.came(1, ['one', 'two'])).toEqual(['give back 1']);
+  expect(step.state.members.size).toBe(0);
+});
+
 describe('what the broker does not take is kept, and its message goes', () => {
   test('while it blocks: what waits for its confirm, and all that follows', () => {
     const step = new ToldStep();

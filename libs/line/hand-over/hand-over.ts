@@ -69,7 +69,9 @@ function hear<M>(turn: Turn<M>, input: Input): void {
 }
 
 function came<M>(turn: Turn<M>, { source: id, door, messages }: Input & { kind: 'came' }): void {
-  const { state } = turn;
+  const { state, effects } = turn;
+  // The broker had sent it before it heard that nothing more is wanted.
+  if (state.isClosing) return void effects.push({ kind: 'give back', source: id, afterMs: 0 });
   const source = newSource(state, id, messages.length);
   for (const message of messages) meet(turn, addMember(turn, id, door, message), source);
 }

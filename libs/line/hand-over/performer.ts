@@ -2,7 +2,7 @@ import type { Clock, Timer } from '@waybell/runtime/clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import type { Broker } from '../broker/connect-broker.ts';
 import type { Consuming } from '../broker/queue-consumer.ts';
-import { Stalled, Unconfirmed } from '../broker/unconfirmed-messages.ts';
+import { Stalled, Unconfirmed } from '../broker/publish-errors.ts';
 import type { Handler, Message, Parked, Publication, Source } from '../messages.ts';
 import type { Deaths } from '../deaths.ts';
 import type { Once } from '../once.ts';
@@ -67,6 +67,7 @@ export class Performer<M> {
   readonly #askingOnce: AskingOnce;
   readonly #slow: SlowBundles;
   readonly #watchers = new Set<() => void>();
+  #isCut = false;
   #flushTimer: Timer | undefined;
   taken = 0;
 
@@ -112,6 +113,29 @@ export class Performer<M> {
     this.#tellWatchers();
   }
 
+  /** What was taken, and is not acknowledged, given back or let go of. */
+  get inHand(): number {
+    return this.#inHand.size + this.#blame.judging;
+  }
+
+  /** To be asked for once it closes: what is at work is given back, and what comes of that is of no consequence. */
+  cut(): number {
+    const atWork = [...this.#state.members.values()].filter(({ isRunning }) => isRunning);
+    for (const { id } of atWork) this.hear({ kind: 'lacked', member: id });
+    this.#isCut = true;
+    return atWork.length;
+  }
+
+  /** Gives back what is still in hand, whatever has become of it. */
+  giveBackAll(): number {
+    const left = [...this.#inHand.keys()];
+    for (const source of left) {
+      this.#giveBack(source);
+      this.hear({ kind: 'cut', source });
+    }
+    return left.length;
+  }
+
   /** Whether something came within so many milliseconds, other than from the quarantine, and is still in hand. */
   hasNew(withinMs: number): boolean {
     const since = this.#tools.clock.now() - withinMs;
@@ -125,7 +149,7 @@ export class Performer<M> {
 
   /** Resolves when nothing is in hand. */
   untilEmpty(): Promise<void> {
-    return this.#until(() => this.#inHand.size + this.#blame.judging === 0);
+    return this.#until(() => this.inHand === 0);
   }
 
   #came(source: Source, door: Door): void {
@@ -187,24 +211,28 @@ export class Performer<M> {
   }
 
   #waitForBroker(): void {
-    const { broker, onUnavailable } = this.#tools;
-    onUnavailable(new Unavailable('rabbitmq', () => broker.untilWritable()));
+    // Not until it can be written to: a broker that blocks would be waited for by the step that is to drain it.
+    this.#tools.onUnavailable(new Unavailable('rabbitmq', () => this.#until(() => this.mayBegin)));
   }
 
   #run({ member, message }: Do<'run', M>): void {
     const failed = (error: unknown) => this.#failed(member, error);
     try {
       // Not awaited: that would cost a promise more for each message.
-      this.#handle(message).then((caused) => this.hear({ kind: 'returned', member, caused }), failed);
+      this.#handle(message).then((caused) => this.#worked({ kind: 'returned', member, caused }), failed);
     } catch (error) {
       failed(error);
     }
   }
 
   #failed(member: number, error: unknown): void {
-    if (!(error instanceof Unavailable)) return this.hear({ kind: 'threw', member, error });
+    if (!(error instanceof Unavailable)) return this.#worked({ kind: 'threw', member, error });
     this.#tools.onUnavailable(error);
-    this.hear({ kind: 'lacked', member });
+    this.#worked({ kind: 'lacked', member });
+  }
+
+  #worked(input: Input): void {
+    if (!this.#isCut) this.hear(input);
   }
 
   #settled(sending: number, error: unknown): void {

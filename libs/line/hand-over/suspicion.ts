@@ -1,4 +1,4 @@
-import { Unroutable } from '../broker/unconfirmed-messages.ts';
+import { TooLarge, Unroutable } from '../broker/publish-errors.ts';
 import { reject, type Rejection } from '../messages.ts';
 
 /** Where a message was taken: from its own queue, from the suspects lane, or from the quarantine, where it is alone. */
@@ -50,17 +50,19 @@ export function verdictOf(door: Door, deaths: number, bundleSize: number): Verdi
   }
 }
 
-/** How often its handler has now failed as a suspect, `failures` times before; undefined: too often. */
-export function failuresAfter(door: Door, failures: number): number | undefined {
+/** How often it has now failed as a suspect, `failures` times before; undefined: too often, or once for ever. */
+export function failuresAfter(door: Door, failures: number, error: unknown): number | undefined {
+  if (error instanceof TooLarge) return undefined;
   if (door === 'queue') return 0;
   return failures + 1 < FAILURES ? failures + 1 : undefined;
 }
 
 /**
- * What a message is rejected for that fails again and again, by its last error. `unbound`: the topology lacks a binding,
- * and the message is good once that is there. `handler_failed`: a bug, or a message that it takes one for.
+ * What a message is rejected for that fails again and again, or for good, by its last error. `unbound`: the topology lacks a binding,
+ * and the message is good once that is there. `too_large_for_broker`: so is a limit of the broker's. `handler_failed`: a bug, or a message that it takes one for.
  */
 export function judge(error: unknown): Rejection {
   if (error instanceof Unroutable) return reject('unbound', error.message);
+  if (error instanceof TooLarge) return reject('too_large_for_broker', error.message);
   return reject('handler_failed', String(error));
 }

@@ -1,10 +1,11 @@
-import type { ConfirmChannel, ConsumeMessage } from 'amqplib';
+import type { ConsumeMessage } from 'amqplib';
 import { settled, type TurnedClock } from '@waybell/runtime/turned-clock';
 import { publishOptions, readMessage } from '../broker/amqp-message.ts';
 import type { Broker } from '../broker/connect-broker.ts';
+import type { BrokerState } from '../broker/link.ts';
 import { openBundle } from '../bundle.ts';
 import type { Consuming } from '../broker/queue-consumer.ts';
-import { UnconfirmedMessages } from '../broker/unconfirmed-messages.ts';
+import { Unconfirmed, Unroutable, type OnSettled } from '../broker/publish-errors.ts';
 import { newSourceId, type Message, type Publication, type Source } from '../messages.ts';
 import type { Kept, MemoryBroker } from './memory-broker.ts';
 
@@ -34,21 +35,22 @@ type Taking = Consuming & {
 
 /** Nothing happens to it. */
 const SPARED: Fate = { diesAt: () => false, refuses: () => undefined };
-const UNLIMITED = { messages: Infinity, bytes: Infinity };
 const never = () => new Promise<never>(() => undefined);
 
 /** A process's connection. When the process dies, what it holds is back in its queues, and it does nothing more. */
 export class MemoryLink {
   readonly #broker: MemoryBroker;
   readonly #fate: Fate;
-  readonly #unconfirmed: UnconfirmedMessages;
   readonly #takings: Taking[] = [];
+  readonly #listeners: ((state: BrokerState) => void)[] = [];
+  /** Sent while the broker takes nothing. */
+  #waiting: { publication: Publication; onSettled: OnSettled }[] = [];
+  #state: BrokerState = 'writable';
   #isDead = false;
 
   constructor(broker: MemoryBroker, fate = SPARED) {
     this.#broker = broker;
     this.#fate = fate;
-    this.#unconfirmed = new UnconfirmedMessages({ clock: broker.clock, limits: UNLIMITED });
   }
 
   get isDead(): boolean {
@@ -76,15 +78,27 @@ export class MemoryLink {
     return false;
   }
 
+  /** What its publisher knows of the broker from now on. */
+  becomes(state: BrokerState): void {
+    this.#state = state;
+    for (const listener of this.#listeners) listener(state);
+    const waiting = state === 'blocked' ? [] : this.#waiting.splice(0);
+    for (const { publication, onSettled } of waiting) this.asBroker.send(publication, onSettled);
+  }
+
   readonly asBroker: Broker = {
     publish: (publication) =>
       new Promise((resolve, reject) => {
         this.asBroker.send(publication, (error) => (error === undefined ? resolve() : reject(error)));
       }),
     send: (publication, onSettled) => {
+      if (this.#state === 'away') return onSettled(new Unconfirmed('the broker is away'));
+      if (this.#state === 'blocked') return void this.#waiting.push({ publication, onSettled });
       if (!this.survives({ what: 'publish', publication })) return;
-      this.#unconfirmed.open(this.#channelFor(publication));
-      this.#unconfirmed.send(publication, onSettled);
+      const refusal = this.#fate.refuses(publication);
+      if (refusal === 'refused') return onSettled(new Unconfirmed('message nacked'));
+      const isThere = refusal !== 'returned' && this.#broker.publish(publication);
+      onSettled(isThere ? undefined : new Unroutable(publication));
     },
     consume: (queues, { messages }, consuming) => {
       const pauses = new Set<string>();
@@ -111,28 +125,14 @@ export class MemoryLink {
       if (!isTaken) await this.#broker.untilFilled(queue);
       return this.#isDead ? never() : { messages: this.#broker.kept(queue).length, isExact: true };
     },
-    state: () => 'writable',
-    onState: () => undefined,
-    untilWritable: async () => undefined,
+    state: () => this.#state,
+    onState: (listener) => void this.#listeners.push(listener),
     stalled: () => [],
-    publishing: () => ({ unconfirmed: 0, isBlocked: false }),
+    largest: () => Infinity,
+    publishing: () => ({ unconfirmed: 0, isBlocked: false, stalled: [] }),
     waitingFor: () => [],
     [Symbol.asyncDispose]: async () => undefined,
   };
-
-  /** As much of a channel as publishing takes: a return comes before its confirm. */
-  #channelFor(publication: Publication): ConfirmChannel {
-    const publish: ConfirmChannel['publish'] = (_exchange, _routingKey, _body, options, confirm) => {
-      const refusal = this.#fate.refuses(publication);
-      if (refusal === undefined ? !this.#broker.publish(publication) : refusal === 'returned') {
-        this.#unconfirmed.returned({ ...publication, messageId: options?.messageId });
-      }
-      confirm?.(refusal === 'refused' ? new Error('refused') : null, {});
-      return true;
-    };
-    // Nothing else of it is used.
-    return { publish } as ConfirmChannel;
-  }
 
   #handOver({ queue, held: inHand, onTaken }: Taking): void {
     const kept = this.#broker.kept(queue).shift();

@@ -1,4 +1,4 @@
-import { Unroutable } from '../broker/unconfirmed-messages.ts';
+import { Unroutable } from '../broker/publish-errors.ts';
 import { step } from '../hand-over/hand-over.ts';
 import { emptyState, type Effect, type Input, type Rules } from '../hand-over/state.ts';
 import type { Door } from '../hand-over/suspicion.ts';

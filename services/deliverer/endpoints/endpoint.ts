@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import type { ParkReason } from '@waybell/line/messages';
 
 /** How a request went: answered at once, answered but slowly, or with nothing but waiting to show for it. */
 export type Ending = 'quick' | 'slow' | 'hung';
@@ -27,18 +26,26 @@ export type PatientWish = 'fresh' | 'parked' | 'by hand';
 /** Leave to make one request, to be ended once; or why there is none now. */
 export type Entry =
   | { kind: 'granted'; end: (ending: Ending | 'unused') => void }
-  | { kind: 'full'; why: Exclude<ParkReason, 'blocked'> };
+  | { kind: 'full'; why: 'full' | 'hung' };
 
 /** How many parked deliveries of an endpoint are wanted now, beside those in hand; and when to ask again, in milliseconds of the clock, if not before. */
 export type Room = { rows: number; askAt?: number };
 
 /** The same as `waybell.endpoint_of(account, url)` in Postgres: the first 16 bytes of a SHA-256. */
 export function endpointKey({ account, callbackUrl }: { account: string; callbackUrl: string }): EndpointKey {
-  // By hand: parsing a URL for each attempt would cost more than everything else that is done with it here.
-  const query = callbackUrl.indexOf('?');
-  const called = query === -1 ? callbackUrl : callbackUrl.slice(0, query);
-  const pathAt = called.indexOf('/', called.indexOf('//') + 2);
-  const host = pathAt === -1 ? called : called.slice(0, pathAt);
+  const called = withoutQuery(callbackUrl);
   const endpoint = hash('sha256', `${account} ${called}`, 'hex').slice(0, 32);
-  return { account, endpoint, host };
+  return { account, endpoint, host: hostOf(called) };
+}
+
+/** Scheme, host and port. By hand: parsing a URL for each attempt would cost more than everything else that is done with it here. */
+export function hostOf(callbackUrl: string): string {
+  const called = withoutQuery(callbackUrl);
+  const pathAt = called.indexOf('/', called.indexOf('//') + 2);
+  return pathAt === -1 ? called : called.slice(0, pathAt);
+}
+
+function withoutQuery(url: string): string {
+  const query = url.indexOf('?');
+  return query === -1 ? url : url.slice(0, query);
 }

@@ -56,9 +56,12 @@ export function watchParking(flow: Pick<Flow, 'figures' | 'timesParked'>, metric
     );
   const parked = () =>
     Object.entries(flow.timesParked).map(([why, times]): [Record<string, string>, number] => [{ why }, times]);
-  counter('waybell_parked_total', 'Deliveries parked: their endpoint had no room (full), or hangs (hung)', parked, [
-    'why',
-  ]);
+  counter(
+    'waybell_parked_total',
+    'Deliveries parked: their endpoint had no room (full), hangs (hung), or our own network has no way out (egress)',
+    parked,
+    ['why'],
+  );
   counter('waybell_unparked_total', 'Parked deliveries taken, to be attempted or ended', () => [
     [{}, flow.figures().taken],
   ]);

@@ -93,13 +93,16 @@ class Simulation {
       rememberMs: Infinity,
     };
     const callEndpoint = (call: Call) => this.#call(call);
-    runStep(deliverStep({ ...this.#flow.rules, findTarget, callEndpoint, config, clock, now }), {
-      broker,
-      log,
-      metrics,
-      clock,
-      ...this.#flow.tools,
-    });
+    runStep(
+      deliverStep({ ...this.#flow.rules, findTarget, onKeyMissing: () => undefined, callEndpoint, config, clock, now }),
+      {
+        broker,
+        log,
+        metrics,
+        clock,
+        ...this.#flow.tools,
+      },
+    );
     const forgetting = { onTaken: (source: Source) => source.acknowledge(), onCut: () => undefined };
     broker.consume([deactivatorQueue, logQueue], { messages: 1, bytes: BYTES }, forgetting);
   }

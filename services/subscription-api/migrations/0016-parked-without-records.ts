@@ -8,12 +8,12 @@ export class ParkedWithoutRecords implements MigrationInterface {
     await database.query(`
       update waybell.parked set why = 'full' where why = 'blocked';
       alter table waybell.parked drop constraint parked_why_check, drop column owed,
-        add constraint parked_why_check check (why in ('full', 'hung'))`);
+        add constraint parked_why_check check (why in ('full', 'hung', 'egress')) not valid`);
   }
 
   async down(database: QueryRunner): Promise<void> {
     await database.query(`
       alter table waybell.parked drop constraint parked_why_check, add column owed text,
-        add constraint parked_why_check check (why in ('full', 'hung', 'blocked'))`);
+        add constraint parked_why_check check (why in ('full', 'hung', 'blocked', 'egress')) not valid`);
   }
 }

@@ -11,6 +11,8 @@ import { Sendings } from './0010-sendings.ts';
 import { RejectionsApart } from './0011-rejections-apart.ts';
 import { Parked } from './0012-parked.ts';
 import { OpenRequests } from './0013-open-requests.ts';
+import { KeptPublications } from './0014-kept-publications.ts';
+import { ParkedEgress } from './0015-parked-egress.ts';
 import { ParkedWithoutRecords } from './0016-parked-without-records.ts';
 
 /** Every migration, oldest first. One that was released is never changed; the next one changes the tables. */
@@ -28,5 +30,7 @@ export const migrations = [
   RejectionsApart,
   Parked,
   OpenRequests,
+  KeptPublications,
+  ParkedEgress,
   ParkedWithoutRecords,
 ];

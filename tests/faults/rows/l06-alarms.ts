@@ -6,7 +6,7 @@ import { Load } from '../../testing/load.ts';
 import { subscribed } from '../../testing/subscribers.ts';
 import { until } from '@waybell/runtime/testing/until';
 import { alarmed } from '../alarmed.ts';
-import { bundledBy } from '../crowd.ts';
+import { untilRouted } from '../backlog.ts';
 import type { Fault } from '../fault.ts';
 import { HELD } from '../fault-settings.ts';
 import type { Stage } from '../stage.ts';
@@ -28,7 +28,7 @@ const faults: Record<string, Inject> = {
     const { stack, receiver, scale } = stage;
     await stack.stack.service('deliverer').stop();
     // Routed as well: during the alarm the router adds nothing.
-    await untilRouted(BACKLOG[scale], stage);
+    await untilRouted(stage, BACKLOG[scale]);
     await alarmed(stage, 'memory', async () => {
       const received = () => receiver.received.length;
       const seen = received();
@@ -54,7 +54,7 @@ async function drainOfFailures(stage: Stage, ledger: Ledger): Promise<void> {
   ]);
   await stack.stack.service('deliverer').stop();
   using load = new Load({ ledger, parties, eventsPerSecond: FAILING_PER_SECOND[scale] });
-  await untilRouted(BACKLOG[scale] + 4 * HELD, stage);
+  await untilRouted(stage, BACKLOG[scale] + 4 * HELD);
   await load.stop();
   await alarmed(stage, 'memory', async () => {
     await stack.stack.service('deliverer').start();
@@ -67,23 +67,11 @@ async function drainOfFailures(stage: Stage, ledger: Ledger): Promise<void> {
   });
 }
 
-/** From now on so many deliveries more, in however many messages. */
-async function untilRouted(backlog: number, { stack }: Stage): Promise<void> {
-  const router = stack.stack.service('event-router');
-  const { deliveries: before } = await bundledBy(router);
-  let routed = 0;
-  await until(
-    'there is a backlog',
-    async () => (routed = (await bundledBy(router)).deliveries - before) >= backlog,
-    () => routed,
-  );
-}
-
 /** How many messages wait; undefined while the broker does not say. */
 async function toDeliver({ stack }: Stage): Promise<number | undefined> {
   const queues = stack.stack.queues.filter((name) => name.startsWith(deliveryQueue('')));
   const depths = await queueDepths({ url: stack.brokerUrl }, queues);
-  return depths?.reduce((sum, { messages }) => sum + messages, 0);
+  return depths?.every(({ isKnown }) => isKnown) ? depths.reduce((sum, { messages }) => sum + messages, 0) : undefined;
 }
 
 /** While the broker takes nothing from publishers, what needs no publishing goes on. */

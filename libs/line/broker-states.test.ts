@@ -1,0 +1,85 @@
+import { describe, expect, test } from '@jest/globals';
+import { createLog } from '@waybell/runtime/log';
+import { createMetrics } from '@waybell/runtime/metrics';
+import { settled, TurnedClock } from '@waybell/runtime/turned-clock';
+import type { BrokerState } from './broker/link.ts';
+import { runStep, type Step } from './run-step.ts';
+import { MemoryBroker } from './testing/memory-broker.ts';
+import { goOn, MemoryLink } from './testing/memory-link.ts';
+import { smallTopology } from './testing/test-broker.ts';
+import { deactivatorQueue, endsExchange, STEPS } from './topology.ts';
+
+const STATES: readonly BrokerState[] = ['away', 'writable', 'blocked'];
+/** A message comes; less time passes than until a probe; more than is waited with what is in hand. */
+const MOVES = [...STATES, 'message', 60, 11_000] as const;
+type Move = (typeof MOVES)[number];
+
+/** Every order of so many moves. */
+function orders(length: number): Move[][] {
+  if (length === 0) return [[]];
+  return orders(length - 1).flatMap((order) => MOVES.map((move) => [...order, move]));
+}
+
+const log = createLog({ service: 'test', level: 'silent' });
+const metrics = createMetrics('test');
+const [name] = STEPS.deactivator;
+const step = (drainsWhileBlocked: boolean): Step<string> => ({
+  name,
+  queues: [deactivatorQueue],
+  heldLimit: { messages: 10, bytes: 1_000 },
+  drainsWhileBlocked,
+  parse: ({ body }) => body.toString(),
+  handle: async () => [],
+  describe: (body) => ({ body }),
+});
+
+/** What the step waits for, and how many of its messages are left, a good while after these moves. */
+async function after(moves: readonly Move[], drainsWhileBlocked: boolean) {
+  const clock = new TurnedClock();
+  const broker = new MemoryBroker(smallTopology, clock);
+  const link = new MemoryLink(broker);
+  link.becomes('away');
+  const running = runStep(step(drainsWhileBlocked), {
+    broker: link.asBroker,
+    log,
+    metrics,
+    clock,
+  });
+  const pass = async (ms: number) => {
+    const end = clock.now() + ms;
+    await settled();
+    while (await goOn({ clock, links: [link], end }));
+    clock.skipTo(end);
+  };
+  const put = () =>
+    broker.publish({ kind: 'publish', exchange: endsExchange, routingKey: '', body: Buffer.from('{}') });
+  put();
+  await pass(1);
+  for (const move of moves) {
+    if (typeof move === 'number') await pass(move);
+    else if (move === 'message') put();
+    else link.becomes(move);
+  }
+  await pass(60_000);
+  return {
+    state: link.asBroker.state(),
+    waitsFor: running.waitingFor(),
+    left: broker.kept(deactivatorQueue).length + link.held,
+  };
+}
+
+describe('a step that was started while the broker was away', () => {
+  test.each([
+    ['drains while it blocks', true],
+    ['waits while it blocks', false],
+  ])('and %s works in the end, in whatever order the broker came, blocked and went', async (_, drains) => {
+    const stuck = [];
+    for (const order of orders(4)) {
+      const { state, waitsFor, left } = await after(order, drains);
+      const mayWork = state === 'writable' || (state === 'blocked' && drains);
+      if (mayWork ? waitsFor.length > 0 || left > 0 : waitsFor.join() !== 'rabbitmq')
+        stuck.push({ order, waitsFor, left });
+    }
+    expect(stuck.slice(0, 10)).toEqual([]);
+  });
+});

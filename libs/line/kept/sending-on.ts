@@ -1,0 +1,203 @@
+import type { Clock } from '@waybell/runtime/clock';
+import { complainer } from '@waybell/runtime/complainer';
+import type { Log } from '@waybell/runtime/log';
+import { repeatedly } from '@waybell/runtime/repeatedly';
+import { within } from '@waybell/runtime/within';
+import type { Broker } from '../broker/connect-broker.ts';
+import { Unroutable } from '../broker/publish-errors.ts';
+import type { Publication } from '../messages.ts';
+import type { KeptDestination, KeptKey, KeptPublication, KeptStore } from './kept-store.ts';
+import { LONGEST_DELAY_MS, PutOffDestinations } from './put-off-destinations.ts';
+
+export type SendingOnOptions = {
+  store: Pick<KeptStore, 'claim' | 'putOff' | 'remove'>;
+  look: KeptStore['look'];
+  broker: Pick<Broker, 'publish' | 'state' | 'onState'>;
+  log: Pick<Log, 'info' | 'warn'>;
+  clock: Clock;
+};
+
+/** How often is looked for what other processes left, and for how long what is claimed is nobody else's: renewed at each look. */
+const LOOK_MS = 10_000;
+const LEASE_MS = 40_000;
+/** What is claimed at once, of all destinations and of one. */
+const MOST = { publications: 1_024, ofDestination: 128, bytes: 2 ** 22 };
+/** At the end, for what is under way. */
+const CONFIRM_LIMIT_MS = 2_000;
+const CLOSE_LIMIT_MS = 4_000;
+const COMPLAINT = 'publications.postgres-away';
+
+/**
+ * Sends kept publications on while the broker takes them. One group of a destination is under way at a time, so that one
+ * which does not confirm holds up no other. What was confirmed and could not be removed, and what a process was killed over,
+ * is sent again after the lease.
+ */
+export class SendingOn implements AsyncDisposable {
+  readonly #options: SendingOnOptions;
+  readonly #putOff: PutOffDestinations;
+  readonly #complain: (error: unknown) => void;
+  readonly #complaints = new Map<string, (error: unknown) => void>();
+  readonly #looking: AsyncDisposable;
+  readonly #underWay = new Map<string, { rows: readonly KeptPublication[]; done: Promise<void> }>();
+  /** Sent, and not removed yet. */
+  #toRemove: KeptKey[] = [];
+  #isDue = false;
+  #going: Promise<void> | undefined;
+  #isClosing = false;
+  #isClosed = false;
+  total = 0;
+
+  constructor(options: SendingOnOptions) {
+    const { broker, log, clock } = options;
+    this.#options = options;
+    this.#putOff = new PutOffDestinations(clock);
+    this.#complain = complainer(log, COMPLAINT, clock);
+    broker.onState((state) => {
+      if (state !== 'writable') return;
+      this.#putOff.tryAll();
+      this.#goNow();
+    });
+    this.#looking = repeatedly(() => this.#look(), {
+      intervalMs: LOOK_MS,
+      beginsAtOnce: true,
+      complaint: COMPLAINT,
+      log,
+      clock,
+    });
+  }
+
+  /** The broker did not take this a moment ago. While it takes others, its destination is to be asked with care. */
+  kept(publication: Publication): void {
+    if (this.#options.broker.state() === 'writable' && !this.#putOff.isKnown(publication)) this.#waitFor(publication);
+  }
+
+  /** A server that hangs must not hold up the end: what was under way is then sent again when its lease is over. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosing = true;
+    await within({ clock: this.#options.clock, limitMs: CLOSE_LIMIT_MS }, this.#close());
+    this.#isClosed = true;
+  }
+
+  async #close(): Promise<void> {
+    await this.#looking[Symbol.asyncDispose]();
+    const { clock, store, broker } = this.#options;
+    const done = Promise.all([...this.#underWay.values()].map((group) => group.done));
+    if (broker.state() === 'writable') await within({ clock, limitMs: CONFIRM_LIMIT_MS }, done);
+    await this.#removeSent().catch(this.#complain);
+    await store.putOff(this.#rowsUnderWay(), 0).catch(this.#complain);
+  }
+
+  async #look(): Promise<void> {
+    await this.#options.store.putOff(this.#rowsUnderWay(), LEASE_MS);
+    await this.#go();
+  }
+
+  #goNow(): void {
+    this.#go().catch(this.#complain);
+  }
+
+  /** One round at a time; asked for while one is under way, another follows. */
+  #go(): Promise<void> {
+    this.#isDue = true;
+    this.#going ??= this.#goWhileDue().finally(() => (this.#going = undefined));
+    return this.#going;
+  }
+
+  async #goWhileDue(): Promise<void> {
+    while (this.#isDue && !this.#isClosing) {
+      this.#isDue = false;
+      await this.#round();
+    }
+  }
+
+  async #round(): Promise<void> {
+    const { store, broker, look } = this.#options;
+    await this.#removeSent();
+    const found = await look();
+    if (broker.state() !== 'writable' || this.#isClosing) return;
+    const wanted = found.filter((each) => !this.#underWay.has(each.destination) && this.#putOff.mayBeTried(each));
+    const rows = await this.#claim(wanted);
+    if (this.#isClosing) return store.putOff(rows, 0);
+    for (const [destination, group] of Map.groupBy(rows, (row) => row.destination)) {
+      this.#underWay.set(destination, { rows: group, done: this.#send(destination, group) });
+    }
+  }
+
+  async #claim(from: readonly KeptDestination[]): Promise<KeptPublication[]> {
+    const bytes = MOST.bytes - this.#bytesUnderWay();
+    if (from.length === 0 || bytes <= 0) return [];
+    const most = Math.max(1, Math.min(MOST.ofDestination, Math.floor(MOST.publications / from.length)));
+    const wanted = from.map((each) => ({
+      destination: each.destination,
+      most: this.#putOff.isKnown(each) ? 1 : most,
+    }));
+    return this.#options.store.claim(wanted, { bytes, forMs: LEASE_MS });
+  }
+
+  async #send(destination: string, rows: readonly KeptPublication[]): Promise<void> {
+    const { broker } = this.#options;
+    const failed: KeptPublication[] = [];
+    let reason: unknown;
+    const sendOne = async (row: KeptPublication) => {
+      try {
+        await broker.publish(row.publication);
+        this.total += 1;
+        this.#toRemove.push(row);
+      } catch (error) {
+        reason = error;
+        failed.push(row);
+      }
+    };
+    await Promise.all(rows.map(sendOne));
+    if (this.#isClosed) return;
+    await this.#after(rows, failed, reason).catch(this.#complain);
+    this.#underWay.delete(destination);
+    if (failed.length < rows.length) this.#goNow();
+  }
+
+  async #after(rows: readonly KeptPublication[], failed: readonly KeptPublication[], reason: unknown): Promise<void> {
+    const [first] = failed;
+    await this.#removeSent();
+    if (first === undefined) return rows.forEach(({ publication }) => this.#putOff.restore(publication));
+    this.#complainOf(first.publication, reason);
+    const delayMs = failed.length === rows.length ? this.#waitFor(first.publication) : LONGEST_DELAY_MS;
+    // Should it be the message that is at fault, another is asked with before it is its turn again.
+    const isAlone = rows.length === 1 || failed.length < rows.length;
+    await this.#options.store.putOff(failed, isAlone ? 2 * delayMs : 0);
+  }
+
+  #waitFor(publication: Publication): number {
+    const delayMs = this.#putOff.putOff(publication);
+    for (const afterMs of [delayMs, 2 * delayMs])
+      this.#options.clock.after(afterMs, () => this.#isClosing || this.#goNow()).unref();
+    return delayMs;
+  }
+
+  #complainOf({ exchange, routingKey }: Publication, reason: unknown): void {
+    const { log, clock } = this.#options;
+    const name = `${exchange} ${routingKey}`;
+    const complain = this.#complaints.get(name) ?? complainer(log, 'publications.not-sent-on', clock);
+    this.#complaints.set(name, complain);
+    complain(reason instanceof Unroutable ? new Error(`${reason.message}: ./waybell declare makes it`) : reason);
+  }
+
+  /** What cannot be removed now is tried at the next look. */
+  async #removeSent(): Promise<void> {
+    const sent = this.#toRemove;
+    this.#toRemove = [];
+    try {
+      await this.#options.store.remove(sent);
+    } catch (error) {
+      this.#toRemove.push(...sent);
+      throw error;
+    }
+  }
+
+  #rowsUnderWay(): KeptPublication[] {
+    return [...this.#underWay.values()].flatMap(({ rows }) => rows);
+  }
+
+  #bytesUnderWay(): number {
+    return this.#rowsUnderWay().reduce((bytes, { publication }) => bytes + publication.body.length, 0);
+  }
+}

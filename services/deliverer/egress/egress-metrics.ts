@@ -1,0 +1,13 @@
+import { gaugeOnDemand, type Metrics } from '@waybell/runtime/metrics';
+import type { Egress } from './egress.ts';
+
+export function watchEgress(egress: Pick<Egress, 'isSuspected'>, metrics: Metrics): void {
+  gaugeOnDemand(
+    metrics,
+    {
+      name: 'waybell_egress_suspected',
+      help: '1 while most receivers that answered lately cannot be connected to: failures to connect count against nobody',
+    },
+    () => [{ value: egress.isSuspected ? 1 : 0 }],
+  );
+}

@@ -1,0 +1,22 @@
+import { checked, words } from '@waybell/runtime/environment';
+
+export const egressSettings = {
+  EGRESS_PROBE_URLS: checked(
+    words({
+      default: [],
+      desc: 'servers outside, comma-separated, that are connected to (nothing is sent) to find out whether it is our own network when receivers cannot be reached; empty: some receivers that answered lately',
+      example: 'https://a.example.com,https://b.example.net',
+    }),
+    readProbes,
+  ),
+};
+
+/** Their origins. Throws where one is no http or https address. */
+export function readProbes(urls: readonly string[]): string[] {
+  return urls.map((text) => {
+    const url = URL.parse(text);
+    if (url === null || !/^https?:$/.test(url.protocol))
+      throw new Error(`"${text}" is no address to connect to: write it as https://a.example.com`);
+    return url.origin;
+  });
+}

@@ -1,0 +1,151 @@
+import type { Clock } from '@waybell/runtime/clock';
+import type { Log } from '@waybell/runtime/log';
+import type { Reach } from './reach.ts';
+import { Receivers, tallyOf, type Tally } from './receivers.ts';
+
+export type EgressOptions = {
+  reach: Reach;
+  /** Origins that are asked instead of receivers. */
+  probes: readonly string[];
+  /** Origins of receivers that answered within the hour, for a process that has not met any yet. */
+  recentlyWell: () => Promise<readonly string[]>;
+  clock: Clock;
+  log: Log;
+};
+
+/** An attempt that ended without an answer; when it began, by the clock. */
+export type Lost = { origin: string; startedAt: number; wasSent: boolean; isLast: boolean };
+
+/** Fewer receivers, each of another address, say nothing about what they have in common. */
+const FEWEST = 4;
+/** As many are asked, or heard, at most. */
+const MOST = 8;
+/** What was heard longer ago says nothing about now. */
+const FRESH_MS = 2_000;
+const ROUND_MS = 1_000;
+const LONGEST_ROUND_MS = 5_000;
+const RECALL_MS = 60_000;
+
+/**
+ * Finds out whether an attempt failed for its receiver or for our own way out. While most of the receivers that answered
+ * lately answer, it is the receiver. Before a failure may be the last, others are asked; while most of them cannot be
+ * reached, no failure to connect is anybody's. See docs/decisions/0005-callbacks.md.
+ */
+export class Egress implements Disposable {
+  readonly #options: EgressOptions;
+  readonly #receivers = new Receivers();
+  readonly #closing = new AbortController();
+  #suspectedAt: number | undefined;
+  #round: { beganAt: number; isLost: Promise<boolean> } | undefined;
+  #next: Promise<boolean> | undefined;
+  #recalledAt = -Infinity;
+
+  constructor(options: EgressOptions) {
+    this.#options = options;
+  }
+
+  get isSuspected(): boolean {
+    return this.#suspectedAt !== undefined;
+  }
+
+  /** It answered, whatever it said. */
+  answered(origin: string, address: string | undefined): void {
+    this.#receivers.reached(origin, address, this.#now);
+  }
+
+  /** Whether it is no receiver's fault. */
+  async isOurs({ origin, startedAt, wasSent, isLast }: Lost): Promise<boolean> {
+    if (wasSent && !isLast) return false;
+    if (!wasSent) this.#receivers.lost(origin, this.#now);
+    if (this.isSuspected) return true;
+    const freshAt = this.#now - FRESH_MS;
+    const meanwhile = this.#heardSince(Math.max(startedAt, freshAt), origin);
+    if (meanwhile !== undefined && !isLostBy(meanwhile)) return false;
+    return isLast || isLostBy(this.#heardSince(freshAt, origin)) ? this.#roundAfter(startedAt) : false;
+  }
+
+  [Symbol.dispose](): void {
+    this.#closing.abort();
+  }
+
+  get #now(): number {
+    return this.#options.clock.now();
+  }
+
+  /** Of others; undefined where they are too few. */
+  #heardSince(at: number, but: string): Tally | undefined {
+    const tally = this.#receivers.heardSince(at, but, MOST);
+    return tally.reached + tally.lost < FEWEST ? undefined : tally;
+  }
+
+  /** Whether our way out is lost, asked after that; at most once a second, for all who want to know. */
+  #roundAfter(at: number): Promise<boolean> {
+    if (this.#round !== undefined && this.#round.beganAt >= at) return this.#round.isLost;
+    this.#next ??= this.#nextRound();
+    return this.#next;
+  }
+
+  async #nextRound(): Promise<boolean> {
+    const { clock } = this.#options;
+    const last = this.#round;
+    await last?.isLost;
+    if (last !== undefined) await clock.sleep(Math.max(0, last.beganAt + ROUND_MS - this.#now), this.#closing.signal);
+    this.#next = undefined;
+    this.#round = { beganAt: this.#now, isLost: this.#look() };
+    return this.#round.isLost;
+  }
+
+  async #look(): Promise<boolean> {
+    const tally = await this.#ask();
+    if (!isLostBy(tally)) return false;
+    if (this.isSuspected) return true;
+    this.#suspectedAt = this.#now;
+    this.#options.log.warn(tally, 'egress.suspected');
+    void this.#untilBack(this.#suspectedAt);
+    return true;
+  }
+
+  async #untilBack(since: number): Promise<void> {
+    const { clock, log } = this.#options;
+    for (let pauseMs = ROUND_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_ROUND_MS)) {
+      await clock.sleep(pauseMs, this.#closing.signal);
+      if (this.#closing.signal.aborted) return;
+      if (!isLostBy(await this.#ask())) break;
+    }
+    this.#suspectedAt = undefined;
+    log.info({ awayMs: Math.round(this.#now - since) }, 'egress.back');
+  }
+
+  /** Connects to the probes, or to some receivers that were well before. */
+  async #ask(): Promise<Tally | undefined> {
+    const { probes, reach } = this.#options;
+    const origins = probes.length > 0 ? probes : await this.#someReceivers();
+    const heard = new Map<string, boolean>();
+    await Promise.all(
+      origins.map(async (origin) => {
+        const { isReached, address = origin } = await reach(origin);
+        if (isReached && probes.length === 0) this.#receivers.reached(origin, address, this.#now);
+        heard.set(address, isReached || heard.get(address) === true);
+      }),
+    );
+    return probes.length > 0 || heard.size >= FEWEST ? tallyOf(heard) : undefined;
+  }
+
+  async #someReceivers(): Promise<string[]> {
+    const some = () => this.#receivers.some(this.#suspectedAt ?? this.#now, MOST);
+    const known = some();
+    if (known.length >= FEWEST || this.#now - this.#recalledAt < RECALL_MS) return known;
+    this.#recalledAt = this.#now;
+    try {
+      for (const origin of await this.#options.recentlyWell()) this.#receivers.remember(origin, this.#now);
+    } catch {
+      // Postgres is away, too: then nothing is known.
+    }
+    return some();
+  }
+}
+
+/** Undefined: nobody can say. */
+function isLostBy(tally: Tally | undefined): tally is Tally {
+  return tally !== undefined && tally.lost > tally.reached;
+}

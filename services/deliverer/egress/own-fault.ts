@@ -1,0 +1,35 @@
+import { types } from 'node:util';
+import { codeOf, withCauses } from '../failure-reason.ts';
+import type { OwnRoutes } from './own-routes.ts';
+
+/** What only this machine says, about itself: no port, no buffer or memory left, an interface that is down, a rule against it. */
+const OWN = new Set(['ENETDOWN', 'EPERM', 'EACCES', 'ENOBUFS', 'ENOMEM']);
+
+/**
+ * Whether a connection could not be made for something that is amiss with this machine, whatever the receiver does. Of a
+ * host with several addresses each has to have failed so.
+ */
+export async function isOwnFault(thrown: unknown, routes: OwnRoutes): Promise<boolean> {
+  if (thrown instanceof AggregateError) {
+    const areOwn = await Promise.all(thrown.errors.map((each) => isOwnFault(each, routes)));
+    return areOwn.length > 0 && areOwn.every(Boolean);
+  }
+  for (const each of withCauses(thrown)) if (await isOwn(each, routes)) return true;
+  return false;
+}
+
+async function isOwn(error: Error, routes: OwnRoutes): Promise<boolean> {
+  const [code, address] = [codeOf(error), addressOf(error)];
+  if (OWN.has(code)) return true;
+  if (address === undefined) return false;
+  // No port is left for that address; or none was ever there for its family, as where IPv6 is off.
+  if (code === 'EADDRNOTAVAIL') return routes.hadAny(address);
+  // A router far away says the same of a receiver's network.
+  return code === 'ENETUNREACH' && (await routes.isLost(address));
+}
+
+function addressOf(error: Error): string | undefined {
+  return types.isNativeError(error) && 'address' in error && typeof error.address === 'string'
+    ? error.address
+    : undefined;
+}

@@ -1,0 +1,30 @@
+import { describe, expect, test } from '@jest/globals';
+import { createLog } from '@waybell/runtime/log';
+import { TurnedClock } from '@waybell/runtime/turned-clock';
+import { MissingKeys } from './missing-keys.ts';
+
+function someKeys() {
+  const clock = new TurnedClock();
+  return { clock, keys: new MissingKeys({ log: createLog({ service: 'test', level: 'silent' }), clock }) };
+}
+
+describe('missing keys', () => {
+  test('are waited for, each by its name, while deliveries ask for them', () => {
+    const { clock, keys } = someKeys();
+    expect(keys.waitingFor()).toEqual([]);
+    keys.asked('2024');
+    keys.asked('2025');
+    clock.skipTo(clock.now() + 100_000);
+    keys.asked('2024');
+    expect(keys.waitingFor()).toEqual(['key "2024" of SECRET_KEYS', 'key "2025" of SECRET_KEYS']);
+    clock.skipTo(clock.now() + 100_000);
+    expect(keys.waitingFor()).toEqual(['key "2024" of SECRET_KEYS']);
+  });
+
+  test('are waited for no more once none asks', () => {
+    const { clock, keys } = someKeys();
+    keys.asked('2024');
+    clock.skipTo(clock.now() + 120_000);
+    expect(keys.waitingFor()).toEqual([]);
+  });
+});

@@ -1,0 +1,34 @@
+import type { Clock } from '@waybell/runtime/clock';
+import type { Log } from '@waybell/runtime/log';
+import { keyOf } from '@waybell/runtime/secrets';
+import { WAITS_MS } from '@waybell/line/topology';
+
+/** What waits for a key asks for it again within that time; where nothing asks any more, nothing waits. */
+const ASKED_WITHIN_MS = 2 * WAITS_MS.hung;
+
+/** The keys of SECRET_KEYS that deliveries wait for because this process lacks them. */
+export class MissingKeys {
+  readonly #askedAt = new Map<string, number>();
+  readonly #log: Log;
+  readonly #clock: Pick<Clock, 'now'>;
+
+  constructor({ log, clock }: { log: Log; clock: Pick<Clock, 'now'> }) {
+    this.#log = log;
+    this.#clock = clock;
+  }
+
+  /** A delivery has come that needs it. */
+  readonly asked = (keyId: string): void => {
+    if (!this.#isWaitedFor(keyId)) this.#log.error({ key: keyId }, 'key.missing');
+    this.#askedAt.set(keyId, this.#clock.now());
+  };
+
+  /** Empty while nothing waits. */
+  waitingFor(): string[] {
+    return [...this.#askedAt.keys()].filter((keyId) => this.#isWaitedFor(keyId)).map(keyOf);
+  }
+
+  #isWaitedFor(keyId: string): boolean {
+    return this.#clock.now() - (this.#askedAt.get(keyId) ?? -Infinity) < ASKED_WITHIN_MS;
+  }
+}

@@ -1,0 +1,106 @@
+import { systemClock, type Clock } from '@waybell/runtime/clock';
+import { LotSize } from './lot-size.ts';
+
+/** What came of writing records in one go. `slow`: it took longer than a statement may; `error` says that Postgres is away. */
+export type Written = { kind: 'written' } | { kind: 'refused'; reason: string } | { kind: 'slow'; error: Error };
+
+export type WriteWhatFitsOptions = {
+  /** What one lot has time for. */
+  timeoutMs: number;
+  clock?: Clock;
+};
+
+/** A record that alone takes too long so often, while another does not, is to blame itself. */
+const SLOW_TIMES = 3;
+const TOO_SLOW = `takes longer than DATABASE_TIMEOUT, alone, ${SLOW_TIMES} times`;
+
+/**
+ * Writes records in lots of a size that Postgres has time for. A record that spoils its lot, refused or too slow, is found
+ * by halving, until it stands alone; the others are written on the way.
+ */
+export class WriteWhatFits<R> {
+  readonly #write: (records: readonly R[]) => Promise<Written>;
+  readonly #clock: Clock;
+  readonly #size: LotSize;
+  #lotsWritten = 0;
+
+  constructor(write: (records: readonly R[]) => Promise<Written>, options: WriteWhatFitsOptions) {
+    this.#write = write;
+    this.#clock = options.clock ?? systemClock;
+    this.#size = new LotSize(options.timeoutMs);
+  }
+
+  /** Of each, why it could not be written, if so. Throws what says that Postgres is away where not even one record can be written. */
+  reasonsOf(records: readonly R[]): Promise<(string | undefined)[]> {
+    return this.#reasonsOfSome(records, records);
+  }
+
+  async #reasonsOfSome(some: readonly R[], all: readonly R[]): Promise<(string | undefined)[]> {
+    const reasons: (string | undefined)[] = [];
+    while (reasons.length < some.length) {
+      const lot = some.slice(reasons.length, reasons.length + this.#size.most);
+      reasons.push(...(await this.#reasonsOfLot(lot, all)));
+    }
+    return reasons;
+  }
+
+  async #reasonsOfLot(lot: readonly R[], all: readonly R[]): Promise<(string | undefined)[]> {
+    const written = await this.#try(lot);
+    if (written.kind === 'written') return lot.map(() => undefined);
+    if (written.kind === 'slow') return this.#reasonsOfSlow(lot, all);
+    if (lot.length === 1) return [written.reason];
+    const middle = Math.ceil(lot.length / 2);
+    const reasons = await this.#reasonsOfLot(lot.slice(0, middle), all);
+    return [...reasons, ...(await this.#reasonsOfLot(lot.slice(middle), all))];
+  }
+
+  /** Of a lot that was too slow: in smaller ones, unless nothing can be written. */
+  async #reasonsOfSlow([first, ...others]: readonly R[], all: readonly R[]): Promise<(string | undefined)[]> {
+    if (first === undefined) return [];
+    if (others.length === 0) return [await this.#reasonOfSlow(first, all)];
+    this.#size.wasTooSlow(1 + others.length);
+    // A Postgres that stands still is not to be asked for each record: one alone tells.
+    const alone = await this.#try([first]);
+    if (alone.kind === 'slow') await this.#assertWriting(anyOf(others), alone.error);
+    const reason = alone.kind === 'slow' ? await this.#reasonOfSlow(first, all) : reasonOf(alone);
+    return [reason, ...(await this.#reasonsOfSome(others, all))];
+  }
+
+  /** Of one that was too slow alone: whether it is that again, while others are not. */
+  async #reasonOfSlow(record: R, all: readonly R[]): Promise<string | undefined> {
+    const before = this.#lotsWritten;
+    let error: Error | undefined;
+    for (let times = 1; times < SLOW_TIMES; times += 1) {
+      const written = await this.#try([record]);
+      if (written.kind !== 'slow') return reasonOf(written);
+      error = written.error;
+    }
+    const others = all.filter((each) => each !== record);
+    if (this.#lotsWritten === before) await this.#assertWriting(anyOf(others), error);
+    return TOO_SLOW;
+  }
+
+  /** Writing what is there already is writing, too. */
+  async #assertWriting(other: R | undefined, error: Error | undefined): Promise<void> {
+    if (other === undefined || (await this.#try([other])).kind === 'slow') throw error;
+  }
+
+  async #try(lot: readonly R[]): Promise<Written> {
+    const beganAt = this.#clock.now();
+    const written = await this.#write(lot);
+    if (written.kind === 'written') {
+      this.#lotsWritten += 1;
+      this.#size.wrote(lot.length, this.#clock.now() - beganAt);
+    }
+    return written;
+  }
+}
+
+function reasonOf(written: Exclude<Written, { kind: 'slow' }>): string | undefined {
+  return written.kind === 'refused' ? written.reason : undefined;
+}
+
+/** Not always the same: that may be one that is too slow itself. */
+function anyOf<R>(records: readonly R[]): R | undefined {
+  return records[Math.floor(Math.random() * records.length)];
+}
