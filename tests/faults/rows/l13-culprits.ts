@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ledger } from '../../testing/ledger.ts';
 import { subscribed, type Subscribed } from '../../testing/subscribers.ts';
+import { besideTheDead } from '../beside-the-dead.ts';
 import { crowds } from '../crowd.ts';
 import type { Fault } from '../fault.ts';
 import { HELD } from '../fault-settings.ts';
@@ -50,6 +51,22 @@ export const culpritsAmongOthers: Fault[] = [
       const tooMany = kills > most ? [`${kills} processes killed, at most ${most}`] : [];
       const notes = [`${kills} processes killed by ${KILLERS[stage.scale]} messages`];
       return { ...course, times: kills, notes, problems: [...(course.problems ?? []), ...tooMany] };
+    },
+  },
+  {
+    row: 'L13',
+    name: 'a message that kills its process each time, beside four dead endpoints',
+    settings: DEADLY,
+    bars: { duplicates: HELD },
+    run: async (stage, ledger) => {
+      const deliverer = stage.stack.stack.service('deliverer');
+      const before = deliverer.restarts;
+      const { course } = await besideTheDead(stage, ledger, async () => {
+        const since = performance.now();
+        await ledger.publish(await aCulprit(stage, DEADLY_PATH, 'process_killed'));
+        return { movingAgainSeconds: await ledger.movedAgain(since) };
+      });
+      return { ...course, times: deliverer.restarts - before };
     },
   },
 ];
