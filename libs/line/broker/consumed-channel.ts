@@ -8,6 +8,7 @@ export type ConsumedChannelOptions = {
   queue: string;
   grants: Grants;
   onSettled: (source: ConsumedMessage) => void;
+  weigh?: Weigh | undefined;
 };
 
 /** Messages of one queue as they come by one channel, each settled at most once. */
@@ -16,12 +17,14 @@ export class ConsumedChannel {
   readonly grants: Grants;
   readonly #queue: string;
   readonly #onSettled: (source: ConsumedMessage) => void;
+  readonly #weigh: Weigh;
   readonly #settlements = new Settlements();
   readonly #held = new Set<ConsumedMessage>();
   #isOpen = true;
   #isSending = false;
 
-  constructor(channel: Channel, { queue, grants, onSettled }: ConsumedChannelOptions) {
+  constructor(channel: Channel, { queue, grants, onSettled, weigh = bytesOf }: ConsumedChannelOptions) {
+    this.#weigh = weigh;
     this.channel = channel;
     this.#queue = queue;
     this.#onSettled = onSettled;
@@ -38,6 +41,7 @@ export class ConsumedChannel {
       channel: this,
       tag: raw.fields.deliveryTag,
       grant,
+      weigh: this.#weigh,
     });
     this.#held.add(taken);
     return taken;
@@ -87,7 +91,11 @@ export class ConsumedChannel {
   }
 }
 
-type Origin = { channel: ConsumedChannel; tag: number; grant: Grant };
+/** What a message weighs once it is read, in bytes. */
+export type Weigh = (message: Message) => number;
+const bytesOf: Weigh = ({ body }) => body.length;
+
+type Origin = { channel: ConsumedChannel; tag: number; grant: Grant; weigh: Weigh };
 
 /** One AMQP message. It is opened, if it is a bundle, once its members are asked for. */
 export class ConsumedMessage implements Source {
@@ -96,12 +104,15 @@ export class ConsumedMessage implements Source {
   readonly count: number;
   readonly tag: number;
   readonly grant: Grant;
-  readonly #message: Message;
+  /** What it weighs in hand, in bytes. */
+  readonly weight: number;
+  #message: Message | undefined;
   readonly #channel: ConsumedChannel;
   #opened: readonly Message[] | undefined;
 
-  constructor(message: Message, { channel, tag, grant }: Origin) {
+  constructor(message: Message, { channel, tag, grant, weigh }: Origin) {
     this.count = countMembers(message);
+    this.weight = weigh(message);
     this.tag = tag;
     this.grant = grant;
     this.#message = message;
@@ -109,7 +120,22 @@ export class ConsumedMessage implements Source {
   }
 
   get messages(): readonly Message[] {
+    if (this.#message === undefined) throw new Error('it was let go of, and can only be given back');
     return (this.#opened ??= openBundle(this.#message));
+  }
+
+  /** Those it holds, as it came. */
+  get bytes(): number {
+    return this.#message?.body.length ?? 0;
+  }
+
+  get isWhole(): boolean {
+    return this.#message !== undefined;
+  }
+
+  /** The broker still has it: from now on it can only be given back, to come again. */
+  letGo(): void {
+    this.#message = undefined;
   }
 
   get isOpened(): boolean {
