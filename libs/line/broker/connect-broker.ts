@@ -33,7 +33,7 @@ export type BrokerOptions = ServerAddress & {
 };
 
 /** Each is copied once more on its way to the socket. */
-const UNCONFIRMED_BYTES_LIMIT = 16 * 2 ** 20;
+const UNCONFIRMED_BYTES_LIMIT = 8 * 2 ** 20;
 const EXCHANGES = [
   eventsExchange,
   deliveriesExchange,

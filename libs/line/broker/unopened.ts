@@ -8,7 +8,7 @@ export type UnopenedOptions = Consuming & {
 };
 
 /** Of what waits: beyond, bytes are let go of, and fetched again when their message may be opened. */
-const MOST_WAITING_BYTES = 2 ** 24;
+const MOST_WAITING_BYTES = 2 ** 23;
 
 /** What weighs more than this is large: of the bytes in hand, all that are so have a part together, so that small ones pass them. */
 const LARGE_BYTES = 2 ** 16;
