@@ -27,11 +27,17 @@ export function forgetCommand(): Command {
 async function run(options: { subject: string; yes?: true }): Promise<void> {
   const subject = readGuid(options.subject, '--subject');
   if (!options.yes) throw new Error('nothing was deleted: add --yes to delete it for good');
-  const { events, bodies, answers, parked } = await withDatabase(process.env, (postgres) => forget(postgres, subject));
+  const { events, bodies, answers, parked, onItsWay } = await withDatabase(process.env, (postgres) =>
+    forget(postgres, subject),
+  );
   const rejected = await forgetRejected(subject);
   report(
     `${events} events are about it: deleted ${bodies} bodies and ${answers} answers from the log, ${parked} parked deliveries, which will be dropped as forgotten, and ${rejected} messages from the rejected queue`,
   );
+  if (onItsWay > 0)
+    report(
+      `${onItsWay} messages wait in Postgres on their way to RabbitMQ, and some may be about it: run this again when ./waybell status shows none that is kept`,
+    );
 }
 
 async function forgetRejected(subject: string): Promise<number> {

@@ -1,5 +1,7 @@
 import { Command } from 'commander';
+import { keptInAll, type KeptFor } from '@waybell/history/kept';
 import { parkedInAll, type ParkedInAll } from '@waybell/history/parked';
+import { describeKept } from '../kept/describe-kept.ts';
 import { describeInAll } from '../parked/describe-parked.ts';
 import { report } from '../report.ts';
 import { withDatabase } from '../with-database.ts';
@@ -12,7 +14,7 @@ import { whoTakes } from '@waybell/stack/who-takes';
 
 export function statusCommand(): Command {
   return new Command('status')
-    .description('show each process, each server, the queues that hold something, and what is parked')
+    .description('show each process, each server, the queues that hold something, what is parked, and what is kept')
     .option('--json', 'everything, as one JSON object')
     .addHelpText('after', "\nExample:\n  ./waybell status --json | jq '.queues[] | select(.messages > 0)'\n")
     .action(status);
@@ -22,21 +24,31 @@ async function status({ json }: { json?: true }): Promise<void> {
   const folder = stackOf(process.env);
   const condition = conditionOf(folder);
   if (condition.kind === 'stopped') throw new NotRunning(folder, condition);
-  const [found, parked] = await Promise.all([readStatus(condition), readParked(condition.state.addresses)]);
+  const [found, tables] = await Promise.all([readStatus(condition), readTables(condition.state.addresses)]);
   console.log(
     json
-      ? JSON.stringify({ home: folder.home, ...found, parked })
-      : `${table(found)}\nparked: ${parked === null ? 'the tables cannot be read' : describeInAll(parked)}`,
+      ? JSON.stringify({ home: folder.home, ...found, ...(tables ?? { parked: null, kept: null }) })
+      : [table(found), ...describeTables(tables)].join('\n'),
   );
   if (condition.kind === 'running') return;
   report(new NotRunning(folder, condition).message);
   process.exitCode = 1;
 }
 
-/** Null where there is no answer: how Postgres is stands elsewhere. */
-async function readParked({ DATABASE_URL }: Record<string, string>): Promise<ParkedInAll | null> {
-  if (DATABASE_URL === undefined) return null;
-  return withDatabase({ ...process.env, DATABASE_URL }, parkedInAll).catch(() => null);
+type Tables = { parked: ParkedInAll; kept: KeptFor[] };
+
+/** Undefined where there is no answer: how Postgres is stands elsewhere. */
+async function readTables({ DATABASE_URL }: Record<string, string>): Promise<Tables | undefined> {
+  if (DATABASE_URL === undefined) return undefined;
+  return withDatabase({ ...process.env, DATABASE_URL }, async (postgres) => ({
+    parked: await parkedInAll(postgres),
+    kept: await keptInAll(postgres),
+  })).catch(() => undefined);
+}
+
+function describeTables(tables: Tables | undefined): string[] {
+  if (tables === undefined) return ['parked: the tables cannot be read'];
+  return [`parked: ${describeInAll(tables.parked)}`, describeKept(tables.kept)].filter((line) => line !== '');
 }
 
 function table({ processes, queues, deliveries }: Status): string {
@@ -62,9 +74,13 @@ function table({ processes, queues, deliveries }: Status): string {
     ...align(waiting),
     queues.length === 0 ? 'the queues cannot be read' : empty,
     ...(silent.length > 0 ? [`without a leader, so that nobody can say what they hold: ${namesOf(silent)}`] : []),
+    ...(deliveries.isEgressSuspected ? [NO_WAY_OUT] : []),
     ...(oldest > 0 ? [`the oldest delivery in hand was routed ${formatDuration(oldest)} ago`] : []),
   ].join('\n');
 }
+
+const NO_WAY_OUT =
+  'most receivers cannot be connected to from here: look at our own network (failures to connect count against nobody meanwhile)';
 
 /** Several deliveries of an action travel in one message. */
 function inDeliveries(queue: string, messages: number, { perMessage }: Status['deliveries']): string {

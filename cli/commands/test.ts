@@ -27,9 +27,10 @@ export function testCommand(): Command {
         '\n"timing" measures what depends on the machine; nothing is gated by it.' +
         '\n"faults" breaks things under load and prints what each fault cost: lost, duplicates, seconds, memory.' +
         '\nFAULT_RATE=<number> bounds the events a second, where the machine carries less than the 1,000 of --release.' +
-        '\nL16 is random: SOAK_SEED=<number> does again what that seed did, SOAK_MINUTES=<number> says for how long.' +
+        '\nL16, L20 and L24 are random: SOAK_SEED=<number> does again what that seed did; for L16 and L24 SOAK_MINUTES=<number>' +
+        '\nsays for how long.' +
         '\n\nExamples:\n  ./waybell test\n  ./waybell test line\n  ./waybell test libs/line services/deliverer' +
-        '\n  ./waybell test everything\n  ./waybell test faults L1 L3\n  ./waybell test mutants\n',
+        '\n  ./waybell test everything\n  ./waybell test faults L1 L3\n  ./waybell test faults L19 alarm\n  ./waybell test mutants\n',
     )
     .action(test);
 }

@@ -1,4 +1,5 @@
 import type { ParkedEndpoint, ParkedInAll } from '@waybell/history/parked';
+import { counted, sizeOf } from '../amounts.ts';
 
 /** An endpoint and what waits for it, as a line for a terminal. */
 export function describeEndpoint(endpoint: ParkedEndpoint): string {
@@ -23,13 +24,4 @@ type Amount = Pick<ParkedInAll, 'deliveries' | 'bytes' | 'oldestAt'>;
 function partsOf({ deliveries, bytes, oldestAt }: Amount): string[] {
   const oldest = oldestAt === undefined ? [] : [`oldest since ${new Date(oldestAt).toISOString()}`];
   return [counted(deliveries, 'delivery', 'deliveries'), sizeOf(bytes), ...oldest];
-}
-
-function counted(count: number, one: string, several = `${one}s`): string {
-  return `${count} ${count === 1 ? one : several}`;
-}
-
-function sizeOf(bytes: number): string {
-  if (bytes < 2 ** 10) return `${bytes} bytes`;
-  return bytes < 2 ** 20 ? `${(bytes / 2 ** 10).toFixed(1)} KiB` : `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 }

@@ -11,7 +11,7 @@ export type Row = Omit<ParkedRow, 'body'> & { body: Buffer | null };
  * parked; one whose body was deleted leaves as the record of its end. Throws where the row holds no delivery.
  */
 export function fromParked(row: Row, now: number): Publication {
-  const message = unpark({ ...row, body: row.body ?? Buffer.alloc(0) }, { deliveryCount: 0, isOverLimit: false });
+  const message = unpark({ ...row, body: row.body ?? Buffer.alloc(0) }, { deaths: 0, isOverLimit: false });
   const delivery = readDelivery(message);
   if (isRejection(delivery)) throw new Error(`the parked delivery ${row.delivery} cannot be read: ${delivery.detail}`);
   if (row.body === null) return publishOutcomes([forgotten(delivery, now)]);

@@ -1,8 +1,8 @@
 import type { Queryable } from '@waybell/runtime/postgres';
 import { placesOf } from './parked.ts';
 
-/** What was deleted, in rows. */
-export type Forgotten = { events: number; bodies: number; answers: number; parked: number };
+/** What was deleted, in rows; and how much is on its way to the broker or to a second attempt, whatever it is about. */
+export type Forgotten = { events: number; bodies: number; answers: number; parked: number; onItsWay: number };
 
 /**
  * Deletes what was sent about a subject, exhausted deliveries included, what is parked of it, which is then dropped, what
@@ -39,7 +39,9 @@ export async function forget(postgres: Queryable, subject: string): Promise<Forg
          order by subscription for no key update)
      )
      select (select count(*)::int from about) as events, (select count(*)::int from bodies) as bodies,
-       (select count(*)::int from (table answers union all table first_answers) a) as answers, (select count(*)::int from parked) as parked`,
+       (select count(*)::int from (table answers union all table first_answers) a) as answers, (select count(*)::int from parked) as parked,
+       ((select coalesce(sum(publications), 0) from waybell.kept_destinations)
+         + (select count(*) from waybell.open_requests))::int as "onItsWay"`,
     [subject],
   );
   const [forgotten] = rows;

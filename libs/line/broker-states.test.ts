@@ -21,6 +21,7 @@ function orders(length: number): Move[][] {
 }
 
 const log = createLog({ service: 'test', level: 'silent' });
+const metrics = createMetrics('test');
 const [name] = STEPS.deactivator;
 const step = (drainsWhileBlocked: boolean): Step<string> => ({
   name,
@@ -41,7 +42,7 @@ async function after(moves: readonly Move[], drainsWhileBlocked: boolean) {
   const running = runStep(step(drainsWhileBlocked), {
     broker: link.asBroker,
     log,
-    metrics: createMetrics('test'),
+    metrics,
     clock,
   });
   const pass = async (ms: number) => {

@@ -19,7 +19,7 @@ const MOST_BYTES = 2 ** 16;
 const NOTE = /^1 (\d{1,2})$/;
 const LINE_END = 0x0a;
 /**
- * After so many deliveries it may be the reading that kills the process. Many more than after which it is taken apart: a
+ * After so many deaths it may be the reading that kills the process. Many more than after which it is taken apart: a
  * member that kills may do so again before that is done.
  */
 export const UNOPENED = 12;
@@ -101,9 +101,9 @@ export function weighOpened(message: Pick<Message, 'body' | 'contentType' | 'not
   return length > 2 * MOST_BYTES ? length * countMembers(message) : length;
 }
 
-/** The messages in it, or the message itself: where it is none, cannot be read, or came so often that it is not to be opened. */
+/** The messages in it, or the message itself: where it is none, cannot be read, or is not to be opened, after so many deaths. */
 export function openBundle(message: Message): readonly Message[] {
-  if (!isBundle(message) || message.deliveryCount >= UNOPENED) return [message];
+  if (!isBundle(message) || (message.deaths ?? 0) >= UNOPENED) return [message];
   return readMembers(message) ?? [message];
 }
 

@@ -39,6 +39,8 @@ export type Delivery = {
   mayBeParked?: boolean;
   /** It came before in a bundle: the process that had it then may have kept it as an open request. */
   mayBeOpen?: boolean;
+  /** It was set aside, and holds up others while it is handled. */
+  isSuspect?: boolean;
   /** The exact bytes to POST. */
   body: Buffer;
   traceparent?: string;
@@ -89,8 +91,7 @@ export function park(delivery: Delivery, { account, why, notBeforeMs }: Parking)
       ...(traceparent === undefined ? {} : { traceparent }),
     },
     account,
-    // What is not due yet would come too early on that way.
-    ...(notBeforeMs !== undefined ? {} : { otherwise: publishWaiting(delivery, why === 'full' ? 'full' : 'hung') }),
+    otherwise: publishWaiting(delivery, why === 'full' ? 'full' : 'hung'),
   };
 }
 
@@ -102,7 +103,7 @@ export function publishWaiting(delivery: Delivery, wait: Wait): Publication {
 const movedOnce = (delivery: Delivery) => ({ ...delivery, hop: (delivery.hop ?? 0) + 1 });
 
 /** A parked delivery, as if it had come from the queue of its action. */
-export function unpark(row: ParkedRow, how: { deliveryCount: number; isOverLimit: boolean }): Message {
+export function unpark(row: ParkedRow, how: { deaths: number; isOverLimit: boolean }): Message {
   const { action, body, delivery, note, traceparent, why, isForgotten } = row;
   return {
     queue: deliveryQueue(action),
@@ -114,7 +115,8 @@ export function unpark(row: ParkedRow, how: { deliveryCount: number; isOverLimit
     note,
     contentType: 'application/json',
     // What ends without a request kills nobody; and as a suspect it would be taken for what is to be attempted.
-    deliveryCount: isForgotten ? 0 : how.deliveryCount,
+    deaths: isForgotten ? 0 : how.deaths,
+    deliveryCount: 0,
     failures: 0,
     parked: {
       why,
@@ -203,6 +205,7 @@ export function readDelivery(message: Message): Delivery | Rejection {
     ...(message.parked === undefined ? {} : { parked: message.parked }),
     ...(mayBeParked(message, hop) ? { mayBeParked: true } : {}),
     ...(message.cameBefore ? { mayBeOpen: true } : {}),
+    ...(message.isSuspect ? { isSuspect: true } : {}),
     body: message.body,
     ...(message.traceparent === undefined ? {} : { traceparent: message.traceparent }),
   };

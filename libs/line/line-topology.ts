@@ -1,13 +1,11 @@
 import { actionKey, actions, reports } from '@waybell/catalog/actions';
-import { topology, type Topology } from './topology.ts';
+import { retryQueue, topology, type Topology } from './topology.ts';
 import { durations } from '@waybell/runtime/environment';
 import type { InterfaceName } from './outcomes.ts';
 
 /** The topology of all actions of the catalog, with the retry queues that the schedule needs. */
 export function lineTopology(options: { schedule: Schedule; eventsLimitBytes: number; quorumSize: number }): Topology {
-  const delaysMs = new Map(
-    actions.map((action) => [actionKey(action), [...new Set(options.schedule[action.interface])]]),
-  );
+  const delaysMs = retryDelaysMs(options.schedule);
   return topology({
     actionKeys: [...delaysMs.keys()],
     locationKeys: reports.map(actionKey),
@@ -15,6 +13,17 @@ export function lineTopology(options: { schedule: Schedule; eventsLimitBytes: nu
     eventsLimitBytes: options.eventsLimitBytes,
     quorumSize: options.quorumSize,
   });
+}
+
+/** The queues in which what failed waits for its next attempt, of these actions. */
+export function retryQueues(schedule: Schedule, actionKeys: readonly string[]): string[] {
+  const delaysMs = retryDelaysMs(schedule);
+  return actionKeys.flatMap((key) => delaysMs.get(key)?.map((delayMs) => retryQueue(key, delayMs)) ?? []);
+}
+
+/** By key of the action, each delay once. */
+function retryDelaysMs(schedule: Schedule): Map<string, number[]> {
+  return new Map(actions.map((action) => [actionKey(action), [...new Set(schedule[action.interface])]]));
 }
 
 /** When a failed attempt is made again (shipper-webhooks and carrier-webhooks, Limits). Known to whoever declares the retry queues and to whoever fills them. */

@@ -20,8 +20,12 @@ export type Message = {
   traceparent?: string;
   /** How often the broker took it back from a consumer, 0 for the first delivery. */
   deliveryCount: number;
+  /** Processes that died with it in hand, as far as is known; absent where none did. */
+  deaths?: number;
   /** It came before, with others in a bundle, and may be with it again. */
   cameBefore?: boolean;
+  /** It was set aside: it may kill its process, or its handler threw. */
+  isSuspect?: boolean;
   /** How often its handler threw; counted on the suspects lane only. */
   failures: number;
   /** Why the broker itself moved it, where it did: `expired`, `delivery_limit`, `rejected`. */
@@ -47,6 +51,8 @@ export type Source = {
   /** Unlike that of any other source of this process: from `newSourceId`. */
   id: number;
   messages: readonly Message[];
+  /** As the broker sent it, unopened; what is set there before `messages` is read is true of each. Absent where no broker sent it. */
+  raw?: Message;
   /** Removes it from where it was. Without effect once it was taken back. */
   acknowledge(): void;
   /** Puts it back where it was. */
@@ -121,8 +127,8 @@ export type Parked = {
   kind: 'park';
   row: ParkedRow;
   account: string;
-  /** Where it waits instead while it cannot be parked; absent where that would be wrong, and it is held until it can be. */
-  otherwise?: Publication;
+  /** Where it waits instead while it cannot be parked. */
+  otherwise: Publication;
 };
 
 export type Outgoing = Publication | Parked | Rejection | Recorded | Ended;

@@ -160,6 +160,10 @@ const ownFaults = {
   handler_failed: { meaning: 'Waybell failed on it again and again.', remedy: fixed },
   process_killed: { meaning: 'The process that handled it died, each time.', remedy: fixed },
   unbound: { meaning: 'The broker has no queue for what it causes.', remedy: fixed },
+  too_large_for_broker: {
+    meaning: 'What it causes is larger than the broker takes (its setting max_message_size).',
+    remedy: fixed,
+  },
 } as const satisfies Record<string, ReasonMeaning>;
 
 /** Whether it was rejected for nothing that is amiss with itself. */

@@ -1,11 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { endedWithin } from '@waybell/runtime/testing/ended-within';
 import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
+import { aShutdown } from './testing/a-shutdown.ts';
 import { aLine, limitOf, numbers, to } from './testing/a-line.ts';
 import { BreakableBroker } from './testing/test-broker.ts';
 import { quarantineKey, quarantineQueue, rejectedQueue, suspectsExchange, suspectsQueue } from './topology.ts';
+
+type ALine = Awaited<ReturnType<typeof aLine>>;
 
 let broker: BreakableBroker;
 
@@ -368,6 +371,81 @@ describe('a message that was delivered three times', () => {
     await endedWithin({ clock, limitMs: 60_000 }, running[Symbol.asyncDispose]());
   });
 
+  test('and waits for an answer keeps others waiting for a while, and no longer', async () => {
+    const clock = new TurnedClock();
+    const answer = Promise.withResolvers<void>();
+    const line = await aLine(broker, {
+      broker: { clock },
+      tools: { clock },
+      handle: async (body, { queue }) => {
+        if (queue === quarantineQueue(line.name)) await answer.promise;
+        return [to(line.output, body)];
+      },
+    });
+    await putAside(quarantineKey(line.name), 'waits');
+    const running = await line.run();
+    await until('it is in hand', async () => {
+      await clock.runFor(20);
+      return line.seen.length === 1;
+    });
+    await broker.put(line.input, numbers(20));
+    await until('the others are handled', async () => {
+      await clock.runFor(20);
+      return line.seen.length === 21;
+    });
+    answer.resolve();
+    expect(await broker.takeBodies(line.output, 21)).toContain('waits');
+    await endedWithin({ clock, limitMs: 60_000 }, running[Symbol.asyncDispose]());
+  });
+
+  test('does not wait for others that hang', async () => {
+    const clock = new TurnedClock();
+    const answer = Promise.withResolvers<void>();
+    const line = await aLine(broker, {
+      broker: { clock },
+      tools: { clock },
+      handle: async (body) => {
+        if (body === 'hangs') await answer.promise;
+        return [to(line.output, body)];
+      },
+    });
+    await broker.put(line.input, ['hangs']);
+    const running = await line.run();
+    await until('it hangs', async () => {
+      await clock.runFor(20);
+      return line.seen.length === 1;
+    });
+    await putAside(quarantineKey(line.name), 'innocent');
+    await until('it is handled', async () => {
+      await clock.runFor(20);
+      return line.seen.length === 2;
+    });
+    answer.resolve();
+    expect(await broker.takeBodies(line.output, 2)).toEqual(['innocent', 'hangs']);
+    await endedWithin({ clock, limitMs: 60_000 }, running[Symbol.asyncDispose]());
+  });
+
+  test('because its connection broke each time is not suspected', async () => {
+    const answer = Promise.withResolvers<void>();
+    const line = await aLine(broker, {
+      broker: { url: broker.detour.url },
+      handle: async (body) => {
+        await answer.promise;
+        return [to(line.output, body)];
+      },
+    });
+    await broker.put(line.input, ['innocent']);
+    await using _running = await line.run();
+    for (let cut = 1; cut <= 4; cut += 1) {
+      await until('it is in hand', () => line.seen.length === cut);
+      broker.detour.cut('consume');
+    }
+    await until('it came once more', () => line.seen.length === 5);
+    answer.resolve();
+    await untilDistinct(line.output, 1);
+    expect(line.seen.map(({ queue }) => queue)).toEqual(Array(5).fill(line.input));
+  });
+
   test('with nothing else in hand is rejected, unhandled, as one that kills its process', async () => {
     const line = await aLine(broker);
     await putAside(quarantineKey(line.name), 'killer');
@@ -470,7 +548,8 @@ describe('disposing of a running step', () => {
   /** Not turned: a broker that stands still for a while is not given up on, and everything it was told counts. */
   const patient = () => {
     const clock = new TurnedClock();
-    return { clock, tools: { clock }, broker: { clock } };
+    const shutdown = aShutdown();
+    return { clock, shutdown, tools: { clock, shutdown }, broker: { clock } };
   };
 
   test('ends what was begun, takes no more, and nothing is done twice', async () => {
@@ -542,5 +621,99 @@ describe('disposing of a running step', () => {
     await endedWithin({ clock, limitMs: 5_000 }, running[Symbol.asyncDispose]());
     await broker.process.start();
     await until('the rest is back', async () => (await broker.ready(line.input)) > 0);
+  });
+
+  test.each([
+    ['its queue', async (line: ALine) => broker.put(line.input, ['hung']), ({ input }: ALine) => input],
+    ['the suspects lane', (line: ALine) => putAside(line.name, 'hung'), ({ name }: ALine) => suspectsQueue(name)],
+  ])('gives what does not end in time back to %s, and heeds nothing that comes of it', async (_, put, queueOf) => {
+    const { shutdown, clock, ...tools } = patient();
+    const released = Promise.withResolvers<void>();
+    const cut = jest.fn(() => released.resolve());
+    const empty = await broker.queue();
+    const line = await aLine(broker, {
+      ...tools,
+      moreQueues: [empty],
+      tools: { clock, shutdown, cut },
+      handle: async (body) => {
+        if (body === 'hung') await released.promise;
+        return [to(line.output, body)];
+      },
+    });
+    const running = await line.run();
+    await put(line);
+    await until('it is at work', () => line.seen.length === 1);
+    await broker.put(line.input, ['quick']);
+    expect(await broker.takeBodies(line.output, 1)).toEqual(['quick']);
+    shutdown.begin();
+    const closed = running[Symbol.asyncDispose]();
+    await until('it takes no more', async () => (await broker.consumersOf(empty)) === 0);
+    expect(shutdown.held()).toBe(1);
+    expect(cut).not.toHaveBeenCalled();
+    shutdown.end();
+    await closed;
+    expect(cut).toHaveBeenCalledTimes(1);
+    expect(shutdown.held()).toBe(0);
+    expect(await broker.takeBodies(queueOf(line), 1)).toEqual(['hung']);
+    expect(await takeBodies(line.output)).toEqual([]);
+  });
+
+  test('gives back in time what is done and cannot be told', async () => {
+    const shutdown = aShutdown();
+    const line = await aLine(broker, {
+      tools: { shutdown },
+      handle: async (body) => {
+        await broker.alarm(true);
+        return [to(line.output, body)];
+      },
+    });
+    const running = await line.run();
+    await broker.put(line.input, ['untold']);
+    await until('the broker takes nothing', () => running.broker.state() === 'blocked');
+    shutdown.begin();
+    const closed = running[Symbol.asyncDispose]();
+    shutdown.end();
+    await closed;
+    expect(shutdown.held()).toBe(0);
+    await broker.alarm(false);
+    expect(await broker.takeBodies(line.input, 1)).toEqual(['untold']);
+  });
+
+  test('of which the broker is not heard to know gives back what still comes', async () => {
+    const { shutdown, clock, tools } = patient();
+    const released = Promise.withResolvers<void>();
+    const line = await aLine(broker, {
+      broker: { url: broker.detour.url, clock, heartbeatSeconds: 600 },
+      tools,
+      handle: async (body) => {
+        await released.promise;
+        return [to(line.output, body)];
+      },
+    });
+    const running = await line.run();
+    await broker.put(line.input, ['begun']);
+    await until('it is begun', () => line.seen.length === 1);
+    // Its answers are on their way for as long as nobody lets them through: it does not say that it stopped sending.
+    broker.detour.stall('answers');
+    await broker.put(line.input, numbers(20));
+    shutdown.begin();
+    const closed = running[Symbol.asyncDispose]();
+    // As long as it waits for that.
+    await clock.runFor(1_000);
+    broker.detour.flow();
+    released.resolve();
+    await closed;
+    await until('the others are back', async () => (await broker.ready(line.input)) === 20);
+    expect(line.seen).toHaveLength(1);
+  });
+
+  test('is begun by the shutdown of the process, whose other parts may take their time', async () => {
+    const { shutdown, ...tools } = patient();
+    const line = await aLine(broker, tools);
+    await using _running = await line.run();
+    await broker.put(line.input, ['before']);
+    expect(await broker.takeBodies(line.output, 1)).toEqual(['before']);
+    shutdown.begin();
+    await until('it takes no more', async () => (await broker.consumersOf(line.input)) === 0);
   });
 });

@@ -2,9 +2,11 @@
 import { systemClock, type Clock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import type { Metrics } from '@waybell/runtime/metrics';
+import { untilGiven, type Shutdown } from '@waybell/runtime/shutdown';
 import { within } from '@waybell/runtime/within';
 import type { Broker } from './broker/connect-broker.ts';
 import type { Consumer } from './broker/consumers.ts';
+import type { Deaths } from './deaths.ts';
 import type { Consuming } from './broker/queue-consumer.ts';
 import { Gate } from './gate.ts';
 import { Performer, type Keep, type Lease } from './hand-over/performer.ts';
@@ -45,6 +47,7 @@ export type RunningStep = AsyncDisposable & {
 export type StepTools = {
   broker: Broker;
   once?: Once;
+  deaths?: Deaths;
   /** Resolves when it is where it waits. */
   park?: (parked: Parked) => Promise<void>;
   keep?: Keep;
@@ -52,6 +55,10 @@ export type StepTools = {
   lease?: Lease;
   /** Takes what is parked; what it takes is handled as what comes from the queues. */
   takeParked?: (consuming: Consuming) => Consumer;
+  /** When it is to take nothing more, and when what it holds has had its time; without it, when it is disposed of, and never. */
+  shutdown?: Pick<Shutdown, 'begun' | 'due' | 'watch'>;
+  /** Ends what handlers have under way outside: it was given back. */
+  cut?: () => unknown;
   log: Log;
   metrics: Metrics;
   holdMs?: number;
@@ -61,7 +68,10 @@ export type StepTools = {
 
 const ONE_AT_A_TIME: HeldLimit = { messages: 1, bytes: Number.MAX_SAFE_INTEGER };
 const HOLD_MS = 10_000;
-const PAUSE_LIMIT_MS = 2_000;
+/** At the end, for the broker to hear that nothing more is wanted; for what is given back; and for what else ends. */
+const PAUSE_LIMIT_MS = 800;
+const GIVE_BACK_LIMIT_MS = 2_000;
+const CLOSE_LIMIT_MS = 1_000;
 const ALONE = 'another consumer is alone';
 
 /** What is parked is not taken either while a consumer is alone. */
@@ -77,7 +87,10 @@ function aloneWithout(parked: Consumer | undefined, broker: Broker): Pick<Broker
   return { consume: broker.consume, depth: broker.depth, alone };
 }
 
-/** Takes messages and handles them until it is disposed of: then it takes no more, and ends what it has begun. */
+/**
+ * Takes messages and handles them until it is disposed of, or the process is told to stop: then it takes no more, and
+ * ends what it has begun. What does not end in time is given back.
+ */
 export function runStep<M>(running: StepInParts<M>, tools: StepTools): RunningStep {
   return new StepRunner(running, tools);
 }
@@ -88,11 +101,16 @@ class StepRunner<M> implements RunningStep {
   readonly #performer: Performer<M>;
   readonly #quarantine: Quarantine;
   readonly #consumers: Consumer[];
+  readonly #name: string;
+  readonly #tools: StepTools;
+  #stopping: Promise<void> | undefined;
 
   constructor(running: StepInParts<M>, tools: StepTools) {
     const { broker, log, metrics, holdMs = HOLD_MS, clock = systemClock } = tools;
     const { name, queues, heldLimit } = running;
     this.#clock = clock;
+    this.#name = name;
+    this.#tools = tools;
     this.#gate = new Gate({
       clock,
       log,
@@ -114,10 +132,19 @@ class StepRunner<M> implements RunningStep {
     });
     const main = broker.consume(queues, heldLimit, this.#performer.taking('queue'));
     const suspects = broker.consume([suspectsQueue(name)], ONE_AT_A_TIME, this.#performer.taking('suspects'));
-    const quarantine = { queue: quarantineQueue(name), clock, ...this.#performer.taking('quarantine') };
+    const quarantine = {
+      queue: quarantineQueue(name),
+      clock,
+      hasNew: (withinMs: number) => this.#performer.hasNew(withinMs),
+      onBeside: () => this.#performer.noneIsAlone(),
+      ...this.#performer.taking('quarantine'),
+    };
     const parked = tools.takeParked?.(this.#performer.taking('queue'));
     this.#quarantine = new Quarantine(aloneWithout(parked, broker), quarantine);
     this.#consumers = [main, suspects, this.#quarantine.consumer, ...(parked === undefined ? [] : [parked])];
+    // Not when it is its turn to be disposed of: others of the process may take their time.
+    tools.shutdown?.begun.addEventListener('abort', () => void this.#stopTaking());
+    tools.shutdown?.watch(() => this.#performer.inHand);
   }
 
   waitingFor(): string[] {
@@ -141,10 +168,33 @@ class StepRunner<M> implements RunningStep {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.#stopTaking();
+    const { shutdown } = this.#tools;
+    await Promise.race([this.#performer.untilEmpty(), ...(shutdown === undefined ? [] : [untilGiven(shutdown.due)])]);
+    await this.#giveBackRest();
+    await within({ clock: this.#clock, limitMs: CLOSE_LIMIT_MS }, this.#quarantine.close());
+  }
+
+  #stopTaking(): Promise<void> {
+    return (this.#stopping ??= this.#endTaking());
+  }
+
+  async #endTaking(): Promise<void> {
     // First no more may come: what is given back would come again. A broker that hangs must not hold this up.
     await within({ clock: this.#clock, limitMs: PAUSE_LIMIT_MS }, this.pause('closing'));
     this.#gate.close();
     this.#performer.hear({ kind: 'closing' });
-    await Promise.all([this.#performer.untilEmpty(), this.#quarantine.close()]);
+    void this.#quarantine.close();
+    this.#tools.log.info({ step: this.#name, held: this.#performer.inHand }, 'taking.ended');
+  }
+
+  /** What did not end in time. What is done, and only cannot be told, is given back last: it may be told yet. */
+  async #giveBackRest(): Promise<void> {
+    if (this.#performer.inHand === 0) return;
+    let messages = this.#performer.cut();
+    this.#tools.cut?.();
+    await within({ clock: this.#clock, limitMs: GIVE_BACK_LIMIT_MS }, this.#performer.untilEmpty());
+    messages += this.#performer.giveBackAll();
+    this.#tools.log.warn({ step: this.#name, messages }, 'shutdown.given-back');
   }
 }

@@ -1,4 +1,5 @@
 import type { Log } from '@waybell/runtime/log';
+import type { Destination } from './broker/publish-errors.ts';
 import type { Member, News } from './hand-over/state.ts';
 import type { Message, Outgoing, Rejection } from './messages.ts';
 import { isAttempted, type Outcome } from './outcomes.ts';
@@ -45,9 +46,9 @@ export class StepReport<M> {
         // What the handler threw; the message lives on, on the suspects lane or as a rejected one.
         return this.#log.error({ err: news.error, ...facts(news.message) }, 'message.failed');
       case 'put aside': {
-        const { deliveryCount } = news.message;
+        const { deaths = 0 } = news.message;
         this.#metrics.left(name, 'suspected');
-        return this.#log.warn({ ...facts(news.message), deliveryCount }, 'message.suspected');
+        return this.#log.warn({ ...facts(news.message), deaths }, 'message.suspected');
       }
       case 'given back':
         return this.#metrics.left(name, 'given_back');
@@ -220,7 +221,7 @@ export function lineMetrics(metrics: Metrics): LineMetrics {
   return known;
 }
 
-export type PublishingFigures = { unconfirmed: number; isBlocked: boolean };
+export type PublishingFigures = { unconfirmed: number; isBlocked: boolean; stalled: readonly Destination[] };
 
 /** How publishing goes, as this process sees it. */
 export function watchPublishing(figures: () => PublishingFigures, metrics: Metrics): void {
@@ -236,5 +237,18 @@ export function watchPublishing(figures: () => PublishingFigures, metrics: Metri
       help: '1 while the broker takes no publishes from this process: its memory or its disk is short',
     },
     () => [{ value: figures().isBlocked ? 1 : 0 }],
+  );
+  gaugeOnDemand(
+    metrics,
+    {
+      name: 'waybell_destination_stalled',
+      help: '1 for each exchange and routing key that confirms nothing while others do: what is to go there waits elsewhere',
+      labelNames: ['exchange', 'routing_key'],
+    },
+    () =>
+      figures().stalled.map(({ exchange, routingKey }) => ({
+        labels: { exchange, routing_key: routingKey },
+        value: 1,
+      })),
   );
 }

@@ -1,7 +1,9 @@
-import { connect } from 'node:net';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Counter, Registry } from 'prom-client';
-import { serveHealth, type Health } from './health.ts';
+import { closeServer, listen, serveHealth, type Health } from './health.ts';
+import { until } from './testing/until.ts';
 
 let waitingFor: string[];
 let metrics: Registry;
@@ -71,5 +73,61 @@ describe('serveHealth', () => {
     await health[Symbol.asyncDispose]();
     await closed;
     await expect(get('/livez')).rejects.toThrow('fetch failed');
+  });
+});
+
+describe('closeServer', () => {
+  /** It closes no connection by itself, and lets nobody wait for less than for ever. */
+  async function aServer(answer: RequestListener): Promise<{ server: Server; socket: Socket; ask: () => void }> {
+    const server = createServer({ keepAliveTimeout: 0 }, answer);
+    const { port } = await listen(server, { host: '127.0.0.1', port: 0 });
+    const socket = connect(port, '127.0.0.1');
+    return { server, socket, ask: () => socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n') };
+  }
+
+  test('waits for answers, tells who asks again that it is the last one, and closes the connection', async () => {
+    const released = Promise.withResolvers<void>();
+    let asked = 0;
+    const { server, socket, ask } = await aServer((_request, response) => {
+      asked += 1;
+      void released.promise.then(() => response.end('an answer'));
+    });
+    let heard = '';
+    socket.on('data', (chunk: Buffer) => (heard += chunk.toString()));
+    const ended = new Promise((resolve) => socket.once('close', resolve));
+    ask();
+    await until('it is asked', () => asked === 1);
+    const closed = closeServer(server, 600_000);
+    ask();
+    await until('it is asked again', () => asked === 2);
+    released.resolve();
+    await closed;
+    await ended;
+    expect(heard.split('an answer')).toHaveLength(3);
+    expect(heard.match(/connection: close/gi)).toHaveLength(1);
+  });
+
+  test('closes the connection of who does not ask again', async () => {
+    const { server, socket, ask } = await aServer((_request, response) => void response.end());
+    ask();
+    await new Promise((resolve) => socket.once('data', resolve));
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    socket.resume();
+    await closeServer(server, 600_000);
+    await closed;
+    expect(server.listening).toBe(false);
+  });
+
+  test('does not wait for who does not read', async () => {
+    let isAsked = false;
+    const { server, socket, ask } = await aServer((_request, response) => {
+      isAsked = true;
+      response.end(Buffer.alloc(64 * 2 ** 20));
+    });
+    socket.on('error', () => undefined);
+    ask();
+    await until('it is asked', () => isAsked);
+    await closeServer(server, 100);
+    socket.destroy();
   });
 });

@@ -46,10 +46,22 @@ export async function listen(server: Server, at: { host: string; port: number })
   return server.address() as AddressInfo;
 }
 
-/** Takes no new connection, closes idle ones, resolves when the last answer is out. */
-export async function closeServer(server: Server): Promise<void> {
+const CLOSE_LIMIT_MS = 2_000;
+const CLOSE_LOOK_MS = 50;
+
+/**
+ * Takes no new connection, closes idle ones, and resolves when the last answer is out: what has not ended within the
+ * limit, as where somebody reads slowly, is cut.
+ */
+export async function closeServer(server: Server, limitMs = CLOSE_LIMIT_MS): Promise<void> {
+  // Who asks again and again over one connection would keep it for ever.
+  server.prependListener('request', (_request, response) => response.setHeader('connection', 'close'));
+  const looking = setInterval(() => server.closeIdleConnections(), CLOSE_LOOK_MS);
+  const limit = setTimeout(() => server.closeAllConnections(), limitMs);
   await new Promise<void>((resolve) => {
     server.close(() => resolve());
     server.closeIdleConnections();
   });
+  clearInterval(looking);
+  clearTimeout(limit);
 }

@@ -1,7 +1,9 @@
 import pg from 'pg';
+import { systemClock } from './clock.ts';
 import type { Log } from './log.ts';
 import { placeOf, type ServerAddress } from './server-address.ts';
 import { Unavailable } from './unavailable.ts';
+import { within } from './within.ts';
 
 export type Postgres = pg.Pool & AsyncDisposable;
 
@@ -18,6 +20,9 @@ export type PostgresOptions = ServerAddress & {
   settings?: Record<string, string>;
   log: Log;
 };
+
+/** A server that hangs must not hold up the end of the process. */
+const CLOSE_LIMIT = { clock: systemClock, limitMs: 1_000 };
 
 /**
  * A pool that never waits for ever and never ends the process: connecting and each statement have a limit, and the
@@ -42,7 +47,7 @@ export function connectPostgres(options: PostgresOptions): Postgres {
   pool.on('error', (error) => log.warn({ server: placeOf(url), reason: error.message }, 'postgres.connection-lost'));
   // Whoever holds one hears of its loss by their query; an event that nobody hears would end the process.
   pool.on('connect', (client) => client.on('error', () => undefined));
-  return Object.assign(pool, { [Symbol.asyncDispose]: () => pool.end() });
+  return Object.assign(pool, { [Symbol.asyncDispose]: () => within(CLOSE_LIMIT, pool.end()) });
 }
 
 /**

@@ -15,7 +15,7 @@ export function processConfig(settings: {
   HEALTH_PORT: number;
   SHUTDOWN_GRACE: number;
 }) {
-  return { process: settings, graceMs: settings.SHUTDOWN_GRACE };
+  return { process: settings };
 }
 
 type PostgresSettings = { DATABASE_ROLE: string; DATABASE_POOL_SIZE: number; DATABASE_TIMEOUT: number };

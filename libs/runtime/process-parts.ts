@@ -4,19 +4,21 @@ import { createMetrics, type Metrics } from './metrics.ts';
 import { watchReadiness } from './readiness-metrics.ts';
 import { serveHealth } from './health.ts';
 import { Readiness } from './readiness.ts';
-import { logFatalErrors } from './shutdown.ts';
+import { logFatalErrors, Shutdown } from './shutdown.ts';
 
-/** What every process has from its first moment on: a log, metrics, and an address that tells how it is. */
-export type ProcessParts = AsyncDisposable & { log: Log; metrics: Metrics; readiness: Readiness };
+/** What every process has from its first moment on: a log, metrics, an address that tells how it is, and an end. */
+export type ProcessParts = AsyncDisposable & { log: Log; metrics: Metrics; readiness: Readiness; shutdown: Shutdown };
 
 export async function startProcess(
   service: string,
-  settings: { LOG_LEVEL: string; HEALTH_HOST: string; HEALTH_PORT: number },
+  settings: { LOG_LEVEL: string; HEALTH_HOST: string; HEALTH_PORT: number; SHUTDOWN_GRACE: number },
 ): Promise<ProcessParts> {
   const log = createLog({ service, level: settings.LOG_LEVEL });
   logFatalErrors(log);
+  const shutdown = new Shutdown({ graceMs: settings.SHUTDOWN_GRACE, log });
   const metrics = createMetrics(service);
   const readiness = new Readiness(log);
+  readiness.watch(() => (shutdown.begun.aborted ? ['shutdown'] : []));
   watchReadiness(() => readiness.waitingFor(), metrics);
   const health = await serveHealth({ host: settings.HEALTH_HOST, port: settings.HEALTH_PORT, readiness, metrics });
   log.info({ healthPort: health.port }, 'process.started');
@@ -26,9 +28,10 @@ export async function startProcess(
     log,
     metrics,
     readiness,
+    shutdown,
     async [Symbol.asyncDispose]() {
       await health[Symbol.asyncDispose]();
-      log.info('process.stopped');
+      shutdown.ended();
     },
   };
 }

@@ -10,7 +10,7 @@ export type RepeatedlyOptions = {
   beginsAtOnce?: boolean;
   /** The log's word for a time that failed; at most once a minute. */
   complaint: string;
-  log: Log;
+  log: Pick<Log, 'warn'>;
   clock?: Clock;
 };
 

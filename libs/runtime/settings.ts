@@ -17,7 +17,10 @@ export const processSettings = {
   LOG_LEVEL: str({ default: 'info', choices: ['debug', 'info', 'warn', 'error'], desc: 'least level that is logged' }),
   HEALTH_HOST: str({ default: '0.0.0.0', desc: 'address on which /livez, /readyz and /metrics listen' }),
   HEALTH_PORT: port({ default: 9464, desc: 'port of /livez, /readyz and /metrics' }),
-  SHUTDOWN_GRACE: wait({ default: 75_000, desc: 'how long a stopping process may finish what it holds' }),
+  SHUTDOWN_GRACE: wait({
+    default: 75_000,
+    desc: 'how long a stopping process may take; of that, the last 10 s, or half, are for giving back what has not ended',
+  }),
 };
 
 export const brokerSettings = {

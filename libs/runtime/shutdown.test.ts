@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { describe, expect, test } from '@jest/globals';
+import { endingMs, graceFor } from './grace.ts';
 
 const SHUTDOWN = new URL('shutdown.ts', import.meta.url).href;
 const LOG = new URL('log.ts', import.meta.url).href;
@@ -7,7 +8,7 @@ const TURNED_CLOCK = new URL('turned-clock.ts', import.meta.url).href;
 
 /** Runs a process of its own; once it says "ready" it gets the signals, each after the next line in its log. */
 async function run(code: string, signals: NodeJS.Signals[]): Promise<{ exitCode: number | null; messages: string[] }> {
-  const head = `import { logFatalErrors, untilShutdown } from '${SHUTDOWN}'; import { createLog } from '${LOG}';
+  const head = `import { logFatalErrors, Shutdown } from '${SHUTDOWN}'; import { createLog } from '${LOG}';
     import { TurnedClock } from '${TURNED_CLOCK}';
     const log = createLog({ service: 'test', level: 'info' });`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', head + code], {
@@ -34,29 +35,72 @@ async function run(code: string, signals: NodeJS.Signals[]): Promise<{ exitCode:
   };
 }
 
-const untilStopped = (after = '') =>
-  `const open = setInterval(() => {}, 1000);
+const shutdown = `
+   const open = setInterval(() => {}, 1000);
    const clock = new TurnedClock();
-   const stopped = untilShutdown({ graceMs: 60_000, log, clock });
+   const shutdown = new Shutdown({ graceMs: 60_000, log, clock });`;
+
+const untilStopped = (after = '') =>
+  `${shutdown}
    log.info('ready');
-   await stopped;
+   await shutdown.untilBegun();
    ${after}`;
 
-describe('untilShutdown', () => {
+const end = "clearInterval(open); log.info('closed');";
+
+describe('a shutdown', () => {
   test.each(['SIGTERM', 'SIGINT'] as const)('lets the process close what it opened at %s', async (signal) => {
-    const { exitCode, messages } = await run(untilStopped("clearInterval(open); log.info('closed');"), [signal]);
+    const { exitCode, messages } = await run(untilStopped(end), [signal]);
     expect(messages).toEqual(['ready', 'shutdown.begun', 'closed']);
     expect(exitCode).toBe(0);
   });
 
-  test('ends a process that has not closed when its time is over', async () => {
+  test('says at once that it has begun, and when what is in hand has had its time', async () => {
+    const heard = `shutdown.begun.addEventListener('abort', () => log.info('begun'));
+      shutdown.due.addEventListener('abort', () => log.info('due'));`;
+    const { exitCode, messages } = await run(
+      `${shutdown} ${heard}
+       log.info('ready');
+       await shutdown.untilBegun();
+       await clock.runFor(49_999); log.info('in time'); await clock.runFor(1); ${end}`,
+      ['SIGTERM'],
+    );
+    expect(messages).toEqual(['ready', 'shutdown.begun', 'begun', 'in time', 'due', 'closed']);
+    expect(exitCode).toBe(0);
+  });
+
+  test.each([
+    ['that holds something has failed', 'shutdown.watch(() => 0); shutdown.watch(() => 1);', 1],
+    ['that holds nothing has not failed', 'shutdown.watch(() => 0);', 0],
+  ])('ends a process that has not closed when its time is over; one %s', async (_, watched, code) => {
     const { exitCode, messages } = await run(
       untilStopped(
-        "await clock.runFor(59_999); log.info('in time'); await clock.runFor(1); log.info('late'); process.exit();",
+        `${watched} await clock.runFor(59_999); log.info('in time'); await clock.runFor(1); log.info('late'); process.exit();`,
       ),
       ['SIGTERM'],
     );
     expect(messages).toEqual(['ready', 'shutdown.begun', 'in time', 'shutdown.overdue']);
+    expect(exitCode).toBe(code);
+  });
+
+  test.each(['SIGTERM', 'SIGINT'] as const)('ends a process at once that does not work yet, at %s', async (signal) => {
+    const starting = "log.info('starting'); await new Promise(() => undefined); await shutdown.untilBegun();";
+    const { exitCode, messages } = await run(`${shutdown} ${starting}`, [signal]);
+    expect(messages).toEqual(['starting', 'shutdown.begun', 'process.stopped']);
+    expect(exitCode).toBe(0);
+  });
+
+  test('ends a process that has closed all, and in which something lingers', async () => {
+    const closed = "shutdown.ended(); await clock.runFor(999); log.info('lingers'); await clock.runFor(1);";
+    const { exitCode, messages } = await run(untilStopped(`${closed} log.info('for ever');`), ['SIGTERM']);
+    expect(messages).toEqual(['ready', 'shutdown.begun', 'process.stopped', 'lingers']);
+    expect(exitCode).toBe(0);
+  });
+
+  test('does not hide that a process failed which was not told to stop', async () => {
+    const failing = "shutdown.ended(); await clock.runFor(1_000); throw new Error('a mistake');";
+    const { exitCode, messages } = await run(`logFatalErrors(log); ${shutdown} ${failing}`, []);
+    expect(messages).toEqual(['process.stopped', 'process.failed']);
     expect(exitCode).toBe(1);
   });
 
@@ -67,6 +111,17 @@ describe('untilShutdown', () => {
     const { exitCode, messages } = await run(untilStopped(), [...signals]);
     expect(messages).toEqual(['ready', 'shutdown.begun', 'shutdown.forced']);
     expect(exitCode).toBe(1);
+  });
+});
+
+describe('the grace time', () => {
+  test.each([
+    [75_000, 65_000],
+    [20_000, 10_000],
+    [8_000, 4_000],
+  ])('of %i ms leaves %i ms for what is in hand', (graceMs, leftMs) => {
+    expect(endingMs(graceMs)).toBe(leftMs);
+    expect(graceFor(leftMs)).toBe(graceMs);
   });
 });
 

@@ -1,25 +1,86 @@
 import { systemClock, type Clock } from './clock.ts';
+import { endingMs } from './grace.ts';
 import type { Log } from './log.ts';
 
 export type ShutdownOptions = { graceMs: number; log: Log; clock?: Clock };
 
+/** What is left of a process that has closed everything is nothing that anybody waits for. */
+const LINGER_MS = 1_000;
+
 /**
- * Resolves when the process is told to stop (SIGTERM, SIGINT). From then on it has `graceMs` to close what it opened;
- * past that, or at a second signal, it exits with 1. An error nobody caught is logged and ends the process with 1.
+ * How the process ends, from SIGTERM or SIGINT on:
+ *
+ *   begun ── nothing more is taken, what is in hand ends ──▶ due ── the rest is given back, all is closed ──▶ exit
+ *
+ * This is the only place that knows the grace time. Where it is over before all is closed, or at a second signal, the
+ * process exits at once.
  */
-export async function untilShutdown({ graceMs, log, clock = systemClock }: ShutdownOptions): Promise<void> {
-  const signal = await new Promise<NodeJS.Signals>((resolve) => {
-    let isStopping = false;
-    const stop = (name: NodeJS.Signals) => {
-      if (isStopping) exitAtOnce(log, 'shutdown.forced');
-      isStopping = true;
-      resolve(name);
-    };
+export class Shutdown {
+  readonly #options: Required<ShutdownOptions>;
+  readonly #begun = new AbortController();
+  readonly #due = new AbortController();
+  readonly #watched: (() => number)[] = [];
+  #isAwaited = false;
+
+  constructor(options: ShutdownOptions) {
+    this.#options = { clock: systemClock, ...options };
     // For good: with no listener left, even for a moment, the next signal would end the process without a word.
-    for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, stop);
+    for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => this.#hear(name));
+  }
+
+  /** Given when the process is told to stop: nothing more is taken. */
+  get begun(): AbortSignal {
+    return this.#begun.signal;
+  }
+
+  /** Given when what is in hand has had its time: it is cut, and given back. */
+  get due(): AbortSignal {
+    return this.#due.signal;
+  }
+
+  /** `held`: messages in hand. With any left at the end of the grace time, the process has failed. */
+  watch(held: () => number): void {
+    this.#watched.push(held);
+  }
+
+  /** To be asked for once the process works: told to stop before that, it holds nothing and exits at once. */
+  async untilBegun(): Promise<void> {
+    this.#isAwaited = true;
+    if (!this.begun.aborted) await untilGiven(this.begun);
+  }
+
+  /** All is closed. */
+  ended(): void {
+    const { log, clock } = this.#options;
+    log.info('process.stopped');
+    if (this.begun.aborted) clock.after(LINGER_MS, () => process.exit()).unref();
+  }
+
+  #hear(signal: NodeJS.Signals): void {
+    const { graceMs, log, clock } = this.#options;
+    if (this.begun.aborted) return exitAtOnce(log, 'shutdown.forced', 1);
+    log.info({ signal, graceMs }, 'shutdown.begun');
+    this.#begun.abort();
+    if (!this.#isAwaited) {
+      log.info('process.stopped');
+      process.exit(0);
+    }
+    clock.after(endingMs(graceMs), () => this.#due.abort()).unref();
+    clock.after(graceMs, () => this.#overdue()).unref();
+  }
+
+  /** What only lacked an answer to its goodbye has not failed. */
+  #overdue(): void {
+    const held = this.#watched.reduce((sum, each) => sum + each(), 0);
+    exitAtOnce(this.#options.log, 'shutdown.overdue', held > 0 ? 1 : 0);
+  }
+}
+
+export function untilGiven(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
   });
-  log.info({ signal, graceMs }, 'shutdown.begun');
-  clock.after(graceMs, () => exitAtOnce(log, 'shutdown.overdue')).unref();
 }
 
 /** Logs what would end the process anyway, so that it ends with a line that says why. */
@@ -30,7 +91,7 @@ export function logFatalErrors(log: Log): void {
   });
 }
 
-function exitAtOnce(log: Log, message: string): void {
+function exitAtOnce(log: Log, message: string, code: 0 | 1): void {
   log.warn(message);
-  process.exit(1);
+  process.exit(code);
 }

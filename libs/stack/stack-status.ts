@@ -28,6 +28,8 @@ export type Status = {
     perMessage: number | null;
     /** Since the oldest that a deliverer has in hand was routed; null where none has said. */
     oldestAgeSeconds: number | null;
+    /** Whether a deliverer cannot connect to most receivers; null where none has said. */
+    isEgressSuspected: boolean | null;
   };
 };
 
@@ -54,9 +56,11 @@ async function readDeliveries(processes: readonly ProcessEntry[]): Promise<Statu
     return health === undefined ? undefined : readFigures(health);
   };
   const [router, deliverer] = await Promise.all([figuresOf('event-router'), figuresOf('deliverer')]);
+  const suspected = deliverer?.largestOf('waybell_egress_suspected');
   return {
     perMessage: deliveriesPerMessage(router) ?? null,
     oldestAgeSeconds: deliverer?.largestOf('waybell_oldest_delivery_age_seconds') ?? null,
+    isEgressSuspected: suspected === undefined ? null : suspected > 0,
   };
 }
 

@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { until } from '@waybell/runtime/testing/until';
 import { SupervisedProcess, type ProcessEvent } from './supervised-process.ts';
 
 let folder: string;
@@ -38,5 +39,16 @@ describe('a supervised process', () => {
     await idle.kill();
     await idle.restart();
     expect(events.filter((kind) => kind === 'spawned')).toHaveLength(2);
+  });
+
+  test('that works and is not ready has all its grace time when it is stopped', async () => {
+    const slow = "process.on('SIGTERM', () => setTimeout(() => process.exit(0), 3_500)); console.log('hears');";
+    idle.spec.args = ['--eval', `setInterval(() => undefined, 1_000); ${slow}`];
+    idle.spec.waitsFor = () => Promise.resolve('rabbitmq');
+    const started = idle.start().catch((error: unknown) => error);
+    await until('it hears', () => readFileSync(idle.spec.logFile, 'utf8').includes('hears'));
+    await idle.stop();
+    await started;
+    expect(idle.howItEnded).toBe('ended with exit code 0');
   });
 });

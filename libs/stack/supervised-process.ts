@@ -68,6 +68,8 @@ export class SupervisedProcess {
   state: ProcessState = 'stopped';
   restarts = 0;
   identity: ProcessIdentity | undefined;
+  /** How its last run ended, in words; undefined before that. */
+  howItEnded: string | undefined;
   readonly #restart: RestartPolicy;
   readonly #tell: (event: ProcessEvent) => void;
   #run: Run | undefined;
@@ -98,8 +100,10 @@ export class SupervisedProcess {
     const run = this.#run;
     if (this.state === 'stopped') return;
     if (run !== undefined && this.identity !== undefined) {
-      // What is still starting may not hear a signal yet, and holds nothing.
-      const graceMs = this.state === 'starting' ? Math.min(this.spec.graceMs, STARTING_GRACE_MS) : this.spec.graceMs;
+      // A server that is still starting may not hear a signal yet, and holds nothing. A service does, and may: in an alarm it
+      // works, and waits for the broker all the same.
+      const isDeaf = this.state === 'starting' && this.spec.role === 'server';
+      const graceMs = isDeaf ? Math.min(this.spec.graceMs, STARTING_GRACE_MS) : this.spec.graceMs;
       this.state = 'stopping';
       signalQuietly(this.identity.pid, signal);
       if (!(await untilGone(this.identity, graceMs))) signalQuietly(-this.identity.pid, 'SIGKILL');
@@ -145,7 +149,7 @@ export class SupervisedProcess {
   }
 
   async #forget(run: Run): Promise<void> {
-    await run.exited;
+    this.howItEnded = await run.exited;
     if (this.#run !== run) return;
     this.#run = undefined;
     this.identity = undefined;

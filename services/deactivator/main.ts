@@ -1,10 +1,10 @@
 import { configOrExit } from '@waybell/runtime/environment';
 import { connectPostgres } from '@waybell/runtime/postgres';
 import { startProcess } from '@waybell/runtime/process-parts';
-import { untilShutdown } from '@waybell/runtime/shutdown';
 import { connectBroker } from '@waybell/line/broker/connect-broker';
 import { watchPublishing } from '@waybell/line/step-report';
 import { runStep } from '@waybell/line/run-step';
+import { rejectedQueue } from '@waybell/line/topology';
 import { announceDeactivations } from './announce-deactivations.ts';
 import { readConfig } from './config.ts';
 import { deactivateStep } from './deactivate-step.ts';
@@ -17,7 +17,8 @@ await using parts = await startProcess('deactivator', config.process);
 await using postgres = connectPostgres({ ...config.postgres, log: parts.log });
 const settle = settleDeliveriesIn(postgres, config.rules);
 await parts.readiness.until('postgres', () => settle([]));
-await using broker = await connectBroker({ ...config.broker, name: 'deactivator', log: parts.log });
+const publishesTo = [rejectedQueue];
+await using broker = await connectBroker({ ...config.broker, publishesTo, name: 'deactivator', log: parts.log });
 watchPublishing(broker.publishing, parts.metrics);
 
 const onDeactivated = announceDeactivations(parts);
@@ -27,4 +28,4 @@ await using running = runStep(step, { broker, ...parts });
 await using _sweep = startSweep({ settle, onDeactivated, intervalMs: config.sweepIntervalMs, log: parts.log });
 parts.readiness.watch(() => [...broker.waitingFor(), ...running.waitingFor()]);
 
-await untilShutdown({ graceMs: config.graceMs, log: parts.log });
+await parts.shutdown.untilBegun();

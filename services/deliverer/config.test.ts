@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { InvalidEnvironment } from '@waybell/runtime/environment';
+import { endingMs } from '@waybell/runtime/grace';
 import { readConfig } from './config.ts';
 
 const env = {
@@ -11,9 +12,11 @@ const env = {
 
 describe('readConfig', () => {
   test('has a grace time by default that is longer than any request', () => {
-    const { graceMs, endpoints } = readConfig(env);
+    const { process, endpoints } = readConfig(env);
     const { shipper, carrier } = endpoints.limits;
-    expect(graceMs).toBeGreaterThan(Math.max(shipper.handoverMs, shipper.responseMs, carrier.responseMs));
+    expect(endingMs(process.SHUTDOWN_GRACE)).toBeGreaterThan(
+      Math.max(shipper.handoverMs, shipper.responseMs, carrier.responseMs),
+    );
   });
 
   test.each(['SHIPPER_HANDOVER_LIMIT', 'SHIPPER_RESPONSE_LIMIT', 'CARRIER_RESPONSE_LIMIT'])(
@@ -21,8 +24,8 @@ describe('readConfig', () => {
     (limit) => {
       const read = () => readConfig({ ...env, SHUTDOWN_GRACE: '2m', [limit]: '2m' });
       expect(read).toThrow(InvalidEnvironment);
-      expect(read).toThrow(`SHUTDOWN_GRACE: 2m is not longer than ${limit}, 2m`);
-      expect(read).toThrow('Set more than 2m, or SHUTDOWN_ALLOW_SHORT=true');
+      expect(read).toThrow(`SHUTDOWN_GRACE: leaves requests 110s, not longer than ${limit}, 2m`);
+      expect(read).toThrow('Set more than 130s, or SHUTDOWN_ALLOW_SHORT=true');
     },
   );
 
@@ -36,11 +39,13 @@ describe('readConfig', () => {
   });
 
   test('takes a grace time that is short of the longest request where that is allowed', () => {
-    expect(readConfig({ ...env, SHUTDOWN_GRACE: '1s', SHUTDOWN_ALLOW_SHORT: 'true' }).graceMs).toBe(1_000);
+    expect(readConfig({ ...env, SHUTDOWN_GRACE: '1s', SHUTDOWN_ALLOW_SHORT: 'true' }).process.SHUTDOWN_GRACE).toBe(
+      1_000,
+    );
   });
 
   test('takes a short grace time where requests are shorter', () => {
     const limits = { SHIPPER_HANDOVER_LIMIT: '1s', SHIPPER_RESPONSE_LIMIT: '1s', CARRIER_RESPONSE_LIMIT: '500ms' };
-    expect(readConfig({ ...env, ...limits, SHUTDOWN_GRACE: '2s' }).graceMs).toBe(2_000);
+    expect(readConfig({ ...env, ...limits, SHUTDOWN_GRACE: '3s' }).process.SHUTDOWN_GRACE).toBe(3_000);
   });
 });

@@ -14,6 +14,7 @@ import {
 import { formatDuration } from '@waybell/runtime/duration';
 import { readNetworks } from '@waybell/runtime/forbidden-address';
 import { readKeyRing } from '@waybell/runtime/secrets';
+import { endingMs, graceFor } from '@waybell/runtime/grace';
 import {
   brokerSettings,
   callbackSettings,
@@ -76,7 +77,7 @@ export const delivererSettings = {
   }),
   SHUTDOWN_ALLOW_SHORT: bool({
     default: false,
-    desc: 'whether SHUTDOWN_GRACE may end before the longest of these limits; requests that are cut are made again',
+    desc: 'whether SHUTDOWN_GRACE may leave requests less than the longest of these limits; those that are cut are made again',
   }),
   CONNECT_LIMIT: wait({ default: 10_000, desc: 'to look up a host, connect to it and agree on TLS' }),
   ...egressSettings,
@@ -138,10 +139,11 @@ type GraceSettings = Record<(typeof REQUEST_LIMITS)[number] | 'SHUTDOWN_GRACE', 
 /** Throws InvalidEnvironment where a request could be cut by a shutdown, and nobody said that it may. */
 function checkGrace(settings: GraceSettings): void {
   const longest = REQUEST_LIMITS.reduce((one, other) => (settings[other] > settings[one] ? other : one));
-  if (settings.SHUTDOWN_ALLOW_SHORT || settings.SHUTDOWN_GRACE > settings[longest]) return;
-  const [grace, limit] = [settings.SHUTDOWN_GRACE, settings[longest]].map(formatDuration);
+  const leftMs = endingMs(settings.SHUTDOWN_GRACE);
+  if (settings.SHUTDOWN_ALLOW_SHORT || leftMs > settings[longest]) return;
+  const [left, limit, least] = [leftMs, settings[longest], graceFor(settings[longest])].map(formatDuration);
   throw new InvalidEnvironment([
-    `SHUTDOWN_GRACE: ${grace} is not longer than ${longest}, ${limit}: a request under way at a restart could be cut and ` +
-      `made twice. Set more than ${limit}, or SHUTDOWN_ALLOW_SHORT=true to accept that`,
+    `SHUTDOWN_GRACE: leaves requests ${left}, not longer than ${longest}, ${limit}: one under way at a restart could be cut ` +
+      `and made twice. Set more than ${least}, or SHUTDOWN_ALLOW_SHORT=true to accept that`,
   ]);
 }

@@ -3,6 +3,7 @@ import { unpark, type Delivery } from '@waybell/line/delivery';
 import { asKept, type Outgoing } from '@waybell/line/messages';
 import { withLastKnown } from '@waybell/runtime/last-known';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
+import { waitingName } from '@waybell/line/topology';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { readConfig } from './config.ts';
 import { deliverStep, type DeliverStepOptions } from './deliver-step.ts';
@@ -56,7 +57,7 @@ function aStep(what: Partial<DeliverStepOptions> = {}) {
 function drained(caused: readonly Outgoing[]): Delivery {
   const [parked] = caused;
   if (parked?.kind !== 'park') throw new Error('it was not parked');
-  const read = aStep().step.parse(unpark(parked.row, { deliveryCount: 0, isOverLimit: false }));
+  const read = aStep().step.parse(unpark(parked.row, { deaths: 0, isOverLimit: false }));
   if ('kind' in read) throw new Error(read.detail);
   return read;
 }
@@ -64,6 +65,7 @@ function drained(caused: readonly Outgoing[]): Delivery {
 const kindsOf = (caused: readonly Outgoing[]) =>
   caused.map((each) => (each.kind === 'outcome' ? `${each.outcome.kind} on record` : each.kind));
 
+const last = { ...delivery, attempt: 2 };
 const full = { enter: async () => ({ kind: 'full', why: 'full' }) } satisfies Partial<DeliverStepOptions>;
 
 describe('a delivery without room', () => {
@@ -131,6 +133,45 @@ describe('a delivery to secrets whose key is missing', () => {
   test('is dropped where its subscription is off', async () => {
     const { step } = aStep({ findTarget: async () => ({ ...locked, state: 'deactivated' }) });
     expect(kindsOf(await step.handle(delivery))).toEqual(['dropped on record']);
+  });
+});
+
+describe('an attempt that failed for something of ours', () => {
+  const ours = (isLast: boolean[] = []): Partial<DeliverStepOptions> => ({
+    callEndpoint: async (call) => {
+      isLast.push(call.isLast);
+      return { isDelivered: false, durationMs: 1, reason: 'unreachable', isOurs: true };
+    },
+  });
+
+  test('is not counted: the delivery waits as it is, and is attempted again as the same', async () => {
+    const isLast: boolean[] = [];
+    for (const each of [delivery, last]) {
+      const caused = await aStep(ours(isLast)).step.handle(each);
+      const row = { why: 'egress', attempt: each.attempt, notBeforeMs: 1_000 };
+      expect(caused).toMatchObject([{ kind: 'park', row, otherwise: { exchange: waitingName('hung') } }]);
+      expect(caused).toHaveLength(1);
+      expect(drained(caused)).toMatchObject({ attempt: each.attempt, beganAt: each.beganAt });
+    }
+    expect(isLast).toEqual([false, true]);
+  });
+
+  test('leaves its endpoint to single requests', async () => {
+    const endings: string[] = [];
+    const enter = async () => ({ kind: 'granted', end: (ending: string) => void endings.push(ending) }) as const;
+    await aStep({ ...ours(), enter }).step.handle(delivery);
+    expect(endings).toEqual(['hung']);
+  });
+
+  test('ends when it is older than a delivery may be, counting against nobody', async () => {
+    const waiting = drained(await aStep(ours()).step.handle(last));
+    const tooOld = () => 2 * config.maxAgeMs;
+    expect(kindsOf(await aStep({ now: tooOld }).step.handle(waiting))).toEqual(['exhausted on record']);
+  });
+
+  test('is told to whoever tries a subscription out', async () => {
+    const byHand = { why: 'test', fromAttempt: 1 } as const;
+    expect(kindsOf(await aStep(ours()).step.handle({ ...delivery, byHand }))).toEqual(['exhausted on record']);
   });
 });
 

@@ -154,8 +154,9 @@ function afterFailure(delivery: Delivery, answer: Answer, { schedule, now }: Att
   return [publishRetry(next, delayMs), { kind: 'outcome', outcome: failed }];
 }
 
-function wishOf({ byHand, parked }: Delivery): Wish {
+function wishOf({ byHand, parked, isSuspect }: Delivery): Wish {
   if (byHand?.why === 'test') return 'by hand';
+  if (isSuspect) return 'suspect';
   return parked === undefined ? 'fresh' : 'parked';
 }
 

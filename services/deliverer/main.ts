@@ -3,14 +3,16 @@ import { withLastKnown } from '@waybell/runtime/last-known';
 import { connectPostgres } from '@waybell/runtime/postgres';
 import { startProcess } from '@waybell/runtime/process-parts';
 import { connectRedis } from '@waybell/runtime/redis';
-import { untilShutdown } from '@waybell/runtime/shutdown';
 import { connectBroker } from '@waybell/line/broker/connect-broker';
+import { deathsInRedis } from '@waybell/line/deaths';
 import { watchKept } from '@waybell/line/kept/kept-metrics';
 import { KeptPublications } from '@waybell/line/kept/kept-publications';
 import { KEPT_SETTINGS, keptIn } from '@waybell/line/kept/kept-store';
 import { onceInRedis } from '@waybell/line/once';
+import { retryQueues } from '@waybell/line/line-topology';
 import { watchPublishing } from '@waybell/line/step-report';
 import { runStep } from '@waybell/line/run-step';
+import { deactivatorQueue, logQueue, rejectedQueue, waitingName } from '@waybell/line/topology';
 import { countCallbacks } from './callback-metrics.ts';
 import { openEndpoints } from './call-endpoint.ts';
 import { readConfig } from './config.ts';
@@ -40,7 +42,15 @@ await using endpoints = openEndpoints({ ...config.endpoints, observe: countCallb
 await parts.readiness.until('postgres', () =>
   postgres.query('select from waybell.delivery_targets, waybell.valid_signing_secrets limit 0'),
 );
-await using broker = await connectBroker({ ...config.broker, name: 'deliverer', log: parts.log });
+const publishesTo = [
+  ...retryQueues(config.schedule, config.actionKeys),
+  waitingName('full'),
+  waitingName('hung'),
+  logQueue,
+  deactivatorQueue,
+  rejectedQueue,
+];
+await using broker = await connectBroker({ ...config.broker, publishesTo, name: 'deliverer', log: parts.log });
 watchPublishing(broker.publishing, parts.metrics);
 
 const now = Date.now;
@@ -75,7 +85,9 @@ watchEgress(egress, parts.metrics);
 const callEndpoint = blaming({ ...endpoints, egress, clock });
 const asking = { findTarget, onKeyMissing: missingKeys.asked, callEndpoint };
 const step = deliverStep({ ...flow.rules, ...asking, config, clock, now });
-const tools = { broker, keep, once: onceInRedis(redis, parts), ...flow.tools, lease: openRequests.keep, ...parts };
+const cut = () => void endpoints[Symbol.asyncDispose]();
+const [once, deaths] = [onceInRedis(redis, parts), deathsInRedis(redis, parts)];
+const tools = { broker, keep, cut, once, deaths, ...flow.tools, lease: openRequests.keep, ...parts };
 
 // Last of all, what is owned is given to others.
 await using _released = flow.released;
@@ -85,4 +97,4 @@ parts.readiness.watch(() => [...broker.waitingFor(), ...delivering.waitingFor(),
 // Closed first: the step ends what it has begun, and nothing is to wait for its turn then.
 using _ = flow;
 
-await untilShutdown({ graceMs: config.graceMs, log: parts.log });
+await parts.shutdown.untilBegun();

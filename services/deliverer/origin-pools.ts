@@ -13,6 +13,7 @@ export type OriginPools = Pick<Dispatcher, 'dispatch'> & AsyncDisposable & { siz
 /** undici's Agent, but bounded: it would keep every origin's connections, and go through all origins as each one closes. */
 export function openOriginPools({ maxOrigins, ...options }: OriginPoolsOptions): OriginPools {
   const open = new Set<Pool>();
+  let isClosed = false;
   const current = new LRUCache<string, Pool>({
     max: maxOrigins,
     // What is under way is finished.
@@ -35,11 +36,13 @@ export function openOriginPools({ maxOrigins, ...options }: OriginPoolsOptions):
 
   return {
     dispatch(request, handler) {
+      if (isClosed) throw new Error('requests have been cut');
       const origin = String(request.origin);
       return (current.get(origin) ?? openPool(origin)).dispatch(request, handler);
     },
     size: () => current.size,
     async [Symbol.asyncDispose]() {
+      isClosed = true;
       await Promise.all([...open].map((pool) => pool.destroy()));
     },
   };

@@ -1,10 +1,11 @@
 import { configOrExit } from '@waybell/runtime/environment';
 import { connectPostgres } from '@waybell/runtime/postgres';
 import { startProcess } from '@waybell/runtime/process-parts';
-import { untilShutdown } from '@waybell/runtime/shutdown';
 import { connectBroker } from '@waybell/line/broker/connect-broker';
 import { watchPublishing } from '@waybell/line/step-report';
+import { selectActions } from '@waybell/line/line-topology';
 import { runStep } from '@waybell/line/run-step';
+import { deliveryQueue, rejectedQueue } from '@waybell/line/topology';
 import { readConfig } from './config.ts';
 import { keepPartitions } from './keep-partitions.ts';
 import { LogMetrics } from './log-metrics.ts';
@@ -19,7 +20,8 @@ const config = configOrExit(readConfig);
 await using parts = await startProcess('delivery-log', config.process);
 await using postgres = connectPostgres({ ...config.postgres, log: parts.log });
 await parts.readiness.until('postgres', () => postgres.query('select from delivery_log.attempts limit 0'));
-await using broker = await connectBroker({ ...config.broker, name: 'delivery-log', log: parts.log });
+const publishesTo = [...selectActions(['*']).map(deliveryQueue), rejectedQueue];
+await using broker = await connectBroker({ ...config.broker, publishesTo, name: 'delivery-log', log: parts.log });
 watchPublishing(broker.publishing, parts.metrics);
 
 const figures = new LogMetrics(parts.metrics);
@@ -32,4 +34,4 @@ await using _sending = startSending({ ...config.sending, sendings, write, broker
 await using _keeping = keepPartitions({ partitions, sendings, config, log: parts.log });
 parts.readiness.watch(() => [...broker.waitingFor(), ...running.waitingFor()]);
 
-await untilShutdown({ graceMs: config.graceMs, log: parts.log });
+await parts.shutdown.untilBegun();

@@ -1,5 +1,5 @@
 import type { Broker } from '@waybell/line/broker/connect-broker';
-import { publishUntilConfirmed } from '@waybell/line/broker/publisher';
+import { publishUntilConfirmed } from '@waybell/line/broker/publish-until-confirmed';
 import { systemClock, type Clock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import { repeatedly } from '@waybell/runtime/repeatedly';

@@ -3,8 +3,8 @@ import { configOrExit } from '@waybell/runtime/environment';
 import { connectPostgres } from '@waybell/runtime/postgres';
 import { startProcess } from '@waybell/runtime/process-parts';
 import { connectRedis } from '@waybell/runtime/redis';
-import { untilShutdown } from '@waybell/runtime/shutdown';
 import { connectBroker } from '@waybell/line/broker/connect-broker';
+import { deathsInRedis } from '@waybell/line/deaths';
 import { watchKept } from '@waybell/line/kept/kept-metrics';
 import { KeptPublications } from '@waybell/line/kept/kept-publications';
 import { KEPT_SETTINGS, keptIn } from '@waybell/line/kept/kept-store';
@@ -12,7 +12,7 @@ import { onceInRedis } from '@waybell/line/once';
 import { watchPublishing } from '@waybell/line/step-report';
 import { runStep } from '@waybell/line/run-step';
 import { selectActions } from '@waybell/line/line-topology';
-import { deliveryQueue } from '@waybell/line/topology';
+import { deliveryQueue, logQueue, rejectedQueue } from '@waybell/line/topology';
 import { compileSchemas } from '@waybell/events/check-schema';
 import { readConfig } from './config.ts';
 import { findSubscriptionsIn } from './find-subscriptions.ts';
@@ -26,7 +26,9 @@ await using postgres = connectPostgres({ ...config.postgres, log: parts.log });
 await using keeping = connectPostgres({ ...config.postgres, poolSize: 2, settings: KEPT_SETTINGS, log: parts.log });
 await using redis = connectRedis({ ...config.redis, log: parts.log });
 await parts.readiness.until('postgres', () => postgres.query('select from waybell.subscription_targets limit 0'));
-await using broker = await connectBroker({ ...config.broker, name: 'event-router', log: parts.log });
+const queues = selectActions(['*']).map(deliveryQueue);
+const publishesTo = [...queues, logQueue, rejectedQueue];
+await using broker = await connectBroker({ ...config.broker, publishesTo, name: 'event-router', log: parts.log });
 watchPublishing(broker.publishing, parts.metrics);
 await using kept = new KeptPublications({
   ...config.kept,
@@ -40,10 +42,9 @@ watchKept(kept, parts.metrics);
 compileSchemas();
 const step = routeStep({ findSubscriptions: findSubscriptionsIn(postgres), now: Date.now, config });
 
-const tools = { broker, keep: kept.keep, ...parts };
+const tools = { broker, keep: kept.keep, deaths: deathsInRedis(redis, parts), ...parts };
 await using routing = runStep(step, { ...tools, once: onceInRedis(redis, parts) });
 await using sorting = runStep(strayStep({ config, now: Date.now }), tools);
-const queues = selectActions(['*']).map(deliveryQueue);
 const depth = async () => {
   const { messages, isExact } = await broker.depth(queues);
   return { messages: messages * routing.perBundle(), isExact };
@@ -51,4 +52,4 @@ const depth = async () => {
 await using _pausing = pauseWhenDeep({ routing, depth, limit: config.pauseDepth, ...parts });
 parts.readiness.watch(() => [...broker.waitingFor(), ...routing.waitingFor(), ...sorting.waitingFor()]);
 
-await untilShutdown({ graceMs: config.graceMs, log: parts.log });
+await parts.shutdown.untilBegun();

@@ -2,10 +2,11 @@ import { configOrExit } from '@waybell/runtime/environment';
 import { connectPostgres } from '@waybell/runtime/postgres';
 import { startProcess } from '@waybell/runtime/process-parts';
 import { connectRedis } from '@waybell/runtime/redis';
-import { untilShutdown } from '@waybell/runtime/shutdown';
 import { connectBroker } from '@waybell/line/broker/connect-broker';
+import { deathsInRedis } from '@waybell/line/deaths';
 import { watchPublishing } from '@waybell/line/step-report';
 import { runStep } from '@waybell/line/run-step';
+import { logQueue, rejectedQueue, routerQueue } from '@waybell/line/topology';
 import { activitiesIn } from './activities.ts';
 import { readConfig } from './config.ts';
 import { deactivationsIn } from './deactivations.ts';
@@ -23,7 +24,8 @@ await using parts = await startProcess('location-tracker', config.process);
 await using postgres = connectPostgres({ ...config.postgres, log: parts.log });
 await using redis = connectRedis({ ...config.redis, log: parts.log });
 await parts.readiness.until('postgres', () => postgres.query('select from waybell.tracked_vehicles limit 0'));
-await using broker = await connectBroker({ ...config.broker, name: 'location-tracker', log: parts.log });
+const publishesTo = [routerQueue, logQueue, rejectedQueue];
+await using broker = await connectBroker({ ...config.broker, publishesTo, name: 'location-tracker', log: parts.log });
 watchPublishing(broker.publishing, parts.metrics);
 
 const figures = new TrackerMetrics(parts.metrics);
@@ -33,9 +35,9 @@ const findAddress = findAddressWith(config.geocoder, figures.countAddress);
 const step = trackStep({ seeReport, findAddress, onChanges: figures.countChanges, now: Date.now, config });
 const deactivations = deactivationsIn(postgres, config);
 
-await using tracking = runStep(step, { broker, ...parts });
+await using tracking = runStep(step, { broker, deaths: deathsInRedis(redis, parts), ...parts });
 const sweep = sweepBeside(tracking, { broker, deactivations, remembered, figures, config, log: parts.log });
 await using _sweeping = startSweeping({ ...config, sweep, onSwept: figures.timeSweep, log: parts.log });
 parts.readiness.watch(() => [...broker.waitingFor(), ...tracking.waitingFor()]);
 
-await untilShutdown({ graceMs: config.graceMs, log: parts.log });
+await parts.shutdown.untilBegun();

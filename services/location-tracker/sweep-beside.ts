@@ -2,7 +2,7 @@ import { systemClock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import type { Broker } from '@waybell/line/broker/connect-broker';
 import type { Depth } from '@waybell/line/broker/depth';
-import { publishUntilConfirmed } from '@waybell/line/broker/publisher';
+import { publishUntilConfirmed } from '@waybell/line/broker/publish-until-confirmed';
 import type { RunningStep } from '@waybell/line/run-step';
 import { locationsQueue } from '@waybell/line/topology';
 import type { Config } from './config.ts';

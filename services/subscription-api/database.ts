@@ -1,8 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { systemClock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import { connectPostgres, isOutage, onConnection } from '@waybell/runtime/postgres';
 import { placeOf, type ServerAddress } from '@waybell/runtime/server-address';
 import { Unavailable } from '@waybell/runtime/unavailable';
+import { within } from '@waybell/runtime/within';
 import type pg from 'pg';
 import { DataSource, QueryFailedError } from 'typeorm';
 import { SET_ACTOR, type Actor } from './actor.ts';
@@ -28,6 +30,8 @@ export type Database = AsyncDisposable & {
 /** A connection, or whatever has one. */
 export type Queryable = Pick<pg.Pool, 'query'>;
 
+/** A server that hangs must not hold up the end of the process. */
+const CLOSE_LIMIT = { clock: systemClock, limitMs: 1_000 };
 const LOOK_EVERY_MS = 1_000;
 /**
  * A new connection learns of every day's tables before its first answer from the delivery log: that takes ten times as long as
@@ -111,9 +115,9 @@ export function openDatabase(options: DatabaseOptions): Database {
     change: (actor, work) => run((connected) => changeAs(connected, actor, work)),
     async [Symbol.asyncDispose]() {
       closing.abort();
-      await watching;
-      await deliveryLog.end();
-      if (source.isInitialized) await source.destroy();
+      await within(CLOSE_LIMIT, watching);
+      await deliveryLog[Symbol.asyncDispose]();
+      if (source.isInitialized) await within(CLOSE_LIMIT, source.destroy());
     },
   };
 }

@@ -2,7 +2,6 @@ import { actions as catalog } from '@waybell/catalog/actions';
 import { configOrExit } from '@waybell/runtime/environment';
 import { startProcess } from '@waybell/runtime/process-parts';
 import { connectRedis } from '@waybell/runtime/redis';
-import { untilShutdown } from '@waybell/runtime/shutdown';
 import { readConfig } from './config.ts';
 import { openDatabase } from './database.ts';
 import { startPruning } from './prune-audit-log.ts';
@@ -34,11 +33,13 @@ const api = createApi({
   database,
   catalog,
 });
-await using server = await serveApi(api, config.listen, common.httpMetrics);
+const until = parts.shutdown.begun;
+await using server = await serveApi(api, { ...config.listen, until }, common.httpMetrics);
 parts.log.info({ port: server.port, interfaces: config.interfaces }, 'api.listening');
 
 const admin = createAdminApi({ ...common, database });
-await using adminServer = config.listenAdmin && (await serveApi(admin, config.listenAdmin, common.httpMetrics));
+await using adminServer =
+  config.listenAdmin && (await serveApi(admin, { ...config.listenAdmin, until }, common.httpMetrics));
 if (adminServer !== undefined) parts.log.info({ port: adminServer.port }, 'admin.listening');
 
-await untilShutdown({ graceMs: config.graceMs, log: parts.log });
+await parts.shutdown.untilBegun();

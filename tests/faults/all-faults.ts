@@ -24,8 +24,13 @@ import { alarmRecords } from './rows/l19-alarm-records.ts';
 import { missingQueue } from './rows/l19-missing-queue.ts';
 import { stalledQueue } from './rows/l19-stalled-queue.ts';
 import { replicas } from './rows/l20-replicas.ts';
+import { stops } from './rows/l19-stops.ts';
+import { linkCut } from './rows/l19-link-cut.ts';
 import { bundles } from './rows/l21-bundles.ts';
 import { overlaps } from './rows/l24-overlaps.ts';
+import { egress } from './rows/l23-egress.ts';
+import { missingKey } from './rows/l25-missing-key.ts';
+import { restored } from './rows/l25-restored.ts';
 
 /** Every fault of the bench, in the order of its table. */
 export const allFaults: readonly Fault[] = [
@@ -52,8 +57,13 @@ export const allFaults: readonly Fault[] = [
   ...missingQueue,
   ...alarmRecords,
   ...replicas,
+  ...stops,
+  ...linkCut,
   ...bundles,
   ...overlaps,
+  ...egress,
+  ...restored,
+  ...missingKey,
   ...positions,
   ...deliveryLog,
 ];

@@ -1,7 +1,7 @@
 import { PATIENT } from '../testing/patience.ts';
 
 /** Requests under way at once, in tests that break things. */
-const SLOTS = 64;
+export const SLOTS = 64;
 
 const HELD_NOW = 128;
 

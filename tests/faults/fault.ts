@@ -1,11 +1,11 @@
 import type { Balance } from '../testing/balance.ts';
 import type { Ledger } from '../testing/ledger.ts';
+import type { Row } from './promises.ts';
 import type { BuildStage, Scale, Settings, Stage } from './stage.ts';
 
 /** Something that goes wrong on a bad day, how it is brought about, and what it may cost. */
 export type Fault = {
-  /** The row of the table in docs/guarantees.md that it belongs to. */
-  row: `${'L' | 'G' | 'D'}${number}`;
+  row: Row;
   name: string;
   /** Its short form is part of `./waybell test`. */
   gates?: boolean;

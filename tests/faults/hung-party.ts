@@ -2,7 +2,7 @@ import { hang, type Hang } from '../testing/hang.ts';
 import type { Ledger } from '../testing/ledger.ts';
 import type { Ending } from '../testing/owed.ts';
 import { parkByHand, parkedOf } from '../testing/park-by-hand.ts';
-import { ATTEMPTS, subscribed, type Subscribed, type Subscriber } from '../testing/subscribers.ts';
+import { ATTEMPTS, subscribed, type Party, type Subscribed, type Subscriber } from '../testing/subscribers.ts';
 import { until } from '@waybell/runtime/testing/until';
 import type { Stage } from './stage.ts';
 
@@ -53,6 +53,6 @@ export async function hungParty(stage: Stage, ledger: Ledger, wanted: Wanted): P
 }
 
 /** Publishes so many events for them, one after the other. */
-export async function publishFor(party: Subscribed, ledger: Ledger, count: number): Promise<void> {
+export async function publishFor(party: Party, ledger: Ledger, count: number): Promise<void> {
   for (let published = 0; published < count; published += 1) await ledger.publish(party);
 }

@@ -9,20 +9,21 @@ type Row = Pick<Attempted, 'delivery' | 'attempt' | 'kind' | 'at'>;
 
 /**
  * What the delivery log does not tell as the records do: each attempt and each end is to be in it, and once. It may be
- * writing yet when the queues are empty, so it gets some time.
+ * writing yet when the queues are empty, so it gets some time. Records from before `since`, in milliseconds of the wall
+ * clock, may be missing.
  */
-export async function missingInLog(stack: TestStack, ledger: Ledger): Promise<string[]> {
+export async function missingInLog(stack: TestStack, ledger: Ledger, since = 0): Promise<string[]> {
   let amiss: string[] = [];
   const told = until('the log tells what the records do', async () => {
-    amiss = await notAsRecorded(stack, ledger);
+    amiss = await notAsRecorded(stack, ledger, since);
     return amiss.length === 0;
   });
   await told.catch(() => undefined);
   return amiss;
 }
 
-async function notAsRecorded({ postgres }: TestStack, ledger: Ledger): Promise<string[]> {
-  const recorded = ledger.recorded();
+async function notAsRecorded({ postgres }: TestStack, ledger: Ledger, since: number): Promise<string[]> {
+  const recorded = ledger.recorded().filter(({ at }) => at >= since);
   const { rows } = await postgres.query<Row>(
     `select delivery, attempt, kind, round(extract(epoch from at) * 1000)::float8 as at from delivery_log.all_attempts
      where at >= to_timestamp($1::float8 / 1000)`,

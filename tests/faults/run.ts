@@ -1,19 +1,23 @@
 /**
  * The fault bench: brings faults about, one after the other, and prints what each cost. Exit code 1 where a bar was not
- * kept. Arguments: rows (`L1` … `L18`, `G1` … `G5`, `D1`; all when left out) and `--release` for the full length.
+ * kept. Arguments: rows (`L1` …, `G1` …, `D1`; all when left out), words that are to be in the name of a fault, and
+ * `--release` for the full length.
  */
 import { allFaults } from './all-faults.ts';
-import { reportFault } from './fault-table.ts';
-import { prove } from './prove.ts';
+import { reportFault, tableOf } from './fault-table.ts';
+import { prove, type Proof } from './prove.ts';
 import { Stages, type Scale } from './stage.ts';
 
 const words = process.argv.slice(2);
 const scale: Scale = words.includes('--release') ? 'release' : 'short';
-const rows = words.filter((word) => !word.startsWith('--')).map((word) => word.toUpperCase());
-const chosen = allFaults.filter(({ row }) => rows.length === 0 || rows.includes(row));
+const given = words.filter((word) => !word.startsWith('--'));
+const [rows, parts] = [given.filter(isRow).map((word) => word.toUpperCase()), given.filter((word) => !isRow(word))];
+const chosen = allFaults.filter(
+  ({ row, name }) => (rows.length === 0 || rows.includes(row)) && parts.every((part) => name.includes(part)),
+);
 if (chosen.length === 0) {
   const known = [...new Set(allFaults.map(({ row }) => row))];
-  throw new Error(`no fault is called ${rows.join(', ')}: there are ${known.join(', ')}`);
+  throw new Error(`no fault is called ${given.join(' ')}: there are ${known.join(', ')}`);
 }
 
 await using stages = new Stages(scale);
@@ -25,15 +29,23 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   });
 }
 let failures = 0;
+const proven: Proof[] = [];
 for (const fault of chosen) {
   try {
     const proofs = await prove([fault], { stages, scale });
     proofs.forEach(reportFault);
+    proven.push(...proofs);
     if (proofs.some(({ problems }) => problems.length > 0)) failures += 1;
   } catch (error) {
     failures += 1;
     process.stderr.write(`    NOT ENDED: ${String(error)}\n`);
   }
 }
+process.stderr.write(`\n${tableOf(proven, scale).join('\n')}\n`);
 console.log(`${chosen.length - failures} passed, ${failures} failed`);
 if (failures > 0) process.exitCode = 1;
+
+/** Any other word is part of a name. */
+function isRow(word: string): boolean {
+  return /^[lgd]\d+$/i.test(word);
+}

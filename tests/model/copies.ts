@@ -1,7 +1,7 @@
 import { publishOptions, readMessage } from '@waybell/line/broker/amqp-message';
 import { isBundle, openBundle, readMembers } from '@waybell/line/bundle';
 import { readDelivery } from '@waybell/line/delivery';
-import type { Door } from '@waybell/line/hand-over/suspicion';
+import { deathsOf, type Door } from '@waybell/line/hand-over/suspicion';
 import { isRejection, type Message, type ParkedRow, type Publication } from '@waybell/line/messages';
 import { readOutcomes } from '@waybell/line/outcome-batch';
 import type { Outcome } from '@waybell/line/outcomes';
@@ -16,7 +16,17 @@ export type Copy = {
   kept?: 'in time' | 'late';
   /** What it was taken from, and what is still there, where that is no queue. */
   row?: ParkedRow;
+  /** From the quarantine, and at work for so long that other things are taken beside it. */
+  isBeside?: boolean;
+  /** How many processes died with it in hand; … */
+  died: number;
+  /** … and after they had said that they have it, or have it with nothing beside it, as far as anything depends on that. */
+  held: number;
+  alone: number;
 };
+
+/** Of a copy that nothing has happened to. */
+export const NEW_COPY = { died: 0, held: 0, alone: 0 } as const;
 
 /** The deliveries there may be, and how laws and stories call them. */
 export const GUIDS = { A: '0b9c2f6e-7d1f-4e57-8f5e-00000000000a', B: '0b9c2f6e-7d1f-4e57-8f5e-00000000000b' };
@@ -60,28 +70,57 @@ function nameOfOne(message: Message): string {
 }
 
 /** The same for copies with which the same can happen. */
-export function copyKey({ door, message }: Pick<Copy, 'door' | 'message'>): string {
+export function copyKey({ door, message, died, held, alone }: Copy): string {
+  return `${doorKey({ door, message })} ${died} ${held} ${alone}`;
+}
+
+export function doorKey({ door, message }: Pick<Copy, 'door' | 'message'>): string {
   return `${door} ${messageKey(message)}`;
 }
 
 export const messageKey = remembering((message: Message): string => {
-  if (isBundle(message)) return `(${membersOf(message).map(messageKey).join('&')}) ${message.deliveryCount}`;
+  if (isBundle(message))
+    return `(${membersOf(message).map(messageKey).join('&')}) ${message.deliveryCount} ${message.deaths}`;
   const { delivery, attempt, hop } = attemptOf(message);
-  const { exchange, parked, deliveryCount, failures, cameBefore } = message;
+  const { exchange, parked, deliveryCount, deaths, failures, cameBefore } = message;
   // What was moved differs by where it waited.
   const moved = hop === 0 ? '' : `.${hop} ${exchange} ${parked?.why}`;
-  return `${delivery}${attempt}${moved} ${deliveryCount} ${failures}${cameBefore ? ' before' : ''}`;
+  return `${delivery}${attempt}${moved} ${deliveryCount} ${deaths} ${failures}${cameBefore ? ' before' : ''}`;
 });
 
-/** Beyond this nothing depends on how often the broker took a copy back. */
-const COUNTED_DELIVERIES = 3;
-/** Of a bundle. */
-const COUNTED_BUNDLES = 6;
+/** Beyond this nothing depends on how many processes died with a copy in hand; of a bundle. */
+const COUNTED_DEATHS = 3;
+const COUNTED_OF_BUNDLES = 6;
+/** Nothing depends on how often a copy came again, but on whether it did. */
+const OFTEN = 1_000;
 
 /** As it is in its queue again. */
-export const takenBack = remembering(({ door, message }: Copy): Copy => {
-  const most = isBundle(message) ? COUNTED_BUNDLES : COUNTED_DELIVERIES;
-  return { door, message: { ...message, deliveryCount: Math.min(message.deliveryCount + 1, most) } };
+export const takenBack = remembering(({ door, message, died, held, alone }: Copy): Copy => {
+  return { door, message: cameAgain(message), died, held, alone };
+});
+
+/** As it is in its queue again once the process is dead that had it. */
+export const orphaned = remembering(({ door, message, died, held, alone, isBeside }: Copy): Copy => {
+  const most = isBundle(message) ? COUNTED_OF_BUNDLES : COUNTED_DEATHS;
+  const more = (count: number, by: number) => Math.min(count + by, most);
+  // What comes from its own queue for the first time is not noted.
+  const isNoted = door !== 'queue' || message.deliveryCount > 0;
+  return {
+    door,
+    message: cameAgain(message),
+    died: more(died, 1),
+    held: more(held, isNoted ? 1 : 0),
+    alone: more(alone, door === 'quarantine' && !isBeside ? 1 : 0),
+  };
+});
+
+const cameAgain = remembering((message: Message): Message => ({ ...message, deliveryCount: 1 }));
+
+/** As a process takes it, which has found out what others noted. */
+export const judged = remembering((copy: Copy): Message => {
+  const { door, message, held, alone, row, kept } = copy;
+  if (row !== undefined || kept !== undefined || (door === 'queue' && message.deliveryCount === 0)) return message;
+  return { ...message, deaths: deathsOf(door, message.deliveryCount * OFTEN, { held, alone }) };
 });
 
 type Stored = { copies: Copy[]; records: string[] };
@@ -89,7 +128,10 @@ type Stored = { copies: Copy[]; records: string[] };
 /** What there is in queues because of a publication: a copy, or, for good, what is on record. */
 export const storedOf = remembering((publication: Publication): Stored => {
   const { exchange, routingKey, type = '', body } = publication;
-  const bringing = (door: Door, to = publication) => ({ copies: [{ door, message: arrived(to) }], records: [] });
+  const bringing = (door: Door, to = publication) => ({
+    copies: [{ ...NEW_COPY, door, message: arrived(to) }],
+    records: [],
+  });
   switch (exchange) {
     case line.deliveriesExchange:
       return bringing('queue');

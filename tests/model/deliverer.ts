@@ -119,8 +119,7 @@ function messagesOf(outgoing: Outgoing): Message[] {
     return [outgoing, asKept(outgoing).publication].flatMap((publication) => comings(storedOf(publication).copies));
   if (outgoing.kind !== 'park') return [];
   const row = copyOf(outgoing.row, 0);
-  const { otherwise } = outgoing;
-  const instead = otherwise === undefined ? [] : storedOf(otherwise).copies;
+  const instead = storedOf(outgoing.otherwise).copies;
   return [row.message, ...comings([...instead, ...storedOf(publishSuspect(row.message, '', 0)).copies])];
 }
 

@@ -1,6 +1,15 @@
-import { Unroutable } from '@waybell/line/broker/unconfirmed-messages';
+import { Unroutable } from '@waybell/line/broker/publish-errors';
 import { isBundle } from '@waybell/line/bundle';
-import { attemptOf, distinct, isOfBroker, nameOf, nameOfGuid, type Copy } from './copies.ts';
+import {
+  attemptOf,
+  distinct,
+  isOfBroker,
+  nameOf,
+  nameOfGuid,
+  NEW_COPY,
+  orphaned as orphanedCopy,
+  type Copy,
+} from './copies.ts';
 import { fault, type Fault } from './fault.ts';
 import { leaseFailures, openFaults } from './open-faults.ts';
 import { cutOff, hear, isIdle, NEW_REPLICA, type Asked } from './replica.ts';
@@ -62,7 +71,7 @@ function replicaFaults(place: Place): Fault[] {
 
 function dead(place: Place): World {
   const { world, index, replica } = place;
-  const back = backInQueues(world, replica.held.values());
+  const back = backInQueues(world, replica.held.values(), orphanedCopy);
   return replaced(place, NEW_REPLICA, world.owner === index ? { ...back, ...orphaned(world) } : back);
 }
 
@@ -114,13 +123,12 @@ function failures(place: Place, asked: Asked): Fault[] {
   }
 }
 
-/** It waits in a queue instead, where there is one for it; else it is parked again. */
+/** It waits in a queue instead. */
 function parkFailures(place: Place, asked: Asked<'park'>, what: string): Fault[] {
   const { world, name } = place;
   const { sending, parked } = asked;
-  const { otherwise } = parked;
-  const inQueue = otherwise === undefined ? {} : storing(world, otherwise);
-  const came = { kind: otherwise === undefined ? 'unconfirmed' : 'confirmed', sending } as const;
+  const inQueue = storing(world, parked.otherwise);
+  const came = { kind: 'confirmed', sending } as const;
   const refusal = { kind: 'refused', sending, error: 'no such subscription' } as const;
   return [
     fault('postgres away', `${name} cannot park ${what}`, () => answered(place, asked, [came], inQueue)),
@@ -150,6 +158,6 @@ function handlerFailures(place: Place, asked: Asked<'run'>, what: string): Fault
 /** A retry that came back from its delay queue did so twice. */
 function expiredTwice(world: World, { door, message }: Copy): Fault[] {
   if (door !== 'queue' || isBundle(message) || attemptOf(message).attempt === 1) return [];
-  const waiting = [...world.waiting, { door, message: { ...message, deliveryCount: 0 } }];
+  const waiting = [...world.waiting, { ...NEW_COPY, door, message: { ...message, deliveryCount: 0 } }];
   return [fault('expired twice', `${nameOf({ message })} comes due twice`, () => ({ ...world, waiting }))];
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { exploreRow, type Row } from './row.ts';
 
 const SLOW = { deliveries: 2, isBundled: true, isSlow: true, answers: ['delivered'] } as const;
+const BESIDE_KILLER = { deliveries: 2, isBesideSuspects: true, faults: 4, answers: ['delivered'] } as const;
 const ARRIVES = { parks: 1, answers: ['delivered', 'full'] } as const;
 
 describe('whatever the interleaving, what is parked is not lost, forked or stuck', () => {
@@ -41,6 +42,14 @@ describe('whatever the interleaving, what is parked is not lost, forked or stuck
     [
       'with such a member, in a process that dies or comes to it again',
       { ...SLOW, faults: 2, kinds: ['crash', 'cut'], requests: 3, copies: 5 },
+    ],
+    [
+      'with a suspect that takes long, so that what kills comes beside it, and which is not rejected for that',
+      { ...BESIDE_KILLER, isSlow: true, kinds: ['kills'], requests: 5, copies: 4 },
+    ],
+    [
+      'with a suspect beside what kills, and connections that break',
+      { ...BESIDE_KILLER, kinds: ['cut', 'kills'], requests: 3, copies: 5 },
     ],
     ['with owners that die again and again', { ...ARRIVES, faults: 4, kinds: ['crash'], requests: 5, copies: 7 }],
     [

@@ -38,6 +38,26 @@ describe('whatever the interleaving, nothing is lost, retried beyond its schedul
       'with such a message beside a suspect, which is not blamed for it',
       { ...KILLER, deliveries: 2, isBesideSuspects: true, kinds: ['kills'], requests: 2, copies: 7 },
     ],
+    [
+      'with connections that break again and again, for which nothing is blamed',
+      { replicas: 2, faults: 5, kinds: ['cut'], answers: ['delivered'], requests: 2, copies: 1 },
+    ],
+    [
+      'with such connections beside a suspect',
+      {
+        deliveries: 2,
+        isBesideSuspects: true,
+        faults: 5,
+        kinds: ['cut'],
+        answers: ['delivered'],
+        requests: 1,
+        copies: 1,
+      },
+    ],
+    [
+      'with connections that break, and processes that die',
+      { faults: 4, kinds: ['cut', 'crash'], answers: ['delivered'], requests: 5, copies: 4 },
+    ],
     ['with a handler that throws each time', { ...KILLER, kinds: ['throws'], requests: 6, copies: 3 }],
     [
       'with outages, which get no delivery rejected',

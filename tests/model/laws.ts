@@ -14,7 +14,7 @@ export type Limits = {
   rejectable: readonly DeliveryName[];
 };
 
-const SUSPECT_DELIVERIES = 3;
+const SUSPECT_DEATHS = 3;
 
 /** Whether nothing is on the line any more. */
 export function isAtRest({ waiting, parked, open, kept, replicas }: World): boolean {
@@ -23,9 +23,10 @@ export function isAtRest({ waiting, parked, open, kept, replicas }: World): bool
 
 /** The first law that does not hold here, in words; undefined where all do. */
 export function brokenLaw(world: World, limits: Limits): string | undefined {
-  if (world.replicas.some(isHandlingSuspects)) return `handled after ${SUSPECT_DELIVERIES} deliveries`;
+  if (world.replicas.some(isHandlingSuspects)) return `handled after ${SUSPECT_DEATHS} deaths`;
   if (world.replicas.some(({ hasGivenBackDone }) => hasGivenBackDone))
     return 'given back with a member that is done with';
+  if (world.replicas.some(({ hasBlamedInnocent }) => hasBlamedInnocent)) return 'blamed though no process died of it';
   const isResting = isAtRest(world);
   for (const delivery of deliveriesOf(world)) {
     const broken = brokenFor(world, delivery, limits) ?? (isResting ? incomplete(world, delivery) : undefined);
@@ -50,7 +51,7 @@ function brokenFor(world: World, delivery: DeliveryName, limits: Limits): string
 
 function isHandlingSuspects({ state }: Replica): boolean {
   const members = [...state.members.values()];
-  return members.some(({ purpose, message }) => purpose === 'handle' && message.deliveryCount >= SUSPECT_DELIVERIES);
+  return members.some(({ purpose, message }) => purpose === 'handle' && (message.deaths ?? 0) >= SUSPECT_DEATHS);
 }
 
 /** What is counted of a delivery at this moment. */

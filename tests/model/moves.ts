@@ -29,6 +29,7 @@ export function regularMoves(world: World, setting: Setting): Move[] {
       ...ownerMoves(place),
       ...openMoves(place),
       ...place.replica.inFlight.flatMap((asked) => answers(place, asked)),
+      ...besideMoves(place),
       ...outageMoves(place),
       ...blockedMoves(place),
     ])
@@ -38,9 +39,22 @@ export function regularMoves(world: World, setting: Setting): Move[] {
 /** Suspects are taken one at a time, from the quarantine only with nothing else in hand, and nothing in a long outage. */
 function mayTake({ held, state }: Replica, { door }: Copy): boolean {
   if (state.outage === 'long') return false;
-  const doors = [...held.values()].map((copy) => copy.door);
+  const copies = [...held.values()];
+  const doors = copies.map((copy) => copy.door);
   if (door === 'quarantine') return doors.length === 0;
-  return !doors.includes('quarantine') && (door === 'queue' || !doors.includes('suspects'));
+  const isAlone = copies.some((copy) => copy.door === 'quarantine' && !copy.isBeside);
+  return !isAlone && (door === 'queue' || !doors.includes('suspects'));
+}
+
+/** What is alone is so for a while at most. */
+function besideMoves(place: Place): Move[] {
+  const { replica, name, setting } = place;
+  if (!setting.isSlow) return [];
+  return [...replica.held].flatMap(([source, copy]) => {
+    if (copy.door !== 'quarantine' || copy.isBeside) return [];
+    const held = new Map([...replica.held, [source, { ...copy, isBeside: true }]]);
+    return [{ label: `${name} goes on beside ${nameOf(copy)}`, to: () => replaced(place, { ...replica, held }) }];
+  });
 }
 
 function taken(place: Place, copy: Copy): Move {

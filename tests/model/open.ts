@@ -2,7 +2,7 @@
 import { publishKept, type Delivery } from '@waybell/line/delivery';
 import { isBundle } from '@waybell/line/bundle';
 import type { Message, Publication } from '@waybell/line/messages';
-import { attemptOf, nameOf, nameOfGuid } from './copies.ts';
+import { attemptOf, nameOf, nameOfGuid, NEW_COPY } from './copies.ts';
 import { remembering } from './remembering.ts';
 import { cutOff, hear, type Asked, type Replica } from './replica.ts';
 import { answered, replaced, storing } from './world.ts';
@@ -100,7 +100,10 @@ export function keeping(place: Place, asked: Asked<'lease'>): World {
   const { world, replica } = place;
   const { row, open } = withOpen(world, asked);
   const source = -asked.member;
-  const held = new Map([...replica.held, [source, { door: 'queue', message: row, kept: 'in time' } as const]]);
+  const held = new Map([
+    ...replica.held,
+    [source, { ...NEW_COPY, door: 'queue', message: row, kept: 'in time' } as const],
+  ]);
   const input = { kind: 'leased', member: asked.member, source } as const;
   return answered({ ...place, replica: { ...replica, held } }, asked, [input], { open });
 }

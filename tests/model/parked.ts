@@ -1,6 +1,6 @@
 import { unpark, type Delivery } from '@waybell/line/delivery';
 import type { ParkedRow } from '@waybell/line/messages';
-import { nameOfGuid, type Copy } from './copies.ts';
+import { nameOfGuid, NEW_COPY, type Copy } from './copies.ts';
 import { remembering } from './remembering.ts';
 
 /** Beyond this nothing depends on how many owners died. */
@@ -30,8 +30,8 @@ export function copyOf(row: ParkedRow, deaths: number): Copy {
 }
 
 const copiesOf = remembering((row: ParkedRow): Copy[] =>
-  [0, COUNTED_DEATHS].map((deliveryCount) => {
-    return { door: 'queue', message: unpark(row, { deliveryCount, isOverLimit: false }), row };
+  [0, COUNTED_DEATHS].map((deaths) => {
+    return { ...NEW_COPY, door: 'queue', message: unpark(row, { deaths, isOverLimit: false }), row };
   }),
 );
 

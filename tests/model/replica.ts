@@ -3,7 +3,7 @@ import { step } from '@waybell/line/hand-over/hand-over';
 import { emptyState, type Effect, type Input, type Rules, type State } from '@waybell/line/hand-over/state';
 import type { Message } from '@waybell/line/messages';
 import type { Mark } from '@waybell/line/once';
-import { messagesOf, type Copy } from './copies.ts';
+import { judged, messagesOf, type Copy } from './copies.ts';
 
 /** One deliverer: the hand-over as it is in the product, and what it asked for that is not done yet. */
 export type Replica = {
@@ -19,6 +19,8 @@ export type Replica = {
   done: ReadonlySet<number>;
   /** It gave one of these back. */
   hasGivenBackDone: boolean;
+  /** It blamed a message for deaths that there were not. */
+  hasBlamedInnocent: boolean;
 };
 
 const ASKED = ['recall', 'run', 'publish', 'keep', 'park', 'remember', 'lease', 'acknowledge', 'give back'] as const;
@@ -33,6 +35,7 @@ export const NEW_REPLICA: Replica = {
   own: [],
   done: new Set(),
   hasGivenBackDone: false,
+  hasBlamedInnocent: false,
 };
 
 export function isIdle({ state, held, inFlight, sent }: Replica): boolean {
@@ -63,8 +66,19 @@ export function hear(replica: Replica, inputs: readonly Input[], rules: Rules<De
 export function take(replica: Replica, copy: Copy, rules: Rules<Delivery>): Replica {
   const source = replica.state.lastId + 1;
   const held = new Map([...replica.held, [source, copy]]);
-  const { door, message } = copy;
-  return hear({ ...replica, held }, [{ kind: 'came', source, door, messages: messagesOf(message) }], rules);
+  const { door } = copy;
+  const messages = messagesOf(judged(copy));
+  const taken = hear({ ...replica, held }, [{ kind: 'came', source, door, messages }], rules);
+  return isInnocentBlamed(taken, source, copy) ? { ...taken, hasBlamedInnocent: true } : taken;
+}
+
+/** So many processes died with it at least that a message is blamed for. One more, the first, may have been a connection. */
+const LEAST_DEATHS = { queue: 2, suspects: 1, quarantine: 3 } as const;
+const BLAMES = new Set(['put aside', 'send alone', 'quarantine', 'reject']);
+
+function isInnocentBlamed({ state }: Replica, source: number, { door, died, row }: Copy): boolean {
+  if (row !== undefined || died >= LEAST_DEATHS[door]) return false;
+  return [...state.members.values()].some((member) => member.source === source && BLAMES.has(member.purpose));
 }
 
 export function without(replica: Replica, source: number): Replica {

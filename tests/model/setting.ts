@@ -7,7 +7,7 @@ export type Setting = {
   replicas: number;
   /** All deliveries come in one bundle. */
   isBundled: boolean;
-  /** Attempts in a bundle may take so long that they are kept somewhere else. */
+  /** Attempts may take so long that they are kept somewhere else, if they came in a bundle, or have others taken beside them. */
   isSlow: boolean;
   /** Every delivery but the first is a suspect at the start. */
   isBesideSuspects: boolean;

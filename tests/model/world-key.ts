@@ -2,7 +2,7 @@ import type { Delivery } from '@waybell/line/delivery';
 import type { Member, Sending, Source } from '@waybell/line/hand-over/state';
 import type { Message } from '@waybell/line/messages';
 import type { Mark } from '@waybell/line/once';
-import { copyKey, messageKey, storedOf } from './copies.ts';
+import { copyKey, doorKey, messageKey, storedOf } from './copies.ts';
 import { openKey } from './open.ts';
 import { rowKey } from './parked.ts';
 import type { Asked, Replica } from './replica.ts';
@@ -37,7 +37,8 @@ function replicaKey({ state, held, inFlight, sent, own, done }: Replica): string
   }
   const sources = new Works();
   const late: Asked[] = [];
-  for (const [id, copy] of held) sources.of(id, `held ${copyKey(copy)} ${copy.kept ?? ''}`);
+  for (const [id, copy] of held)
+    sources.of(id, `held ${copyKey(copy)} ${copy.kept ?? ''}${copy.isBeside ? 'beside' : ''}`);
   for (const source of state.sources.values()) sources.of(source.id, sourceKey(source));
   for (const id of done) sources.of(id, 'done');
   for (const asked of inFlight) {
@@ -95,7 +96,7 @@ function sourceKey({ size, open, back, isPartlyDone }: Source): string {
 function memberKey(member: Member<Delivery>): string {
   const { purpose, isWorthRemembering, isAbandoned, isLeaseAsked, failure } = member;
   const marks = [isWorthRemembering && 'new', isAbandoned && 'abandoned', isLeaseAsked && 'slow', failure && 'failed'];
-  return `${copyKey(member)} ${purpose} ${marks.filter(Boolean).join(' ')}`;
+  return `${doorKey(member)} ${purpose} ${marks.filter(Boolean).join(' ')}`;
 }
 
 /** A twin waits behind the one that has its key, and is younger. */

@@ -118,8 +118,8 @@ export function asking({ requests }: World, { guid }: Delivery, more: number): P
 }
 
 /** The broker has taken them back. */
-export function backInQueues({ waiting }: World, copies: Iterable<Copy>): Partial<World> {
-  return { waiting: [...waiting, ...[...copies].filter(isOfBroker).map(takenBack)] };
+export function backInQueues({ waiting }: World, copies: Iterable<Copy>, how = takenBack): Partial<World> {
+  return { waiting: [...waiting, ...[...copies].filter(isOfBroker).map(how)] };
 }
 
 /** A publication as it is to be sent once it was kept. */

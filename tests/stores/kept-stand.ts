@@ -1,7 +1,6 @@
-import type { BrokerState } from '@waybell/line/broker/link';
 import { KeptPublications } from '@waybell/line/kept/kept-publications';
 import { KEPT_SETTINGS, keptIn, type KeptStore } from '@waybell/line/kept/kept-store';
-import type { Publication } from '@waybell/line/messages';
+import { SomeBroker } from '@waybell/line/kept/testing/some-broker';
 import type { Log } from '@waybell/runtime/log';
 import { connectPostgres, type Postgres } from '@waybell/runtime/postgres';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
@@ -58,41 +57,6 @@ export class KeptStand implements AsyncDisposable {
   }
 }
 
-/** A broker that takes what a test lets it take. */
-export class SomeBroker {
-  readonly taken: Publication[] = [];
-  /** By routing key; a promise is what a confirm waits for. */
-  readonly refused = new Map<string, Error | Promise<void>>();
-  readonly refusedBodies = new Map<string, Error>();
-  readonly asked: string[] = [];
-  readonly #listeners: ((state: BrokerState) => void)[] = [];
-  #state: BrokerState;
-
-  constructor(state: BrokerState = 'writable') {
-    this.#state = state;
-  }
-
-  publish = async (publication: Publication): Promise<void> => {
-    this.asked.push(bodyOf(publication));
-    const refused = this.refusedBodies.get(bodyOf(publication)) ?? this.refused.get(publication.routingKey);
-    if (refused instanceof Error) throw refused;
-    await refused;
-    this.taken.push(publication);
-  };
-
-  state = (): BrokerState => this.#state;
-  onState = (listener: (state: BrokerState) => void): void => void this.#listeners.push(listener);
-
-  become(state: BrokerState): void {
-    this.#state = state;
-    for (const listener of this.#listeners) listener(state);
-  }
-
-  get bodies(): string[] {
-    return this.taken.map(bodyOf);
-  }
-}
-
 /** A process of a service: what it keeps, its broker, and its time. */
 export function aKeeper({ store, broker = new SomeBroker(), log = silentLog, mostBytes = 2 ** 30 }: Keeping) {
   const clock = new TurnedClock();
@@ -100,9 +64,3 @@ export function aKeeper({ store, broker = new SomeBroker(), log = silentLog, mos
 }
 
 type Keeping = { store: KeptStore; broker?: SomeBroker; log?: Log; mostBytes?: number };
-
-export function aPublication(routingKey: string, body: string, more: Partial<Publication> = {}): Publication {
-  return { kind: 'publish', exchange: 'waybell.deliveries', routingKey, body: Buffer.from(body), ...more };
-}
-
-export const bodyOf = ({ body }: Publication): string => body.toString();

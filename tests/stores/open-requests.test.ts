@@ -119,6 +119,19 @@ test('what a process left behind that died is sent as it came, by one of the oth
   for (const { open } of [died, ...processes]) await open[Symbol.asyncDispose]();
 });
 
+test('what is given back is due at once', async () => {
+  const { open } = aProcess();
+  const [given, other] = [aDelivery(), aDelivery()];
+  const source = await open.keep(given.message, never);
+  await open.keep(other.message, never);
+  source?.giveBack();
+  await open[Symbol.asyncDispose]();
+  expect(await kept()).toEqual([
+    { delivery: given.delivery.guid, seconds: 0 },
+    { delivery: other.delivery.guid, seconds: 33 },
+  ]);
+});
+
 test('a process that was away for so long that another may have it counts it as taken back', async () => {
   const { clock, open } = aProcess();
   const cut: Source[] = [];

@@ -100,7 +100,14 @@ export class Ledger {
     });
   }
 
-  /** Waits until everything has come to an end, every queue is empty and no request is open; or nothing moves any more. */
+  /** Whether a receiver has seen an event whose publishing began after `since`. */
+  hasMovedSince(since: number): boolean {
+    return this.#receiver.received.some(
+      ({ headers }) => (this.#sentAt.get(String(headers['webhook-id'])) ?? 0) > since,
+    );
+  }
+
+  /** Waits until everything has come to an end, every queue is empty, nothing is kept and no request is open; or nothing moves any more. */
   async untilSettled(): Promise<void> {
     await this.#untilStill(0);
   }
@@ -169,15 +176,31 @@ export class Ledger {
       const depths = (await queueDepths({ url: this.#stack.brokerUrl }, queues, ANSWER_LIMIT_MS)) ?? [];
       const waiting = depths.filter(({ messages }) => messages > 0).map(({ name, messages }) => `${name} ${messages}`);
       const { received, unanswered } = this.#receiver;
-      const signs = [received.length, unanswered, this.#outcomes.length, this.#rejections.length, ...waiting].join();
+      const kept = await this.#kept();
+      const signs = [
+        kept,
+        received.length,
+        unanswered,
+        this.#outcomes.length,
+        this.#rejections.length,
+        ...waiting,
+      ].join();
       if (signs !== this.#signs) [this.#signs, this.#stillSince] = [signs, performance.now()];
       const stillForMs = performance.now() - this.#stillSince;
       // A queue that nothing is said of may hold something.
       const isSaid = depths.length === queues.length && depths.every(({ isKnown }) => isKnown);
-      const isIdle = isSaid && waiting.length === 0 && unanswered === 0;
+      const isIdle = isSaid && waiting.length === 0 && unanswered === 0 && kept === 0;
       if (stillForMs >= STALL_MS || (isIdle && stillForMs >= stillMs && this.#hasAllEnded())) return;
       await sleep(LOOK_PAUSE_MS);
     }
+  }
+
+  /** What a process kept that died comes again when its lease is over. */
+  async #kept(): Promise<number | undefined> {
+    const { rows } = await this.#stack.postgres.query<{ kept: number }>(
+      'select count(*)::int as kept from waybell.kept_publications',
+    );
+    return rows[0]?.kept;
   }
 
   #hasAllEnded(): boolean {

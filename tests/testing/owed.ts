@@ -3,8 +3,11 @@ import type { DropReason, SuppressionReason } from '@waybell/line/outcomes';
 /** The status that each attempt is answered with, the first one first; undefined where the receiver never answers. */
 export type Answers = readonly (number | undefined)[];
 
-/** Answers that depend on when it is asked: however they came, of so many attempts at most, if they lead to that end. */
-export type AsTheyCame = { most: number };
+/**
+ * Answers that depend on when it is asked: however they came, of so many attempts at most, if they lead to that end.
+ * `mayGetLost`: a failed attempt may be on record that its receiver never saw.
+ */
+export type AsTheyCame = { most: number; mayGetLost?: true };
 
 /** An end that something may come to. For `delivered` and `exhausted`, after exactly these attempts. */
 export type Ending = (

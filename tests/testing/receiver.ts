@@ -1,4 +1,10 @@
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { closeServer, listen } from '@waybell/runtime/health';
 import { until } from '@waybell/runtime/testing/until';
 
@@ -16,13 +22,17 @@ export type Received = {
 /** How a path answers: a status, or anything else done by hand. */
 export type Behaviour = number | ((response: ServerResponse, received: Received) => void);
 
-/** A real HTTP server in the place of an integrator's. A path that it gave out answers 200 unless told otherwise, any other 404. */
+type Place = { host: string; port: number; server: Server };
+
+/** Real HTTP servers in the place of integrators'. A path that they gave out answers 200 unless told otherwise, any other 404. */
 export class Receiver implements AsyncDisposable {
   readonly received: Received[] = [];
   /** Requests that have no answer yet. */
   unanswered = 0;
   readonly #behaviours = new Map<string, Behaviour>();
-  readonly #server = createServer((request, response) => {
+  readonly #places: Place[] = [];
+  readonly #placeOf = new Map<string, Place>();
+  readonly #take = (request: IncomingMessage, response: ServerResponse): void => {
     const at = performance.now();
     const chunks: Buffer[] = [];
     this.unanswered += 1;
@@ -37,19 +47,38 @@ export class Receiver implements AsyncDisposable {
       if (typeof behaviour === 'number') response.writeHead(behaviour).end();
       else behaviour(response, received);
     });
-  });
-  #port = 0;
+  };
 
-  static async start(): Promise<Receiver> {
+  /** At each of these addresses; paths are given out at one after the other. */
+  static async start(hosts: readonly string[] = ['127.0.0.1']): Promise<Receiver> {
     const receiver = new Receiver();
-    receiver.#port = (await listen(receiver.#server, { host: '127.0.0.1', port: 0 })).port;
+    for (const host of hosts) receiver.#places.push({ host, port: 0, server: createServer(receiver.#take) });
+    await receiver.open();
     return receiver;
   }
 
   /** The address of a path, which is known from now on. */
   url(path: string): string {
+    const place = this.#placeOf.get(path) ?? this.#places[this.#placeOf.size % this.#places.length];
+    if (place === undefined) throw new Error('it is at no address');
+    this.#placeOf.set(path, place);
     if (!this.#behaviours.has(path)) this.answer(path, 200);
-    return `http://127.0.0.1:${this.#port}${path}`;
+    return `http://${place.host}:${place.port}${path}`;
+  }
+
+  /** Nobody gets through any more, until it is opened again. */
+  async shut(): Promise<void> {
+    const closed = this.#places.map(async ({ server }) => {
+      const isClosed = closeServer(server);
+      server.closeAllConnections();
+      await isClosed;
+    });
+    await Promise.all(closed);
+  }
+
+  /** Where it was before. */
+  async open(): Promise<void> {
+    for (const place of this.#places) place.port = (await listen(place.server, place)).port;
   }
 
   answer(path: string, behaviour: Behaviour): void {
@@ -66,7 +95,6 @@ export class Receiver implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#server.closeAllConnections();
-    await closeServer(this.#server);
+    await this.shut();
   }
 }

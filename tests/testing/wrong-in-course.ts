@@ -12,12 +12,16 @@ export function wrongInCourse({ owed, ending, requests, records }: Course): stri
   const { kind } = ending;
   const answers = answersOf(ending, requests);
   if (answers === undefined) return 'the answers that came do not lead to it';
+  const lostOnTheWay = (attempt: number) =>
+    mayGetLost(ending) &&
+    requests.every((request) => request.attempt !== attempt) &&
+    records.some((record) => record.attempt === attempt && isUnanswered(record));
   const isWhole = kind === 'delivered' || kind === 'exhausted';
   const made = isWhole ? answers.length : Math.max(0, ...requests.map(({ attempt }) => attempt));
   // A deliverer that died with a request in hand finds the subscription off when it comes back to it.
   const cut = records.flatMap((record) => (record.kind === 'dropped' ? [record.attempt] : []));
   const attempts = Array.from({ length: made }, (_, index) => index + 1).filter(
-    (each) => isWhole || !cut.includes(each),
+    (each) => (isWhole || !cut.includes(each)) && !lostOnTheWay(each),
   );
   const last = isWhole ? answers.length : undefined;
   return firstOf([
@@ -31,7 +35,7 @@ export function wrongInCourse({ owed, ending, requests, records }: Course): stri
     // One that was published again is the same.
     ...[...Map.groupBy(distinct(records), ({ attempt }) => attempt)].map(([attempt, told]) => {
       const asked = requests.filter((request) => request.attempt === attempt).length;
-      return told.length > asked
+      return told.length > asked && !lostOnTheWay(attempt)
         ? `attempt ${attempt} is recorded ${told.length} times, made ${asked} times`
         : undefined;
     }),
@@ -50,6 +54,14 @@ function answersOf(ending: Ending, requests: readonly Seen[]): Answers | undefin
   const isSuccess = last >= 200 && last < 300;
   if (ending.kind === 'delivered' && !isSuccess) return undefined;
   return ending.kind === 'exhausted' && (isSuccess || made < answers.most) ? undefined : came;
+}
+
+function mayGetLost(ending: Ending): boolean {
+  return 'answers' in ending && ending.answers !== undefined && 'mayGetLost' in ending.answers;
+}
+
+function isUnanswered(record: Attempted): boolean {
+  return record.kind === 'failed' && record.answer.status === undefined;
 }
 
 function wrongInRequest({ attempt, path, body, token }: Seen, { to }: Owed, most: number): string | undefined {

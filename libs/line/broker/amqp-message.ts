@@ -30,6 +30,7 @@ export function readMessage(queue: string, { content, fields, properties }: Cons
   };
   for (const [member, property] of COPIED) copy(message, member, properties[property]);
   copy(message, 'traceparent', headers['traceparent']);
+  if (isSuspect) message.isSuspect = true;
   if (headers[asideHeaders.cameBefore] === 1) message.cameBefore = true;
   if (fields.exchange === straysExchange) copy(message, 'deadLetterReason', firstDeath(headers['x-death']));
   return message;

@@ -1,10 +1,11 @@
-import type { ConfirmChannel } from 'amqplib';
+import type { ChannelModel } from 'amqplib';
 import { systemClock } from '@waybell/runtime/clock';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import type { Publication } from '../messages.ts';
 import { eventsExchange } from '../topology.ts';
-import { closeInOrder, connectOnce } from './connect-once.ts';
-import { Unconfirmed, UnconfirmedMessages, Unroutable } from './unconfirmed-messages.ts';
+import { closeInOrder, connectOnce, openChannel } from './connect-once.ts';
+import { Unconfirmed, Unroutable } from './publish-errors.ts';
+import { UnconfirmedMessages } from './unconfirmed-messages.ts';
 
 /** A command's way onto the line. Unlike a service's it does not come back: who asked is told what failed. */
 export type CommandPublisher = AsyncDisposable & {
@@ -21,8 +22,7 @@ export async function openCommandPublisher(
   let isBlocked = false;
   connection.on('blocked', () => (isBlocked = true));
   connection.on('unblocked', () => (isBlocked = false));
-  const channel = await connection.createConfirmChannel();
-  channel.on('error', () => undefined);
+  const channel = await openChannel(connection);
   try {
     await channel.checkExchange(eventsExchange);
   } catch (error) {
@@ -36,20 +36,18 @@ export async function openCommandPublisher(
       ? 'the broker takes nothing: it is short of memory or disk'
       : `the broker did not confirm within ${confirmTimeoutMs} ms`;
   return {
-    publish: publishOn(channel, { confirmTimeoutMs, whyLate }),
+    publish: publishBy(connection, { confirmTimeoutMs, whyLate }),
     [Symbol.asyncDispose]: () => closeInOrder(connection, channel),
   };
 }
 
 type Patience = { confirmTimeoutMs: number; whyLate: () => string };
 
-function publishOn(channel: ConfirmChannel, { confirmTimeoutMs, whyLate }: Patience): CommandPublisher['publish'] {
+function publishBy(connection: ChannelModel, { confirmTimeoutMs, whyLate }: Patience): CommandPublisher['publish'] {
   const limits = { messages: Infinity, bytes: Infinity };
   const unconfirmed = new UnconfirmedMessages({ clock: systemClock, limits });
-  unconfirmed.open(channel);
-  channel.on('return', ({ fields, properties }) =>
-    unconfirmed.returned({ ...fields, messageId: properties.messageId }),
-  );
+  unconfirmed.open(() => connection.createConfirmChannel());
+  connection.on('close', () => unconfirmed.close('the connection is gone'));
   return (publication) =>
     new Promise((resolve, reject) => {
       const limit = systemClock.after(confirmTimeoutMs, () => reject(new Unconfirmed(whyLate())));

@@ -3,6 +3,7 @@ import type { Log } from '@waybell/runtime/log';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import { openConsumers, type Consumers } from './consumers.ts';
 import { openPublisher, type Publisher } from './publisher.ts';
+import { QueueCheck } from './queue-check.ts';
 import {
   deliveriesExchange,
   endsExchange,
@@ -16,9 +17,9 @@ import {
 
 /** RabbitMQ as the line sees it: one connection to publish, one to consume, so that neither can block the other. */
 export type Broker = AsyncDisposable &
-  Pick<Publisher, 'publish' | 'send' | 'state' | 'onState' | 'untilWritable' | 'publishing' | 'stalled'> &
+  Pick<Publisher, 'publish' | 'send' | 'state' | 'onState' | 'publishing' | 'stalled' | 'largest'> &
   Pick<Consumers, 'consume' | 'alone' | 'depth'> & {
-    /** Empty when confirms come and every queue is consumed. Each step says what it makes of a broker it cannot write to. */
+    /** Empty when confirms come, every queue is there and those that it takes from are consumed. Each step says what it makes of a broker it cannot write to. */
     waitingFor(): string[];
   };
 
@@ -27,6 +28,8 @@ export type BrokerOptions = ServerAddress & {
   name: string;
   confirmTimeoutMs: number;
   unconfirmedLimit: number;
+  /** Queues that get what is published here: while one of them is missing, it waits for that. */
+  publishesTo?: readonly string[];
   log: Log;
   clock?: Clock;
   heartbeatSeconds?: number;
@@ -49,28 +52,40 @@ const EXCHANGES = [
 /** Connects in the background and stays connected. Closing it flushes: first what was consumed, then what was published. */
 export async function connectBroker(options: BrokerOptions): Promise<Broker> {
   const common = { heartbeatSeconds: 10, clock: systemClock, ...options };
+  const check = new QueueCheck({ ...common, queues: options.publishesTo ?? [] });
   const publisher = await openPublisher({
     ...common,
     exchanges: EXCHANGES,
     unconfirmedBytesLimit: UNCONFIRMED_BYTES_LIMIT,
+    onReturned: () => check.lookAgain(),
   });
-  const consumers = await openConsumers(common);
+  const consumers = await openConsumers({
+    ...common,
+    onConnected: (connection) => check.connected(connection),
+    onDisconnected: () => check.disconnected(),
+  });
+  const queuesLacking = () => {
+    const missing = check.waitingFor();
+    const unconsumed = consumers.waitingFor().map((queue) => `queue ${queue}`);
+    return [...unconsumed.filter((queue) => !missing.some((other) => other.startsWith(`${queue} `))), ...missing];
+  };
   return {
     publish: publisher.publish,
     send: publisher.send,
     state: publisher.state,
     onState: publisher.onState,
-    untilWritable: publisher.untilWritable,
     publishing: publisher.publishing,
     stalled: publisher.stalled,
+    largest: publisher.largest,
     consume: consumers.consume,
     alone: consumers.alone,
     depth: consumers.depth,
     waitingFor: () => [
       ...(publisher.isConfirming() ? [] : ['confirms of rabbitmq']),
-      ...(consumers.isConnected() ? consumers.waitingFor().map((queue) => `queue ${queue}`) : ['rabbitmq']),
+      ...(consumers.isConnected() ? queuesLacking() : ['rabbitmq']),
     ],
     async [Symbol.asyncDispose]() {
+      check.close();
       await consumers[Symbol.asyncDispose]();
       await publisher[Symbol.asyncDispose]();
     },

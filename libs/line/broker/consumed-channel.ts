@@ -1,4 +1,5 @@
 import type { Channel, ConsumeMessage, Message as AmqpMessage } from 'amqplib';
+import type { Clock } from '@waybell/runtime/clock';
 import { newSourceId, type Message, type Source } from '../messages.ts';
 import { countMembers, openBundle } from '../bundle.ts';
 import { readMessage } from './amqp-message.ts';
@@ -9,6 +10,7 @@ export type ConsumedChannelOptions = {
   grants: Grants;
   onSettled: (source: ConsumedMessage) => void;
   weigh?: Weigh | undefined;
+  clock: Pick<Clock, 'now'>;
 };
 
 /** Messages of one queue as they come by one channel, each settled at most once. */
@@ -18,17 +20,19 @@ export class ConsumedChannel {
   readonly #queue: string;
   readonly #onSettled: (source: ConsumedMessage) => void;
   readonly #weigh: Weigh;
+  readonly #clock: Pick<Clock, 'now'>;
   readonly #settlements = new Settlements();
   readonly #held = new Set<ConsumedMessage>();
   #isOpen = true;
   #isSending = false;
 
-  constructor(channel: Channel, { queue, grants, onSettled, weigh = bytesOf }: ConsumedChannelOptions) {
+  constructor(channel: Channel, { queue, grants, onSettled, weigh = bytesOf, clock }: ConsumedChannelOptions) {
     this.#weigh = weigh;
     this.channel = channel;
     this.#queue = queue;
     this.#onSettled = onSettled;
     this.grants = grants;
+    this.#clock = clock;
   }
 
   get isOpen(): boolean {
@@ -42,9 +46,16 @@ export class ConsumedChannel {
       tag: raw.fields.deliveryTag,
       grant,
       weigh: this.#weigh,
+      takenAt: this.#clock.now(),
     });
     this.#held.add(taken);
     return taken;
+  }
+
+  takenLastAt(): number {
+    let last = -Infinity;
+    for (const { takenAt } of this.#held) last = Math.max(last, takenAt);
+    return last;
   }
 
   /** The channel is gone, and with it what it held: the broker has that back. */
@@ -95,7 +106,7 @@ export class ConsumedChannel {
 export type Weigh = (message: Message) => number;
 const bytesOf: Weigh = ({ body }) => body.length;
 
-type Origin = { channel: ConsumedChannel; tag: number; grant: Grant; weigh: Weigh };
+type Origin = { channel: ConsumedChannel; tag: number; grant: Grant; weigh: Weigh; takenAt: number };
 
 /** One AMQP message. It is opened, if it is a bundle, once its members are asked for. */
 export class ConsumedMessage implements Source {
@@ -106,36 +117,38 @@ export class ConsumedMessage implements Source {
   readonly grant: Grant;
   /** What it weighs in hand, in bytes. */
   readonly weight: number;
-  #message: Message | undefined;
+  readonly takenAt: number;
+  raw?: Message;
   readonly #channel: ConsumedChannel;
   #opened: readonly Message[] | undefined;
 
-  constructor(message: Message, { channel, tag, grant, weigh }: Origin) {
+  constructor(message: Message, { channel, tag, grant, weigh, takenAt }: Origin) {
     this.count = countMembers(message);
     this.weight = weigh(message);
     this.tag = tag;
     this.grant = grant;
-    this.#message = message;
+    this.takenAt = takenAt;
+    this.raw = message;
     this.#channel = channel;
   }
 
   get messages(): readonly Message[] {
-    if (this.#message === undefined) throw new Error('it was let go of, and can only be given back');
-    return (this.#opened ??= openBundle(this.#message));
+    if (this.raw === undefined) throw new Error('it was let go of, and can only be given back');
+    return (this.#opened ??= openBundle(this.raw));
   }
 
   /** Those it holds, as it came. */
   get bytes(): number {
-    return this.#message?.body.length ?? 0;
+    return this.raw?.body.length ?? 0;
   }
 
   get isWhole(): boolean {
-    return this.#message !== undefined;
+    return this.raw !== undefined;
   }
 
   /** The broker still has it: from now on it can only be given back, to come again. */
   letGo(): void {
-    this.#message = undefined;
+    delete this.raw;
   }
 
   get isOpened(): boolean {

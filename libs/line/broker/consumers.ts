@@ -21,11 +21,8 @@ export type Consumer = {
 export type Consumers = AsyncDisposable & {
   /** Takes from these queues, over every reconnect and whether or not they exist yet, and holds so much of them. */
   consume(queues: readonly string[], limit: HeldLimit, consuming: Consuming): Consumer;
-  /**
-   * Does the work while nobody else takes anything and, unless that takes longer than `limitMs`, holds anything: if the
-   * process dies then, it is of what this consumer has in hand.
-   */
-  alone(consumer: Consumer, limitMs: number, work: () => Promise<void>): Promise<void>;
+  /** Does the work while nobody else takes anything: if the process dies then, it is of what this consumer has in hand. */
+  alone(consumer: Consumer, among: Among, work: () => Promise<void>): Promise<void>;
   /** What waits in these queues together. Rejects while the broker is away, or without one of them. */
   depth(queues: readonly string[]): Promise<Depth>;
   isConnected(): boolean;
@@ -33,10 +30,21 @@ export type Consumers = AsyncDisposable & {
   waitingFor(): string[];
 };
 
-export type ConsumersOptions = ServerAddress & { name: string; heartbeatSeconds: number; log: Log; clock: Clock };
+/** What others have held for `oldMs` is not waited for: it does not kill. `hasNew`: something else is newer, and in hand. */
+export type Among = { oldMs: number; hasNew: (withinMs: number) => boolean };
+
+export type ConsumersOptions = ServerAddress & {
+  name: string;
+  heartbeatSeconds: number;
+  log: Log;
+  clock: Clock;
+  /** For what else goes by this connection, which no alarm blocks, as nothing is published by it. */
+  onConnected?: (connection: ChannelModel) => void;
+  onDisconnected?: () => void;
+};
 
 const CLOSE_LIMIT_MS = 2_000;
-const ALONE = 'somebody is alone';
+const ALONE = 'another consumer is alone';
 const LOOK_MS = 20;
 
 /**
@@ -44,21 +52,23 @@ const LOOK_MS = 20;
  * late) closes its channel and no other.
  */
 export async function openConsumers(options: ConsumersOptions): Promise<Consumers> {
-  const { clock, log } = options;
+  const { clock, log, onConnected, onDisconnected } = options;
   const all: QueueConsumer[] = [];
-  const queuesOf = new Map<Consumer, readonly QueueConsumer[]>();
+  const groups = new Map<Consumer, QueueGroup>();
   let last: Promise<unknown> = Promise.resolve();
   let connection: ChannelModel | undefined;
-  const link = await openLink({
+  const link = openLink({
     ...options,
     name: `${options.name} consume`,
     onOpen: async (opened) => {
       connection = opened;
       for (const queue of all) queue.connected(opened);
+      onConnected?.(opened);
     },
     onDown: () => {
       connection = undefined;
       for (const queue of all) queue.disconnected();
+      onDisconnected?.();
     },
   });
   return {
@@ -69,23 +79,23 @@ export async function openConsumers(options: ConsumersOptions): Promise<Consumer
       if (connection !== undefined) for (const queue of consumed) queue.connected(connection);
       const consumer: Consumer = {
         pause: (reason) => group.pause(reason),
-        resume: (reason) => consumed.forEach((queue) => queue.resume(reason)),
+        resume: (reason) => group.resume(reason),
         held: () => heldBy(consumed),
       };
-      queuesOf.set(consumer, consumed);
+      groups.set(consumer, group);
       return consumer;
     },
     // One after the other.
-    alone: (consumer, limitMs, work) => {
+    alone: (consumer, { oldMs, hasNew }, work) => {
       const turn = async () => {
-        const others = all.filter((queue) => queuesOf.get(consumer)?.includes(queue) !== true);
+        const others = [...groups].filter(([other]) => other !== consumer).map(([, group]) => group);
+        const isNewInHand = () => hasNew(oldMs) || others.some((group) => group.hasNew(oldMs));
         try {
-          await pauseAll(others, ALONE);
-          const givesUpAt = clock.now() + limitMs;
-          while (heldBy(others) > 0 && clock.now() < givesUpAt) await clock.sleep(LOOK_MS);
+          await Promise.all(others.map((group) => group.pause(ALONE)));
+          while (isNewInHand()) await clock.sleep(LOOK_MS);
           await work();
         } finally {
-          for (const queue of others) queue.resume(ALONE);
+          for (const group of others) group.resume(ALONE);
         }
       };
       const ended = last.then(turn);
@@ -162,6 +172,16 @@ class QueueGroup {
   async pause(reason: string): Promise<void> {
     await pauseAll(this.queues, reason);
     this.#unopened.giveBackAll();
+  }
+
+  resume(reason: string): void {
+    for (const queue of this.queues) queue.resume(reason);
+  }
+
+  /** Whether it holds anything that was taken within so many milliseconds. */
+  hasNew(withinMs: number): boolean {
+    const since = this.#clock.now() - withinMs;
+    return this.queues.some((queue) => queue.takenLastAt() > since);
   }
 
   /** Only grows: what a queue can spare shows over a longer while. */

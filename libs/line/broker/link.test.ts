@@ -1,29 +1,104 @@
-import { Writable } from 'node:stream';
-import { describe, expect, test } from '@jest/globals';
-import { settled } from '@waybell/runtime/turned-clock';
-import { gatherWrites } from './link.ts';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Channel, ChannelModel } from 'amqplib';
+import { createLog } from '@waybell/runtime/log';
+import { until } from '@waybell/runtime/testing/until';
+import { TurnedClock } from '@waybell/runtime/turned-clock';
+import { TestBroker } from '../testing/test-broker.ts';
+import { openLink, type LinkOptions } from './link.ts';
 
-describe('gatherWrites', () => {
-  test('sends in one go, in order, what is written in one tick', async () => {
-    const sent: string[][] = [];
-    const socket = new Writable({
-      decodeStrings: false,
-      writev(chunks, done) {
-        sent.push(chunks.map(({ chunk }) => String(chunk)));
-        done();
-      },
-    });
-    gatherWrites(socket);
-    for (const frame of ['method', 'header', 'body']) socket.write(frame);
-    await settled();
-    socket.write('next');
-    await settled();
-    expect(sent).toEqual([['method', 'header', 'body'], ['next']]);
+let broker: TestBroker;
+
+beforeAll(async () => {
+  broker = await TestBroker.start();
+});
+
+afterAll(async () => {
+  await broker[Symbol.asyncDispose]();
+});
+
+const log = createLog({ service: 'test', level: 'silent' });
+
+/** A link that would not notice for ten minutes that nothing comes any more. */
+function aLink(options: Partial<LinkOptions> = {}) {
+  const clock = new TurnedClock();
+  const heard: string[] = [];
+  const link = openLink({
+    url: broker.detour.url,
+    name: 'the link',
+    heartbeatSeconds: 600,
+    log,
+    clock,
+    onOpen: async () => undefined,
+    onDown: () => heard.push('down'),
+    onState: (state) => heard.push(state),
+    ...options,
+  });
+  return { link, clock, heard };
+}
+
+/** Fails, and closes the channel, where there is no such queue. */
+const asks = (queue: string) => async (_connection: ChannelModel, control: Channel) => {
+  await control.checkQueue(queue);
+};
+
+describe('a connection that the broker does not answer', () => {
+  test.each([
+    ['while it is made', 'the link', async () => undefined],
+    ['while it is set up', 'waybell.rejected', asks('waybell.rejected')],
+  ])('%s is given up in the end, and made anew', async (_, where, onOpen) => {
+    broker.detour.stallAt(where);
+    const { link, clock, heard } = aLink({ onOpen });
+    await using _link = link;
+    const said = broker.detour.said.length;
+    await until('it has asked', () => broker.detour.said.slice(said).includes(where));
+    await clock.runFor(44_999);
+    expect(heard).toEqual([]);
+    await clock.runFor(1);
+    await until('it is given up', () => heard.length > 0);
+    expect(heard).toEqual(['down']);
+    broker.detour.flow();
+    await until('it is made anew', () => link.state() === 'writable');
   });
 
-  test('still says when the socket is full', () => {
-    const socket = new Writable({ highWaterMark: 4, write: () => undefined });
-    gatherWrites(socket);
-    expect([socket.write('abc'), socket.write('de')]).toEqual([true, false]);
+  test('and that could not be set up either, and is cut while it is closed, is made anew', async () => {
+    let failures = 0;
+    const { link, heard } = aLink({
+      onOpen: async () => {
+        if ((failures += 1) > 1) return;
+        // From here on nothing comes: no answer to its close either.
+        broker.detour.stall('everything');
+        throw new Error('it could not be set up');
+      },
+    });
+    await using _link = link;
+    await until('it has failed', () => heard.length === 1);
+    broker.detour.cut();
+    broker.detour.flow();
+    await until('it is made anew', () => link.state() === 'writable');
+  });
+});
+
+describe('a link', () => {
+  test('tells what changed, once', async () => {
+    const { link, heard } = aLink();
+    await using _link = link;
+    await until('it is there', () => link.state() === 'writable');
+    link.drop('no longer wanted');
+    link.drop('no longer wanted');
+    expect(heard).toEqual(['writable', 'down', 'away']);
+    await until('it is back', () => link.state() === 'writable');
+    broker.detour.cut();
+    await until('it was noticed', () => heard.length === 6);
+    expect(heard.slice(3)).toEqual(['writable', 'down', 'away']);
+  });
+
+  test('that is closed while it connects leaves nothing open', async () => {
+    broker.detour.stallAt('the link');
+    const { link, heard } = aLink();
+    const said = broker.detour.said.length;
+    await until('it has asked', () => broker.detour.said.slice(said).includes('the link'));
+    await link[Symbol.asyncDispose]();
+    expect(heard).toEqual([]);
+    broker.detour.flow();
   });
 });

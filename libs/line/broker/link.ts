@@ -1,10 +1,7 @@
-import type { EventEmitter } from 'node:events';
-import { Duplex, type Writable } from 'node:stream';
-import { connect, type ChannelModel } from 'amqplib';
-import type { Clock } from '@waybell/runtime/clock';
-import type { Log } from '@waybell/runtime/log';
-import { placeOf, type ServerAddress } from '@waybell/runtime/server-address';
+import { systemClock } from '@waybell/runtime/clock';
+import { placeOf } from '@waybell/runtime/server-address';
 import { within } from '@waybell/runtime/within';
+import { LinkConnection, type ConnectionOptions } from './link-connection.ts';
 
 /** `blocked`: it is connected, and the broker's alarm on memory or disk keeps publishers waiting. */
 export type BrokerState = 'writable' | 'blocked' | 'away';
@@ -12,167 +9,90 @@ export type BrokerState = 'writable' | 'blocked' | 'away';
 /** One connection that comes back by itself. `onOpen` sets everything up again after each connect. */
 export type Link = AsyncDisposable & {
   state(): BrokerState;
-  untilWritable(): Promise<void>;
+  /** Whether more was written than its way takes. */
+  isCongested(): boolean;
   /** Gives the present connection up, so that a new one is made. */
   drop(why: string): void;
 };
 
-export type LinkOptions = ServerAddress & {
-  name: string;
-  heartbeatSeconds: number;
-  log: Log;
-  clock: Clock;
-  /** Runs after each connect. What it throws closes the connection, and it is tried again. */
-  onOpen: (connection: ChannelModel) => Promise<void>;
+export type LinkOptions = ConnectionOptions & {
   /** Runs when a connection is lost, or was never set up. */
   onDown: () => void;
   onState?: (state: BrokerState) => void;
 };
 
-const CONNECT_TIMEOUT_MS = 10_000;
-const CLOSE_LIMIT_MS = 2_000;
+const FIRST_DELAY_MS = 100;
+const LONGEST_DELAY_MS = 2_000;
+const JITTER = 0.2;
+const STOP_LIMIT_MS = 1_000;
 
 /** Connects in the background: the broker may be away for now, or go away at any time. */
-export async function openLink(options: LinkOptions): Promise<Link> {
-  const { url, tls, name, heartbeatSeconds, log, clock, onOpen, onDown, onState } = options;
-  let current: ChannelModel | undefined;
-  let isOpen = false;
-  let isBlocked = false;
-  let writable = Promise.withResolvers<void>();
-  const state = () => (!isOpen ? 'away' : isBlocked ? 'blocked' : 'writable');
+export function openLink(options: LinkOptions): Link {
+  const { url, name, log, clock, onDown, onState } = options;
+  const halt = new AbortController();
+  let current: LinkConnection | undefined;
+  let known: BrokerState = 'away';
+  const state = () => (current === undefined ? 'away' : current.isBlocked ? 'blocked' : 'writable');
   const changed = () => {
-    onState?.(state());
-    if (state() !== 'writable') return;
-    writable.resolve();
-    writable = Promise.withResolvers<void>();
+    if (state() === known) return;
+    known = state();
+    onState?.(known);
   };
-  const lose = (reason: string) => {
-    if (isOpen) log.warn({ connection: name, reason }, 'broker.disconnected');
-    isOpen = false;
+  const lose = (connection: LinkConnection, reason: string) => {
+    if (connection !== current) return;
+    current = undefined;
+    log.warn({ connection: name, reason }, 'broker.disconnected');
     onDown();
     changed();
+    connection.giveUp(reason);
+    void connection.close();
   };
-
-  const halt = new AbortController();
-  const socket = { ...tls, timeout: CONNECT_TIMEOUT_MS, noDelay: true, signal: halt.signal };
-  const model = await connect(withHeartbeat(url, heartbeatSeconds), {
-    ...socket,
-    clientProperties: { connection_name: name },
-    recovery: {
-      initialDelay: 100,
-      maxDelay: 2_000,
-      waitForConnect: false,
-      setup: async (connection: ChannelModel) => {
-        current = connection;
-        gatherWritesOf(connection);
-        await setUp(connection, { name, log, onOpen });
-      },
-    },
-  });
-  // Reported by `setUp`; an error nobody listens to would end the process.
-  model.on('error', () => undefined);
-  model.on('connect', () => {
-    isOpen = true;
-    isBlocked = false;
+  const connectOnce = async () => {
+    const opened = await LinkConnection.open({ ...options, onBlocking: changed }, halt.signal);
+    current = opened;
     log.info({ connection: name }, 'broker.connected');
     changed();
-  });
-  model.on('disconnect', (error: Error) => lose(error.message));
-  model.on('connect-failed', (error: Error) => {
-    log.warn({ connection: name, server: placeOf(url), reason: error.message }, 'broker.connect-failed');
-    onDown();
-  });
-  watchBlocking(model, options, (isNowBlocked) => {
-    isBlocked = isNowBlocked;
-    changed();
-  });
+    return opened;
+  };
+
+  const stayConnected = async () => {
+    for (let failures = 0; !halt.signal.aborted; failures += 1) {
+      try {
+        const opened = await connectOnce();
+        failures = 0;
+        lose(opened, await opened.ended);
+      } catch (error) {
+        if (halt.signal.aborted) return;
+        const reason = error instanceof Error ? error.message : String(error);
+        log.warn({ connection: name, server: placeOf(url), reason }, 'broker.connect-failed');
+        onDown();
+      }
+      // What it waits for is outside of this process, whose clock a test may hold.
+      await systemClock.sleep(delayAfter(failures), halt.signal);
+    }
+  };
+  const ended = stayConnected();
 
   return {
     state,
-    async untilWritable() {
-      while (state() !== 'writable') await writable.promise;
-    },
+    isCongested: () => current?.isCongested === true,
     drop(why) {
-      if (!isOpen) return;
-      lose(why);
-      if (current !== undefined) void abandon(current, clock);
+      if (current !== undefined) lose(current, why);
     },
     async [Symbol.asyncDispose]() {
-      isOpen = false;
-      // A broker that does not answer must not hold up the end of the process, nor must its socket.
-      await within({ clock, limitMs: CLOSE_LIMIT_MS }, model.close());
+      const last = current;
+      current = undefined;
       halt.abort();
+      last?.giveUp('it is no longer needed');
+      // A broker that does not answer must not hold up the end of the process, nor must its socket.
+      await last?.close();
+      await within({ clock, limitMs: STOP_LIMIT_MS }, ended);
     },
   };
 }
 
-function watchBlocking(
-  model: EventEmitter,
-  { name, log }: Pick<LinkOptions, 'name' | 'log'>,
-  onChange: (isBlocked: boolean) => void,
-): void {
-  model.on('blocked', (reason: string) => {
-    log.warn({ connection: name, reason }, 'broker.blocked');
-    onChange(true);
-  });
-  model.on('unblocked', () => {
-    log.info({ connection: name }, 'broker.unblocked');
-    onChange(false);
-  });
-}
-
-function withHeartbeat(url: string, heartbeatSeconds: number): string {
-  const address = new URL(url);
-  address.searchParams.set('heartbeat', String(heartbeatSeconds));
-  return address.href;
-}
-
-/** Without it, writes are dearer and nothing else. */
-function gatherWritesOf(connection: ChannelModel): void {
-  const socket = socketOf(connection);
-  if (socket !== undefined) gatherWrites(socket);
-}
-
-/** A broker with an alarm reads nothing from those who publish, not even that they leave: its answer could take hours. */
-async function abandon(connection: ChannelModel, clock: Clock): Promise<void> {
-  await within({ clock, limitMs: CLOSE_LIMIT_MS }, connection.close());
-  socketOf(connection)?.destroy(new Error('the broker did not answer when it was closed'));
-}
-
-/** It is not part of the library's interface. */
-function socketOf({ connection }: ChannelModel): Duplex | undefined {
-  return 'stream' in connection && connection.stream instanceof Duplex ? connection.stream : undefined;
-}
-
-/** A connection that closes before the library watches it would stay dead for ever: here, that is a failed connect. */
-async function setUp(
-  connection: ChannelModel,
-  { name, log, onOpen }: Pick<LinkOptions, 'name' | 'log' | 'onOpen'>,
-): Promise<void> {
-  let isGone = false;
-  connection.on('close', () => (isGone = true));
-  connection.on('error', ({ message }: Error) => {
-    log.warn({ connection: name, reason: message }, 'broker.connection-failed');
-  });
-  // Fails where it closed before these two listened.
-  await (await connection.createChannel()).close();
-  await onOpen(connection);
-  if (isGone) throw new Error('the connection closed while it was set up');
-}
-
-/**
- * Lets what is written in one tick leave in one system call. amqplib writes frame by frame, three to a message, and each
- * write would be a call of its own: a fifth of what the router did.
- */
-export function gatherWrites(socket: Writable): void {
-  const write = socket.write.bind(socket);
-  const writeWithOthers = (...args: Parameters<typeof write>): boolean => {
-    if (socket.writableCorked === 0) {
-      socket.cork();
-      process.nextTick(() => socket.uncork());
-    }
-    return write(...args);
-  };
-  // What is passed on unchanged has one signature here and two there.
-  socket.write = writeWithOthers as typeof write;
+/** Not all processes at once. */
+function delayAfter(failures: number): number {
+  const delayMs = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** failures);
+  return delayMs * (1 - JITTER * Math.random());
 }

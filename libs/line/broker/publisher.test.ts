@@ -7,7 +7,7 @@ import type { Publication } from '../messages.ts';
 import { openSockets, BreakableBroker } from '../testing/test-broker.ts';
 import { deliveriesExchange } from '../topology.ts';
 import { openPublisher, type Publisher, type PublisherOptions } from './publisher.ts';
-import { Unconfirmed, Unroutable } from './unconfirmed-messages.ts';
+import { Unconfirmed, Unroutable } from './publish-errors.ts';
 
 let broker: BreakableBroker;
 
@@ -48,6 +48,12 @@ const aPublication = (routingKey: string, body = 'x', more: Partial<Publication>
   ...more,
 });
 
+const untilWritable = (publisher: Publisher) =>
+  new Promise<void>((resolve) => {
+    if (publisher.state() === 'writable') resolve();
+    publisher.onState((state) => state === 'writable' && resolve());
+  });
+
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => String(index));
 
 /** As the hand-over does it: what was not confirmed is published again. */
@@ -57,7 +63,7 @@ async function insist(publisher: Publisher, publication: Publication): Promise<v
       return await publisher.publish(publication);
     } catch (error) {
       if (!(error instanceof Unconfirmed)) throw error;
-      await publisher.untilWritable();
+      await untilWritable(publisher);
     }
   }
 }
@@ -66,7 +72,7 @@ describe('publish', () => {
   test('resolves when the queue has the message, whole and persistent', async () => {
     const queue = await broker.queue();
     await using publisher = await aPublisher();
-    await publisher.untilWritable();
+    await untilWritable(publisher);
     await publisher.publish(
       aPublication(queue, 'body', {
         type: 'a.b',
@@ -90,7 +96,7 @@ describe('publish', () => {
   test('rejects what no queue is bound for, and its neighbours get through', async () => {
     const queue = await broker.queue();
     await using publisher = await aPublisher();
-    await publisher.untilWritable();
+    await untilWritable(publisher);
     const results = await Promise.allSettled([
       publisher.publish(aPublication(queue, 'before')),
       publisher.publish(aPublication('nobody', 'lost')),
@@ -103,7 +109,7 @@ describe('publish', () => {
 
   test('counts all copies as returned where they cannot be told apart', async () => {
     await using publisher = await aPublisher();
-    await publisher.untilWritable();
+    await untilWritable(publisher);
     const copies = [1, 2].map(() => publisher.publish(aPublication('nobody', 'same')));
     const results = await Promise.allSettled(copies);
     expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
@@ -119,7 +125,9 @@ describe('publish', () => {
     const queue = await broker.queue();
     const clock = new TurnedClock();
     await using publisher = await aPublisher({ ...PATIENT, clock });
-    await publisher.untilWritable();
+    await untilWritable(publisher);
+    await publisher.publish(aPublication(queue, 'first'));
+    await broker.take(queue);
     broker.detour.stall();
     const unsure = publisher.publish(aPublication(queue, 'unsure')).catch(String);
     await clock.runFor(CONFIRM_LIMIT_MS);
@@ -129,7 +137,7 @@ describe('publish', () => {
     // The way back may stay closed: then the connection is not closed, but given up.
     await clock.runFor(2_000);
     broker.detour.flow();
-    await publisher.untilWritable();
+    await untilWritable(publisher);
     await publisher.publish(aPublication(queue, 'sure'));
     const bodies = (await broker.take(queue)).map(({ content }) => content.toString());
     // What was not confirmed may be there: a broker that stood still has not read it.
@@ -140,7 +148,9 @@ describe('publish', () => {
     const queue = await broker.queue();
     const clock = new TurnedClock();
     await using publisher = await aPublisher({ ...PATIENT, clock });
-    await publisher.untilWritable();
+    await untilWritable(publisher);
+    await publisher.publish(aPublication(queue, 'first'));
+    await broker.take(queue);
     broker.detour.stall();
     const published = publisher.publish(aPublication(queue));
     await clock.runFor(5_000);
@@ -156,7 +166,7 @@ describe('publish', () => {
   test('rejects what was on its way when the connection was cut; published again, all of it arrives', async () => {
     const queue = await broker.queue();
     await using publisher = await aPublisher();
-    await publisher.untilWritable();
+    await untilWritable(publisher);
     const all = numbers(2_000).map((body) => insist(publisher, aPublication(queue, body)));
     await all[100];
     broker.detour.cut();
@@ -170,7 +180,7 @@ describe('publish', () => {
     const queue = await broker.queue();
     await broker.rememberQueues();
     await using publisher = await aPublisher();
-    await publisher.untilWritable();
+    await untilWritable(publisher);
     const all = numbers(2_000).map((body) => insist(publisher, aPublication(queue, body)));
     await all[50];
     await broker.process.kill();
@@ -187,7 +197,7 @@ describe('publish', () => {
     const queue = await broker.queue();
     await broker.put(full, ['there']);
     await using publisher = await aPublisher();
-    await publisher.untilWritable();
+    await untilWritable(publisher);
     // A quorum queue refuses a little later than at its limit.
     await expect(
       (async () => {
@@ -204,7 +214,7 @@ describe('publish', () => {
     await expect(publisher.publish(aPublication('any'))).rejects.toThrow('the broker is away');
     expect(publisher.state()).not.toBe('writable');
     await broker.on(async (channel) => channel.assertExchange('waybell.later', 'fanout'));
-    await publisher.untilWritable();
+    await untilWritable(publisher);
     expect(publisher.state()).toBe('writable');
     await broker.on(async (channel) => channel.deleteExchange('waybell.later'));
   });
@@ -212,16 +222,16 @@ describe('publish', () => {
   test('is writable again after a publish that made the broker close the channel', async () => {
     const queue = await broker.queue();
     await using publisher = await aPublisher();
-    await publisher.untilWritable();
+    await untilWritable(publisher);
     await expect(publisher.publish(aPublication('any', 'x', { exchange: 'missing' }))).rejects.toThrow(Unconfirmed);
-    await publisher.untilWritable();
+    await untilWritable(publisher);
     await publisher.publish(aPublication(queue));
   });
 
   test('rejects what was on its way when the broker closed the channel; published again, all of it arrives', async () => {
     const queue = await broker.queue();
     await using publisher = await aPublisher();
-    await publisher.untilWritable();
+    await untilWritable(publisher);
     const before = numbers(250).map((body) => insist(publisher, aPublication(queue, body)));
     const culprit = publisher.publish(aPublication('any', 'x', { exchange: 'missing' }));
     const after = numbers(250).map((body) => insist(publisher, aPublication(queue, `${body} after`)));
@@ -235,7 +245,9 @@ describe('publish', () => {
   test('sends no more than its limit before confirms come, and everything in the end', async () => {
     const queue = await broker.queue();
     await using publisher = await aPublisher({ ...PATIENT, unconfirmedLimit: 10 });
-    await publisher.untilWritable();
+    await untilWritable(publisher);
+    await publisher.publish(aPublication(queue, 'first'));
+    await broker.take(queue);
     broker.detour.stall();
     const all = numbers(50).map((body) => publisher.publish(aPublication(queue, body)));
     await until('ten are there', async () => (await broker.ready(queue)) >= 10);
@@ -248,7 +260,9 @@ describe('publish', () => {
   test('lets go of what waits for room when the connection is lost', async () => {
     const queue = await broker.queue();
     await using publisher = await aPublisher({ unconfirmedLimit: 1 });
-    await publisher.untilWritable();
+    await untilWritable(publisher);
+    await publisher.publish(aPublication(queue, 'first'));
+    await broker.take(queue);
     broker.detour.stall();
     const all = Promise.allSettled(numbers(20).map((body) => publisher.publish(aPublication(queue, body))));
     broker.detour.cut();
@@ -264,15 +278,16 @@ describe('a blocked connection', () => {
     const clock = new TurnedClock();
     await using publisher = await aPublisher({ ...PATIENT, clock });
     await broker.alarm(true);
-    await publisher.untilWritable();
-    broker.detour.stall();
+    await untilWritable(publisher);
+    broker.detour.stallAt('what blocks');
     try {
-      const published = publisher.publish(aPublication(queue)).catch(String);
+      const published = publisher.publish(aPublication(queue, 'what blocks')).catch(String);
+      await until('it is sent', () => broker.detour.said.includes('what blocks'));
       const ended = endedWithin({ clock, limitMs: CONFIRM_LIMIT_MS + 1_000 }, published);
       expect(await ended).toContain('the connection is gone');
       broker.detour.flow();
       await clock.runFor(2_000);
-      await publisher.untilWritable();
+      await untilWritable(publisher);
     } finally {
       broker.detour.flow();
       await broker.alarm(false);
@@ -283,31 +298,33 @@ describe('a blocked connection', () => {
     const queue = await broker.queue();
     const clock = new TurnedClock();
     await using publisher = await aPublisher({ clock });
-    await publisher.untilWritable();
+    await untilWritable(publisher);
+    await publisher.publish(aPublication(queue, 'first'));
+    await broker.take(queue);
     await broker.alarm(true);
     const published = publisher.publish(aPublication(queue));
     await until('it is blocked', () => publisher.publishing().isBlocked);
     await clock.runFor(10 * CONFIRM_LIMIT_MS);
     expect(publisher.state()).not.toBe('writable');
-    expect(publisher.publishing()).toEqual({ unconfirmed: 1, isBlocked: true });
+    expect(publisher.publishing()).toEqual({ unconfirmed: 1, isBlocked: true, stalled: [] });
     await broker.alarm(false);
     await published;
     expect(publisher.state()).toBe('writable');
-    expect(publisher.publishing()).toEqual({ unconfirmed: 0, isBlocked: false });
+    expect(publisher.publishing()).toEqual({ unconfirmed: 0, isBlocked: false, stalled: [] });
     expect(await broker.take(queue)).toHaveLength(1);
   });
 
   test('that is cut is writable again after the alarm', async () => {
     const queue = await broker.queue();
     await using publisher = await aPublisher();
-    await publisher.untilWritable();
+    await untilWritable(publisher);
     await broker.alarm(true);
     const published = insist(publisher, aPublication(queue));
     await until('it is blocked', () => publisher.state() !== 'writable');
     broker.detour.cut();
     await broker.alarm(false);
     await published;
-    await publisher.untilWritable();
+    await untilWritable(publisher);
     expect(publisher.state()).toBe('writable');
   });
 });
@@ -318,7 +335,7 @@ describe('closing a publisher', () => {
     await until('no socket is open but one', () => openSockets() === 1);
     const clock = new TurnedClock();
     const publisher = await aPublisher({ url: broker.url, clock });
-    await publisher.untilWritable();
+    await untilWritable(publisher);
     broker.signal('SIGSTOP');
     try {
       const published = publisher.publish(aPublication('any')).catch((error: unknown) => error);

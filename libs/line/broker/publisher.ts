@@ -1,11 +1,13 @@
-import type { ChannelModel, ConfirmChannel } from 'amqplib';
+import type { Channel, ChannelModel } from 'amqplib';
 import type { Clock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import type { PublishingFigures } from '../step-report.ts';
 import type { Publication } from '../messages.ts';
 import { openLink, type BrokerState } from './link.ts';
-import { Unconfirmed, UnconfirmedMessages, type Destination, type OnSettled } from './unconfirmed-messages.ts';
+import type { Destination, OnSettled } from './publish-errors.ts';
+import type { DestinationNews } from './publishing-by-connection.ts';
+import { UnconfirmedMessages } from './unconfirmed-messages.ts';
 
 export type Publisher = AsyncDisposable & {
   /** Resolves when a queue has the message. Rejects with `Unroutable`, `Unconfirmed`, `Stalled` or `TooLarge`. */
@@ -15,66 +17,105 @@ export type Publisher = AsyncDisposable & {
   state(): BrokerState;
   /** `listener` runs each time the state has changed. */
   onState(listener: (state: BrokerState) => void): void;
-  /** False while a confirm is long in coming: the broker listens, and a queue has no leader or a disk is slow. */
+  /** False while the broker has long answered nothing at all: it does not listen, or cannot. A queue that stalls is not that. */
   isConfirming(): boolean;
   /** Where what was sent is not confirmed, while other things are: what is published there settles at once with `Stalled`. */
   stalled(): readonly Destination[];
-  untilWritable(): Promise<void>;
+  /** Bytes of a message that is sure to be taken; larger ones may be refused, with `TooLarge`. */
+  largest(): number;
   publishing(): PublishingFigures;
 };
 
 export type PublisherOptions = ServerAddress & {
   name: string;
   heartbeatSeconds: number;
+  /** What is not confirmed by then may be in its queue or not. A broker that answers nothing for so long is given up. */
   confirmTimeoutMs: number;
   /** Messages published and not yet confirmed, at most: a blocked connection would buffer them without bound. */
   unconfirmedLimit: number;
   unconfirmedBytesLimit: number;
-  /** What must exist before anything is published: a publish to an exchange that is missing closes the channel. */
+  /** What must exist before anything is published. */
   exchanges: readonly string[];
+  /** Runs when no queue took a message. */
+  onReturned?: () => void;
   log: Log;
   clock: Clock;
 };
 
-const OVERDUE_CHECK_MS = 1_000;
-const SLOW_CONFIRM_MS = 5_000;
+const LOOK_MS = 500;
+const SILENT_MS = 5_000;
+const NOT_FOUND = /\b404 \(/;
+/** What RabbitMQ is to be set to at least, and takes by default. */
+const LARGEST_BYTES = 16 * 2 ** 20;
 
 export async function openPublisher(options: PublisherOptions): Promise<Publisher> {
   const { confirmTimeoutMs, exchanges, log, clock } = options;
   const limits = { messages: options.unconfirmedLimit, bytes: options.unconfirmedBytesLimit };
-  const unconfirmed = new UnconfirmedMessages({ clock, limits });
-  let channel: ConfirmChannel | undefined;
+  const tell = (news: DestinationNews, { exchange, routingKey }: Destination) => {
+    const { kind: _, ...facts } = news;
+    const what = { exchange, routingKey, ...facts };
+    switch (news.kind) {
+      case 'stalled':
+        return log.warn(what, 'broker.destination-stalled');
+      case 'confirms again':
+        return log.info(what, 'broker.destination-confirms-again');
+      case 'returned':
+        return options.onReturned?.();
+      case 'channel failed':
+        log.warn(what, 'broker.channel-failed');
+        // Without its exchange nothing is to be begun: the next connection waits for that.
+        if (NOT_FOUND.test(news.reason)) link.drop(`exchange ${exchange} is missing`);
+    }
+  };
+  const unconfirmed = new UnconfirmedMessages({ clock, limits, tell });
   const listeners: ((state: BrokerState) => void)[] = [];
-  const link = await openLink({
+  /** Of the present connection. */
+  let control: Channel | undefined;
+  let asked: Channel | undefined;
+  const link = openLink({
     ...options,
     name: `${options.name} publish`,
-    onOpen: async (connection) => {
+    onOpen: async (connection, channel) => {
       await checkExchanges(connection, exchanges);
-      const opened = await connection.createConfirmChannel();
-      opened.on('error', (error: Error) => log.warn({ reason: error.message }, 'broker.channel-failed'));
-      opened.on('return', ({ fields, properties }) =>
-        unconfirmed.returned({ ...fields, messageId: properties.messageId }),
-      );
-      // The next connection brings a new channel.
-      opened.on('close', () => opened === channel && link.drop('its channel closed'));
-      channel = opened;
-      unconfirmed.open(opened);
+      control = channel;
+      unconfirmed.open(() => connection.createConfirmChannel());
     },
     onDown: () => {
-      channel = undefined;
+      control = undefined;
       unconfirmed.close('the connection is gone');
     },
     onState: (state) => {
       for (const listener of listeners) listener(state);
     },
   });
-  const watch = () => {
-    // While the broker blocks publishers no confirm can come.
-    if (link.state() === 'blocked') unconfirmed.startClocksAgain();
-    else if (unconfirmed.isOverdue(confirmTimeoutMs)) link.drop(`no confirm within ${confirmTimeoutMs} ms`);
-    timer = clock.after(OVERDUE_CHECK_MS, watch);
+  /** Whether the broker answers at all: only beside that can a destination be said to stall. */
+  const ask = async (channel: Channel) => {
+    asked = channel;
+    const askedAt = clock.now();
+    // Without effect on a channel that nothing is consumed by; where it fails, so does the connection.
+    const isAnswered = await channel.prefetch(0).then(
+      () => true,
+      () => false,
+    );
+    if (asked === channel) asked = undefined;
+    if (!isAnswered || channel !== control) return;
+    unconfirmed.heard(askedAt);
+    if (!link.isCongested()) unconfirmed.judge();
   };
-  let timer = clock.after(OVERDUE_CHECK_MS, watch);
+  const look = () => {
+    // While the broker blocks publishers no confirm can come.
+    if (link.state() === 'blocked') return unconfirmed.startClocksAgain();
+    if (unconfirmed.isSilent(confirmTimeoutMs)) return link.drop(`no answer within ${confirmTimeoutMs} ms`);
+    if (control !== undefined && control !== asked && unconfirmed.isLate()) void ask(control);
+    // What has not left yet cannot be answered.
+    if (!link.isCongested()) unconfirmed.judge();
+    unconfirmed.giveUpOn(confirmTimeoutMs);
+  };
+  const lookAndGoOn = () => {
+    look();
+    timer = clock.after(LOOK_MS, lookAndGoOn);
+  };
+  let timer = clock.after(LOOK_MS, lookAndGoOn);
 
   return {
     publish: (publication) =>
@@ -84,56 +125,30 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
     send: (publication, onSettled) => unconfirmed.send(publication, onSettled),
     state: link.state,
     onState: (listener) => void listeners.push(listener),
-    isConfirming: () => !unconfirmed.isOverdue(SLOW_CONFIRM_MS),
-    stalled: () => [],
-    untilWritable: link.untilWritable,
-    publishing: () => ({ unconfirmed: unconfirmed.size, isBlocked: link.state() === 'blocked' }),
+    isConfirming: () => !unconfirmed.isSilent(SILENT_MS),
+    stalled: () => unconfirmed.stalled(),
+    largest: () => Math.min(LARGEST_BYTES, unconfirmed.largest),
+    publishing: () => ({
+      unconfirmed: unconfirmed.size,
+      isBlocked: link.state() === 'blocked',
+      stalled: unconfirmed.stalled(),
+    }),
     async [Symbol.asyncDispose]() {
       timer[Symbol.dispose]();
       await link[Symbol.asyncDispose]();
-      channel = undefined;
       unconfirmed.close('the connection is closed');
     },
   };
 }
 
+/** Each on a channel of its own, so that a slow way is gone once, not once for each. */
 async function checkExchanges(connection: ChannelModel, exchanges: readonly string[]): Promise<void> {
-  const channel = await connection.createChannel();
-  // The check that fails reports it.
-  channel.on('error', () => undefined);
-  for (const exchange of exchanges) await channel.checkExchange(exchange);
-  await channel.close();
-}
-
-const FIRST_DELAY_MS = 50;
-const LONGEST_DELAY_MS = 1_000;
-
-/** The broker has taken the message back while what it caused could not be published: somebody will take it again. */
-export class NoLongerHeld extends Error {
-  constructor() {
-    super('the broker took the message back');
-    this.name = 'NoLongerHeld';
-  }
-}
-
-export type Publishing = { broker: Pick<Publisher, 'publish'>; clock: Clock };
-
-/**
- * Publishes again for as long as the message that caused it is held: a handler's work, an HTTP request above all, is
- * not repeated because the broker stumbled. Rejects with `NoLongerHeld`, or with `Unroutable`.
- */
-export async function publishUntilConfirmed(
-  { broker, clock }: Publishing,
-  publication: Publication,
-  isHeld: () => boolean,
-): Promise<void> {
-  for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(delayMs * 2, LONGEST_DELAY_MS)) {
-    try {
-      return await broker.publish(publication);
-    } catch (error) {
-      if (!(error instanceof Unconfirmed)) throw error;
-      if (!isHeld()) throw new NoLongerHeld();
-      await clock.sleep(delayMs);
-    }
-  }
+  const check = async (exchange: string) => {
+    const channel = await connection.createChannel();
+    // The check that fails reports it.
+    channel.on('error', () => undefined);
+    await channel.checkExchange(exchange);
+    await channel.close();
+  };
+  await Promise.all(exchanges.map(check));
 }

@@ -82,6 +82,11 @@ export class QueueConsumer {
     return this.#grants.held;
   }
 
+  /** When the newest of what is held was taken, by the clock; -Infinity where nothing is. */
+  takenLastAt(): number {
+    return this.#consumed?.takenLastAt() ?? -Infinity;
+  }
+
   isWaiting(): boolean {
     return this.#isWanted && !this.#grants.isConsuming;
   }
@@ -168,8 +173,8 @@ export class QueueConsumer {
       this.#reopenLater();
     });
     await channel.checkQueue(this.queue);
-    const { onSettled, weigh } = this.#options;
-    return new ConsumedChannel(channel, { queue: this.queue, grants: this.#grants, onSettled, weigh });
+    const { onSettled, weigh, clock } = this.#options;
+    return new ConsumedChannel(channel, { queue: this.queue, grants: this.#grants, onSettled, weigh, clock });
   }
 
   async #openAndCancel(consumed: ConsumedChannel): Promise<void> {

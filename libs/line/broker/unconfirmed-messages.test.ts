@@ -1,63 +1,256 @@
+import { EventEmitter } from 'node:events';
 import { describe, expect, test } from '@jest/globals';
 import type { ConfirmChannel } from 'amqplib';
-import { TurnedClock } from '@waybell/runtime/turned-clock';
+import { settled, TurnedClock } from '@waybell/runtime/turned-clock';
 import type { Publication } from '../messages.ts';
+import type { DestinationNews } from './publishing-by-connection.ts';
 import { UnconfirmedMessages } from './unconfirmed-messages.ts';
 
-const publication: Publication = { kind: 'publish', exchange: 'e', routingKey: 'k', body: Buffer.from('{}') };
-/** On a channel whose confirms come when they are called. */
-function aChannel(limits = { messages: 10, bytes: 1_000 }) {
-  const clock = new TurnedClock();
-  const unconfirmed = new UnconfirmedMessages({ clock, limits });
-  const confirms: ((refusal: Error | null) => void)[] = [];
-  const publish: ConfirmChannel['publish'] = (_exchange, _key, _body, _options, confirm) =>
-    confirms.push((refusal) => confirm?.(refusal, {})) > 0;
-  unconfirmed.open({ publish } as ConfirmChannel);
-  const settled: string[] = [];
-  const send = (bytes: number) => {
-    const what = { ...publication, body: Buffer.alloc(bytes) };
-    unconfirmed.send(what, (error) => settled.push(error?.message ?? 'confirmed'));
+type Confirm = (refusal: Error | null) => void;
+
+/** A channel whose confirms come when they are called, oldest first, or which is closed. */
+class HandChannel extends EventEmitter {
+  readonly confirms: Confirm[] = [];
+  publish: ConfirmChannel['publish'] = (_exchange, _key, _body, _options, confirm) =>
+    this.confirms.push((refusal) => confirm?.(refusal, {})) > 0;
+
+  close = async () => {
+    this.emit('close');
+    // As the library does.
+    for (const confirm of this.confirms) confirm(new Error('channel closed'));
   };
-  return { clock, unconfirmed, confirms, settled, send };
+
+  fail(message: string) {
+    this.emit('error', new Error(message));
+    void this.close();
+  }
 }
 
-describe('UnconfirmedMessages', () => {
-  test('tells what is overdue, counted anew where its clock is started again', () => {
-    const { clock, unconfirmed, send } = aChannel();
-    expect(unconfirmed.isOverdue(1_000)).toBe(false);
-    send(2);
-    clock.skipTo(1_000);
-    expect(unconfirmed.isOverdue(1_000)).toBe(false);
-    clock.skipTo(1_001);
-    expect(unconfirmed.isOverdue(1_000)).toBe(true);
-    unconfirmed.startClocksAgain();
-    expect(unconfirmed.isOverdue(1_000)).toBe(false);
-  });
+const aPublication = (routingKey: string, bytes: number): Publication => ({
+  kind: 'publish',
+  exchange: 'e',
+  routingKey,
+  body: Buffer.alloc(bytes),
+  messageId: 'm',
+});
 
-  test('sends so many at once, and the next when one is settled, well or not', () => {
-    const { confirms, settled, send } = aChannel({ messages: 2, bytes: 1_000 });
-    for (let count = 0; count < 4; count += 1) send(1);
+const CONFIRM_LIMIT_MS = 30_000;
+
+/** Channels in the order in which they were opened, what became of messages by routing key, and what was told. */
+function aConnection(limits = { messages: 1_000, bytes: 1_000_000 }) {
+  const clock = new TurnedClock();
+  const news: DestinationNews[] = [];
+  const unconfirmed = new UnconfirmedMessages({ clock, limits, tell: (each) => void news.push(each) });
+  const channels: HandChannel[] = [];
+  unconfirmed.open(async () => {
+    const channel = new HandChannel();
+    channels.push(channel);
+    // As much of a channel as publishing takes.
+    return channel as unknown as ConfirmChannel;
+  });
+  const fates: Record<string, string[]> = {};
+  const send = (routingKey: string, { count = 1, bytes = 1 } = {}) => {
+    for (let sent = 0; sent < count; sent += 1)
+      unconfirmed.send(aPublication(routingKey, bytes), (error) =>
+        (fates[routingKey] ??= []).push(error?.name ?? 'confirmed'),
+      );
+    return settled();
+  };
+  /** As a publisher looks, while the broker answers what it is asked. */
+  const look = (ms: number) => {
+    clock.skipTo(clock.now() + ms);
+    unconfirmed.heard(clock.now());
+    unconfirmed.judge();
+    unconfirmed.giveUpOn(CONFIRM_LIMIT_MS);
+  };
+  return { clock, unconfirmed, channels, fates, send, look, news };
+}
+
+const fatesOf = (fates: string[] = []) =>
+  Object.fromEntries(
+    Object.entries(Object.groupBy(fates, (fate) => fate)).map(([fate, all = []]) => [fate, all.length]),
+  );
+
+describe('UnconfirmedMessages', () => {
+  test('sends so many at once, and the next when one is settled, well or not', async () => {
+    const { channels, fates, send } = aConnection({ messages: 2, bytes: 1_000 });
+    await send('a', { count: 4 });
+    const [{ confirms } = new HandChannel()] = channels;
     expect(confirms).toHaveLength(2);
     confirms[0]?.(null);
     expect(confirms).toHaveLength(3);
     confirms[1]?.(new Error('no'));
     expect(confirms).toHaveLength(4);
-    expect(settled).toEqual(['confirmed', 'publish not confirmed: no']);
+    expect(fates['a']).toEqual(['confirmed', 'Unconfirmed']);
   });
 
-  test('sends all that fit when a big one is settled', () => {
-    const { confirms, send } = aChannel({ messages: 10, bytes: 100 });
-    for (const bytes of [1_000, 10, 10, 10]) send(bytes);
-    expect(confirms).toHaveLength(1);
-    confirms[0]?.(null);
-    expect(confirms).toHaveLength(4);
+  test('sends all that fit when a big one is settled', async () => {
+    const { channels, send } = aConnection({ messages: 10, bytes: 100 });
+    await send('a', { bytes: 1_000 });
+    await send('a', { count: 3, bytes: 10 });
+    expect(channels[0]?.confirms).toHaveLength(1);
+    channels[0]?.confirms[0]?.(null);
+    expect(channels[0]?.confirms).toHaveLength(4);
   });
 
-  test('settles all that was sent, or waits to be, when the channel is gone', () => {
-    const { unconfirmed, settled, send } = aChannel({ messages: 2, bytes: 1_000 });
-    for (let count = 0; count < 4; count += 1) send(1);
+  test('lets no destination have all the room, and gives what is free to each in turn', async () => {
+    const { channels, send } = aConnection({ messages: 200, bytes: 1_000_000 });
+    await send('a', { count: 1_000 });
+    expect(channels[0]?.confirms).toHaveLength(128);
+    await send('b', { count: 100 });
+    await send('c', { count: 100 });
+    expect(channels.map(({ confirms }) => confirms.length)).toEqual([128, 72, 0]);
+    for (const confirm of channels[1]?.confirms.slice(0, 20) ?? []) confirm(null);
+    expect(channels.map(({ confirms }) => confirms.length)).toEqual([128, 82, 10]);
+  });
+
+  test('settles all that was sent, or waits to be, when the connection is gone', async () => {
+    const { unconfirmed, fates, send } = aConnection({ messages: 2, bytes: 1_000 });
+    await send('a', { count: 4 });
+    void send('b');
     unconfirmed.close('it is gone');
-    expect(settled).toHaveLength(4);
+    await send('a');
+    expect(fatesOf(fates['a'])).toEqual({ Unconfirmed: 5 });
+    expect(fatesOf(fates['b'])).toEqual({ Unconfirmed: 1 });
     expect(unconfirmed.size).toBe(0);
+  });
+
+  test('goes on by another channel where one is closed; what was on its way is settled', async () => {
+    const { channels, fates, send } = aConnection({ messages: 2, bytes: 1_000 });
+    await send('a', { count: 4 });
+    channels[0]?.fail('no exchange');
+    await settled();
+    expect(fatesOf(fates['a'])).toEqual({ Unconfirmed: 2 });
+    expect(channels[1]?.confirms).toHaveLength(2);
+  });
+
+  test('says that nothing was answered for so long, unless anything was', async () => {
+    const { clock, unconfirmed, channels, send } = aConnection();
+    await send('a');
+    await send('b');
+    clock.skipTo(1_000);
+    expect(unconfirmed.isSilent(1_000)).toBe(false);
+    clock.skipTo(1_001);
+    expect(unconfirmed.isSilent(1_000)).toBe(true);
+    channels[1]?.confirms[0]?.(null);
+    expect(unconfirmed.isSilent(1_000)).toBe(false);
+    clock.skipTo(2_002);
+    expect(unconfirmed.isSilent(1_000)).toBe(true);
+    unconfirmed.startClocksAgain();
+    expect(unconfirmed.isSilent(1_000)).toBe(false);
+  });
+});
+
+describe('a destination that does not confirm while the broker answers', () => {
+  test('stalls after two seconds: what was sent and what waits is for others to keep, and what comes is refused, until it confirms again', async () => {
+    const { channels, fates, send, look, news, unconfirmed } = aConnection();
+    await send('a', { count: 130 });
+    look(2_000);
+    expect(news).toEqual([]);
+    look(1);
+    expect(fatesOf(fates['a'])).toEqual({ Stalled: 130 });
+    expect(unconfirmed.stalled()).toEqual([{ exchange: 'e', routingKey: 'a' }]);
+    await send('a');
+    expect(fatesOf(fates['a'])).toEqual({ Stalled: 131 });
+    channels[0]?.confirms[0]?.(null);
+    await send('a');
+    expect(channels[0]?.confirms).toHaveLength(129);
+    expect(news).toEqual([
+      { kind: 'stalled', unconfirmed: 128 },
+      { kind: 'confirms again', stalledMs: 0 },
+    ]);
+  });
+
+  test('does not stall where all are late alike', async () => {
+    const { clock, unconfirmed, channels, send, news } = aConnection();
+    await send('a');
+    await send('b');
+    for (let second = 0; second < 10; second += 1) {
+      clock.skipTo(second * 1_000);
+      await send('b');
+      // Four seconds late.
+      if (second >= 4) channels[1]?.confirms.shift()?.(null);
+      if (second >= 4) channels[0]?.confirms.shift()?.(null);
+      unconfirmed.judge();
+      await send('a');
+    }
+    expect(news).toEqual([]);
+  });
+
+  test('takes no room from others, however many stall', async () => {
+    const { channels, send, look } = aConnection({ messages: 300, bytes: 1_000_000 });
+    for (const key of ['a', 'b']) await send(key, { count: 128 });
+    look(2_001);
+    await send('c', { count: 128 });
+    await send('d', { count: 128 });
+    expect(channels.map(({ confirms }) => confirms.length)).toEqual([128, 128, 128, 128]);
+    // They count again when they go on.
+    for (const channel of channels.slice(0, 2)) channel.confirms[0]?.(null);
+    await send('e', { count: 128 });
+    expect(channels[4]?.confirms).toHaveLength(0);
+  });
+
+  test('is no longer waited for when the time for confirms is over, and lets one through now and then', async () => {
+    const { channels, fates, send, look } = aConnection();
+    await send('a', { count: 2 });
+    look(2_001);
+    look(CONFIRM_LIMIT_MS - 2_001);
+    await send('a');
+    expect(channels.map(({ confirms }) => confirms.length)).toEqual([2]);
+    look(2_001);
+    await send('a', { count: 3 });
+    expect(fatesOf(fates['a'])).toEqual({ Stalled: 5 });
+    expect(channels.map(({ confirms }) => confirms.length)).toEqual([2, 1]);
+    // A late one says as well that it goes on.
+    channels[0]?.confirms[0]?.(null);
+    await send('a');
+    expect(channels[1]?.confirms).toHaveLength(2);
+  });
+
+  test('does not stall for one confirm that never comes while others do, and gives up on that', async () => {
+    const { channels, fates, send, look, news } = aConnection();
+    await send('a');
+    for (let second = 0; second < 31; second += 1) {
+      await send('a');
+      look(1_000);
+      channels[0]?.confirms.splice(1).forEach((confirm) => confirm(null));
+    }
+    expect(news).toEqual([]);
+    expect(fatesOf(fates['a'])).toEqual({ confirmed: 31, Unconfirmed: 1 });
+  });
+
+  test('does not go on for a message that the broker refuses because it has waited too long', async () => {
+    const { channels, send, look, unconfirmed } = aConnection();
+    await send('a', { count: 2 });
+    look(2_001);
+    channels[0]?.confirms[0]?.(new Error('message nacked'));
+    expect(unconfirmed.stalled()).toHaveLength(1);
+  });
+});
+
+describe('a message that is larger than the broker takes', () => {
+  const TOO_LARGE = 'PRECONDITION_FAILED - message size 2000 is larger than configured max size 1000';
+
+  test('is refused, with all that are; the others may have arrived, and what waits goes on', async () => {
+    const { channels, fates, send } = aConnection({ messages: 3, bytes: 1_000_000 });
+    await send('a', { bytes: 1_000 });
+    await send('a', { bytes: 2_000 });
+    await send('a', { bytes: 1_001 });
+    await send('a', { bytes: 1_001 });
+    await send('a');
+    channels[0]?.fail(TOO_LARGE);
+    await settled();
+    expect(fates['a']).toEqual(['Unconfirmed', 'TooLarge', 'TooLarge', 'TooLarge']);
+    expect(channels[1]?.confirms).toHaveLength(1);
+  });
+
+  test('is refused at once from then on, on any connection', async () => {
+    const { unconfirmed, channels, fates, send } = aConnection();
+    await send('a', { bytes: 2_000 });
+    channels[0]?.fail(TOO_LARGE);
+    expect(unconfirmed.largest).toBe(1_000);
+    unconfirmed.close('it is gone');
+    await send('b', { bytes: 1_001 });
+    expect(fates['b']).toEqual(['TooLarge']);
   });
 });

@@ -1,153 +1,163 @@
 import type { ConfirmChannel } from 'amqplib';
 import type { Clock } from '@waybell/runtime/clock';
 import type { Publication } from '../messages.ts';
-import { publishOptions } from './amqp-message.ts';
-
-/** The broker has the message, but no queue does: nobody is bound where it was sent. */
-export class Unroutable extends Error {
-  constructor({ exchange, routingKey }: Destination) {
-    super(`no queue is bound to exchange "${exchange}" with key "${routingKey}"`);
-    this.name = 'Unroutable';
-  }
-}
-
-/** No confirm came: the message may or may not be in its queue. Publishing it again can only duplicate it. */
-export class Unconfirmed extends Error {
-  constructor(why: string) {
-    super(`publish not confirmed: ${why}`);
-    this.name = 'Unconfirmed';
-  }
-}
-
-/** Its destination does not confirm what it has: nothing was sent, so that nothing waits for it. */
-export class Stalled extends Error {
-  constructor({ exchange, routingKey }: Destination) {
-    super(`what is published to exchange "${exchange}" with key "${routingKey}" is not confirmed`);
-    this.name = 'Stalled';
-  }
-}
-
-/** The broker takes no message of that size, now or later: nothing was sent, or the broker threw it away. */
-export class TooLarge extends Error {
-  constructor(bytes: number, largest: number) {
-    super(`a message of ${bytes} bytes; the broker takes ${largest} at most (max_message_size)`);
-    this.name = 'TooLarge';
-  }
-}
-
-export type Destination = { readonly exchange: string; readonly routingKey: string };
-
-/** What becomes of a publication that no queue has, or of which that is not known. */
-export type PublishError = Unroutable | Unconfirmed | Stalled | TooLarge;
-
-/** Called once: with nothing when a queue has the message. */
-export type OnSettled = (error: PublishError | undefined) => void;
-
-type Sent = {
-  publication: Publication;
-  onSettled: OnSettled;
-  /** By a clock that nobody sets. */
-  sentAt: number;
-  isReturned: boolean;
-};
+import { DestinationChannel } from './destination-channel.ts';
+import { TooLarge, Unconfirmed, type Destination, type OnSettled } from './publish-errors.ts';
+import type { DestinationNews, Publishing } from './publishing-by-connection.ts';
+import { STALLED_MS } from './stall.ts';
 
 export type UnconfirmedOptions = {
   clock: Clock;
-  /** What may be unconfirmed at once; a blocked connection would buffer it without bound. */
+  /** What may be unconfirmed at once, beside what stalls; a blocked connection would buffer it without bound. */
   limits: { messages: number; bytes: number };
+  tell?: (news: DestinationNews, destination: Destination) => void;
 };
 
-/** What was published and not yet confirmed, oldest first, and what waits because that is as much as may be. */
+/**
+ * What was published and not yet confirmed, and what waits because that is as much as may be: by destination, so that one
+ * whose queue stands still holds up no other.
+ */
 export class UnconfirmedMessages {
   readonly #clock: Clock;
   readonly #limits: UnconfirmedOptions['limits'];
-  readonly #sent = new Set<Sent>();
-  #channel: ConfirmChannel | undefined;
+  readonly #tell: NonNullable<UnconfirmedOptions['tell']>;
+  #publishing: Publishing<DestinationChannel> | undefined;
+  /** Of the present connection, by exchange and routing key. */
+  #destinations = new Map<string, Map<string, DestinationChannel>>();
+  /** Those that could go on if there were room, in their turn. */
+  readonly #inLine = new Set<DestinationChannel>();
+  #isAdmitting = false;
+  #messages = 0;
   #bytes = 0;
-  readonly #waiting: Sent[] = [];
+  /** The latest sent that the broker has answered, and when it last answered anything. */
+  #answeredUpTo = -Infinity;
+  #heardAt = -Infinity;
+  #largest = Infinity;
 
-  constructor({ clock, limits }: UnconfirmedOptions) {
+  constructor({ clock, limits, tell = () => undefined }: UnconfirmedOptions) {
     this.#clock = clock;
     this.#limits = limits;
+    this.#tell = tell;
   }
 
   get size(): number {
-    return this.#sent.size;
+    return this.#all().reduce((sum, { size }) => sum + size, 0);
   }
 
-  /** From now on messages go out by this channel. */
-  open(channel: ConfirmChannel): void {
-    this.#channel = channel;
+  /** Bytes of the largest message that the broker takes, once it has refused a larger one. */
+  get largest(): number {
+    return this.#largest;
+  }
+
+  stalled(): Destination[] {
+    const stalled = this.#all().filter(({ isStalled }) => isStalled);
+    return stalled.map(({ exchange, routingKey }) => ({ exchange, routingKey }));
+  }
+
+  /** From now on messages go out by channels that it opens. */
+  open(open: () => Promise<ConfirmChannel>): void {
+    this.#heardAt = this.#clock.now();
+    this.#publishing = {
+      clock: this.#clock,
+      open,
+      heard: (askedAt) => this.heard(askedAt),
+      count: (messages, bytes) => {
+        this.#messages += messages;
+        this.#bytes += bytes;
+      },
+      ready: (destination) => this.#admit(destination),
+      learnLargest: (bytes) => (this.#largest = bytes),
+      tell: this.#tell,
+    };
   }
 
   /** Nothing goes out any more; no confirm will come for what did. */
   close(why: string): void {
-    this.#channel = undefined;
-    for (const sent of this.#sent) this.#settle(sent, new Unconfirmed(why));
+    const gone = this.#all();
+    this.#publishing = undefined;
+    this.#destinations = new Map();
+    this.#inLine.clear();
+    [this.#messages, this.#bytes, this.#answeredUpTo] = [0, 0, -Infinity];
+    for (const destination of gone) destination.end(why);
   }
 
   send(publication: Publication, onSettled: OnSettled): void {
-    const sent = { publication, onSettled, sentAt: 0, isReturned: false };
-    if (this.#waiting.length === 0 && this.#hasRoom()) this.#publish(sent);
-    else this.#waiting.push(sent);
+    const { length } = publication.body;
+    if (length > this.#largest) return onSettled(new TooLarge(length, this.#largest));
+    if (this.#publishing === undefined) return onSettled(new Unconfirmed('the broker is away'));
+    this.#destinationOf(publication, this.#publishing).send(publication, onSettled, this.#hasRoom());
   }
 
-  /** A return comes before its confirm. Of messages that cannot be told apart, all count as returned. */
-  returned(message: { exchange: string; routingKey: string; messageId: unknown }): void {
-    for (const sent of this.#sent) {
-      const { exchange, routingKey, messageId } = sent.publication;
-      if (exchange !== message.exchange || routingKey !== message.routingKey || messageId !== message.messageId)
-        continue;
-      sent.isReturned = true;
-    }
+  /** The broker has answered what was asked of it then. */
+  heard(askedAt: number): void {
+    this.#answeredUpTo = Math.max(this.#answeredUpTo, askedAt);
+    this.#heardAt = this.#clock.now();
   }
 
-  isOverdue(limitMs: number): boolean {
-    const [oldest] = this.#sent;
-    return oldest !== undefined && this.#clock.now() - oldest.sentAt > limitMs;
+  /** Whether something waits for its answer for so long that the broker is to be asked whether it listens. */
+  isLate(): boolean {
+    return this.#isUnanswered(STALLED_MS);
+  }
+
+  /** Whether something waits for its answer for longer, and the broker has answered nothing else meanwhile. */
+  isSilent(limitMs: number): boolean {
+    return this.#clock.now() - this.#heardAt > limitMs && this.#isUnanswered(limitMs);
   }
 
   startClocksAgain(): void {
-    for (const sent of this.#sent) sent.sentAt = this.#clock.now();
+    this.#heardAt = this.#clock.now();
+    for (const destination of this.#all()) destination.startClocksAgain(this.#heardAt);
   }
 
-  #publish(sent: Sent): void {
-    const { publication, onSettled } = sent;
-    if (this.#channel === undefined) return onSettled(new Unconfirmed('the broker is away'));
-    sent.sentAt = this.#clock.now();
-    this.#sent.add(sent);
-    this.#bytes += publication.body.length;
-    const { exchange, routingKey, body } = publication;
-    try {
-      this.#channel.publish(exchange, routingKey, body, publishOptions(publication), (refusal: unknown) => {
-        this.#settle(sent, refusal === null ? undefined : new Unconfirmed(reasonOf(refusal)));
-      });
-    } catch (error) {
-      this.#settle(sent, new Unconfirmed(reasonOf(error)));
-    }
-  }
-
-  #settle(sent: Sent, error: Unconfirmed | undefined): void {
-    if (!this.#sent.delete(sent)) return;
-    const { publication, onSettled, isReturned } = sent;
-    this.#bytes -= publication.body.length;
-    onSettled(error ?? (isReturned ? new Unroutable(publication) : undefined));
+  /** Finds what stalls. */
+  judge(): void {
+    for (const destination of this.#all()) destination.judge(this.#answeredUpTo);
     this.#admit();
   }
 
-  #admit(): void {
-    while (this.#waiting.length > 0 && this.#hasRoom()) {
-      const next = this.#waiting.shift();
-      if (next !== undefined) this.#publish(next);
+  /** Waits no longer for confirms that have not come by then, though the broker answers. */
+  giveUpOn(confirmTimeoutMs: number): void {
+    for (const destination of this.#all()) destination.giveUpOn(confirmTimeoutMs);
+  }
+
+  #isUnanswered(limitMs: number): boolean {
+    const before = this.#clock.now() - limitMs;
+    return this.#all().some(({ unansweredSince = Infinity }) => unansweredSince < before);
+  }
+
+  /** One after the other takes its turn, for as long as there is room. */
+  #admit(destination?: DestinationChannel): void {
+    if (destination?.isReady === true) this.#inLine.add(destination);
+    if (this.#isAdmitting || this.#inLine.size === 0) return;
+    this.#isAdmitting = true;
+    for (const next of this.#inLine) {
+      if (!this.#hasRoom()) break;
+      this.#inLine.delete(next);
+      if (!next.isReady) continue;
+      next.sendNext();
+      // Behind the others: what is added now is met as well.
+      if (next.isReady) this.#inLine.add(next);
     }
+    this.#isAdmitting = false;
   }
 
-  /** One message may exceed the bytes: it would never find room otherwise. */
   #hasRoom(): boolean {
-    return this.#sent.size < this.#limits.messages && this.#bytes < this.#limits.bytes;
+    return this.#messages < this.#limits.messages && this.#bytes < this.#limits.bytes;
   }
-}
 
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  #destinationOf(publication: Publication, publishing: Publishing<DestinationChannel>): DestinationChannel {
+    const { exchange, routingKey } = publication;
+    let ofExchange = this.#destinations.get(exchange);
+    if (ofExchange === undefined) this.#destinations.set(exchange, (ofExchange = new Map()));
+    let destination = ofExchange.get(routingKey);
+    if (destination === undefined) {
+      destination = new DestinationChannel(publication, publishing);
+      ofExchange.set(routingKey, destination);
+    }
+    return destination;
+  }
+
+  #all(): DestinationChannel[] {
+    return [...this.#destinations.values()].flatMap((ofExchange) => [...ofExchange.values()]);
+  }
 }

@@ -69,7 +69,7 @@ function failed<M>(turn: Turn<M>, member: Member<M>, { error }: Failure): void {
     return close(turn, member, STUCK_PAUSE_MS);
   }
   tell(turn, { kind: 'failed', message, error });
-  const failures = failuresAfter(door, message.failures);
+  const failures = failuresAfter(door, message.failures, error);
   if (failures === undefined) rejectIt(turn, member, judge(error));
   else putAside(turn, member, failures, door === 'queue' ? 0 : SUSPECT_PAUSE_MS);
 }

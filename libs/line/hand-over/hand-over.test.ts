@@ -41,7 +41,7 @@ describe('a source with several members', () => {
 
   test('that came too often is not handled: each of them comes again by itself', () => {
     const step = new ToldStep();
-    expect(step.came(1, ['one', 'two'], { deliveryCount: 3 })).toEqual(['publish one', 'publish two']);
+    expect(step.came(1, ['one', 'two'], { deaths: 3 })).toEqual(['publish one', 'publish two']);
     step.sent('one', 'confirmed');
     expect(step.sent('two', 'confirmed')).toEqual(['tell given back', 'acknowledge 1']);
   });
@@ -211,6 +211,13 @@ describe('what is not confirmed', () => {
     step.hear({ kind: 'closing' });
     expect(step.sent('records one,two', 'unconfirmed')).toEqual(['let go 1', 'let go 2']);
   });
+});
+
+test('what comes once the step is to end is given back, whole and unhandled', () => {
+  const step = new ToldStep();
+  step.hear({ kind: 'closing' });
+  expect(step.came(1, ['one', 'two'])).toEqual(['give back 1']);
+  expect(step.state.members.size).toBe(0);
 });
 
 describe('what the broker does not take is kept, and its message goes', () => {

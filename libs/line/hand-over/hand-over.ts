@@ -82,15 +82,18 @@ function hear<M>(turn: Turn<M>, input: Input): void {
 }
 
 function came<M>(turn: Turn<M>, { source: id, door, messages }: Input & { kind: 'came' }): void {
-  const { state } = turn;
+  const { state, effects } = turn;
+  // The broker had sent it before it heard that nothing more is wanted.
+  if (state.isClosing) return void effects.push({ kind: 'give back', source: id, afterMs: 0 });
   const source = newSource(state, id, messages.length);
   for (const message of messages) meet(turn, addMember(turn, id, door, message), source);
 }
 
 function meet<M>(turn: Turn<M>, member: Member<M>, { size }: Source): void {
   const { door, message } = member;
-  if (isBundle(message)) return rejectIt(turn, member, message.deliveryCount < UNOPENED ? UNREADABLE : KILLED);
-  switch (verdictOf(door, message.deliveryCount, size)) {
+  const { deaths = 0 } = message;
+  if (isBundle(message)) return rejectIt(turn, member, deaths < UNOPENED ? UNREADABLE : KILLED);
+  switch (verdictOf(door, deaths, size)) {
     case 'handle':
       return recognise(turn, member);
     case 'send alone':

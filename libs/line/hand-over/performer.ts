@@ -2,24 +2,27 @@ import type { Clock, Timer } from '@waybell/runtime/clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import type { Broker } from '../broker/connect-broker.ts';
 import type { Consuming } from '../broker/queue-consumer.ts';
-import { Stalled, Unconfirmed } from '../broker/unconfirmed-messages.ts';
+import { Stalled, Unconfirmed } from '../broker/publish-errors.ts';
 import type { HandlerInParts, Message, Parked, Publication, Source } from '../messages.ts';
+import type { Deaths } from '../deaths.ts';
 import type { Once } from '../once.ts';
 import type { StepReport } from '../step-report.ts';
 import { mayBegin, step } from './hand-over.ts';
 import { AskingOnce } from './asking-once.ts';
+import { Blame } from './blame.ts';
 import { Publishing } from './publishing.ts';
+import { SlowBundles, type Taken } from './slow-bundles.ts';
 import { emptyState, type Effect, type Input, type News, type Rules } from './state.ts';
 import type { Door } from './suspicion.ts';
 
 /** How long a record waits for others that leave with it. */
 const FLUSH_MS = 20;
-/** How long a bundle is held before what is still at work in it is kept somewhere else; and how often that is looked at. */
-const SLOW_MS = 1_500;
-const SLOW_LOOK_MS = 250;
+
 export type PerformerTools<M> = {
   broker: Broker;
   once?: Once;
+  /** Without it, what came back from another process may have killed that. */
+  deaths?: Deaths;
   /** Resolves when it is where it waits. Rejects with `Unavailable` where that cannot be or is not known. */
   park?: (parked: Parked) => Promise<void>;
   keep?: Keep;
@@ -48,7 +51,6 @@ export type Lease = (message: Message, onCut: (source: Source) => void) => Promi
 /** `bundleMembers`: in a bundle that it publishes, at most. */
 type Performed<M> = Omit<Rules<M>, 'now' | 'keeps'> & { handle: HandlerInParts<M>; bundleMembers?: number };
 type Do<K extends Effect<never>['kind'], M = never> = Effect<M> & { kind: K };
-type Taken = { source: Source; at: number };
 
 /**
  * Does what the hand-over asks for, and tells it what came of that. What one turn of the event loop asks for goes
@@ -60,10 +62,12 @@ export class Performer<M> {
   readonly #tools: PerformerTools<M>;
   readonly #state = emptyState<M>();
   readonly #inHand = new Map<number, Taken>();
+  readonly #blame: Blame;
   readonly #publishing: Publishing;
   readonly #askingOnce: AskingOnce;
+  readonly #slow: SlowBundles;
   readonly #watchers = new Set<() => void>();
-  #isLookingForSlow = false;
+  #isCut = false;
   #flushTimer: Timer | undefined;
   taken = 0;
 
@@ -74,6 +78,9 @@ export class Performer<M> {
     const onSettled = (sending: number, error: unknown) => this.#settled(sending, error);
     const hear = (input: Input) => this.hear(input);
     this.#askingOnce = new AskingOnce({ once: tools.once, ttlMs: rules.once?.ttlMs ?? 0, hear });
+    this.#blame = new Blame(tools.deaths);
+    const onSlow = (sources: ReadonlySet<number>) => hear({ kind: 'slow', sources });
+    this.#slow = new SlowBundles({ inHand: this.#inHand, clock: tools.clock, onSlow });
     this.#publishing = new Publishing({ ...tools, bundleMembers, onSettled });
     this.#state.broker = tools.broker.state();
     tools.broker.onState((is) => this.hear({ kind: 'broker', is }));
@@ -84,11 +91,12 @@ export class Performer<M> {
     return {
       onTaken: (source) => {
         this.taken += 1;
-        this.#inHand.set(source.id, { source, at: this.#tools.clock.now() });
-        this.hear({ kind: 'came', source: source.id, door, messages: source.messages });
-        if (source.messages.length > 1 && this.#tools.lease !== undefined) this.#lookForSlowLater();
+        this.#blame.judge(source, door, () => this.#came(source, door));
       },
-      onCut: ({ id }) => this.hear({ kind: 'cut', source: id }),
+      onCut: (source) => {
+        this.#blame.survived(source);
+        this.hear({ kind: 'cut', source: source.id });
+      },
     };
   }
 
@@ -105,9 +113,57 @@ export class Performer<M> {
     this.#tellWatchers();
   }
 
+  /** What was taken, and is not acknowledged, given back or let go of. */
+  get inHand(): number {
+    return this.#inHand.size + this.#blame.judging;
+  }
+
+  /** To be asked for once it closes: what is at work is given back, and what comes of that is of no consequence. */
+  cut(): number {
+    const atWork = [...this.#state.members.values()].filter(({ isRunning }) => isRunning);
+    for (const { id } of atWork) this.hear({ kind: 'lacked', member: id });
+    this.#isCut = true;
+    return atWork.length;
+  }
+
+  /** Gives back what is still in hand, whatever has become of it. */
+  giveBackAll(): number {
+    const left = [...this.#inHand.keys()];
+    for (const source of left) {
+      this.#giveBack(source);
+      this.hear({ kind: 'cut', source });
+    }
+    return left.length;
+  }
+
+  /** Whether something came within so many milliseconds, other than from the quarantine, and is still in hand. */
+  hasNew(withinMs: number): boolean {
+    const since = this.#tools.clock.now() - withinMs;
+    return [...this.#inHand.values()].some(({ door, at }) => door !== 'quarantine' && at > since);
+  }
+
+  /** What came from the quarantine, and is still at work, has others beside it from now on. */
+  noneIsAlone(): void {
+    this.#blame.noneIsAlone();
+  }
+
   /** Resolves when nothing is in hand. */
   untilEmpty(): Promise<void> {
-    return this.#until(() => this.#inHand.size === 0);
+    return this.#until(() => this.inHand === 0);
+  }
+
+  #came(source: Source, door: Door): void {
+    const { messages } = source;
+    this.#inHand.set(source.id, { source, door, at: this.#tools.clock.now() });
+    this.hear({ kind: 'came', source: source.id, door, messages });
+    if (messages.length > 1 && this.#tools.lease !== undefined) this.#slow.watch();
+  }
+
+  #giveBack(id: number): void {
+    const source = this.#release(id);
+    if (source === undefined) return;
+    this.#blame.survived(source);
+    source.giveBack();
   }
 
   #do(effect: Effect<M>): void {
@@ -134,7 +190,7 @@ export class Performer<M> {
       case 'acknowledge':
         return this.#release(effect.source)?.acknowledge();
       case 'give back':
-        return this.#release(effect.source)?.giveBack();
+        return this.#giveBack(effect.source);
       case 'let go':
         return void this.#release(effect.source);
       case 'flush later':
@@ -163,16 +219,20 @@ export class Performer<M> {
     const failed = (error: unknown) => this.#failed(member, error);
     try {
       // Not awaited: that would cost a promise more for each message.
-      this.#handle(message).then((caused) => this.hear({ kind: 'returned', member, caused }), failed);
+      this.#handle(message).then((caused) => this.#worked({ kind: 'returned', member, caused }), failed);
     } catch (error) {
       failed(error);
     }
   }
 
   #failed(member: number, error: unknown): void {
-    if (!(error instanceof Unavailable)) return this.hear({ kind: 'threw', member, error });
+    if (!(error instanceof Unavailable)) return this.#worked({ kind: 'threw', member, error });
     this.#tools.onUnavailable(error);
-    this.hear({ kind: 'lacked', member });
+    this.#worked({ kind: 'lacked', member });
+  }
+
+  #worked(input: Input): void {
+    if (!this.#isCut) this.hear(input);
   }
 
   #settled(sending: number, error: unknown): void {
@@ -198,26 +258,11 @@ export class Performer<M> {
     this.#settled(sending, error);
   }
 
-  #lookForSlowLater(): void {
-    if (this.#isLookingForSlow) return;
-    this.#isLookingForSlow = true;
-    this.#tools.clock.after(SLOW_LOOK_MS, () => this.#lookForSlow()).unref();
-  }
-
-  #lookForSlow(): void {
-    this.#isLookingForSlow = false;
-    const bundles = [...this.#inHand].filter(([, { source }]) => source.messages.length > 1);
-    if (bundles.length > 0) this.#lookForSlowLater();
-    const since = this.#tools.clock.now() - SLOW_MS;
-    const sources = new Set(bundles.filter(([, { at }]) => at <= since).map(([id]) => id));
-    if (sources.size > 0) this.hear({ kind: 'slow', sources });
-  }
-
   async #lease({ member, message }: Do<'lease'>): Promise<void> {
     const { source: bundleId = 0 } = this.#state.members.get(member) ?? {};
     const at = this.#inHand.get(bundleId)?.at ?? this.#tools.clock.now();
     const source = await this.#tools.lease?.(message, this.taking('queue').onCut);
-    if (source !== undefined) this.#inHand.set(source.id, { source, at });
+    if (source !== undefined) this.#inHand.set(source.id, { source, door: 'queue', at });
     this.hear({ kind: 'leased', member, source: source?.id });
   }
 
@@ -230,6 +275,7 @@ export class Performer<M> {
   #release(id: number): Source | undefined {
     const taken = this.#inHand.get(id);
     this.#inHand.delete(id);
+    if (taken !== undefined) this.#blame.done(taken.source);
     this.#tellWatchers();
     return taken?.source;
   }

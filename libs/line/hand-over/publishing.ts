@@ -1,10 +1,12 @@
 import type { Broker } from '../broker/connect-broker.ts';
+import { TooLarge } from '../broker/publish-errors.ts';
 import { bundle } from '../bundle.ts';
 import type { Publication } from '../messages.ts';
+import { sendFitting } from '../send-fitting.ts';
 import type { StepReport } from '../step-report.ts';
 
 export type PublishingOptions = {
-  broker: Pick<Broker, 'send'>;
+  broker: Pick<Broker, 'send' | 'largest'>;
   report: Pick<StepReport<never>, 'bundled'>;
   /** Messages in a bundle at most; 16 unless said. */
   bundleMembers: number | undefined;
@@ -28,7 +30,7 @@ export class Publishing {
   }
 
   publish(sent: Sent): void {
-    if (sent.publication.mayBundle !== true) return this.#send(sent.publication, [sent]);
+    if (sent.publication.mayBundle !== true) return this.#send(sent);
     // Behind all that this turn of the event loop leads to.
     if (this.#toBundle.push(sent) === 1) process.nextTick(() => this.#sendBundles());
   }
@@ -39,14 +41,25 @@ export class Publishing {
     for (const { publication, members } of bundle(all, this.#options.bundleMembers)) {
       this.#options.report.bundled(members.length);
       this.perBundle += (members.length - this.perBundle) * WEIGHT;
-      this.#send(publication, members);
+      const [only] = members;
+      if (members.length === 1 && only !== undefined) this.#send(only);
+      else this.#sendBundle(publication, members);
     }
   }
 
-  #send(publication: Publication, members: readonly Sent[]): void {
+  #send({ sending, publication }: Sent): void {
+    const { broker, onSettled } = this.#options;
+    sendFitting(broker, publication, (error) => onSettled(sending, error));
+  }
+
+  /** One that is too large is sent again member by member. */
+  #sendBundle(publication: Publication, members: readonly Sent[]): void {
     const { broker, onSettled } = this.#options;
     broker.send(publication, (error) => {
-      for (const { sending } of members) onSettled(sending, error);
+      for (const each of members) {
+        if (error instanceof TooLarge) this.#send(each);
+        else onSettled(each.sending, error);
+      }
     });
   }
 }

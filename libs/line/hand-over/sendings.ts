@@ -4,7 +4,7 @@
  * A handler's work, an HTTP request above all, is not repeated because the broker stumbled. Records travel together, and
  * so do ends.
  */
-import { Unroutable } from '../broker/unconfirmed-messages.ts';
+import { Unroutable } from '../broker/publish-errors.ts';
 import { isBundle, readMembers } from '../bundle.ts';
 import { END_CHARACTERS, publishEnds, type DeliveryEnd } from '../delivery-ends.ts';
 import type { Outgoing, Parked, Publication, Rejection } from '../messages.ts';

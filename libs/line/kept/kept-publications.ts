@@ -3,7 +3,7 @@ import type { Log } from '@waybell/runtime/log';
 import { microBatch } from '@waybell/runtime/micro-batch';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import type { Broker } from '../broker/connect-broker.ts';
-import type { Publication } from '../messages.ts';
+import { asKept, type Publication } from '../messages.ts';
 import type { KeptDestination, KeptStore } from './kept-store.ts';
 import { SendingOn } from './sending-on.ts';
 
@@ -12,7 +12,7 @@ export type KeptOptions = {
   broker: Pick<Broker, 'publish' | 'state' | 'onState'>;
   /** What all that is kept may weigh together, about: more is not kept. */
   mostBytes: number;
-  log: Log;
+  log: Pick<Log, 'info' | 'warn'>;
   clock: Clock;
 };
 
@@ -26,7 +26,8 @@ export type KeptFigures = {
 };
 
 const LARGEST_BATCH = 100;
-const HEAVIEST_BATCH_BYTES = 2 ** 22;
+/** Bodies go to Postgres as text, twice as long and copied several times. */
+const HEAVIEST_BATCH_BYTES = 2 ** 20;
 
 type Named = { name: string; publication: Publication };
 
@@ -58,7 +59,7 @@ export class KeptPublications implements AsyncDisposable {
         heaviest: { weigh: ({ publication }) => publication.body.length, most: HEAVIEST_BATCH_BYTES },
       },
     );
-    this.#sendingOn = new SendingOn({ ...options, store: { ...store, look: () => this.#look() } });
+    this.#sendingOn = new SendingOn({ ...options, look: () => this.#look() });
   }
 
   /**
@@ -68,12 +69,13 @@ export class KeptPublications implements AsyncDisposable {
   readonly keep = async (publication: Publication): Promise<void> => {
     if (this.#isFull()) throw new Unavailable('room for kept publications', () => this.#untilRoom());
     await this.#insert({ name: String((this.#last += 1)), publication });
-    const { exchange, routingKey, body } = publication;
+    const { publication: kept } = asKept(publication);
+    const { exchange, routingKey, body } = kept;
     this.#keptTotal += 1;
     this.#amount.publications += 1;
     this.#amount.bytes += body.length;
     this.#tell({ exchange, routingKey });
-    this.#sendingOn.kept(publication);
+    this.#sendingOn.kept(kept);
   };
 
   figures(): KeptFigures {

@@ -1,5 +1,5 @@
-import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
-import type { Publication } from '../messages.ts';
+import { isOutage, sqlStateOf, whenAvailable, type Postgres } from '@waybell/runtime/postgres';
+import { asKept, type Publication } from '../messages.ts';
 
 /** Where a kept publication is; numbers as Postgres writes them. */
 export type KeptKey = { destination: string; id: string };
@@ -20,7 +20,7 @@ export type WantedKept = { destination: string; most: number };
 
 /** What the broker did not take, of this service, whichever process kept it. Everything rejects with `Unavailable` while Postgres is away. */
 export type KeptStore = {
-  /** Resolves when all of them are committed. After a rejection they may be, too. */
+  /** Resolves when all of them are committed, as what they are once they were kept. After a rejection they may be, too. */
   insert(publications: readonly Publication[]): Promise<void>;
   look(): Promise<KeptDestination[]>;
   /**
@@ -50,7 +50,7 @@ export const KEPT_SETTINGS = {
 
 const INSERT = {
   name: 'keep-publications',
-  text: 'select waybell.keep_publications($1::text[], $2::text[], $3::text[], $4::bytea[])',
+  text: 'select waybell.keep_publications($1::text[], $2::text[], $3::text[], $4::bytea[], $5::float8[])',
 };
 
 const LOOK = {
@@ -85,14 +85,16 @@ type Row = KeptKey & { properties: string; body: Buffer };
 /** Over connections that were opened with `KEPT_SETTINGS`. */
 export function keptIn(postgres: Postgres): KeptStore {
   const ask = <R extends object>(statement: { name: string; text: string }, values: unknown[] = []) =>
-    whenAvailable(postgres, async () => (await postgres.query<R>({ ...statement, values })).rows);
+    whenAvailable(postgres, async () => (await postgres.query<R>({ ...statement, values })).rows, isAway);
   return {
     async insert(publications) {
+      const all = publications.map(asKept);
       await ask(INSERT, [
-        publications.map(({ exchange }) => exchange),
-        publications.map(({ routingKey }) => routingKey),
-        publications.map(writeProperties),
-        publications.map(({ body }) => body),
+        all.map(({ publication }) => publication.exchange),
+        all.map(({ publication }) => publication.routingKey),
+        all.map(({ publication }) => writeProperties(publication)),
+        all.map(({ publication }) => publication.body),
+        all.map(({ afterMs }) => afterMs),
       ]);
     },
     look: () => ask<KeptDestination>(LOOK),
@@ -112,13 +114,18 @@ export function keptIn(postgres: Postgres): KeptStore {
   };
 }
 
+/** A function that is missing or may not be called (class 42) is no fault of what is kept: migrations will bring it. */
+function isAway(error: unknown): boolean {
+  return isOutage(error) || sqlStateOf(error)?.startsWith('42') === true;
+}
+
 function columnsOf(keys: readonly KeptKey[]): [string[], string[]] {
   return [keys.map(({ destination }) => destination), keys.map(({ id }) => id)];
 }
 
 /** All but the body: JSON has a form for every character, Postgres has none for NUL. */
-function writeProperties({ body: _, mayBundle: __, ...properties }: Publication): string {
-  return JSON.stringify(properties);
+function writeProperties(publication: Publication): string {
+  return JSON.stringify({ ...publication, body: undefined, mayBundle: undefined });
 }
 
 function readProperties(written: string): Omit<Publication, 'body'> {

@@ -4,15 +4,16 @@ import type { Log } from '@waybell/runtime/log';
 import { repeatedly } from '@waybell/runtime/repeatedly';
 import { within } from '@waybell/runtime/within';
 import type { Broker } from '../broker/connect-broker.ts';
-import { Unroutable } from '../broker/unconfirmed-messages.ts';
+import { Unroutable } from '../broker/publish-errors.ts';
 import type { Publication } from '../messages.ts';
 import type { KeptDestination, KeptKey, KeptPublication, KeptStore } from './kept-store.ts';
 import { LONGEST_DELAY_MS, PutOffDestinations } from './put-off-destinations.ts';
 
 export type SendingOnOptions = {
-  store: Omit<KeptStore, 'insert'>;
+  store: Pick<KeptStore, 'claim' | 'putOff' | 'remove'>;
+  look: KeptStore['look'];
   broker: Pick<Broker, 'publish' | 'state' | 'onState'>;
-  log: Log;
+  log: Pick<Log, 'info' | 'warn'>;
   clock: Clock;
 };
 
@@ -20,9 +21,10 @@ export type SendingOnOptions = {
 const LOOK_MS = 10_000;
 const LEASE_MS = 40_000;
 /** What is claimed at once, of all destinations and of one. */
-const MOST = { publications: 1_024, ofDestination: 128, bytes: 2 ** 23 };
+const MOST = { publications: 1_024, ofDestination: 128, bytes: 2 ** 22 };
 /** At the end, for what is under way. */
-const CLOSE_LIMIT_MS = 5_000;
+const CONFIRM_LIMIT_MS = 2_000;
+const CLOSE_LIMIT_MS = 4_000;
 const COMPLAINT = 'publications.postgres-away';
 
 /**
@@ -69,15 +71,20 @@ export class SendingOn implements AsyncDisposable {
     if (this.#options.broker.state() === 'writable' && !this.#putOff.isKnown(publication)) this.#waitFor(publication);
   }
 
+  /** A server that hangs must not hold up the end: what was under way is then sent again when its lease is over. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosing = true;
+    await within({ clock: this.#options.clock, limitMs: CLOSE_LIMIT_MS }, this.#close());
+    this.#isClosed = true;
+  }
+
+  async #close(): Promise<void> {
     await this.#looking[Symbol.asyncDispose]();
     const { clock, store, broker } = this.#options;
     const done = Promise.all([...this.#underWay.values()].map((group) => group.done));
-    if (broker.state() === 'writable') await within({ clock, limitMs: CLOSE_LIMIT_MS }, done);
+    if (broker.state() === 'writable') await within({ clock, limitMs: CONFIRM_LIMIT_MS }, done);
     await this.#removeSent().catch(this.#complain);
     await store.putOff(this.#rowsUnderWay(), 0).catch(this.#complain);
-    this.#isClosed = true;
   }
 
   async #look(): Promise<void> {
@@ -104,9 +111,9 @@ export class SendingOn implements AsyncDisposable {
   }
 
   async #round(): Promise<void> {
-    const { store, broker } = this.#options;
+    const { store, broker, look } = this.#options;
     await this.#removeSent();
-    const found = await store.look();
+    const found = await look();
     if (broker.state() !== 'writable' || this.#isClosing) return;
     const wanted = found.filter((each) => !this.#underWay.has(each.destination) && this.#putOff.mayBeTried(each));
     const rows = await this.#claim(wanted);
@@ -152,16 +159,17 @@ export class SendingOn implements AsyncDisposable {
     const [first] = failed;
     await this.#removeSent();
     if (first === undefined) return rows.forEach(({ publication }) => this.#putOff.restore(publication));
-    const isPutOff = failed.length === rows.length;
     this.#complainOf(first.publication, reason);
-    // Later than its destination is tried again: then it is another's turn, should it be the message that is at fault.
-    const delayMs = isPutOff ? this.#waitFor(first.publication) : LONGEST_DELAY_MS;
-    await this.#options.store.putOff(failed, 2 * delayMs);
+    const delayMs = failed.length === rows.length ? this.#waitFor(first.publication) : LONGEST_DELAY_MS;
+    // Should it be the message that is at fault, another is asked with before it is its turn again.
+    const isAlone = rows.length === 1 || failed.length < rows.length;
+    await this.#options.store.putOff(failed, isAlone ? 2 * delayMs : 0);
   }
 
   #waitFor(publication: Publication): number {
     const delayMs = this.#putOff.putOff(publication);
-    this.#options.clock.after(delayMs, () => this.#isClosing || this.#goNow()).unref();
+    for (const afterMs of [delayMs, 2 * delayMs])
+      this.#options.clock.after(afterMs, () => this.#isClosing || this.#goNow()).unref();
     return delayMs;
   }
 

@@ -13,6 +13,7 @@ export class Detour implements AsyncDisposable {
   readonly #to: URL;
   #stalled: 'answers' | 'everything' | undefined;
   #weather: Weather = {};
+  #stallsAt: string | undefined;
   /** Everything the client said, as text. */
   said = '';
 
@@ -49,8 +50,14 @@ export class Detour implements AsyncDisposable {
     for (const pair of this.#pairs) this.#holdUp(pair);
   }
 
+  /** The same, once the client has said this: it is still heard, and not answered. */
+  stallAt(text: string): void {
+    this.#stallsAt = text;
+  }
+
   flow(): void {
     this.#stalled = undefined;
+    this.#stallsAt = undefined;
     for (const { client, broker } of this.#pairs) {
       client.resume();
       broker.resume();
@@ -74,6 +81,7 @@ export class Detour implements AsyncDisposable {
     client.on('data', (chunk: Buffer) => {
       const text = chunk.toString('latin1');
       this.said += text;
+      if (this.#stallsAt !== undefined && text.includes(this.#stallsAt)) this.stall();
       if (pair.greeting.length < 1_000) pair.greeting += text;
     });
     for (const [from, to] of [

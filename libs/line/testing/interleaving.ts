@@ -69,7 +69,8 @@ export class Interleaving {
     });
     this.#sources.push(texts);
     const door = DOORS[draw % DOORS.length] ?? 'queue';
-    this.#heard(this.#step.came(source, texts, { door, deliveryCount: Math.floor(draw / 7) % 4 }));
+    const deaths = Math.floor(draw / 7) % 4;
+    this.#heard(this.#step.came(source, texts, { door, deliveryCount: deaths, deaths }));
   }
 
   #isCut(source: number): void {

@@ -5,7 +5,7 @@ import type { Broker } from '../broker/connect-broker.ts';
 import type { BrokerState } from '../broker/link.ts';
 import { openBundle } from '../bundle.ts';
 import type { Consuming } from '../broker/queue-consumer.ts';
-import { Unconfirmed, Unroutable, type OnSettled } from '../broker/unconfirmed-messages.ts';
+import { Unconfirmed, Unroutable, type OnSettled } from '../broker/publish-errors.ts';
 import { newSourceId, type Message, type Publication, type Source } from '../messages.ts';
 import type { Kept, MemoryBroker } from './memory-broker.ts';
 
@@ -112,7 +112,7 @@ export class MemoryLink {
       };
     },
     /** Whoever asks is paused for another reason. */
-    alone: async (_consumer, _limitMs, work) => {
+    alone: async (_consumer, _among, work) => {
       const others = this.#takings.filter(({ pauses }) => pauses.size === 0);
       for (const { pauses } of others) pauses.add('alone');
       while (heldBy(others) > 0) await this.#broker.clock.sleep(20);
@@ -127,11 +127,9 @@ export class MemoryLink {
     },
     state: () => this.#state,
     onState: (listener) => void this.#listeners.push(listener),
-    untilWritable: async () => {
-      while (this.#state !== 'writable') await new Promise<void>((resolve) => this.#listeners.push(() => resolve()));
-    },
     stalled: () => [],
-    publishing: () => ({ unconfirmed: 0, isBlocked: false }),
+    largest: () => Infinity,
+    publishing: () => ({ unconfirmed: 0, isBlocked: false, stalled: [] }),
     waitingFor: () => [],
     [Symbol.asyncDispose]: async () => undefined,
   };
@@ -140,11 +138,16 @@ export class MemoryLink {
     const kept = this.#broker.kept(queue).shift();
     if (kept === undefined) return;
     const isHeld = () => inHand.has(source) && !this.#isDead;
-    const messages = openBundle(readMessage(queue, asConsumed(kept)));
+    const raw = readMessage(queue, asConsumed(kept));
+    let opened: readonly Message[] | undefined;
     const source: Source = {
       id: newSourceId(),
-      messages,
-      acknowledge: () => isHeld() && this.survives({ what: 'acknowledge', messages }) && inHand.delete(source),
+      raw,
+      get messages() {
+        return (opened ??= openBundle(raw));
+      },
+      acknowledge: () =>
+        isHeld() && this.survives({ what: 'acknowledge', messages: source.messages }) && inHand.delete(source),
       giveBack: () => {
         if (isHeld()) this.#broker.kept(queue).unshift({ ...kept, deliveryCount: kept.deliveryCount + 1 });
         inHand.delete(source);

@@ -1,4 +1,4 @@
-import { Unroutable } from '../broker/unconfirmed-messages.ts';
+import { Unroutable } from '../broker/publish-errors.ts';
 import { step } from '../hand-over/hand-over.ts';
 import { emptyState, type Effect, type Input, type Rules } from '../hand-over/state.ts';
 import type { Door } from '../hand-over/suspicion.ts';
@@ -79,7 +79,7 @@ export class ToldStep {
   came(
     source: number,
     texts: readonly string[],
-    { door = 'queue', deliveryCount = 0, parked: where }: Coming = {},
+    { door = 'queue', deliveryCount = 0, deaths = 0, parked: where }: Coming = {},
   ): string[] {
     const messages = texts.map((text): Message => {
       const fields = {
@@ -88,6 +88,7 @@ export class ToldStep {
         routingKey: 'k',
         body: Buffer.from(text),
         deliveryCount,
+        deaths,
         failures: 0,
       };
       return where === undefined ? fields : { ...fields, parked: where };
@@ -180,7 +181,7 @@ export class ToldStep {
   }
 }
 
-type Coming = { door?: Door; deliveryCount?: number; parked?: ParkedFor };
+type Coming = { door?: Door; deliveryCount?: number; deaths?: number; parked?: ParkedFor };
 
 function pauseOf({ afterMs }: { afterMs: number }): string {
   return afterMs > 0 ? ` after ${afterMs}` : '';

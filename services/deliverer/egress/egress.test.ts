@@ -69,6 +69,13 @@ describe('Egress blames', () => {
     for (const each of shared) expect(await fails(each)).toBe(false);
   });
 
+  test('such a host after a restart, too, when only its names are known', async () => {
+    const shared = hosts(8, 'shared');
+    const { fails, lose } = anEgress({ addressOf: () => '203.0.113.1', recentlyWell: async () => shared });
+    lose(shared);
+    expect(await fails('https://shared-0.test')).toBe(false);
+  });
+
   test('receivers that are all there is and too few to tell', async () => {
     const { answered, fails, clock, lose } = anEgress();
     const few = hosts(3);

@@ -9,12 +9,12 @@ const OWN = new Set(['ENETDOWN', 'EPERM', 'EACCES', 'ENOBUFS', 'ENOMEM']);
  * Whether a connection could not be made for something that is amiss with this machine, whatever the receiver does. Of a
  * host with several addresses each has to have failed so.
  */
-export async function isOwnFault(error: unknown, routes: OwnRoutes): Promise<boolean> {
-  if (error instanceof AggregateError) {
-    const areOwn = await Promise.all(error.errors.map((each) => isOwnFault(each, routes)));
+export async function isOwnFault(thrown: unknown, routes: OwnRoutes): Promise<boolean> {
+  if (thrown instanceof AggregateError) {
+    const areOwn = await Promise.all(thrown.errors.map((each) => isOwnFault(each, routes)));
     return areOwn.length > 0 && areOwn.every(Boolean);
   }
-  for (const each of withCauses(error)) if (await isOwn(each, routes)) return true;
+  for (const each of withCauses(thrown)) if (await isOwn(each, routes)) return true;
   return false;
 }
 

@@ -14,8 +14,14 @@ export type EndpointKey = {
   isKnownHung?: boolean;
 };
 
-/** Who wants to make a request: what came from a queue, what was parked, or what somebody sends by hand and that never parks. */
-export type Wish = 'fresh' | 'parked' | 'by hand';
+/**
+ * Who wants to make a request: what came from a queue, what was parked, what somebody sends by hand and that never parks;
+ * or a suspect, which is no probe of an endpoint that hangs.
+ */
+export type Wish = PatientWish | 'suspect';
+
+/** Who may wait in hand for a turn. */
+export type PatientWish = 'fresh' | 'parked' | 'by hand';
 
 /** Leave to make one request, to be ended once; or why there is none now. */
 export type Entry =

@@ -119,6 +119,14 @@ describe('an endpoint', () => {
     expect(some.endpoints.figures().slots.hung).toBe(1);
     expect(await some.told(known)).toBe('hung');
   });
+
+  test('that hangs is not probed by a suspect, which would hold up other suspects for as long', async () => {
+    const some = new SomeEndpoints();
+    const known = keyOf('known', { isKnownHung: true });
+    expect(await some.told(known, 'suspect')).toBe('hung');
+    expect(await some.told(known)).toBe('granted');
+    expect(await some.told(keyOf('other'), 'suspect')).toBe('granted');
+  });
 });
 
 describe('probes', () => {

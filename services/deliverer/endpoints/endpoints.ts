@@ -1,6 +1,6 @@
 import type { Clock } from '@waybell/runtime/clock';
 import { hostLimits } from './account.ts';
-import type { Ending, EndpointKey, Entry, Room, Wish } from './endpoint.ts';
+import type { Ending, EndpointKey, Entry, PatientWish, Room, Wish } from './endpoint.ts';
 import { ACCOUNT_TIMES, InHand } from './in-hand.ts';
 import type { KnownEndpoint, Request } from './known-endpoint.ts';
 import { KnownEndpoints, type KnownEndpointsOptions } from './known-endpoints.ts';
@@ -53,6 +53,8 @@ export class Endpoints {
 
   async enter(key: EndpointKey, wish: Wish): Promise<Entry> {
     const endpoint = this.#touch(key);
+    if (wish === 'suspect')
+      return endpoint.hungSince === undefined ? this.enter(key, 'fresh') : this.#tellFull(endpoint);
     if (endpoint.waiting.count === 0 && this.#lack(endpoint) === undefined) return this.#grant(endpoint);
     if (this.#mayWait(endpoint, wish)) return this.#wait(endpoint, wish);
     return this.#tellFull(endpoint);
@@ -138,7 +140,7 @@ export class Endpoints {
     return this.#lines.next(this.#slots, 'hung') === undefined && this.#words.isInTurn(endpoint);
   }
 
-  #mayWait(endpoint: KnownEndpoint, wish: Wish): boolean {
+  #mayWait(endpoint: KnownEndpoint, wish: PatientWish): boolean {
     if (this.#isClosed) return false;
     if (wish === 'by hand') return true;
     if (endpoint.hungSince !== undefined) return false;
@@ -148,7 +150,7 @@ export class Endpoints {
     return endpoint.waiting.countOf('fresh') < Math.min(maxInHandEach, endpoint.window.servedWithin(patienceMs));
   }
 
-  #wait(endpoint: KnownEndpoint, wish: Wish): Promise<Entry> {
+  #wait(endpoint: KnownEndpoint, wish: PatientWish): Promise<Entry> {
     return new Promise((resolve) => {
       this.#inHand.add({ endpoint, wish, resolve });
       this.#settle(endpoint);

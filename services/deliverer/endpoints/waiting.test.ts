@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Wish } from './endpoint.ts';
+import type { PatientWish } from './endpoint.ts';
 import type { KnownEndpoint } from './known-endpoint.ts';
 import { Waiting, type Waiter } from './waiting.ts';
 
-function waitingFor(wishes: readonly Wish[]) {
+function waitingFor(wishes: readonly PatientWish[]) {
   const waiting = new Waiting();
   // Of whose endpoint nothing is asked here.
   const endpoint = {} as KnownEndpoint;

@@ -1,11 +1,11 @@
-import type { Entry, Wish } from './endpoint.ts';
+import type { Entry, PatientWish } from './endpoint.ts';
 import type { KnownEndpoint } from './known-endpoint.ts';
 import { ShortList } from './short-list.ts';
 
 /** A delivery that waits in hand for its turn. */
 export type Waiter = {
   readonly endpoint: KnownEndpoint;
-  readonly wish: Wish;
+  readonly wish: PatientWish;
   readonly resolve: (entry: Entry) => void;
 };
 
@@ -14,7 +14,7 @@ export type Waiter = {
  * take turns while both wait.
  */
 export class Waiting {
-  readonly #byWish: Record<Wish, ShortList<Waiter>> = {
+  readonly #byWish: Record<PatientWish, ShortList<Waiter>> = {
     'by hand': new ShortList(),
     fresh: new ShortList(),
     parked: new ShortList(),
@@ -25,7 +25,7 @@ export class Waiting {
     return this.#byWish['by hand'].size + this.#byWish.fresh.size + this.#byWish.parked.size;
   }
 
-  countOf(wish: Wish): number {
+  countOf(wish: PatientWish): number {
     return this.#byWish[wish].size;
   }
 

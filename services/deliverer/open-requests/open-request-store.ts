@@ -21,6 +21,8 @@ export type OpenRequestStore = {
   /** Resolves when all of them are committed. `dueInMs`: when each is to be attempted again, unless it is removed before. */
   insert(requests: readonly (OpenRequest & { dueInMs: number })[]): Promise<void>;
   remove(ids: readonly string[]): Promise<void>;
+  /** They are due at once. */
+  bringForward(ids: readonly string[]): Promise<void>;
   /** Some that are due, the longest first; they are not due again for `forMs`. */
   claim(most: number, forMs: number): Promise<OpenRequest[]>;
 };
@@ -35,6 +37,11 @@ const INSERT = {
 };
 
 const REMOVE = { name: 'remove-open-requests', text: 'delete from waybell.open_requests where id = any ($1::uuid[])' };
+
+const BRING_FORWARD = {
+  name: 'bring-open-requests-forward',
+  text: 'update waybell.open_requests set due_at = now() where id = any ($1::uuid[])',
+};
 
 const CLAIM = {
   name: 'claim-open-requests',
@@ -64,6 +71,9 @@ export function openRequestsIn(postgres: Postgres): OpenRequestStore {
     },
     async remove(ids) {
       await ask(REMOVE, [ids]);
+    },
+    async bringForward(ids) {
+      if (ids.length > 0) await ask(BRING_FORWARD, [ids]);
     },
     claim: (most, forMs) => ask<OpenRequest>(CLAIM, [most, forMs]),
   };

@@ -9,6 +9,7 @@ import type { Log } from '@waybell/runtime/log';
 import { complainer } from '@waybell/runtime/complainer';
 import { microBatch } from '@waybell/runtime/micro-batch';
 import { repeatedly } from '@waybell/runtime/repeatedly';
+import { within } from '@waybell/runtime/within';
 import type { OpenRequest, OpenRequestStore } from './open-request-store.ts';
 
 export type OpenRequestsOptions = {
@@ -25,6 +26,7 @@ const SPARE_MS = 30_000;
 /** So long before another process may take it, this one counts it as lost. */
 const EARLY_MS = 10_000;
 const LOOK_MS = 10_000;
+const CLOSE_LIMIT_MS = 3_000;
 /** Claimed at once, each with its body. */
 const MOST = 16;
 /** A statement is several times as large as the bodies in it. */
@@ -43,6 +45,8 @@ export class OpenRequests implements AsyncDisposable {
   readonly #looking: AsyncDisposable;
   readonly #complain: (error: unknown) => void;
   #toRemove: string[] = [];
+  readonly #toBringForward: string[] = [];
+  #bringing: Promise<void> | undefined;
   #isRemoving = false;
   /** Of bodies that are kept, and whose requests are under way. */
   #bytes = 0;
@@ -94,14 +98,24 @@ export class OpenRequests implements AsyncDisposable {
         this.#toRemove.push(id);
         this.#removeAll().catch(this.#complain);
       },
-      giveBack: end,
+      giveBack: () => {
+        end();
+        if (this.#toBringForward.push(id) === 1) this.#bringing = this.#bringForward().catch(this.#complain);
+      },
     };
     return source;
   };
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#looking[Symbol.asyncDispose]();
-    await this.#removeAll().catch(this.#complain);
+    const removed = this.#removeAll().catch(this.#complain);
+    const closed = Promise.all([this.#looking[Symbol.asyncDispose](), removed, this.#bringing]);
+    await within({ clock: this.#options.clock, limitMs: CLOSE_LIMIT_MS }, closed);
+  }
+
+  /** What was given back is due at once; where Postgres does not answer, when it would have been. */
+  async #bringForward(): Promise<void> {
+    await Promise.resolve();
+    await this.#options.store.bringForward(this.#toBringForward.splice(0));
   }
 
   /** What cannot be removed now is tried at the next look; once it is due it is recognised as a repeat. */

@@ -93,7 +93,7 @@ export class EndParked {
       const of = owned.of(row.subscription);
       if (of === undefined || inHand.has(row) || this.#options.isLeaving(of.shard)) continue;
       const { endpoint, shard } = of;
-      inHand.take({ row, account, endpoint, shard }, { deliveryCount: 0, isOverLimit });
+      inHand.take({ row, account, endpoint, shard }, { deaths: 0, isOverLimit });
     }
     const isOwned = over.subscriptions.some((subscription) => owned.of(subscription) !== undefined);
     // Behind the others, of which none is to wait for a million of one.

@@ -3,6 +3,7 @@ import type { Delivery } from '@waybell/line/delivery';
 import type { StepTools } from '@waybell/line/run-step';
 import type { Clock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
+import { within } from '@waybell/runtime/within';
 import type { ParkReason } from '@waybell/line/messages';
 import { Endpoints, type EndpointsOptions } from '../endpoints/endpoints.ts';
 import type { DeliverStepOptions } from '../deliver-step.ts';
@@ -26,6 +27,7 @@ export type FlowOptions = {
   now: () => number;
 };
 
+const RELEASE_LIMIT_MS = 3_000;
 const NOTHING = { hung: 0, waiting: 0, withRoomMs: 0, taken: 0, all: { rows: 0, bytes: 0 }, oldestMs: 0 };
 
 /** Who may be called now, and what becomes of what waits: the endpoints, and what is parked for them. */
@@ -83,9 +85,13 @@ export class Flow {
     this.endpoints.close();
   }
 
-  /** To be disposed of once what is in hand has come to its end: gives what it owns to others. */
+  /**
+   * To be disposed of once what is in hand has come to its end: gives what it owns to others. A Postgres that hangs must
+   * not hold that up: then they have it when the lease is over.
+   */
   get released(): AsyncDisposable {
-    return { [Symbol.asyncDispose]: async () => this.#owner?.[Symbol.asyncDispose]() };
+    const limit = { clock: this.#options.clock, limitMs: RELEASE_LIMIT_MS };
+    return { [Symbol.asyncDispose]: async () => this.#owner && within(limit, this.#owner[Symbol.asyncDispose]()) };
   }
 }
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Parked, Publication } from '@waybell/line/messages';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
-import { Unavailable } from '@waybell/runtime/unavailable';
 import { aRow, ENDPOINT } from '../testing/parked.ts';
 import { Park } from './park.ts';
 import { Sums } from './sums.ts';
@@ -63,13 +62,5 @@ describe('what is to wait for its endpoint', () => {
     store.isAway = false;
     await clock.runFor(1_000);
     expect(await park.isParked({ ...row, hop: row.hop + 1 })).toBe(false);
-  });
-
-  test('is not parked while Postgres is away where it may wait in no queue', async () => {
-    const { store, published, park } = setUp();
-    store.isAway = true;
-    const { otherwise: _, ...owing } = parked();
-    await expect(park.park(owing)).rejects.toBeInstanceOf(Unavailable);
-    expect(published).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import type { Broker } from '@waybell/line/broker/connect-broker';
-import type { Parked, ParkReason } from '@waybell/line/messages';
+import type { Parked, ParkReason, Publication } from '@waybell/line/messages';
 import type { Clock } from '@waybell/runtime/clock';
 import { microBatch } from '@waybell/runtime/micro-batch';
 import { Unavailable } from '@waybell/runtime/unavailable';
@@ -47,8 +47,7 @@ export class Park {
   /** Resolves when it is safe there. Rejects with `Unavailable` where it is not, or not known to be. */
   readonly park = async (parked: Parked): Promise<void> => {
     const { otherwise, row } = parked;
-    if (otherwise === undefined) await this.#insert(parked);
-    else if ((await this.#inTime(() => this.#insert(parked).then(() => true))) !== true) await this.#wait(otherwise);
+    if ((await this.#inTime(() => this.#insert(parked).then(() => true))) !== true) await this.#wait(otherwise);
     this.#options.onParked(row.why);
   };
 
@@ -83,7 +82,7 @@ export class Park {
     }
   }
 
-  async #wait(otherwise: NonNullable<Parked['otherwise']>): Promise<void> {
+  async #wait(otherwise: Publication): Promise<void> {
     const { broker } = this.#options;
     // To publish would wait for the broker for as long as that blocks; Postgres may be back sooner.
     if (broker.state() !== 'writable') throw new Unavailable('postgres', () => Promise.resolve());

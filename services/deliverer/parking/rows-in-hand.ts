@@ -50,7 +50,7 @@ export class RowsInHand {
     return new Set(Array.from(this.#byPlace.values(), ({ shard }) => shard));
   }
 
-  take(taken: Omit<RowInHand, 'source'>, how: { deliveryCount: number; isOverLimit: boolean }): void {
+  take(taken: Omit<RowInHand, 'source'>, how: { deaths: number; isOverLimit: boolean }): void {
     const { row } = taken;
     const source: Source = {
       id: newSourceId(),

@@ -142,10 +142,7 @@ export class TakeWhereRoom {
       left -= 1;
       owned.roomSince = undefined;
       const { account, endpoint, shard, deaths } = owned;
-      inHand.take(
-        { row, account, endpoint, shard },
-        { deliveryCount: deaths >= DEADLY ? deaths : 0, isOverLimit: false },
-      );
+      inHand.take({ row, account, endpoint, shard }, { deaths: deaths >= DEADLY ? deaths : 0, isOverLimit: false });
     }
   }
 

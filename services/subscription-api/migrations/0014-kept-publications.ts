@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 const SIGNATURES = {
-  keep: 'waybell.keep_publications(text[], text[], text[], bytea[])',
+  keep: 'waybell.keep_publications(text[], text[], text[], bytea[], float8[])',
   count: 'waybell.count_kept_publications()',
   claim: 'waybell.claim_kept_publications(bigint[], int[], bigint, interval)',
   putOff: 'waybell.put_off_kept_publications(bigint[], bigint[], interval)',
@@ -68,11 +68,11 @@ return coalesce(nullif(current_setting('role'), 'none')::name, session_user)`;
 
 // All who write sums lock them in the order of their names, and so wait for each other and never in a circle.
 const KEEP = `
-create function waybell.keep_publications(exchanges text[], routing_keys text[], properties text[], bodies bytea[])
+create function waybell.keep_publications(exchanges text[], routing_keys text[], properties text[], bodies bytea[], delays_ms float8[])
 returns void
 language sql volatile security definer set search_path = pg_catalog, pg_temp as $$
   with given as (
-    select * from unnest($1, $2, $3, $4) with ordinality as g (exchange, routing_key, properties, body, place)
+    select * from unnest($1, $2, $3, $4, $5) with ordinality as g (exchange, routing_key, properties, body, delay_ms, place)
   ), destination as (
     insert into waybell.kept_destinations as d (kept_by, exchange, routing_key, publications, bytes)
     select waybell.asking_role(), exchange, routing_key, count(*), sum(octet_length(body))
@@ -81,8 +81,8 @@ language sql volatile security definer set search_path = pg_catalog, pg_temp as 
       set publications = d.publications + excluded.publications, bytes = d.bytes + excluded.bytes
     returning id, exchange, routing_key
   )
-  insert into waybell.kept_publications (destination, properties, body)
-  select d.id, g.properties, g.body from given g join destination d using (exchange, routing_key) order by g.place
+  insert into waybell.kept_publications (destination, properties, body, due_at)
+  select d.id, g.properties, g.body, now() + make_interval(secs => g.delay_ms / 1000) from given g join destination d using (exchange, routing_key) order by g.place
 $$`;
 
 const COUNT = `

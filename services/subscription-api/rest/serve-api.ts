@@ -21,11 +21,20 @@ export type ServerLimits = {
 const HEADERS_LIMIT_BYTES = 16 * 1_024;
 // Slow requests are looked for this often, and so end at most this much late.
 const LOOK_EVERY_MS = 1_000;
+// Most requests wait for less; who is slow to send one, or to read its answer, is not waited for.
+const CLOSE_LIMIT_MS = 10_000;
 
-/** Listens until disposed of; then takes no new request and finishes the ones it has. */
+export type ServeOptions = ServerLimits & {
+  host: string;
+  port: number;
+  /** Once it is given, no connection is taken any more: what else is disposed of before does not keep it listening. */
+  until?: AbortSignal;
+};
+
+/** Listens until disposed of; then takes no new connection and finishes the requests it has, for ten seconds at most. */
 export async function serveApi(
   api: Express,
-  { host, port, headersTimeoutMs, requestTimeoutMs, connectionLimit }: { host: string; port: number } & ServerLimits,
+  { host, port, headersTimeoutMs, requestTimeoutMs, connectionLimit, until }: ServeOptions,
   { connectionsRefused }: HttpMetrics,
 ): Promise<ApiServer> {
   const server = createServer(
@@ -49,7 +58,10 @@ export async function serveApi(
     answerBare(socket, explain(error));
   });
   const address = await listen(server, { host, port });
-  return { port: address.port, [Symbol.asyncDispose]: () => closeServer(server) };
+  let closed: Promise<void> | undefined;
+  const close = () => (closed ??= closeServer(server, CLOSE_LIMIT_MS));
+  until?.addEventListener('abort', () => void close());
+  return { port: address.port, [Symbol.asyncDispose]: close };
 }
 
 function explain(error: NodeJS.ErrnoException): Problem {

@@ -1,16 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startServers } from '@waybell/stack/servers';
-import { Detour } from '@waybell/line/testing/detour';
+import type { Detour } from '@waybell/line/testing/detour';
 import { until } from '@waybell/runtime/testing/until';
 import type { Ledger } from '../../testing/ledger.ts';
 import { Load } from '../../testing/load.ts';
 import { crowds } from '../crowd.ts';
 import type { Course, Fault } from '../fault.ts';
 import { HELD } from '../fault-settings.ts';
-import { buildPlainStage, type BuiltStage, type Scale, type Settings, type Stage } from '../stage.ts';
+import { buildLinkStage, detourOf } from '../link-stage.ts';
+import type { Scale, Stage } from '../stage.ts';
 import { underLoad } from '../under-load.ts';
 
 const HEARTBEAT_MS = 10_000;
@@ -22,8 +19,6 @@ const QUICK_MS = 30;
 const SLOW_MS = 3_000;
 const ENOUGH = 100;
 const BAD_MS = { short: 10_000, release: 30_000 };
-
-type LinkStage = BuiltStage & { detour: Detour };
 
 /** What goes wrong on the way between the services and the broker; upstream has another. */
 const faults: Record<string, (detour: Detour, scale: Scale) => Promise<void>> = {
@@ -84,21 +79,4 @@ async function cutAmongBundles(stage: Stage, ledger: Ledger): Promise<Course> {
   await ledger.untilSettled();
   await redis.start();
   return { times: CUTS[scale], movingAgainSeconds, atRestSeconds: (performance.now() - stoppedAt) / 1_000 };
-}
-
-async function buildLinkStage(settings: Settings, scale: Scale): Promise<LinkStage> {
-  const beneath = new AsyncDisposableStack();
-  const home = await mkdtemp(join(tmpdir(), 'waybell-link-'));
-  beneath.defer(() => rm(home, { recursive: true, force: true }));
-  const servers = await startServers({ home, only: ['rabbitmq'] });
-  beneath.defer(() => servers.stop());
-  const brokerUrl = servers.url('rabbitmq');
-  const detour = beneath.use(await Detour.to(brokerUrl));
-  const stage = await buildPlainStage({ ...settings, AMQP_URL: detour.url }, scale, { brokerUrl, beneath });
-  return { ...stage, detour };
-}
-
-function detourOf(stage: Stage): Detour {
-  if ('detour' in stage && stage.detour instanceof Detour) return stage.detour;
-  throw new Error('this stage has no detour');
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ledger } from '../../testing/ledger.ts';
 import { subscribed } from '../../testing/subscribers.ts';
@@ -8,8 +9,11 @@ import type { Course, Fault } from '../fault.ts';
 import { HELD } from '../fault-settings.ts';
 import type { Stage } from '../stage.ts';
 
-const DELIVERIES = 300;
-const TAKES_MS = 50;
+/** So many that none gets more at once than a new endpoint takes: what is parked waits until the alarm is over. */
+const ENDPOINTS = 60;
+const EACH = 5;
+const DELIVERIES = ENDPOINTS * EACH;
+const TAKES_MS = 20;
 /** Many times what a record waits for others before it is kept. */
 const RECORDED_MS = 2_000;
 
@@ -53,13 +57,14 @@ export const alarmRecords: Fault[] = Object.entries(ways).map(([name, way]) => (
 async function endDuringAlarm(stage: Stage, ledger: Ledger, { delivered, end, mayLose }: Way): Promise<Course> {
   const { stack, receiver } = stage;
   const deliverer = stack.stack.service('deliverer');
-  const wanted = { interface: 'shipper', action: 'order.paid', folder: '/alarmed', answers: [200] } as const;
-  const party = await subscribed(stage, { ...wanted, slowMs: TAKES_MS });
-  const path = party.addresses[0]?.path ?? '';
-  const answered = () => receiver.at(path).filter((each) => each.answered === 200).length;
+  const wanted = { interface: 'shipper', action: 'order.paid', answers: [200], slowMs: TAKES_MS } as const;
+  const folder = `/alarmed-${randomUUID()}`;
+  const parties = await Promise.all(Array.from({ length: ENDPOINTS }, () => subscribed(stage, { ...wanted, folder })));
+  const answered = () =>
+    receiver.received.filter((each) => each.path.startsWith(folder) && each.answered === 200).length;
   await deliverer.stop();
   await untilRouted(stage, DELIVERIES, async () => {
-    for (let published = 0; published < DELIVERIES; published += 1) await ledger.publish(party);
+    for (let round = 0; round < EACH; round += 1) for (const party of parties) await ledger.publish(party);
   });
   await alarmed(stage, 'memory', async () => {
     await deliverer.start();

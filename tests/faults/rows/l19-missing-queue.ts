@@ -1,5 +1,5 @@
 import { prepareBroker } from '@waybell/stack/prepare';
-import { retryQueue } from '@waybell/line/topology';
+import { retryExchange, retryKey, retryQueue } from '@waybell/line/topology';
 import type { Ledger } from '../../testing/ledger.ts';
 import { Load } from '../../testing/load.ts';
 import { onChannel } from '../../testing/on-channel.ts';
@@ -37,13 +37,19 @@ async function withoutRetryQueue(
   look: (stage: Stage) => Promise<void>,
 ): Promise<string[]> {
   const { stack, receiver } = stage;
-  const queue = retryQueue(`shipper.${ACTION}`, scheduleOf(stack).shipper[0] ?? 0);
+  const delayMs = scheduleOf(stack).shipper[0] ?? 0;
+  const queue = retryQueue(`shipper.${ACTION}`, delayMs);
   const failing = { interface: 'shipper', action: ACTION, folder: '/failing', answers: [500, 200] } as const;
   const party = await subscribed(stage, failing);
   const path = party.addresses[0]?.path ?? '';
   using load = new Load({ ledger, parties: [party], eventsPerSecond: FAILING_PER_SECOND });
   await receiver.untilReceived(path, FAILED);
-  await onChannel(stack.brokerUrl, (channel) => channel.deleteQueue(queue));
+  await onChannel(stack.brokerUrl, async (channel) => {
+    // What waits in it would be lost with it.
+    await channel.unbindQueue(queue, retryExchange, retryKey(`shipper.${ACTION}`, delayMs));
+    await until('nothing waits in it', async () => (await channel.checkQueue(queue)).messageCount === 0);
+    await channel.deleteQueue(queue);
+  });
   try {
     const before = receiver.at(path).length;
     await receiver.untilReceived(path, before + FAILED);

@@ -1,0 +1,267 @@
+import type { ConfirmChannel } from 'amqplib';
+import type { Publication } from '../messages.ts';
+import { publishOptions } from './amqp-message.ts';
+import {
+  largestIn,
+  Stalled,
+  TooLarge,
+  unconfirmed,
+  Unconfirmed,
+  Unroutable,
+  type Destination,
+  type OnSettled,
+  type PublishError,
+} from './publish-errors.ts';
+import type { Publishing } from './publishing-by-connection.ts';
+import { Stall, STALLED_MS } from './stall.ts';
+
+export type Sent = { publication: Publication; onSettled: OnSettled; sentAt: number; isReturned: boolean };
+
+/**
+ * Unconfirmed at once. RabbitMQ reads nothing more of a whole connection once one of its channels is 400 messages ahead of
+ * a queue that stands still: so many can never be.
+ */
+const MOST_MESSAGES = 128;
+const MOST_BYTES = 8 * 2 ** 20;
+
+/**
+ * What goes to one destination, by a channel of its own: in the broker a channel stands still with any queue that it
+ * publishes to, and so would everything else on it. It ends with its connection.
+ */
+export class DestinationChannel implements Destination {
+  readonly exchange: string;
+  readonly routingKey: string;
+  readonly #publishing: Publishing<DestinationChannel>;
+  /** Published and not confirmed, oldest first. */
+  readonly #sent = new Set<Sent>();
+  /** Not published yet: for want of room, or of a channel. */
+  readonly #waiting = new Set<Sent>();
+  #bytes = 0;
+  #channel: ConfirmChannel | undefined;
+  /** Those by which a confirm may still come. */
+  readonly #channels = new Set<ConfirmChannel>();
+  #openingSince: number | undefined;
+  readonly #stall = new Stall();
+  #isOver = false;
+
+  constructor({ exchange, routingKey }: Destination, publishing: Publishing<DestinationChannel>) {
+    this.exchange = exchange;
+    this.routingKey = routingKey;
+    this.#publishing = publishing;
+  }
+
+  get size(): number {
+    return this.#sent.size;
+  }
+
+  get isStalled(): boolean {
+    return this.#stall.isOn;
+  }
+
+  /** One message may exceed the bytes: it would never find room otherwise. */
+  get #hasRoom(): boolean {
+    return this.#channel !== undefined && this.#sent.size < MOST_MESSAGES && this.#bytes < MOST_BYTES;
+  }
+
+  /** Whether something waits that could go now. */
+  get isReady(): boolean {
+    return this.#waiting.size > 0 && this.#hasRoom;
+  }
+
+  /** Since when something is waited for; undefined where nothing is. */
+  get unansweredSince(): number | undefined {
+    if (this.#openingSince !== undefined) return this.#openingSince;
+    for (const { sentAt } of this.#sent) return sentAt;
+    return undefined;
+  }
+
+  /** `hasRoom`: beside what goes elsewhere. */
+  send(publication: Publication, onSettled: OnSettled, hasRoom: boolean): void {
+    if (this.isStalled && !this.#takesProbe()) return onSettled(new Stalled(this));
+    const sent = { publication, onSettled, sentAt: 0, isReturned: false };
+    if (hasRoom && this.#waiting.size === 0 && this.#hasRoom) return this.#publish(sent);
+    this.#waiting.add(sent);
+    this.#goOn();
+  }
+
+  /** Publishes what has waited longest. */
+  sendNext(): void {
+    for (const next of this.#waiting) {
+      this.#waiting.delete(next);
+      return this.#publish(next);
+    }
+  }
+
+  /** With its connection. */
+  end(why: string): void {
+    this.#isOver = true;
+    this.#channel = undefined;
+    this.#channels.clear();
+    const all = [...this.#sent, ...this.#waiting];
+    this.#sent.clear();
+    this.#waiting.clear();
+    for (const { onSettled } of all) onSettled(new Unconfirmed(why));
+  }
+
+  startClocksAgain(now: number): void {
+    if (this.#openingSince !== undefined) this.#openingSince = now;
+    for (const sent of this.#sent) sent.sentAt = now;
+  }
+
+  /** Finds out whether it stalls, by what the broker has answered of what was sent anywhere. */
+  judge(answeredUpTo: number): void {
+    const since = this.unansweredSince;
+    const { clock, count, tell } = this.#publishing;
+    if (since === undefined || clock.now() - since <= STALLED_MS) return;
+    if (this.#stall.begins(clock.now(), { since, answeredUpTo })) {
+      count(-this.#sent.size, -this.#bytes);
+      tell({ kind: 'stalled', unconfirmed: this.#sent.size }, this);
+    }
+    if (this.isStalled) this.#refuse(() => new Stalled(this));
+  }
+
+  /** Confirms that have not come by then are not waited for any longer. */
+  giveUpOn(confirmTimeoutMs: number): void {
+    const before = this.#publishing.clock.now() - confirmTimeoutMs;
+    for (const sent of this.#sent) {
+      if (sent.sentAt >= before) return;
+      this.#settle(sent, new Unconfirmed(`no confirm within ${confirmTimeoutMs} ms`));
+    }
+  }
+
+  /** Once nothing is left that could be confirmed, a message is let through now and then, by a new channel. */
+  #takesProbe(): boolean {
+    if (this.unansweredSince !== undefined || this.#waiting.size > 0) return false;
+    if (!this.#stall.takesProbe(this.#publishing.clock.now())) return false;
+    this.#channel = undefined;
+    return true;
+  }
+
+  #hasAnswered(now: number): void {
+    const stalledMs = this.#stall.answered(now);
+    if (stalledMs === undefined) return;
+    this.#publishing.count(this.#sent.size, this.#bytes);
+    this.#publishing.tell({ kind: 'confirms again', stalledMs }, this);
+    for (const channel of this.#channels) {
+      if (channel === this.#channel) continue;
+      this.#channels.delete(channel);
+      // It may be gone already.
+      channel.close().catch(() => undefined);
+    }
+  }
+
+  #goOn(): void {
+    if (this.#waiting.size === 0 || this.#isOver) return;
+    if (this.#channel === undefined) void this.#open();
+    else this.#publishing.ready(this);
+  }
+
+  async #open(): Promise<void> {
+    if (this.#openingSince !== undefined) return;
+    const { clock, open, heard } = this.#publishing;
+    const askedAt = clock.now();
+    this.#openingSince = askedAt;
+    try {
+      const channel = await open();
+      // The connection was given up meanwhile.
+      if (this.#isOver) return void channel.close().catch(() => undefined);
+      this.#openingSince = undefined;
+      this.#channel = channel;
+      this.#listen(channel);
+      heard(askedAt);
+      this.#goOn();
+    } catch (error) {
+      this.#openingSince = undefined;
+      this.#refuseWaiting(() => unconfirmed(error));
+    }
+  }
+
+  #listen(channel: ConfirmChannel): void {
+    this.#channels.add(channel);
+    channel.on('error', ({ message }: Error) => {
+      this.#publishing.tell({ kind: 'channel failed', reason: message }, this);
+      this.#lose(channel, message);
+    });
+    // Before the library says of each message by itself that it was not confirmed.
+    channel.prependListener('close', () => this.#lose(channel, 'its channel closed'));
+    // A return comes before its confirm. Of messages that cannot be told apart, all count as returned.
+    channel.on('return', ({ properties: { messageId } }) => {
+      for (const sent of this.#sent) if (sent.publication.messageId === messageId) sent.isReturned = true;
+      this.#publishing.tell({ kind: 'returned' }, this);
+    });
+  }
+
+  #lose(channel: ConfirmChannel, why: string): void {
+    this.#channels.delete(channel);
+    if (channel !== this.#channel) return;
+    this.#channel = undefined;
+    const largest = largestIn(why) ?? Infinity;
+    if (largest < Infinity) this.#publishing.learnLargest(largest);
+    for (const sent of this.#sent) this.#settle(sent, tooLarge(sent, largest) ?? new Unconfirmed(why));
+    for (const sent of this.#waiting) {
+      const error = tooLarge(sent, largest);
+      if (error !== undefined && this.#waiting.delete(sent)) sent.onSettled(error);
+    }
+    // Not before it is known whether the connection closes as well.
+    queueMicrotask(() => this.#goOn());
+  }
+
+  #publish(sent: Sent): void {
+    const channel = this.#channel;
+    if (channel === undefined) return sent.onSettled(new Unconfirmed('its channel closed'));
+    const { publication } = sent;
+    const { exchange, routingKey, body } = publication;
+    sent.sentAt = this.#publishing.clock.now();
+    this.#sent.add(sent);
+    this.#bytes += body.length;
+    if (!this.isStalled) this.#publishing.count(1, body.length);
+    try {
+      channel.publish(exchange, routingKey, body, publishOptions(publication), (refusal: unknown) =>
+        this.#answered(sent, channel, refusal),
+      );
+    } catch (error) {
+      this.#settle(sent, unconfirmed(error));
+    }
+  }
+
+  #answered(sent: Sent, channel: ConfirmChannel, refusal: unknown): void {
+    if (this.#channels.has(channel)) {
+      const now = this.#publishing.clock.now();
+      this.#publishing.heard(sent.sentAt);
+      // For a queue that stands still the broker refuses, too: what has waited for a minute.
+      if (refusal === null || now - sent.sentAt < STALLED_MS) this.#hasAnswered(now);
+    }
+    this.#settle(sent, refusal === null ? undefined : unconfirmed(refusal));
+  }
+
+  #settle(sent: Sent, error: PublishError | undefined): void {
+    if (!this.#sent.delete(sent)) return;
+    const { publication, onSettled, isReturned } = sent;
+    const bytes = publication.body.length;
+    this.#bytes -= bytes;
+    if (!this.isStalled) this.#publishing.count(-1, -bytes);
+    onSettled(error ?? (isReturned ? new Unroutable(publication) : undefined));
+    this.#publishing.ready(this);
+  }
+
+  /** What was published is waited for, to know when it confirms again, by nobody else: what caused it is not held up. */
+  #refuse(why: () => PublishError): void {
+    for (const sent of this.#sent) {
+      const { onSettled } = sent;
+      sent.onSettled = () => undefined;
+      onSettled(why());
+    }
+    this.#refuseWaiting(why);
+  }
+
+  #refuseWaiting(why: () => PublishError): void {
+    const all = [...this.#waiting];
+    this.#waiting.clear();
+    for (const { onSettled } of all) onSettled(why());
+  }
+}
+
+function tooLarge({ publication }: Sent, largest: number): TooLarge | undefined {
+  const { length } = publication.body;
+  return length > largest ? new TooLarge(length, largest) : undefined;
+}

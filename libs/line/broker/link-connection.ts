@@ -1,0 +1,127 @@
+import { connect, type Channel, type ChannelModel } from 'amqplib';
+import type { Clock } from '@waybell/runtime/clock';
+import type { Log } from '@waybell/runtime/log';
+import type { ServerAddress } from '@waybell/runtime/server-address';
+import { within } from '@waybell/runtime/within';
+import { gatherWrites, socketOf } from './gather-writes.ts';
+
+export type ConnectionOptions = ServerAddress & {
+  name: string;
+  heartbeatSeconds: number;
+  log: Log;
+  clock: Clock;
+  /** Sets up what goes by the connection. `control` carries no messages, so that it answers while the broker reads at all. */
+  onOpen: (connection: ChannelModel, control: Channel) => Promise<void>;
+};
+
+/** Without a word from the broker. */
+const CONNECT_TIMEOUT_MS = 10_000;
+/** From the first packet until everything is set up, over the slowest way there is. */
+const SET_UP_LIMIT_MS = 45_000;
+const CLOSE_LIMIT_MS = 2_000;
+
+/**
+ * One connection, from its first packet to its last. What is known of it is kept in it and ends with it, so that nothing
+ * of one connection is ever believed of the next; and whatever is asked of it has an end, even if the broker never answers.
+ */
+export class LinkConnection {
+  /** The broker has an alarm on memory or disk, and takes nothing from it. */
+  isBlocked = false;
+  readonly #options: ConnectionOptions;
+  readonly #model: ChannelModel;
+  readonly #cut: AbortController;
+  readonly #ended = Promise.withResolvers<string>();
+  #isOver = false;
+
+  /** Rejects where it cannot be made or set up, and when the signal is given; nothing of it is left open then. */
+  static async open(
+    options: ConnectionOptions & { onBlocking: () => void },
+    signal: AbortSignal,
+  ): Promise<LinkConnection> {
+    const cut = new AbortController();
+    const stop = () => cut.abort();
+    signal.addEventListener('abort', stop);
+    let isOverdue = false;
+    const overdue = options.clock.after(SET_UP_LIMIT_MS, () => {
+      isOverdue = true;
+      stop();
+    });
+    try {
+      const connection = new LinkConnection(await connected(options, cut.signal), options, cut);
+      await connection.#setUp(options.onBlocking);
+      return connection;
+    } catch (error) {
+      stop();
+      throw isOverdue ? new Error(`it was not set up within ${SET_UP_LIMIT_MS} ms`) : error;
+    } finally {
+      overdue[Symbol.dispose]();
+      signal.removeEventListener('abort', stop);
+    }
+  }
+
+  private constructor(model: ChannelModel, options: ConnectionOptions, cut: AbortController) {
+    this.#model = model;
+    this.#options = options;
+    this.#cut = cut;
+  }
+
+  /** Resolves, with the reason, when it has gone or was given up. */
+  get ended(): Promise<string> {
+    return this.#ended.promise;
+  }
+
+  /** More was written than the way takes. */
+  get isCongested(): boolean {
+    return socketOf(this.#model)?.writableNeedDrain === true;
+  }
+
+  giveUp(why: string): void {
+    this.#ended.resolve(why);
+  }
+
+  /** A broker with an alarm reads nothing from who publishes, not even that it leaves: its answer could take hours. */
+  async close(): Promise<void> {
+    await within({ clock: this.#options.clock, limitMs: CLOSE_LIMIT_MS }, this.#model.close());
+    this.#cut.abort();
+  }
+
+  async #setUp(onBlocking: () => void): Promise<void> {
+    const { name, log, onOpen } = this.#options;
+    const model = this.#model;
+    model.on('error', ({ message }: Error) => {
+      log.warn({ connection: name, reason: message }, 'broker.connection-failed');
+    });
+    model.on('close', (error?: Error) => {
+      this.#isOver = true;
+      this.giveUp(error?.message ?? 'it was closed');
+    });
+    model.on('blocked', (reason: string) => {
+      this.isBlocked = true;
+      log.warn({ connection: name, reason }, 'broker.blocked');
+      onBlocking();
+    });
+    model.on('unblocked', () => {
+      this.isBlocked = false;
+      log.info({ connection: name }, 'broker.unblocked');
+      onBlocking();
+    });
+    // Without it, writes are dearer and nothing else.
+    const socket = socketOf(model);
+    if (socket !== undefined) gatherWrites(socket);
+    // Fails where it closed before anything listened.
+    const control = await model.createChannel();
+    control.on('error', () => undefined);
+    await onOpen(model, control);
+    if (this.#isOver) throw new Error('the connection closed while it was set up');
+  }
+}
+
+function connected(
+  { url, tls, name, heartbeatSeconds }: ConnectionOptions,
+  signal: AbortSignal,
+): Promise<ChannelModel> {
+  const address = new URL(url);
+  address.searchParams.set('heartbeat', String(heartbeatSeconds));
+  const socket = { ...tls, timeout: CONNECT_TIMEOUT_MS, noDelay: true, signal };
+  return connect(address.href, { ...socket, clientProperties: { connection_name: name } });
+}

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createLog } from '@waybell/runtime/log';
+import { until } from '@waybell/runtime/testing/until';
+import { TurnedClock } from '@waybell/runtime/turned-clock';
+import { brokerUser } from '../permissions.ts';
+import { TestBroker } from '../testing/test-broker.ts';
+import { deliveriesExchange } from '../topology.ts';
+import { connectBroker, type BrokerOptions } from './connect-broker.ts';
+
+let broker: TestBroker;
+
+beforeAll(async () => {
+  broker = await TestBroker.start();
+});
+
+afterAll(async () => {
+  await broker[Symbol.asyncDispose]();
+});
+
+const log = createLog({ service: 'test', level: 'silent' });
+const connected = (options: Partial<BrokerOptions>) =>
+  connectBroker({
+    url: broker.detour.url,
+    name: 'test',
+    confirmTimeoutMs: 30_000,
+    unconfirmedLimit: 1_000,
+    log,
+    ...options,
+  });
+
+/** Many that are there, and those that are not between them. */
+const among = async (...missing: string[]) => {
+  const there = await Promise.all(Array.from({ length: 20 }, () => broker.queue()));
+  return [...there.slice(0, 10), ...missing, ...there.slice(10)];
+};
+const lacking = (queue: string) => `queue ${queue} (./waybell declare)`;
+
+describe('a service that publishes to queues', () => {
+  test('says which of them are missing and what to do, looks again, and works for the others meanwhile', async () => {
+    const clock = new TurnedClock();
+    const publishesTo = await among('waybell.test.lacking', 'waybell.test.missing');
+    await using connection = await connected({ publishesTo, clock });
+    await until('it has looked', () => connection.waitingFor().length === 2);
+    expect(connection.waitingFor().toSorted()).toEqual(['waybell.test.lacking', 'waybell.test.missing'].map(lacking));
+    const [there = ''] = publishesTo;
+    const body = Buffer.from('x');
+    await connection.publish({ kind: 'publish', exchange: deliveriesExchange, routingKey: there, body });
+    await broker.declare('waybell.test.missing');
+    await until('it has looked again', async () => {
+      await clock.runFor(5_000);
+      return connection.waitingFor().join() === lacking('waybell.test.lacking');
+    });
+    await broker.declare('waybell.test.lacking');
+    await until('it lacks nothing', async () => {
+      await clock.runFor(5_000);
+      return connection.waitingFor().length === 0;
+    });
+  });
+
+  test('looks after each reconnect, and does not look through what it knew before', async () => {
+    const queue = await broker.queue();
+    await using connection = await connected({ publishesTo: [queue] });
+    await until('nothing is missing', () => connection.waitingFor().length === 0);
+    await broker.delete(queue);
+    broker.detour.cut();
+    await until('it is missed', () => connection.waitingFor().join() === lacking(queue));
+  });
+
+  test('looks when something that it published came back', async () => {
+    const queue = await broker.queue();
+    const clock = new TurnedClock();
+    await using connection = await connected({ publishesTo: [queue], clock });
+    await until('nothing is missing', () => connection.waitingFor().length === 0);
+    await broker.delete(queue);
+    const body = Buffer.from('x');
+    await expect(
+      connection.publish({ kind: 'publish', exchange: deliveriesExchange, routingKey: queue, body }),
+    ).rejects.toThrow('no queue is bound');
+    await until('it is missed', async () => {
+      await clock.runFor(5_000);
+      return connection.waitingFor().join() === lacking(queue);
+    });
+  });
+
+  test('is not ready before it has looked once, and waits for the broker first', async () => {
+    await using away = await connected({ url: 'amqp://127.0.0.1:1', publishesTo: ['any'] });
+    expect(away.waitingFor()).toEqual(['rabbitmq']);
+    broker.detour.stallAt('waybell.test.asked');
+    await using asking = await connected({ publishesTo: ['waybell.test.asked'] });
+    await until('it asks', () => broker.detour.said.includes('waybell.test.asked'));
+    expect(asking.waitingFor()).toEqual(['a look at the queues']);
+    broker.detour.flow();
+    await until('it is answered', () => asking.waitingFor().join() === lacking('waybell.test.asked'));
+  });
+
+  test('needs no right to them but to publish', async () => {
+    const url = new URL(broker.url);
+    url.username = brokerUser('deactivator');
+    const publishesTo = ['waybell.rejected', 'waybell.outcomes.log', 'waybell.not.there'];
+    await using connection = await connected({ url: url.href, publishesTo });
+    await until('it has looked', () => connection.waitingFor().join() === lacking('waybell.not.there'));
+  });
+});

@@ -1,0 +1,102 @@
+import type { ChannelModel } from 'amqplib';
+import type { Clock, Timer } from '@waybell/runtime/clock';
+import type { Log } from '@waybell/runtime/log';
+import { openChannel } from './connect-once.ts';
+
+export type QueueCheckOptions = { queues: readonly string[]; log: Log; clock: Clock };
+
+/** Looked at side by side, so that a slow way is gone a few times, not once for each of two hundred. */
+const SIDE_BY_SIDE = 16;
+const LOOK_AGAIN_MS = 5_000;
+
+/**
+ * Finds out which of the queues that somebody publishes to are missing: after each connect, and every few seconds while
+ * one is. Whether a queue is bound AMQP does not tell. It asks by a connection that no alarm blocks.
+ */
+export class QueueCheck {
+  readonly #options: QueueCheckOptions;
+  #connection: ChannelModel | undefined;
+  /** Undefined until they have been looked at once. */
+  #missing: ReadonlySet<string> | undefined;
+  #isLooking = false;
+  #again: Timer | undefined;
+
+  constructor(options: QueueCheckOptions) {
+    this.#options = options;
+    if (options.queues.length === 0) this.#missing = new Set();
+  }
+
+  connected(connection: ChannelModel): void {
+    this.#connection = connection;
+    void this.#look();
+  }
+
+  disconnected(): void {
+    this.#connection = undefined;
+  }
+
+  /** What was published came back: a queue may have gone. */
+  lookAgain(): void {
+    if (this.#again !== undefined) return;
+    this.#again = this.#options.clock.after(LOOK_AGAIN_MS, () => {
+      this.#again = undefined;
+      void this.#look();
+    });
+    this.#again.unref();
+  }
+
+  /** What is lacking, and what to do about it. */
+  waitingFor(): string[] {
+    if (this.#missing === undefined) return ['a look at the queues'];
+    return [...this.#missing].map((queue) => `queue ${queue} (./waybell declare)`);
+  }
+
+  close(): void {
+    this.disconnected();
+    this.#again?.[Symbol.dispose]();
+  }
+
+  async #look(): Promise<void> {
+    const connection = this.#connection;
+    if (connection === undefined || this.#isLooking) return;
+    this.#isLooking = true;
+    const { queues } = this.#options;
+    const groups = Array.from({ length: SIDE_BY_SIDE }, (_, place) =>
+      queues.filter((_queue, index) => index % SIDE_BY_SIDE === place),
+    );
+    const found = await Promise.all(groups.map((group) => missingOf(connection, group))).catch(() => undefined);
+    this.#isLooking = false;
+    // Of a connection that went meanwhile nothing is known; the next is looked at, which may be there already.
+    if (connection !== this.#connection) return void this.#look();
+    if (found !== undefined) this.#found(new Set(found.flat()));
+    if (found === undefined || found.flat().length > 0) this.lookAgain();
+  }
+
+  #found(missing: ReadonlySet<string>): void {
+    const { log } = this.#options;
+    for (const queue of missing)
+      if (this.#missing?.has(queue) !== true) log.error({ queue, todo: './waybell declare' }, 'queue.missing');
+    for (const queue of this.#missing ?? []) if (!missing.has(queue)) log.info({ queue }, 'queue.found');
+    this.#missing = missing;
+  }
+}
+
+const NOT_FOUND = 404;
+
+/** Rejects where the broker cannot be asked. Asking needs no right to the queue. */
+async function missingOf(connection: ChannelModel, queues: readonly string[]): Promise<string[]> {
+  const missing: string[] = [];
+  if (queues.length === 0) return missing;
+  let channel = await openChannel(connection);
+  for (const queue of queues) {
+    try {
+      await channel.checkQueue(queue);
+    } catch (error) {
+      // With the answer that there is none the channel is closed.
+      channel = await openChannel(connection);
+      if (error instanceof Error && 'code' in error && error.code === NOT_FOUND) missing.push(queue);
+    }
+  }
+  await channel.close();
+  return missing;
+}

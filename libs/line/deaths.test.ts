@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createLog } from '@waybell/runtime/log';
+import { connectRedis } from '@waybell/runtime/redis';
+import { until } from '@waybell/runtime/testing/until';
+import { deathsInRedis, type Deaths } from './deaths.ts';
+import { Blame } from './hand-over/blame.ts';
+import { deathsOf, type Door } from './hand-over/suspicion.ts';
+import { newSourceId, type Message, type Source } from './messages.ts';
+import { Detour } from './testing/detour.ts';
+import { BreakableBroker } from './testing/test-broker.ts';
+
+const PATIENT_MS = 60_000;
+const log = createLog({ service: 'test', level: 'silent' });
+
+let broker: BreakableBroker;
+let wayToRedis: Detour;
+
+beforeAll(async () => {
+  broker = await BreakableBroker.start();
+  wayToRedis = await Detour.to(broker.servers.redisUrl);
+});
+
+afterAll(async () => {
+  await wayToRedis[Symbol.asyncDispose]();
+  await broker[Symbol.asyncDispose]();
+});
+
+/** What a process knows of deaths, over a way of its own if it is to be cut. */
+async function aProcess(url = broker.servers.redisUrl) {
+  const redis = connectRedis({ url, timeoutMs: PATIENT_MS, log });
+  await until('it is connected', () => redis.status === 'ready');
+  const deaths = deathsInRedis(redis, { log });
+  return { redis, deaths, blame: new Blame(deaths), [Symbol.asyncDispose]: () => redis[Symbol.asyncDispose]() };
+}
+
+let names = 0;
+const aName = () => `message ${process.pid} ${(names += 1)}`;
+const first = async (deaths: Deaths, name: string) => (await deaths.hold([name]))[0];
+
+function aSource(messageId: string, deliveryCount: number, queue = 'q'): Source & { raw: Message } {
+  const raw = { queue, exchange: '', routingKey: '', body: Buffer.alloc(0), messageId, deliveryCount, failures: 0 };
+  return { id: newSourceId(), raw, messages: [raw], acknowledge: () => undefined, giveBack: () => undefined };
+}
+
+/** Of how many deaths it is told when it takes the message after so many returns. */
+const taken = async (blame: Blame, messageId: string, deliveryCount: number, door: Door = 'queue') => {
+  const source = aSource(messageId, deliveryCount);
+  await new Promise<void>((resolve) => blame.judge(source, door, resolve));
+  return { source, deaths: source.raw.deaths };
+};
+
+describe('a process that died with a message in hand', () => {
+  test('is known to those that take the message after it, and each of them counts', async () => {
+    await using one = await aProcess();
+    await using two = await aProcess();
+    await using three = await aProcess();
+    const name = aName();
+    expect(await first(one.deaths, name)).toBe(0);
+    expect(await first(one.deaths, name)).toBe(0);
+    expect(await first(two.deaths, name)).toBe(1);
+    expect(await first(three.deaths, name)).toBe(2);
+  });
+
+  test('is none if it lives: what it lets go of it takes back, also where Redis was away meanwhile', async () => {
+    await using one = await aProcess(wayToRedis.url);
+    await using two = await aProcess();
+    const [name, kept] = [aName(), aName()];
+    await one.deaths.hold([name, kept]);
+    wayToRedis.stall('everything');
+    wayToRedis.cut();
+    await until('Redis is away', () => one.redis.status !== 'ready');
+    one.deaths.letGo([name, kept]);
+    expect(await first(two.deaths, name)).toBe(1);
+    wayToRedis.flow();
+    await until('it has taken that back', async () => (await first(two.deaths, name)) === 0);
+    await until('it is connected', () => one.redis.status === 'ready');
+    await one.deaths.hold([kept]);
+    expect(await first(two.deaths, kept)).toBe(1);
+  });
+});
+
+describe('a message that comes again', () => {
+  test('is blamed for no connection that was cut, however often, and whoever had it', async () => {
+    await using one = await aProcess();
+    await using two = await aProcess();
+    const name = aName();
+    for (let returns = 1; returns < 12; returns += 1) {
+      const { blame, deaths: store } = returns % 2 === 0 ? one : two;
+      const { source, deaths } = await taken(blame, name, returns);
+      expect(deaths).toBeLessThanOrEqual(1);
+      blame.survived(source);
+      // Answered once all before it was.
+      await store.hold([aName()]);
+    }
+  });
+
+  test('is blamed for those that died with it, whatever else happened', async () => {
+    await using one = await aProcess();
+    await using two = await aProcess();
+    await using three = await aProcess();
+    const name = aName();
+    expect((await taken(one.blame, name, 1)).deaths).toBe(1);
+    expect((await taken(two.blame, name, 2)).deaths).toBe(2);
+    const third = await taken(three.blame, name, 3);
+    expect(third.deaths).toBe(3);
+    three.blame.survived(third.source);
+    expect((await taken(three.blame, name, 4)).deaths).toBe(3);
+  });
+
+  test('is blamed for none where it was settled in the meantime', async () => {
+    await using one = await aProcess();
+    await using two = await aProcess();
+    const name = aName();
+    one.blame.done((await taken(one.blame, name, 0, 'suspects')).source);
+    await until('its note is taken back', async () => (await taken(two.blame, name, 1, 'suspects')).deaths === 0);
+  });
+
+  test('from the quarantine is blamed for a quarter of a death once others are beside it', async () => {
+    await using one = await aProcess();
+    await using two = await aProcess();
+    await using three = await aProcess();
+    const name = aName();
+    await taken(one.blame, name, 0, 'quarantine');
+    expect((await taken(two.blame, name, 1, 'quarantine')).deaths).toBe(1);
+    one.blame.noneIsAlone();
+    two.blame.noneIsAlone();
+    await until('it is known', async () => (await taken(three.blame, name, 2, 'quarantine')).deaths === 0.5);
+  });
+
+  test('may have killed with each return where nobody knows, but with those that this process saw', async () => {
+    const blame = new Blame(undefined);
+    const name = aName();
+    const { source, deaths } = await taken(blame, name, 3);
+    expect(deaths).toBe(3);
+    blame.survived(source);
+    blame.survived((await taken(blame, name, 4)).source);
+    expect((await taken(blame, name, 5)).deaths).toBe(3);
+  });
+
+  test('is not handed on while it is judged if it is taken back', async () => {
+    await using one = await aProcess();
+    const source = aSource(aName(), 1);
+    let isJudged = false;
+    one.blame.judge(source, 'queue', () => (isJudged = true));
+    expect(one.blame.judging).toBe(1);
+    one.blame.survived(source);
+    expect(one.blame.judging).toBe(0);
+    await first(one.deaths, aName());
+    expect(isJudged).toBe(false);
+  });
+});
+
+test.each<[Door, number, { held: number; alone: number } | undefined, number]>([
+  ['queue', 9, { held: 0, alone: 0 }, 1],
+  ['queue', 9, { held: 2, alone: 0 }, 3],
+  ['queue', 1, { held: 2, alone: 0 }, 1],
+  ['suspects', 9, { held: 0, alone: 0 }, 0],
+  ['suspects', 9, { held: 1, alone: 0 }, 1],
+  ['quarantine', 9, { held: 3, alone: 3 }, 3],
+  ['quarantine', 9, { held: 3, alone: 0 }, 0.75],
+  ['quarantine', 2, { held: 3, alone: 3 }, 2],
+  ['quarantine', 9, undefined, 9],
+])('a message from the %s that came back %d times, noted %p, killed %d', (door, returns, noted, deaths) => {
+  expect(deathsOf(door, returns, noted)).toBe(deaths);
+});

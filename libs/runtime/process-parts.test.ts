@@ -1,0 +1,39 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { describe, expect, test } from '@jest/globals';
+import { until } from './testing/until.ts';
+
+const PARTS = new URL('process-parts.ts', import.meta.url).href;
+
+/** Ends when its input does, once it was told to stop. */
+const CODE = `import { startProcess } from '${PARTS}';
+  const settings = { LOG_LEVEL: 'info', HEALTH_HOST: '127.0.0.1', HEALTH_PORT: 0, SHUTDOWN_GRACE: 600_000 };
+  await using parts = await startProcess('test', settings);
+  const told = parts.shutdown.untilBegun();
+  parts.log.info('working');
+  await told;
+  await new Promise((resolve) => process.stdin.once('end', resolve).resume());`;
+
+describe('a process that is told to stop', () => {
+  test('is not ready from then on, lives and says so until all else is closed, and ends well', async () => {
+    const child = spawn(process.execPath, ['--input-type=module', '-e', CODE], { stdio: ['pipe', 'pipe', 'inherit'] });
+    const exited = once(child, 'exit');
+    const said: { msg: string; healthPort?: number }[] = [];
+    createInterface({ input: child.stdout }).on('line', (line) => said.push(JSON.parse(line)));
+    await until('it works', () => said.some(({ msg }) => msg === 'working'));
+    const port = said.find(({ msg }) => msg === 'process.started')?.healthPort;
+    const get = (path: string) => fetch(`http://127.0.0.1:${port}${path}`);
+    expect((await get('/readyz')).status).toBe(200);
+    child.kill('SIGTERM');
+    const notReady = await until('it is not ready', async () => {
+      const answer = await get('/readyz');
+      return answer.status === 503 && answer;
+    });
+    expect(await notReady.json()).toEqual({ ready: false, waitingFor: ['shutdown'] });
+    expect((await get('/livez')).status).toBe(200);
+    child.stdin.end();
+    expect(await exited).toEqual([0, null]);
+    expect(said.map(({ msg }) => msg)).toEqual(['process.started', 'working', 'shutdown.begun', 'process.stopped']);
+  });
+});
