@@ -6,6 +6,7 @@
  * member, then their bodies. Members with the same body share its bytes. All else of a member is that of the bundle.
  */
 import { randomUUID } from 'node:crypto';
+import { ownBytes } from './broker/amqp-message.ts';
 import type { Message, Publication } from './messages.ts';
 
 export const bundleContentType = 'application/vnd.waybell.bundle';
@@ -94,6 +95,12 @@ export function countMembers(message: Pick<Message, 'contentType' | 'note'>): nu
   return Math.max(1, Number(count ?? 1));
 }
 
+/** What it weighs once it is opened, in bytes, about: members that share a body are sent one by one. */
+export function weighOpened(message: Pick<Message, 'body' | 'contentType' | 'note'>): number {
+  const { length } = message.body;
+  return length > 2 * MOST_BYTES ? length * countMembers(message) : length;
+}
+
 /** The messages in it, or the message itself: where it is none, cannot be read, or is not to be opened, after so many deaths. */
 export function openBundle(message: Message): readonly Message[] {
   if (!isBundle(message) || (message.deaths ?? 0) >= UNOPENED) return [message];
@@ -108,7 +115,7 @@ export function readMembers(message: Message): Message[] | undefined {
   const start = body.indexOf(LINE_END) + 1;
   return notes.map(([messageId, note, offset, length, traceparent]) => ({
     ...shared,
-    body: body.subarray(start + offset, start + offset + length),
+    body: ownBytes(body.subarray(start + offset, start + offset + length)),
     messageId,
     note,
     contentType: MEMBER_CONTENT_TYPE,

@@ -135,6 +135,17 @@ export type Outgoing = Publication | Parked | Rejection | Recorded | Ended;
 
 export type Handler<M> = (message: M) => Promise<Outgoing[]>;
 
+/** A handler of messages of which some cause more than is to be in memory at once. */
+export type HandlerInParts<M> = (message: M) => Promise<Outgoing[] | InParts>;
+
+/** What a message causes, a part at a time: the next is asked for when the one before is safe elsewhere. */
+export type InParts = {
+  /** Undefined after the last. */
+  next(): readonly Outgoing[] | undefined;
+  /** Called once: no more is asked for, whether or not there is any. */
+  end(): void;
+};
+
 /** Reads the bytes at the edge; a `Rejection` says what is wrong with them. */
 export type Parse<M> = (message: Message) => M | Rejection;
 

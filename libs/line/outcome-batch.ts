@@ -3,6 +3,7 @@
  * another as they are, and all of it compressed where that is worth it. Every byte costs the broker more than
  * compressing it does here, and records that leave together say much the same.
  */
+import { isAscii } from 'node:buffer';
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { reject, type Message, type Publication, type Rejection } from './messages.ts';
 import type { Attempted, Outcome, Rejected, Routed } from './outcomes.ts';
@@ -13,8 +14,8 @@ const CONTENT_TYPE = 'application/vnd.waybell.outcomes';
 /** Below this, compressing costs more than it saves. */
 const SMALLEST_COMPRESSED = 4_096;
 const FASTEST = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
-/** A batch has not a hundredth of it. */
-const LARGEST_BYTES = 2 ** 27;
+/** A batch has a hundredth of it, but for one large body. */
+const LARGEST_BYTES = 2 ** 25;
 const ZSTD_MAGIC = 0x28_b5_2f_fd;
 
 export function publishOutcomes(outcomes: readonly Outcome[]): Publication {
@@ -30,8 +31,10 @@ export function publishOutcomes(outcomes: readonly Outcome[]): Publication {
 }
 
 export function writeOutcomes(outcomes: readonly Outcome[]): Buffer {
-  const head = JSON.stringify({ version: VERSION, outcomes: outcomes.map(rowOf) });
-  const plain = Buffer.from(`${head}\n${outcomes.map(bodyOf).join('')}`);
+  const bodies = outcomes.map(bodyOf).map(readBody);
+  const rows = outcomes.map((outcome, place) => rowOf(outcome, bodies[place]?.characters));
+  const head = Buffer.from(`${JSON.stringify({ version: VERSION, outcomes: rows })}\n`);
+  const plain = Buffer.concat([head, ...bodies.flatMap((body) => body?.bytes ?? [])]);
   return plain.length < SMALLEST_COMPRESSED ? plain : zstdCompressSync(plain, FASTEST);
 }
 
@@ -45,7 +48,7 @@ export function charactersOf(outcome: Outcome): number {
     return 250 + 40 * (outcome.subjects.length + outcome.receivers.length) + outcome.detail.length;
   }
   const answered = outcome.kind === 'dropped' ? 0 : (outcome.answer.body?.length ?? 0);
-  return 350 + bodyOf(outcome).length + answered;
+  return 350 + (bodyOf(outcome)?.length ?? 0) + answered;
 }
 
 /** Reads a batch. Throws where the bytes are not one that this version writes. */
@@ -75,9 +78,25 @@ export function readBatch({ body }: Message): Outcome[] | Rejection {
   }
 }
 
-/** A batch as text, for people. Throws where it cannot be decompressed. */
+/** A batch as text, for people. Throws where it cannot be decompressed, or is longer than it says. */
 export function readable(body: Buffer): Buffer {
-  return isCompressed(body) ? zstdDecompressSync(body, { maxOutputLength: LARGEST_BYTES }) : body;
+  return isCompressed(body) ? zstdDecompressSync(body, { maxOutputLength: unpackedBytes(body) }) : body;
+}
+
+/** What a batch weighs once it is decompressed. What does not say so may be as large as any. */
+export function unpackedBytes(body: Buffer): number {
+  return isCompressed(body) ? Math.min(saidIn(body), LARGEST_BYTES) : body.length;
+}
+
+/** The frame header of Zstandard (RFC 8878, 3.1.1.1). */
+function saidIn(frame: Buffer): number {
+  const descriptor = frame.readUInt8(4);
+  const [sizeFlag, isSingleSegment] = [descriptor >> 6, (descriptor & 0x20) !== 0];
+  const at = 5 + (isSingleSegment ? 0 : 1) + ([0, 1, 2, 4][descriptor & 3] ?? 0);
+  if (frame.length < at + 8) return LARGEST_BYTES;
+  if (sizeFlag === 0) return isSingleSegment ? frame.readUInt8(at) : LARGEST_BYTES;
+  if (sizeFlag === 1) return frame.readUInt16LE(at) + 256;
+  return sizeFlag === 2 ? frame.readUInt32LE(at) : Number(frame.readBigUInt64LE(at));
 }
 
 function isCompressed(body: Buffer): boolean {
@@ -87,11 +106,19 @@ function isCompressed(body: Buffer): boolean {
 /** The kind, then what stands at each place. What is undefined is null. */
 type Row = [Outcome['kind'], ...unknown[]];
 
-function bodyOf(outcome: Outcome): string {
-  return outcome.kind === 'routed' || outcome.kind === 'rejected' ? '' : (outcome.body ?? '');
+function bodyOf(outcome: Outcome): string | Buffer | undefined {
+  return outcome.kind === 'routed' || outcome.kind === 'rejected' ? undefined : outcome.body;
 }
 
-function rowOf(outcome: Outcome): Row {
+/** A body as it travels, and in characters as JavaScript counts them. */
+function readBody(body: string | Buffer | undefined): { bytes: Buffer; characters: number } | undefined {
+  if (body === undefined) return undefined;
+  if (typeof body !== 'string' && isAscii(body)) return { bytes: body, characters: body.length };
+  const text = body.toString();
+  return { bytes: Buffer.from(text), characters: text.length };
+}
+
+function rowOf(outcome: Outcome, bodyLength: number | undefined): Row {
   const { kind, event, interface: interfaceName, action, at } = outcome;
   const of = [kind, event, interfaceName, action, at] as const;
   switch (kind) {
@@ -110,12 +137,12 @@ function rowOf(outcome: Outcome): Row {
     case 'failed':
     case 'exhausted':
     case 'dropped':
-      return [...of, ...factsOf(outcome), ...endOf(outcome)];
+      return [...of, ...factsOf(outcome), bodyLength, ...endOf(outcome)];
   }
 }
 
-function factsOf({ delivery, subscription, generation, attempt, parked, byHand, body }: Attempted): unknown[] {
-  return [delivery, subscription, generation, attempt, parked, byHand, body?.length];
+function factsOf({ delivery, subscription, generation, attempt, parked, byHand }: Attempted): unknown[] {
+  return [delivery, subscription, generation, attempt, parked, byHand];
 }
 
 function endOf(outcome: Attempted): unknown[] {

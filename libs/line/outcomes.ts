@@ -71,7 +71,7 @@ export type DeliveryFacts = {
   parked?: ParkReason;
   byHand?: ByHand;
   /** What was, or was to be, sent. With the first record of a delivery, and with its end unless that is a success. */
-  body?: string;
+  body?: string | Buffer;
 };
 
 /** What the receiver, or the way to it, said. */

@@ -4,8 +4,15 @@
  * is none, a queue with less than half its fair share gets room from those that have more than theirs.
  */
 
+import type { Message } from './messages.ts';
+
 /** What a step holds at most, over all its queues: taken, and neither acknowledged nor given back. */
-export type HeldLimit = { messages: number; bytes: number };
+export type HeldLimit = {
+  messages: number;
+  bytes: number;
+  /** What a message weighs once it is read, where that is more than it does as it comes. */
+  weigh?: (message: Message) => number;
+};
 
 /** What a queue was granted, and what it did with that since the last review. */
 export type QueueUse = {

@@ -11,7 +11,7 @@ import type { Consuming } from './broker/queue-consumer.ts';
 import { Gate } from './gate.ts';
 import { Performer, type Keep, type Lease } from './hand-over/performer.ts';
 import type { Rules } from './hand-over/state.ts';
-import type { Handler, Parked } from './messages.ts';
+import type { Handler, HandlerInParts, Parked } from './messages.ts';
 import type { Once } from './once.ts';
 import type { HeldLimit } from './prefetch-budget.ts';
 import { Quarantine } from './quarantine.ts';
@@ -28,6 +28,9 @@ export type Step<M> = Omit<Rules<M>, 'now' | 'keeps'> & {
   /** What identifies the message in the log: ids, never a body. */
   describe: (message: M) => Record<string, unknown>;
 };
+
+/** A step of which a message may cause more than is to be in memory at once. */
+export type StepInParts<M> = Omit<Step<M>, 'handle'> & { handle: HandlerInParts<M> };
 
 export type RunningStep = AsyncDisposable & {
   /** Empty while it works. A step that drains works while the broker blocks publishers. */
@@ -88,7 +91,7 @@ function aloneWithout(parked: Consumer | undefined, broker: Broker): Pick<Broker
  * Takes messages and handles them until it is disposed of, or the process is told to stop: then it takes no more, and
  * ends what it has begun. What does not end in time is given back.
  */
-export function runStep<M>(running: Step<M>, tools: StepTools): RunningStep {
+export function runStep<M>(running: StepInParts<M>, tools: StepTools): RunningStep {
   return new StepRunner(running, tools);
 }
 
@@ -102,7 +105,7 @@ class StepRunner<M> implements RunningStep {
   readonly #tools: StepTools;
   #stopping: Promise<void> | undefined;
 
-  constructor(running: Step<M>, tools: StepTools) {
+  constructor(running: StepInParts<M>, tools: StepTools) {
     const { broker, log, metrics, holdMs = HOLD_MS, clock = systemClock } = tools;
     const { name, queues, heldLimit } = running;
     this.#clock = clock;

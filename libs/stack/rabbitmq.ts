@@ -16,6 +16,9 @@ import type { PrivateServer, ServerSetup } from './private-server.ts';
 export const DEAD_LETTER_TIMEOUT_MS = 5_000;
 const DEAD_LETTER_TIMEOUT = `-rabbit dead_letter_worker_publisher_confirm_timeout ${DEAD_LETTER_TIMEOUT_MS}`;
 
+/** A process reads a message whole before it knows what it is: the broker refuses larger ones, and closes the channel. */
+export const MAX_MESSAGE_BYTES = 2 ** 24;
+
 /**
  * RabbitMQ for one stack: its own node name, cookie, ports and port mapper (epmd), on loopback, without plugins.
  * Several run side by side and none touches the machine's own.
@@ -110,6 +113,7 @@ async function writeSettings({ home, port, record, vhosts, configuration = [] }:
       'handshake_timeout = 60000',
       // A million waiting messages in 0.4 GB of memory; several times that with the default of 512 MiB.
       'raft.wal_max_size_bytes = 67108864',
+      `max_message_size = ${MAX_MESSAGE_BYTES}`,
       'vm_memory_high_watermark.relative = 0.4',
       'disk_free_limit.absolute = 200MB',
       'log.console = true',

@@ -21,6 +21,12 @@ export type ServiceSetup = {
  */
 export const MEMORY = ['--max-old-space-size=512'];
 
+/**
+ * glibc keeps what is freed in an arena for each thread, and after the first large block that is freed also blocks of that
+ * size: large bodies would stay resident once they were in memory. So these are given back at once.
+ */
+export const MALLOC = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '131072' };
+
 // Beyond its own grace time a service needs a moment to end.
 const ENDING_MS = 5_000;
 
@@ -74,6 +80,7 @@ function serviceEnvironment(service: Service, setup: ServiceSetup): NodeJS.Proce
     // A receiver on this machine is what one tries first; the caller may forbid it again.
     CALLBACK_ALLOW_NETWORKS: '127.0.0.0/8,::1/128',
     CALLBACK_ALLOW_HTTP: 'true',
+    ...MALLOC,
     ...env,
     ...Object.fromEntries(service.needs.map((need) => [need, offered[need]])),
     DATABASE_ROLE: addresses['DATABASE_ROLE'] ?? '',

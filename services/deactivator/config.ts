@@ -9,8 +9,8 @@ export const deactivatorSettings = {
   ...postgresSettings,
   DEACTIVATE_HELD: count({ default: 20, desc: 'batches of ends held and handled at once' }),
   DEACTIVATE_HELD_BYTES: bytes({
-    default: 64 * 2 ** 20,
-    desc: 'what they may weigh together, about, before fewer are held',
+    default: 4 * 2 ** 20,
+    desc: 'what they may weigh together',
   }),
   DEACTIVATE_ON_EXHAUSTED: words({
     default: ['carrier'],

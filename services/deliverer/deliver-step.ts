@@ -1,3 +1,4 @@
+import { weighOpened } from '@waybell/line/bundle';
 import { deliveryQueue } from '@waybell/line/topology';
 import { readDelivery, recordRejectedDelivery, type Delivery } from '@waybell/line/delivery';
 import type { Outgoing } from '@waybell/line/messages';
@@ -24,7 +25,7 @@ export function deliverStep({ config, isHeld, ...options }: DeliverStepOptions):
   return {
     name: 'deliverer',
     queues: actionKeys.map(deliveryQueue),
-    heldLimit,
+    heldLimit: { ...heldLimit, weigh: weighOpened },
     parse: readDelivery,
     handle: (delivery) => (delivery.parked === undefined ? handle(delivery) : handleParked(delivery)),
     drainsWhileBlocked: true,

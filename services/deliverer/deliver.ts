@@ -76,7 +76,7 @@ function judge(delivery: Delivery, { target, askedAt }: Asked, { maxAgeMs, now }
   const { parked, createdAt, body } = delivery;
   const reason = parked?.isForgotten ? 'forgotten' : dropReason(target);
   if (target === undefined || reason !== undefined) {
-    return { kind: 'dropped', reason: reason ?? 'unsubscribed', ...facts(delivery, now()), body: body.toString() };
+    return { kind: 'dropped', reason: reason ?? 'unsubscribed', ...facts(delivery, now()), body };
   }
   if (parked?.isOverLimit) return exhausted(delivery, unanswered('parked_over_limit'), now());
   return now() - createdAt > maxAgeMs ? exhausted(delivery, unanswered('expired'), now()) : { target, askedAt };
@@ -166,7 +166,7 @@ function unanswered(reason: 'expired' | 'parked_over_limit'): Answer {
 
 function exhausted(delivery: Delivery, answer: Answer, at: number): Exhausted {
   const { beganAt, body } = delivery;
-  return { kind: 'exhausted', ...facts(delivery, at), beganAt, answer, body: body.toString() };
+  return { kind: 'exhausted', ...facts(delivery, at), beganAt, answer, body };
 }
 
 function facts(delivery: Delivery, at: number): DeliveryFacts {
@@ -184,6 +184,6 @@ function facts(delivery: Delivery, at: number): DeliveryFacts {
   };
   if (parked !== undefined) known.parked = parked.why;
   if (byHand !== undefined) known.byHand = byHand.why;
-  if (attempt === firstAttempt(delivery)) known.body = body.toString();
+  if (attempt === firstAttempt(delivery)) known.body = body;
   return known;
 }

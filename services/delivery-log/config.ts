@@ -9,8 +9,8 @@ export const deliveryLogSettings = {
   ...postgresSettings,
   LOG_HELD: count({ default: 200, desc: 'batches of outcomes held, and written down together, at most' }),
   LOG_HELD_BYTES: bytes({
-    default: 8 * 2 ** 20,
-    desc: 'what they may weigh together, compressed as they travel, about, before fewer are held',
+    default: 16 * 2 ** 20,
+    desc: 'what they may weigh together, decompressed',
   }),
   LOG_RETENTION: duration({
     default: 30 * DAY_MS,

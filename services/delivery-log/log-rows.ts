@@ -47,7 +47,7 @@ function addEvent(rows: LogRows, outcome: Routed | Rejected, isRepeat: boolean):
 }
 
 function addBody(rows: LogRows, { at, delivery, body }: Attempted, oldestBodies: number): void {
-  if (body !== undefined && dayOf(at) >= oldestBodies) rows.bodies.push({ at, delivery, body });
+  if (body !== undefined && dayOf(at) >= oldestBodies) rows.bodies.push({ at, delivery, body: body.toString() });
 }
 
 /** Of an attempt, or of what came instead of one. */

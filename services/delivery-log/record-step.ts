@@ -1,5 +1,5 @@
 import { isRejection, reject, type Handler, type Message, type Rejection } from '@waybell/line/messages';
-import { readBatch } from '@waybell/line/outcome-batch';
+import { readBatch, unpackedBytes } from '@waybell/line/outcome-batch';
 import type { Outcome } from '@waybell/line/outcomes';
 import type { Step } from '@waybell/line/run-step';
 import { logQueue } from '@waybell/line/topology';
@@ -16,7 +16,7 @@ export function recordStep({ write, config }: RecordOptions & { config: Pick<Con
   return {
     name: 'delivery-log',
     queues: [logQueue],
-    heldLimit: config.heldLimit,
+    heldLimit: { ...config.heldLimit, weigh: ({ body }) => unpackedBytes(body) },
     parse: readRecords,
     handle: recordOutcomes({ write }),
     describe: ({ outcomes }) => ({ outcomes: outcomes.length }),

@@ -30,7 +30,7 @@ export type Sendings = {
 };
 
 // Each with its body, which may have 1 MiB.
-const AT_ONCE = 50;
+const AT_ONCE = 16;
 
 const CLAIM = {
   name: 'claim-sendings',

@@ -18,8 +18,8 @@ export const routerSettings = {
   ...eventSettings,
   ROUTE_HELD: count({ default: 256, desc: 'events held and handled at once' }),
   ROUTE_HELD_BYTES: bytes({
-    default: 64 * 2 ** 20,
-    desc: 'what they may weigh together, about, before fewer are held',
+    default: 4 * 2 ** 20,
+    desc: 'what they may weigh together, decompressed',
   }),
   BUNDLE_MEMBERS: checked(
     count({

@@ -43,9 +43,11 @@ function anArrival(what: object = {}, message: Partial<Message> = {}): Arrival {
 }
 
 /** Routes an arrival with what each account has subscribed to. */
-function route(arrival: Arrival, subscribed: Record<string, Subscription[]>, passesTraceparent = false) {
+async function route(arrival: Arrival, subscribed: Record<string, Subscription[]>, passesTraceparent = false) {
   const findSubscriptions = async (_: unknown, account: string) => subscribed[account] ?? [];
-  return routeEvent({ findSubscriptions, passesTraceparent, now: () => NOW })(arrival);
+  const caused = await routeEvent({ findSubscriptions, passesTraceparent, now: () => NOW })(arrival);
+  if ('next' in caused) throw new Error('it is made in parts');
+  return caused;
 }
 
 const recordOf = (caused: Outgoing[]) => caused.flatMap((each) => (each.kind === 'outcome' ? [each.outcome] : []));

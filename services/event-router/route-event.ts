@@ -1,15 +1,13 @@
-import { publishDelivery, type Delivery } from '@waybell/line/delivery';
-import { reject, type Handler, type Message, type Outgoing, type Rejection } from '@waybell/line/messages';
-import type { Addressed, Routed, Suppression, SuppressionReason } from '@waybell/line/outcomes';
+import { reject, type HandlerInParts, type Message, type Outgoing, type Rejection } from '@waybell/line/messages';
 import type { Event } from '@waybell/events/event';
-import type { FindSubscriptions, Subscription } from './find-subscriptions.ts';
-import { messageGuid } from './message-guid.ts';
-import { notify } from './notification.ts';
+import { unpackedBytes } from '@waybell/events/decode-body';
 import { readEvent, type EventLimits } from '@waybell/events/read-event';
-import { subjectsOf } from '@waybell/events/subjects';
+import { Room } from '@waybell/runtime/room';
+import { BESIDE_BYTES, fanOut, PART, routed } from './fan-out.ts';
+import type { FindSubscriptions, Subscription } from './find-subscriptions.ts';
 
-/** An event as it arrived: what upstream says, and the trace it says it in. */
-export type Arrival = { event: Event; traceparent?: string };
+/** An event as it arrived: what upstream says, its size, and the trace it says it in. */
+export type Arrival = { event: Event; bytes: number; traceparent?: string };
 
 // W3C Trace Context. With anything else in it no request could be made: receivers would be switched off for it.
 const TRACEPARENT = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/;
@@ -20,7 +18,8 @@ export function readArrival(limits: EventLimits): (message: Message) => Arrival 
     const reading = readEvent(message, limits);
     if (reading.kind === 'invalid') return reject(reading.reason, reading.detail);
     const { traceparent = '' } = message;
-    return { event: reading.event, ...(TRACEPARENT.test(traceparent) && { traceparent }) };
+    const bytes = unpackedBytes(message, limits.maxBytes);
+    return { event: reading.event, bytes, ...(TRACEPARENT.test(traceparent) && { traceparent }) };
   };
 }
 
@@ -31,39 +30,58 @@ export type RouteOptions = {
   now: () => number;
 };
 
+/** What deliveries may take that are on their way at once, over all events that cause many of them, or large ones. */
+const ROOM_BYTES = 8 * PART.bytes;
+/** An event that causes less takes no part of it. */
+const SMALL_BYTES = 2 ** 16;
+
 /**
- * One event becomes one delivery for each subscription of each account that receives it, and one record of what
- * became of it: the deliveries made, and who got nothing and why.
+ * One event becomes one delivery for each subscription of each account that receives it, and one record of what became of
+ * it. Where these are many, or large, they are made in parts; and few events are at that at a time.
  */
-export function routeEvent({ findSubscriptions, passesTraceparent, now }: RouteOptions): Handler<Arrival> {
-  return async ({ event, traceparent }) => {
-    const asked = event.receivers.map((account) => findSubscriptions(event.action, account));
-    // One account is the rule.
-    const found = asked.length === 1 ? [await asked[0]] : await Promise.all(asked);
-    const at = now();
-    const toDelivery = deliveryOf(event, at);
-    const caused: Outgoing[] = [];
-    const deliveries: Addressed[] = [];
-    const suppressed: Suppression[] = [];
-    for (const [place, account] of event.receivers.entries()) {
-      const subscriptions = found[place] ?? [];
-      if (subscriptions.length === 0) suppressed.push({ reason: 'no_subscription', account });
-      for (const subscription of subscriptions) {
-        const { guid, client } = subscription;
-        const result = toDelivery(subscription);
-        if ('reason' in result) {
-          suppressed.push({ reason: result.reason, account, client, subscription: guid });
-          continue;
-        }
-        caused.push(
-          publishDelivery(passesTraceparent && traceparent !== undefined ? { ...result, traceparent } : result),
-        );
-        deliveries.push({ delivery: result.guid, subscription: guid, account, client });
-      }
+export function routeEvent(options: RouteOptions): HandlerInParts<Arrival> {
+  const { passesTraceparent, now } = options;
+  const room = new Room(ROOM_BYTES);
+  return async (arrival) => {
+    const { event, traceparent } = arrival;
+    let looked = await find(arrival, { ...options, room, taken: 0 });
+    while (typeof looked === 'number') {
+      await room.take(looked);
+      looked = await find(arrival, { ...options, room, taken: looked });
     }
-    caused.push(routed(event, { at, deliveries, suppressed }));
-    return caused;
+    const { found, taken } = looked;
+    const trace = passesTraceparent && traceparent !== undefined ? { traceparent } : {};
+    const parts = fanOut({ event, found, at: now(), ...trace });
+    if (taken === 0) return [...parts].flat();
+    return { next: () => parts.next().value, end: () => room.giveBack(taken) };
   };
+}
+
+type Found = { found: readonly (readonly Subscription[])[]; taken: number };
+type Finding = Pick<RouteOptions, 'findSubscriptions'> & { room: Room; taken: number };
+
+/** Who is to have it; or how much room its deliveries need, where that is not `taken` and not free: nothing that was found is kept meanwhile. */
+async function find(arrival: Arrival, { findSubscriptions, room, taken }: Finding): Promise<Found | number> {
+  const { action, receivers } = arrival.event;
+  try {
+    const asked = receivers.map((account) => findSubscriptions(action, account));
+    // One account is the rule.
+    const found = asked.length === 1 && asked[0] !== undefined ? [await asked[0]] : await Promise.all(asked);
+    const needed = weigh(arrival, found);
+    if (needed <= taken) return { found, taken };
+    room.giveBack(taken);
+    return room.takeNow(needed) ? { found, taken: needed } : needed;
+  } catch (error) {
+    room.giveBack(taken);
+    throw error;
+  }
+}
+
+/** Of the room, in bytes: for no more than a part. */
+function weigh({ bytes }: Arrival, found: Found['found']): number {
+  const count = found.reduce((sum, { length }) => sum + length, 0);
+  const all = count * (bytes + BESIDE_BYTES);
+  return all < SMALL_BYTES ? 0 : Math.min(all, PART.bytes);
 }
 
 /** What an event causes that was routed before: a record, or, if its guid came with another body, a rejection. */
@@ -77,44 +95,4 @@ export function repeatEvent({ event }: Arrival, { isSame, at }: { isSame: boolea
     ];
   }
   return [routed(event, { at, deliveries: [], suppressed: [{ reason: 'duplicate' }] })];
-}
-
-type Suppressed = { reason: SuppressionReason };
-
-function deliveryOf(event: Event, createdAt: number): (subscription: Subscription) => Delivery | Suppressed {
-  const announce = notify(event);
-  return (subscription) => {
-    if (!subscription.isFeatureOn) return { reason: 'feature_off' };
-    const guid = messageGuid(event.guid, subscription.guid);
-    const notification = announce({ auditFieldSet: subscription.auditFieldSet, messageGuid: guid });
-    if (notification.kind === 'suppressed') return { reason: notification.reason };
-    return {
-      guid,
-      interface: event.action.interface,
-      action: event.action.name,
-      subscription: subscription.guid,
-      generation: subscription.generation,
-      event: event.guid,
-      attempt: 1,
-      createdAt,
-      beganAt: createdAt,
-      body: notification.body,
-    };
-  };
-}
-
-function routed(event: Event, became: Pick<Routed, 'at' | 'deliveries' | 'suppressed'>): Outgoing {
-  return {
-    kind: 'outcome',
-    outcome: {
-      kind: 'routed',
-      event: event.guid,
-      interface: event.action.interface,
-      action: event.action.name,
-      subjects: subjectsOf(event.payload),
-      receivers: event.receivers,
-      ...became,
-      unknownMembers: event.unknownMembers,
-    },
-  };
 }

@@ -1,8 +1,10 @@
 import type { Message } from '@waybell/line/messages';
-import type { Step } from '@waybell/line/run-step';
+import type { Step, StepInParts } from '@waybell/line/run-step';
 import { recordRejectedDelivery } from '@waybell/line/delivery';
 import { deliveriesExchange, routerQueue, straysQueue } from '@waybell/line/topology';
 import { recordRejectedEvent } from '@waybell/events/rejected-event';
+import { unpackedBytes } from '@waybell/events/decode-body';
+import type { HeldLimit } from '@waybell/line/prefetch-budget';
 import type { Config } from './config.ts';
 import { nameStray } from './name-stray.ts';
 import { readArrival, repeatEvent, routeEvent, type Arrival, type RouteOptions } from './route-event.ts';
@@ -12,11 +14,11 @@ export type RouteStepOptions = Pick<RouteOptions, 'findSubscriptions' | 'now'> &
 };
 
 /** The router's place on the line. An event is recognised again by its action and guid, and its body by a hash. */
-export function routeStep({ findSubscriptions, now, config }: RouteStepOptions): Step<Arrival> {
+export function routeStep({ findSubscriptions, now, config }: RouteStepOptions): StepInParts<Arrival> {
   return {
     name: 'event-router',
     queues: [routerQueue],
-    heldLimit: config.heldLimit,
+    heldLimit: heldLimitOf(config),
     bundleMembers: config.bundleMembers,
     parse: readArrival(config.eventLimits),
     recordRejection: recordRejectedEvent(config.eventLimits, now),
@@ -34,6 +36,11 @@ export function routeStep({ findSubscriptions, now, config }: RouteStepOptions):
     },
     describe: ({ event }) => ({ event: event.guid, action: event.action.name }),
   };
+}
+
+/** An event is held as what it is made of. */
+function heldLimitOf({ heldLimit, eventLimits }: RouteStepOptions['config']): HeldLimit {
+  return { ...heldLimit, weigh: (message) => unpackedBytes(message, eventLimits.maxBytes) };
 }
 
 export function strayStep({ config, now }: Pick<RouteStepOptions, 'config' | 'now'>): Step<Message> {

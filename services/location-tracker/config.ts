@@ -18,8 +18,8 @@ export const trackerSettings = {
   ...geocoderSettings,
   TRACK_HELD: count({ default: 1_000, desc: 'location reports held and handled at once' }),
   TRACK_HELD_BYTES: bytes({
-    default: 32 * 2 ** 20,
-    desc: 'what they may weigh together, about, before fewer are held',
+    default: 4 * 2 ** 20,
+    desc: 'what they may weigh together, decompressed',
   }),
   GPS_DISTANCE: count({
     default: 1_000,

@@ -1,3 +1,4 @@
+import { unpackedBytes } from '@waybell/events/decode-body';
 import { recordRejectedEvent } from '@waybell/events/rejected-event';
 import type { Step } from '@waybell/line/run-step';
 import { locationsQueue } from '@waybell/line/topology';
@@ -7,13 +8,14 @@ import { trackLocation, type TrackOptions } from './track-location.ts';
 
 /** The tracker's place on the line. A report that comes again is recognised by what it changed, so `once` is not needed. */
 export function trackStep({ config, ...options }: TrackOptions & { config: Config }): Step<Report> {
+  const { heldLimit, eventLimits } = config;
   return {
     name: 'location-tracker',
     queues: [locationsQueue],
-    heldLimit: config.heldLimit,
-    parse: readReport(config.eventLimits),
+    heldLimit: { ...heldLimit, weigh: (message) => unpackedBytes(message, eventLimits.maxBytes) },
+    parse: readReport(eventLimits),
     handle: trackLocation(options),
-    recordRejection: recordRejectedEvent(config.eventLimits, options.now),
+    recordRejection: recordRejectedEvent(eventLimits, options.now),
     describe: ({ guid, vehicles }) => ({ event: guid, vehicles: vehicles.length }),
   };
 }

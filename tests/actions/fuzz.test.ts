@@ -72,6 +72,7 @@ async function route(message: Published, subscriptions: Audience['subscriptions'
     now: () => 0,
   });
   const outgoing = await handle(arrival);
+  if ('next' in outgoing) throw new Error('it is made in parts');
   return [`gate ${arrival.event.action.feature ?? 'none'}`, ...outgoing.flatMap(told)].toSorted();
 }
 

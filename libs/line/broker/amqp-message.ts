@@ -23,7 +23,7 @@ export function readMessage(queue: string, { content, fields, properties }: Cons
     queue,
     exchange: isSuspect ? text(headers[asideHeaders.exchange]) : fields.exchange,
     routingKey: isSuspect ? text(headers[asideHeaders.routingKey]) : fields.routingKey,
-    body: content,
+    body: ownBytes(content),
     // The broker writes this header over a forged one, but only once it has taken the message back.
     deliveryCount: fields.redelivered ? wholeNumber(headers['x-delivery-count'], 1) : 0,
     failures: isSuspect ? wholeNumber(headers[asideHeaders.failures], 0) : 0,
@@ -36,6 +36,12 @@ export function readMessage(queue: string, { content, fields, properties }: Cons
   return message;
 }
 
+/** Bytes that are held for long are not to hold the whole chunk that they came in, which may be many times as large. */
+export function ownBytes(bytes: Buffer): Buffer {
+  return bytes.length * WORTH_COPYING < bytes.buffer.byteLength ? Buffer.from(bytes) : bytes;
+}
+
+const WORTH_COPYING = 4;
 const NO_HEADERS = {};
 const COPIED = [
   ['messageId', 'messageId'],

@@ -35,7 +35,8 @@ export type BrokerOptions = ServerAddress & {
   heartbeatSeconds?: number;
 };
 
-const UNCONFIRMED_BYTES_LIMIT = 64 * 2 ** 20;
+/** Each is copied once more on its way to the socket. */
+const UNCONFIRMED_BYTES_LIMIT = 8 * 2 ** 20;
 const EXCHANGES = [
   eventsExchange,
   deliveriesExchange,

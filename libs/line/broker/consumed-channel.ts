@@ -9,6 +9,7 @@ export type ConsumedChannelOptions = {
   queue: string;
   grants: Grants;
   onSettled: (source: ConsumedMessage) => void;
+  weigh?: Weigh | undefined;
   clock: Pick<Clock, 'now'>;
 };
 
@@ -18,13 +19,15 @@ export class ConsumedChannel {
   readonly grants: Grants;
   readonly #queue: string;
   readonly #onSettled: (source: ConsumedMessage) => void;
+  readonly #weigh: Weigh;
   readonly #clock: Pick<Clock, 'now'>;
   readonly #settlements = new Settlements();
   readonly #held = new Set<ConsumedMessage>();
   #isOpen = true;
   #isSending = false;
 
-  constructor(channel: Channel, { queue, grants, onSettled, clock }: ConsumedChannelOptions) {
+  constructor(channel: Channel, { queue, grants, onSettled, weigh = bytesOf, clock }: ConsumedChannelOptions) {
+    this.#weigh = weigh;
     this.channel = channel;
     this.#queue = queue;
     this.#onSettled = onSettled;
@@ -42,6 +45,7 @@ export class ConsumedChannel {
       channel: this,
       tag: raw.fields.deliveryTag,
       grant,
+      weigh: this.#weigh,
       takenAt: this.#clock.now(),
     });
     this.#held.add(taken);
@@ -98,7 +102,11 @@ export class ConsumedChannel {
   }
 }
 
-type Origin = { channel: ConsumedChannel; tag: number; grant: Grant; takenAt: number };
+/** What a message weighs once it is read, in bytes. */
+export type Weigh = (message: Message) => number;
+const bytesOf: Weigh = ({ body }) => body.length;
+
+type Origin = { channel: ConsumedChannel; tag: number; grant: Grant; weigh: Weigh; takenAt: number };
 
 /** One AMQP message. It is opened, if it is a bundle, once its members are asked for. */
 export class ConsumedMessage implements Source {
@@ -107,13 +115,16 @@ export class ConsumedMessage implements Source {
   readonly count: number;
   readonly tag: number;
   readonly grant: Grant;
+  /** What it weighs in hand, in bytes. */
+  readonly weight: number;
   readonly takenAt: number;
-  readonly raw: Message;
+  raw?: Message;
   readonly #channel: ConsumedChannel;
   #opened: readonly Message[] | undefined;
 
-  constructor(message: Message, { channel, tag, grant, takenAt }: Origin) {
+  constructor(message: Message, { channel, tag, grant, weigh, takenAt }: Origin) {
     this.count = countMembers(message);
+    this.weight = weigh(message);
     this.tag = tag;
     this.grant = grant;
     this.takenAt = takenAt;
@@ -122,7 +133,22 @@ export class ConsumedMessage implements Source {
   }
 
   get messages(): readonly Message[] {
+    if (this.raw === undefined) throw new Error('it was let go of, and can only be given back');
     return (this.#opened ??= openBundle(this.raw));
+  }
+
+  /** Those it holds, as it came. */
+  get bytes(): number {
+    return this.raw?.body.length ?? 0;
+  }
+
+  get isWhole(): boolean {
+    return this.raw !== undefined;
+  }
+
+  /** The broker still has it: from now on it can only be given back, to come again. */
+  letGo(): void {
+    delete this.raw;
   }
 
   get isOpened(): boolean {

@@ -147,7 +147,7 @@ class QueueGroup {
     this.#limit = limit;
     this.#clock = clock;
     const floor = floorOf(limit.messages, queues.length);
-    this.#unopened = new Unopened({ limit: limit.messages, onTaken, onCut });
+    this.#unopened = new Unopened({ limit, onTaken, onCut });
     this.queues = queues.map((queue) => {
       const taken = (source: ConsumedMessage) => {
         if (!this.#isReviewing) this.#reviewLater();
@@ -156,7 +156,15 @@ class QueueGroup {
       };
       const { settled, cut } = this.#unopened;
       const consuming = { onTaken: taken, onSettled: settled, onCut: cut };
-      const consumer = new QueueConsumer({ queue, floor, limit: limit.messages, ...consuming, log, clock });
+      const consumer = new QueueConsumer({
+        queue,
+        floor,
+        limit: limit.messages,
+        weigh: limit.weigh,
+        ...consuming,
+        log,
+        clock,
+      });
       return consumer;
     });
   }

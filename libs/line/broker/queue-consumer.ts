@@ -3,7 +3,7 @@ import type { Clock, Timer } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import type { Move, QueueUse } from '../prefetch-budget.ts';
 import type { Source } from '../messages.ts';
-import { ConsumedChannel, type ConsumedMessage } from './consumed-channel.ts';
+import { ConsumedChannel, type ConsumedMessage, type Weigh } from './consumed-channel.ts';
 import { Grants, type Grant } from './grants.ts';
 
 export type Consuming = {
@@ -22,6 +22,7 @@ export type QueueConsumerOptions = {
   floor: number;
   /** What is ever held of it, at most. */
   limit: number;
+  weigh: Weigh | undefined;
   log: Log;
   clock: Clock;
 };
@@ -172,8 +173,8 @@ export class QueueConsumer {
       this.#reopenLater();
     });
     await channel.checkQueue(this.queue);
-    const { onSettled, clock } = this.#options;
-    return new ConsumedChannel(channel, { queue: this.queue, grants: this.#grants, onSettled, clock });
+    const { onSettled, weigh, clock } = this.#options;
+    return new ConsumedChannel(channel, { queue: this.queue, grants: this.#grants, onSettled, weigh, clock });
   }
 
   async #openAndCancel(consumed: ConsumedChannel): Promise<void> {

@@ -1,24 +1,40 @@
+import type { HeldLimit } from '../prefetch-budget.ts';
 import type { ConsumedMessage } from './consumed-channel.ts';
 import type { Consuming } from './queue-consumer.ts';
 
 export type UnopenedOptions = Consuming & {
-  /** Messages in hand at once, over all queues: members are counted, until what they came in is settled. */
-  limit: number;
+  /** In hand at once, over all queues: messages, members counted, and what they weigh, until what they came in is settled. */
+  limit: HeldLimit;
 };
 
-/** Bundles that wait as they came, the oldest first, while as many messages are in hand as may be. */
+/** Of what waits: beyond, bytes are let go of, and fetched again when their message may be opened. */
+const MOST_WAITING_BYTES = 2 ** 23;
+
+/** What weighs more than this is large: of the bytes in hand, all that are so have a part together, so that small ones pass them. */
+const LARGE_BYTES = 2 ** 16;
+const LARGE_PART = 3 / 4;
+
+/**
+ * Messages that wait as they came, the oldest first, while as much is in hand as may be. What the broker sends was granted
+ * by number: there is no telling how large it is before it is there.
+ */
 export class Unopened {
   readonly #options: UnopenedOptions;
   readonly #waiting = new Set<ConsumedMessage>();
+  #waitingBytes = 0;
   #open = 0;
+  #bytes = 0;
+  #largeBytes = 0;
 
   constructor(options: UnopenedOptions) {
     this.#options = options;
   }
 
   take(source: ConsumedMessage): void {
-    if (this.#waiting.size === 0 && this.#hasRoom(source)) this.#hand(source);
-    else this.#waiting.add(source);
+    // With nothing in hand, what waits was let go of, and nobody would hand this on.
+    const isNext = this.#waiting.size === 0 || this.#open === 0;
+    if (isNext && this.#hasRoom(source)) this.#hand(source);
+    else this.#wait(source);
   }
 
   readonly settled = (source: ConsumedMessage): void => {
@@ -33,25 +49,67 @@ export class Unopened {
     for (const source of this.#waiting) source.giveBack();
   }
 
+  #wait(source: ConsumedMessage): void {
+    this.#waiting.add(source);
+    if (this.#waitingBytes + source.bytes > MOST_WAITING_BYTES) source.letGo();
+    this.#waitingBytes += source.bytes;
+  }
+
   /** Whether it was in hand. */
   #left(source: ConsumedMessage): boolean {
-    if (this.#waiting.delete(source)) return false;
-    this.#open -= source.count;
-    for (const next of this.#waiting) {
-      if (!this.#hasRoom(next)) break;
-      this.#waiting.delete(next);
-      this.#hand(next);
-    }
+    if (this.#stopWaiting(source)) return false;
+    this.#count(source, -1);
+    this.#handOn();
     return true;
   }
 
+  #stopWaiting(source: ConsumedMessage): boolean {
+    const hasWaited = this.#waiting.delete(source);
+    if (hasWaited) this.#waitingBytes -= source.bytes;
+    return hasWaited;
+  }
+
+  #handOn(): void {
+    /** For what is sent for again. */
+    let reserved = 0;
+    for (const next of this.#waiting) {
+      if (!this.#hasRoom(next, reserved)) {
+        if (isLarge(next)) continue;
+        break;
+      }
+      if (next.isWhole) {
+        this.#stopWaiting(next);
+        this.#hand(next);
+      } else {
+        reserved += next.weight;
+        next.giveBack();
+      }
+    }
+  }
+
   #hand(source: ConsumedMessage): void {
-    this.#open += source.count;
+    this.#count(source, 1);
     this.#options.onTaken(source);
   }
 
-  /** One bundle may exceed the limit: it would never find room otherwise. */
-  #hasRoom({ count }: ConsumedMessage): boolean {
-    return this.#open === 0 || this.#open + count <= this.#options.limit;
+  #count({ count, weight }: ConsumedMessage, by: 1 | -1): void {
+    this.#open += by * count;
+    this.#bytes += by * weight;
+    if (weight > LARGE_BYTES) this.#largeBytes += by * weight;
   }
+
+  /** One message may exceed a limit: it would never find room otherwise. */
+  #hasRoom(source: ConsumedMessage, reserved = 0): boolean {
+    const { count, weight } = source;
+    const { messages, bytes } = this.#options.limit;
+    if (this.#open > 0 && this.#open + count > messages) return false;
+    const ofLarge = bytes * LARGE_PART;
+    const [small, large] = [this.#bytes - this.#largeBytes, this.#largeBytes + reserved];
+    if (isLarge(source)) return large === 0 || large + weight <= ofLarge;
+    return small === 0 || small + Math.min(large, ofLarge) + weight <= bytes;
+  }
+}
+
+function isLarge({ weight }: ConsumedMessage): boolean {
+  return weight > LARGE_BYTES;
 }

@@ -1,5 +1,5 @@
 /** How a message leaves the step: acknowledged, given back, or let go of because another process has it. */
-import type { Rejection } from '../messages.ts';
+import type { InParts, Outgoing, Rejection } from '../messages.ts';
 import { publishAlone, publishSuspect } from './aside.ts';
 import { send, sendOne } from './sendings.ts';
 import { addMember, isHeld, type Failure, type Member, type News, type Source, type Turn } from './state.ts';
@@ -14,8 +14,44 @@ export function settle<M>(turn: Turn<M>, member: Member<M>): void {
   // It cannot be acknowledged any more: another process has it.
   if (member.isAbandoned || (failure !== undefined && !isHeld(turn, member))) return close(turn, member);
   if (failure !== undefined) return failed(turn, member, failure);
+  if (purpose === 'handle' && member.parts !== undefined) return causeNext(turn, member, member.parts);
   if (purpose !== 'handle' || !member.isWorthRemembering || mark === undefined) return finish(turn, member);
   turn.effects.push({ kind: 'remember', member: member.id, mark });
+}
+
+export function cause<M>(turn: Turn<M>, member: Member<M>, caused: readonly Outgoing[]): void {
+  const { once } = turn.rules;
+  member.caused = caused;
+  tried(turn, member, () => {
+    member.isWorthRemembering ||= !member.isRepeat && once?.isWorthRemembering(caused) === true;
+    send(turn, member, caused);
+  });
+}
+
+export function causeInParts<M>(turn: Turn<M>, member: Member<M>, parts: InParts): void {
+  member.parts = parts;
+  turn.settled.push(member);
+}
+
+/** What it caused so far is safe. Who has it next causes all of it again: that is recognised. */
+function causeNext<M>(turn: Turn<M>, member: Member<M>, parts: InParts): void {
+  if (!isHeld(turn, member)) return close(turn, member);
+  if (turn.state.isClosing) return giveBack(turn, member);
+  let caused: readonly Outgoing[] | undefined;
+  try {
+    caused = parts.next();
+  } catch (error) {
+    return failed(turn, member, { error });
+  }
+  if (caused !== undefined) return cause(turn, member, caused);
+  endParts(member);
+  settle(turn, member);
+}
+
+function endParts<M>(member: Member<M>): void {
+  const { parts } = member;
+  delete member.parts;
+  parts?.end();
 }
 
 /** All that it caused is safe, and remembered. */
@@ -67,6 +103,7 @@ export function close<M>(turn: Turn<M>, member: Member<M>, backAfterMs?: number)
   const { state } = turn;
   state.members.delete(member.id);
   state.waiting.delete(member.id);
+  endParts(member);
   handOnKey(turn, member);
   const source = state.sources.get(member.source);
   if (source === undefined) return;

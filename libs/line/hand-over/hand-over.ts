@@ -12,9 +12,22 @@
  * another.
  */
 import { isBundle, UNOPENED } from '../bundle.ts';
-import { isRejection, reject, type Outgoing } from '../messages.ts';
+import { isRejection, reject } from '../messages.ts';
 import { publishQuarantined } from './aside.ts';
-import { close, fail, finish, giveBack, leave, putAside, rejectIt, sendAlone, settle, tried } from './ends.ts';
+import {
+  cause,
+  causeInParts,
+  close,
+  fail,
+  finish,
+  giveBack,
+  leave,
+  putAside,
+  rejectIt,
+  sendAlone,
+  settle,
+  tried,
+} from './ends.ts';
 import * as sendings from './sendings.ts';
 import { addMember, isHeld, newSource } from './state.ts';
 import type { Effect, Input, Member, Rules, Source, State, Turn } from './state.ts';
@@ -122,7 +135,7 @@ function advance<M>(turn: Turn<M>, member: Member<M>, input: MemberInput): void 
     case 'recalled':
       return isRepeat(turn, member, input.known) ? repeat(turn, member, input.known) : begin(turn, member);
     case 'returned':
-      return cause(turn, member, input.caused);
+      return 'next' in input.caused ? causeInParts(turn, member, input.caused) : cause(turn, member, input.caused);
     case 'threw':
       return fail(turn, member, input.error);
     case 'lacked':
@@ -165,14 +178,6 @@ function repeat<M>(turn: Turn<M>, member: Member<M>, known: string): void {
   // Only what a policy gave a key is recognised, and only once it was parsed.
   const caused = tried(turn, member, () => once?.onRepeat(member.parsed as M, isSame));
   if (caused !== undefined) cause(turn, member, caused);
-}
-
-function cause<M>(turn: Turn<M>, member: Member<M>, caused: readonly Outgoing[]): void {
-  member.caused = caused;
-  tried(turn, member, () => {
-    member.isWorthRemembering = !member.isRepeat && turn.rules.once?.isWorthRemembering(caused) === true;
-    sendings.send(turn, member, caused);
-  });
 }
 
 /** The broker has taken it back. What has begun goes on, and cannot be acknowledged. */

@@ -3,7 +3,7 @@ import { Unavailable } from '@waybell/runtime/unavailable';
 import type { Broker } from '../broker/connect-broker.ts';
 import type { Consuming } from '../broker/queue-consumer.ts';
 import { Stalled, Unconfirmed } from '../broker/publish-errors.ts';
-import type { Handler, Message, Parked, Publication, Source } from '../messages.ts';
+import type { HandlerInParts, Message, Parked, Publication, Source } from '../messages.ts';
 import type { Deaths } from '../deaths.ts';
 import type { Once } from '../once.ts';
 import type { StepReport } from '../step-report.ts';
@@ -49,7 +49,7 @@ export type Keep = (publication: Publication) => Promise<void>;
 export type Lease = (message: Message, onCut: (source: Source) => void) => Promise<Source | undefined>;
 
 /** `bundleMembers`: in a bundle that it publishes, at most. */
-type Performed<M> = Omit<Rules<M>, 'now' | 'keeps'> & { handle: Handler<M>; bundleMembers?: number };
+type Performed<M> = Omit<Rules<M>, 'now' | 'keeps'> & { handle: HandlerInParts<M>; bundleMembers?: number };
 type Do<K extends Effect<never>['kind'], M = never> = Effect<M> & { kind: K };
 
 /**
@@ -57,7 +57,7 @@ type Do<K extends Effect<never>['kind'], M = never> = Effect<M> & { kind: K };
  * together: one question and one command to Redis, one acknowledgement a channel.
  */
 export class Performer<M> {
-  readonly #handle: Handler<M>;
+  readonly #handle: HandlerInParts<M>;
   readonly #rules: Rules<M>;
   readonly #tools: PerformerTools<M>;
   readonly #state = emptyState<M>();

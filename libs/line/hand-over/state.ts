@@ -4,7 +4,7 @@
  */
 import type { BrokerState } from '../broker/link.ts';
 import type { DeliveryEnd } from '../delivery-ends.ts';
-import type { Message, Outgoing, Parked, Parse, Publication, Rejection } from '../messages.ts';
+import type { InParts, Message, Outgoing, Parked, Parse, Publication, Rejection } from '../messages.ts';
 import type { Mark, OncePolicy } from '../once.ts';
 import type { Outcome, Rejected } from '../outcomes.ts';
 import type { Door } from './suspicion.ts';
@@ -64,6 +64,8 @@ export type Member<M> = {
   /** What is being done about it. */
   purpose: 'handle' | 'reject' | 'put aside' | 'quarantine' | 'send alone';
   caused: readonly Outgoing[];
+  /** What it causes beyond that, where it causes it in parts. */
+  parts?: InParts;
   /** Of what it caused: what is not yet known to be safe. */
   underWay: number;
   failure?: Failure;
@@ -121,7 +123,7 @@ export type Input =
   /** The source was taken back: the channel is gone, or the lease. */
   | { kind: 'cut'; source: number }
   | { kind: 'recalled'; member: number; known: string | undefined }
-  | { kind: 'returned'; member: number; caused: readonly Outgoing[] }
+  | { kind: 'returned'; member: number; caused: readonly Outgoing[] | InParts }
   | { kind: 'threw'; member: number; error: unknown }
   /** A dependency that the handler needs is away. */
   | { kind: 'lacked'; member: number }

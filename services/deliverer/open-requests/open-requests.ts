@@ -27,7 +27,12 @@ const SPARE_MS = 30_000;
 const EARLY_MS = 10_000;
 const LOOK_MS = 10_000;
 const CLOSE_LIMIT_MS = 3_000;
-const MOST = 100;
+/** Claimed at once, each with its body. */
+const MOST = 16;
+/** A statement is several times as large as the bodies in it. */
+const HEAVIEST_INSERT_BYTES = 2 ** 21;
+/** What is kept is still in memory, and no longer counted among what is held: beyond this, bundles wait. */
+const MOST_BYTES = 2 ** 24;
 const COMPLAINT = 'open-requests.postgres-away';
 
 /**
@@ -43,6 +48,8 @@ export class OpenRequests implements AsyncDisposable {
   readonly #toBringForward: string[] = [];
   #bringing: Promise<void> | undefined;
   #isRemoving = false;
+  /** Of bodies that are kept, and whose requests are under way. */
+  #bytes = 0;
 
   constructor(options: OpenRequestsOptions) {
     const { store, clock, log } = options;
@@ -52,7 +59,7 @@ export class OpenRequests implements AsyncDisposable {
         await store.insert(requests);
         return [];
       },
-      { nameOf: ({ id }) => id },
+      { nameOf: ({ id }) => id, heaviest: { weigh: ({ body }) => body.length, most: HEAVIEST_INSERT_BYTES } },
     );
     this.#complain = complainer(log, COMPLAINT, clock);
     this.#looking = repeatedly(() => this.#look(), { intervalMs: LOOK_MS, complaint: COMPLAINT, log, clock });
@@ -60,27 +67,39 @@ export class OpenRequests implements AsyncDisposable {
 
   readonly keep: Lease = async (message, onCut) => {
     const delivery = readDelivery(message);
-    if (isRejection(delivery)) return undefined;
+    const { length } = message.body;
+    if (isRejection(delivery) || this.#bytes + length > MOST_BYTES) return undefined;
+    this.#bytes += length;
     const id = randomUUID();
     const dueInMs = this.#options.limits[delivery.interface].responseMs + SPARE_MS;
     try {
       await this.#insert({ ...asOpen(delivery, message.note ?? ''), id, dueInMs });
     } catch (error) {
+      this.#bytes -= length;
       this.#complain(error);
       return undefined;
     }
-    const lost = this.#options.clock.after(dueInMs - EARLY_MS, () => onCut(source));
+    const lost = this.#options.clock.after(dueInMs - EARLY_MS, () => {
+      end();
+      onCut(source);
+    });
     lost.unref();
+    let isOver = false;
+    const end = () => {
+      lost[Symbol.dispose]();
+      if (!isOver) this.#bytes -= length;
+      isOver = true;
+    };
     const source: Source = {
       id: newSourceId(),
       messages: [message],
       acknowledge: () => {
-        lost[Symbol.dispose]();
+        end();
         this.#toRemove.push(id);
         this.#removeAll().catch(this.#complain);
       },
       giveBack: () => {
-        lost[Symbol.dispose]();
+        end();
         if (this.#toBringForward.push(id) === 1) this.#bringing = this.#bringForward().catch(this.#complain);
       },
     };
@@ -126,10 +145,14 @@ export class OpenRequests implements AsyncDisposable {
     const { store, broker } = this.#options;
     await this.#removeAll();
     if (broker.state() !== 'writable') return;
-    for (const request of await store.claim(MOST, SPARE_MS)) {
-      await broker.publish(publishKept(request));
-      await store.remove([request.id]);
-    }
+    let claimed: OpenRequest[];
+    do {
+      claimed = await store.claim(MOST, SPARE_MS);
+      for (const request of claimed) {
+        await broker.publish(publishKept(request));
+        await store.remove([request.id]);
+      }
+    } while (claimed.length === MOST);
   }
 }
 

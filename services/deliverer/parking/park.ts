@@ -19,6 +19,9 @@ const ANSWER_LIMIT_MS = 1_000;
 /** For so long nothing else tries, so that each need not wait for its own limit. */
 const AWAY_MS = 1_000;
 
+/** A statement is several times as large as the bodies in it. */
+const HEAVIEST_INSERT_BYTES = 2 ** 21;
+
 /** Puts deliveries where they wait for their endpoint: together, into Postgres; and while that is away into waiting queues. */
 export class Park {
   readonly #options: ParkOptions;
@@ -28,7 +31,10 @@ export class Park {
 
   constructor(options: ParkOptions) {
     this.#options = options;
-    this.#insert = microBatch<Parked, void>((parked) => this.#insertAll(parked), { nameOf: ({ row }) => placeOf(row) });
+    this.#insert = microBatch<Parked, void>((parked) => this.#insertAll(parked), {
+      nameOf: ({ row }) => placeOf(row),
+      heaviest: { weigh: ({ row }) => row.body.length, most: HEAVIEST_INSERT_BYTES },
+    });
     this.#has = microBatch((keys: SoughtKey[]) => options.store.has(keys), {
       nameOf: (key) => `${placeOf(key)} ${key.mayBeOpen}`,
     });

@@ -1,7 +1,7 @@
 import type { Clock } from '@waybell/runtime/clock';
 import type { Endpoints } from '../endpoints/endpoints.ts';
 import type { Owned, OwnedEndpoint } from './owned.ts';
-import { MOST_ROWS, type ParkingStore, type Taken } from './parking-store.ts';
+import { MOST_BYTES, MOST_ROWS, type ParkingStore, type Taken } from './parking-store.ts';
 import type { RowsInHand } from './rows-in-hand.ts';
 
 export type HeldRows = { rows: number; bytes: number };
@@ -81,8 +81,10 @@ export class TakeWhereRoom {
     const { inHand, limit, isPaused } = this.#options;
     const looks: Look[] = [];
     let rows = limit.rows - inHand.count;
+    // Each may bring so much, and only then is known what it weighs.
+    const most = Math.min(LARGEST_LOOK, Math.ceil((limit.bytes - inHand.bytes) / MOST_BYTES));
     for (const owned of this.#wanting) {
-      if (isPaused() || rows <= 0 || inHand.bytes >= limit.bytes || looks.length === LARGEST_LOOK) break;
+      if (isPaused() || rows <= 0 || looks.length >= most) break;
       const look = this.#look(owned, rows);
       if (look === undefined) this.#wanting.delete(owned);
       else {

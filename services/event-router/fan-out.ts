@@ -1,0 +1,113 @@
+import { publishDelivery, type Delivery } from '@waybell/line/delivery';
+import type { Outgoing } from '@waybell/line/messages';
+import type { Addressed, Routed, Suppression, SuppressionReason } from '@waybell/line/outcomes';
+import { MOST_MEMBERS } from '@waybell/line/bundle';
+import type { Event } from '@waybell/events/event';
+import { subjectsOf } from '@waybell/events/subjects';
+import type { Subscription } from './find-subscriptions.ts';
+import { messageGuid } from './message-guid.ts';
+import { notify } from './notification.ts';
+
+/** What an event becomes: who is to have it, and since when. */
+export type Routing = {
+  event: Event;
+  /** The trace that receivers get; absent where they get none. */
+  traceparent?: string;
+  /** Of each account that receives it, in the order of `event.receivers`. */
+  found: readonly (readonly Subscription[])[];
+  at: number;
+};
+
+/** Of the deliveries of one event that are on their way to the broker at once: no more begin beyond either. */
+export const PART = { deliveries: 256, bytes: 2 ** 21 };
+/** What a delivery on its way takes beside its body, about. */
+export const BESIDE_BYTES = 2_560;
+
+/**
+ * All that an event causes, a part at a time: one delivery for each subscription, and with the last of them one record of
+ * what became of the event: the deliveries made, and who got nothing and why. The bytes of a part are made with it.
+ */
+export function* fanOut({ event, traceparent, found, at }: Routing): Generator<Outgoing[], undefined> {
+  const toDelivery = deliveryOf(event, at);
+  const [deliveries, suppressed]: [Addressed[], Suppression[]] = [[], []];
+  let part = new Part();
+  for (const [place, account] of event.receivers.entries()) {
+    const subscriptions = found[place] ?? [];
+    if (subscriptions.length === 0) suppressed.push({ reason: 'no_subscription', account });
+    for (const subscription of subscriptions) {
+      const { guid, client } = subscription;
+      const result = toDelivery(subscription);
+      if ('reason' in result) {
+        suppressed.push({ reason: result.reason, account, client, subscription: guid });
+        continue;
+      }
+      if (part.isFull) {
+        yield part.caused;
+        part = new Part();
+      }
+      part.add(traceparent === undefined ? result : { ...result, traceparent });
+      deliveries.push({ delivery: result.guid, subscription: guid, account, client });
+    }
+  }
+  part.caused.push(routed(event, { at, deliveries, suppressed }));
+  yield part.caused;
+}
+
+class Part {
+  readonly caused: Outgoing[] = [];
+  #bytes = 0;
+  #last: Buffer | undefined;
+
+  get isFull(): boolean {
+    return this.caused.length >= PART.deliveries || this.#bytes >= PART.bytes;
+  }
+
+  add(delivery: Delivery): void {
+    const { body } = delivery;
+    // Deliveries with the same body travel in a bundle, which has it once.
+    this.#bytes += body === this.#last ? body.length / MOST_MEMBERS : body.length;
+    this.#last = body;
+    this.caused.push(publishDelivery(delivery));
+  }
+}
+
+type Suppressed = { reason: SuppressionReason };
+
+function deliveryOf(event: Event, createdAt: number): (subscription: Subscription) => Delivery | Suppressed {
+  const announce = notify(event);
+  return (subscription) => {
+    if (!subscription.isFeatureOn) return { reason: 'feature_off' };
+    const guid = messageGuid(event.guid, subscription.guid);
+    const notification = announce({ auditFieldSet: subscription.auditFieldSet, messageGuid: guid });
+    if (notification.kind === 'suppressed') return { reason: notification.reason };
+    return {
+      guid,
+      interface: event.action.interface,
+      action: event.action.name,
+      subscription: subscription.guid,
+      generation: subscription.generation,
+      event: event.guid,
+      attempt: 1,
+      createdAt,
+      beganAt: createdAt,
+      body: notification.body,
+    };
+  };
+}
+
+/** The record of what became of an event. */
+export function routed(event: Event, became: Pick<Routed, 'at' | 'deliveries' | 'suppressed'>): Outgoing {
+  return {
+    kind: 'outcome',
+    outcome: {
+      kind: 'routed',
+      event: event.guid,
+      interface: event.action.interface,
+      action: event.action.name,
+      subjects: subjectsOf(event.payload),
+      receivers: event.receivers,
+      ...became,
+      unknownMembers: event.unknownMembers,
+    },
+  };
+}
