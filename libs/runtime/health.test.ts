@@ -128,6 +128,7 @@ describe('closeServer', () => {
     ask();
     await until('it is asked', () => isAsked);
     await closeServer(server, 100);
+    expect(server.listening).toBe(false);
     socket.destroy();
   });
 });

@@ -27,6 +27,7 @@ import { replicas } from './rows/l20-replicas.ts';
 import { stops } from './rows/l19-stops.ts';
 import { linkCut } from './rows/l19-link-cut.ts';
 import { bundles } from './rows/l21-bundles.ts';
+import { large } from './rows/l22-large.ts';
 import { overlaps } from './rows/l24-overlaps.ts';
 import { egress } from './rows/l23-egress.ts';
 import { missingKey } from './rows/l25-missing-key.ts';
@@ -60,6 +61,7 @@ export const allFaults: readonly Fault[] = [
   ...stops,
   ...linkCut,
   ...bundles,
+  ...large,
   ...overlaps,
   ...egress,
   ...restored,

@@ -14,6 +14,14 @@ export function watchMemory(processes: readonly SupervisedProcess[]): Disposable
   return { megabytes: look, [Symbol.dispose]: () => clearInterval(timer) };
 }
 
+/** The most memory that each of these processes had resident since it began, for people to read. */
+export function peaksOf(processes: readonly SupervisedProcess[]): string {
+  const each = processes.map(({ spec, identity }) => {
+    return `${spec.name} ${Math.round((identity ? peakKilobytes(identity.pid) : 0) / 1_024)} MB`;
+  });
+  return `most resident: ${each.join(', ')}`;
+}
+
 /** The kernel keeps the peak of a process that lives. */
 function peakKilobytes(pid: number): number {
   try {

@@ -125,7 +125,7 @@ function behaviour({ answers, slowMs }: Subscriber): Behaviour {
 }
 
 /** The bytes to be sent, by the specifications alone; none where nothing is to be sent. */
-function bodyOwed(event: PublishedEvent, messageGuid: string): string {
+export function bodyOwed(event: PublishedEvent, messageGuid: string): string {
   const { interface: side, occurred_at: occurredAt, payload, guid } = event;
   const action = actionTable.find((row) => keyOf(row) === `${side}.${event.action}`);
   if (action === undefined) throw new Error(`the specifications have no ${side}.${event.action}`);

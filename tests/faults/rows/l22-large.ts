@@ -1,0 +1,173 @@
+import { createHash } from 'node:crypto';
+import type { ConfirmChannel } from 'amqplib';
+import { asideHeaders } from '@waybell/line/broker/amqp-message';
+import { rejectedQueue } from '@waybell/line/topology';
+import { until } from '@waybell/runtime/testing/until';
+import { messageGuidOf } from '../../actions/oracle/message-guid.ts';
+import { NOTHING, type Balance } from '../../testing/balance.ts';
+import { anEvent, type PublishedEvent } from '../../testing/event.ts';
+import { manyClients } from '../../testing/many-clients.ts';
+import { MeasuringReceiver, type Measured } from '../../testing/measuring-receiver.ts';
+import { onChannel } from '../../testing/on-channel.ts';
+import { bodyOwed } from '../../testing/subscribers.ts';
+import type { Course, Fault } from '../fault.ts';
+import { peaksOf } from '../peak-memory.ts';
+import type { Stage } from '../stage.ts';
+
+const MIB = 2 ** 20;
+const ACTION = { interface: 'carrier', action: 'order.assigned' } as const;
+/** Every notification has bytes of its own, the message's guid among them. */
+const FAN_OUT = { short: { clients: 300, bytes: 0.9 * MIB }, release: { clients: 10_000, bytes: 0.99 * MIB } };
+const EVENTS = 2;
+const DEAD = { short: 350, release: 2_000 };
+const DEAD_BYTES = 0.9 * MIB;
+/** Nearly what the broker takes, and far beyond that. */
+const REJECTED = { count: { short: 20, release: 200 }, bytes: 15 * MIB };
+const REFUSED_BYTES = 100 * MIB;
+const PRECONDITION_FAILED = 406;
+
+/** The shipped limits of what is held: memory is to stay flat with them. */
+const shipped = { DELIVER_SLOTS: '', DELIVER_HELD: '' };
+const settings = { ...shipped, CARRIER_RESPONSE_LIMIT: '2s', CARRIER_RETRY_DELAYS: '200ms' };
+const bars = { duplicates: 0, megabytes: 300 };
+
+/** As large, and as many, as anybody may send. */
+export const large: Fault[] = [
+  { row: 'L22', name: 'large events for many subscriptions', settings, bars, run: fanOutLarge },
+  { row: 'L22', name: 'large deliveries to receivers that never answer', settings, bars, run: deliverToTheDead },
+  { row: 'L22', name: 'messages beyond every limit', settings, bars, run: sendTooLarge },
+];
+
+async function fanOutLarge(stage: Stage): Promise<Course> {
+  const { clients, bytes } = FAN_OUT[stage.scale];
+  return sendLarge(stage, { paths: pathsOf('/ok', clients), bytes, events: EVENTS, end: 'delivered' });
+}
+
+/** What upstream publishes then is to be delivered all the same. */
+async function deliverToTheDead(stage: Stage): Promise<Course> {
+  const count = DEAD[stage.scale];
+  return sendLarge(stage, { paths: pathsOf('/hang', count), bytes: DEAD_BYTES, events: 1, end: 'exhausted' });
+}
+
+type Large = { paths: string[]; bytes: number; events: number; end: 'delivered' | 'exhausted' };
+
+async function sendLarge({ stack }: Stage, { paths, bytes, events: count, end }: Large): Promise<Course> {
+  await using receiver = await MeasuringReceiver.start();
+  const urls = paths.map((path) => receiver.url(path));
+  const { account, subscriptions } = await manyClients(stack, { ...ACTION, urls });
+  const events = Array.from({ length: count }, () =>
+    anEvent({ ...ACTION, parties: { carrier: account }, payload: { id: 1, notes: 'x'.repeat(bytes) } }),
+  );
+  await Promise.all(events.map((event) => stack.upstream.publish(event)));
+  const owed = events.flatMap((event) => {
+    const hashOf = hashesOf(event);
+    return subscriptions.map((subscription): Owed => {
+      const delivery = messageGuidOf(event.guid, subscription);
+      return { event: event.guid, delivery, hash: () => hashOf(delivery) };
+    });
+  });
+  const ends = await untilEnded(
+    stack,
+    owed.map(({ delivery }) => delivery),
+  );
+  const balance = balanceOf(owed, { received: receiver.received, ends, end });
+  return { books: { published: count, balance }, notes: [peaksOf(stack.stack.services)] };
+}
+
+/** `hash`: of the body that its receiver is to get. */
+type Owed = { event: string; delivery: string; hash: () => string };
+
+/** The hash of a body that is the event's, but for the guid of the message. */
+function hashesOf(event: PublishedEvent): (delivery: string) => string {
+  const [before = '', after = ''] = bodyOwed(event, PLACE).split(PLACE);
+  return (delivery) => createHash('sha256').update(before).update(delivery).update(after).digest('hex');
+}
+
+const PLACE = '00000000-0000-5000-8000-000000000000';
+
+/** By delivery, how it ended, as the log tells it. */
+async function untilEnded({ postgres }: Stage['stack'], deliveries: readonly string[]): Promise<Map<string, string>> {
+  let found = new Map<string, string>();
+  await until(
+    'each is in the log with its end',
+    async () => {
+      const { rows } = await postgres.query<{ delivery: string; kind: string }>(
+        `select delivery, kind from delivery_log.all_attempts where kind <> 'failed' and delivery = any ($1::uuid[])`,
+        [deliveries],
+      );
+      found = new Map(rows.map(({ delivery, kind }) => [delivery, kind]));
+      return found.size === deliveries.length;
+    },
+    () => found.size,
+  );
+  return found;
+}
+
+type Came = { received: readonly Measured[]; ends: ReadonlyMap<string, string>; end: Large['end'] };
+
+function balanceOf(owed: readonly Owed[], { received, ends, end }: Came): Balance {
+  const requests = Map.groupBy(received, ({ delivery }) => delivery);
+  const balance: Balance = { ...NOTHING, lost: [], forked: [] };
+  for (const { event, delivery, hash } of owed) {
+    const own = requests.get(delivery) ?? [];
+    const [sha256, attempts] = [hash(), new Set(own.map(({ attempt }) => attempt))];
+    const lose = (why: string) => balance.lost.push({ event, delivery, why });
+    balance.duplicates += own.length - attempts.size;
+    if (ends.get(delivery) !== end) lose(`owed: ${end}, but ${ends.get(delivery)}`);
+    else if (own.length === 0) lose(`${end}, and no receiver saw it`);
+    else if (own.some((each) => each.sha256 !== sha256)) lose(`${end}, but with other bytes`);
+    else balance[end] += 1;
+  }
+  return balance;
+}
+
+async function sendTooLarge({ stack, scale }: Stage): Promise<Course> {
+  const key = `${ACTION.interface}.${ACTION.action}`;
+  const refusal = await onChannel(stack.brokerUrl, async (channel) => refusedWith(channel, key)).catch(String);
+  const count = REJECTED.count[scale];
+  const body = Buffer.alloc(REJECTED.bytes, 'x');
+  const names = Array.from({ length: count }, (_, number) => `too large ${number}`);
+  for (const name of names) await stack.upstream.publishRaw(key, body, name);
+  const rejected = await onChannel(stack.brokerUrl, (channel) => takeRejected(channel, count));
+  const lost = names
+    .filter((name) => rejected.get(name) !== `too_large ${REJECTED.bytes}`)
+    .map((event) => ({ event, why: `owed: rejected too_large with all its bytes, but ${rejected.get(event)}` }));
+  return {
+    books: { published: count, balance: { ...NOTHING, rejected: count - lost.length, lost, forked: [] } },
+    notes: [peaksOf(stack.stack.services)],
+    problems: refusal === PRECONDITION_FAILED ? [] : [`the broker took ${REFUSED_BYTES} bytes: ${String(refusal)}`],
+  };
+}
+
+/** The code with which the broker closes the channel that so much is published on; 0 where it takes it. */
+async function refusedWith(channel: ConfirmChannel, key: string): Promise<number> {
+  const refused = new Promise<number>((resolve) => {
+    channel.on('error', (error: Error & { code?: number }) => resolve(error.code ?? -1));
+  });
+  channel.publish('waybell.events', key, Buffer.alloc(REFUSED_BYTES));
+  const taken = channel.waitForConfirms().then(() => 0);
+  return Promise.race([refused, taken.catch(() => refused)]);
+}
+
+/** Of each rejected message, by its id, the reason and how many bytes it has. */
+async function takeRejected(channel: ConfirmChannel, count: number): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  await until(
+    'all are rejected',
+    async () => {
+      const message = await channel.get(rejectedQueue, { noAck: true });
+      if (message !== false) {
+        const { messageId, headers = {} } = message.properties;
+        found.set(String(messageId), `${String(headers[asideHeaders.reason])} ${message.content.length}`);
+      }
+      return found.size === count;
+    },
+    () => found.size,
+  );
+  return found;
+}
+
+/** A path for each, so that each is an endpoint. */
+function pathsOf(folder: string, count: number): string[] {
+  return Array.from({ length: count }, (_, number) => `${folder}/${number}`);
+}
