@@ -68,9 +68,10 @@ export type StepTools = {
 
 const ONE_AT_A_TIME: HeldLimit = { messages: 1, bytes: Number.MAX_SAFE_INTEGER };
 const HOLD_MS = 10_000;
-/** At the end, for the broker to hear that nothing more is wanted; for what is given back; and for what else ends. */
+/** At the end: for the broker to hear that nothing more is wanted, to take what is done, else to keep it, and for the rest. */
 const PAUSE_LIMIT_MS = 800;
-const GIVE_BACK_LIMIT_MS = 2_000;
+const GIVE_BACK_LIMIT_MS = 1_000;
+const KEEP_LIMIT_MS = 1_000;
 const CLOSE_LIMIT_MS = 1_000;
 const ALONE = 'another consumer is alone';
 
@@ -188,12 +189,15 @@ class StepRunner<M> implements RunningStep {
     this.#tools.log.info({ step: this.#name, held: this.#performer.inHand }, 'taking.ended');
   }
 
-  /** What did not end in time. What is done, and only cannot be told, is given back last: it may be told yet. */
+  /** What did not end in time. What is done is told, or kept, or else repeated. */
   async #giveBackRest(): Promise<void> {
     if (this.#performer.inHand === 0) return;
     let messages = this.#performer.cut();
     this.#tools.cut?.();
     await within({ clock: this.#clock, limitMs: GIVE_BACK_LIMIT_MS }, this.#performer.untilEmpty());
+    // A broker that stands still counts as writable until its heartbeats are missed.
+    this.#performer.hear({ kind: 'broker', is: 'away' });
+    await within({ clock: this.#clock, limitMs: KEEP_LIMIT_MS }, this.#performer.untilEmpty());
     messages += this.#performer.giveBackAll();
     this.#tools.log.warn({ step: this.#name, messages }, 'shutdown.given-back');
   }

@@ -1,5 +1,6 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import { Server as NetServer, type AddressInfo } from 'node:net';
 import type { Metrics } from './metrics.ts';
 import type { Readiness } from './readiness.ts';
 
@@ -34,7 +35,16 @@ export async function serveHealth(options: {
   return { port, [Symbol.asyncDispose]: () => closeServer(server) };
 }
 
+/** Of each server that listens, the answers that are not out yet. */
+const answersOf = new WeakMap<Server, Set<ServerResponse>>();
+
 export async function listen(server: Server, at: { host: string; port: number }): Promise<AddressInfo> {
+  const answers = new Set<ServerResponse>();
+  answersOf.set(server, answers);
+  server.prependListener('request', (_request, answer) => {
+    answers.add(answer);
+    answer.once('close', () => answers.delete(answer));
+  });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(at.port, at.host, () => {
@@ -47,21 +57,28 @@ export async function listen(server: Server, at: { host: string; port: number })
 }
 
 const CLOSE_LIMIT_MS = 2_000;
-const CLOSE_LOOK_MS = 50;
 
 /**
  * Takes no new connection, closes idle ones, and resolves when the last answer is out: what has not ended within the
  * limit, as where somebody reads slowly, is cut.
  */
 export async function closeServer(server: Server, limitMs = CLOSE_LIMIT_MS): Promise<void> {
-  // Who asks again and again over one connection would keep it for ever.
-  server.prependListener('request', (_request, response) => response.setHeader('connection', 'close'));
-  const looking = setInterval(() => server.closeIdleConnections(), CLOSE_LOOK_MS);
+  const answers = [...(answersOf.get(server) ?? [])];
+  answers.forEach(closeAfter);
+  server.prependListener('request', (_request, answer) => closeAfter(answer));
   const limit = setTimeout(() => server.closeAllConnections(), limitMs);
   await new Promise<void>((resolve) => {
-    server.close(() => resolve());
-    server.closeIdleConnections();
+    // The server's own `close` cuts at once what is written and not yet sent: it takes that for idle.
+    NetServer.prototype.close.call(server, () => resolve());
+    const out = answers.filter(({ writableEnded }) => writableEnded).map((answer) => once(answer, 'close'));
+    void Promise.all(out).then(() => server.close());
   });
-  clearInterval(looking);
   clearTimeout(limit);
+}
+
+/** Who asks again and again over one connection would keep it for ever. */
+function closeAfter(answer: ServerResponse): void {
+  const { socket } = answer;
+  if (answer.headersSent) answer.once('finish', () => socket?.end());
+  else answer.setHeader('connection', 'close');
 }

@@ -36,6 +36,15 @@ const ways: Record<string, Meanwhile> = {
   'requests that hang, during an alarm': (stage, end) => alarmed(stage, 'memory', end),
   'requests that hang, Redis away': withoutServer('redis'),
   'requests that hang, Postgres away': withoutServer('postgres'),
+  async 'requests that hang, RabbitMQ frozen'({ stack }, end) {
+    const pid = stack.stack.servers.process('rabbitmq').identity?.pid ?? 0;
+    process.kill(-pid, 'SIGSTOP');
+    try {
+      await end();
+    } finally {
+      process.kill(-pid, 'SIGCONT');
+    }
+  },
 };
 
 /** `areAnswered`: what hangs is answered once nothing more is taken; else it is cut. */
