@@ -87,18 +87,10 @@ describe('closeServer', () => {
 
   test('waits for an answer, which says that it is the last one, and closes the connection', async () => {
     const released = Promise.withResolvers<void>();
-<<<<<<< HEAD
-    let asked = 0;
-    const { server, socket, ask } = await aServer((_request, response) => {
-      asked += 1;
-      void released.promise.then(() => response.end('an answer'));
-=======
     let isAsked = false;
-    const { server, socket, ask } = await aServer(async (_request, response) => {
+    const { server, socket, ask } = await aServer((_request, response) => {
       isAsked = true;
-      await released.promise;
-      response.end('an answer');
->>>>>>> stops
+      void released.promise.then(() => response.end('an answer'));
     });
     let heard = '';
     socket.on('data', (chunk: Buffer) => (heard += chunk.toString()));
