@@ -107,17 +107,19 @@ describe('closeServer', () => {
 
   test('closes the connection of an answer that was begun, too', async () => {
     const released = Promise.withResolvers<void>();
-    const { server, socket, ask } = await aServer(async (_request, response) => {
+    const { server, socket, ask } = await aServer((_request, response) => {
       response.write('an ');
-      await released.promise;
-      response.end('answer');
+      void released.promise.then(() => response.end('answer'));
     });
     ask();
     await new Promise((resolve) => socket.once('data', resolve));
+    const gone = new Promise((resolve) => socket.once('close', resolve));
     socket.resume();
     const closed = closeServer(server, 600_000);
     released.resolve();
     await closed;
+    await gone;
+    expect(server.listening).toBe(false);
   });
 
   test('closes the connection of who does not ask again', async () => {
