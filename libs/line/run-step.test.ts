@@ -1,3 +1,4 @@
+import type { Broker } from './broker/connect-broker.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { endedWithin } from '@waybell/runtime/testing/ended-within';
 import { until } from '@waybell/runtime/testing/until';
@@ -83,6 +84,13 @@ describe('a message', () => {
     expect(await broker.ready(line.input)).toBe(0);
   });
 
+  /** The way there is open: the broker was asked for it, and has answered. */
+  async function hasPublished(by: Broker, output: string): Promise<void> {
+    await until('it is connected', () => by.state() === 'writable');
+    await by.publish(to(output, 'before'));
+    expect(await broker.takeBodies(output, 1)).toEqual(['before']);
+  }
+
   test('whose confirm comes late is handled once, and gone then', async () => {
     const clock = new TurnedClock();
     const line = await aLine(broker, {
@@ -92,8 +100,9 @@ describe('a message', () => {
         return [to(line.output, body)];
       },
     });
-    await broker.put(line.input, ['late']);
     await using running = await line.run();
+    await hasPublished(running.broker, line.output);
+    await broker.put(line.input, ['late']);
     await until('it is published', async () => (await broker.ready(line.output)) === 1);
     expect(running.broker.waitingFor()).toEqual([]);
     await clock.runFor(5_001);
@@ -114,8 +123,9 @@ describe('a message', () => {
         return [to(line.output, body)];
       },
     });
+    await using running = await line.run();
+    await hasPublished(running.broker, line.output);
     await broker.put(line.input, ['unsure']);
-    await using _running = await line.run();
     await until('it is published', async () => (await broker.ready(line.output)) === 1);
     broker.detour.cut();
     await using _other = await line.run({ broker: { url: broker.url } });

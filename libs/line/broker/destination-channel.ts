@@ -35,7 +35,7 @@ export class DestinationChannel implements Destination {
   /** Published and not confirmed, oldest first. */
   readonly #sent = new Set<Sent>();
   /** Not published yet: for want of room, or of a channel. */
-  readonly #waiting = new Set<Sent>();
+  #waiting: Sent[] = [];
   #bytes = 0;
   #channel: ConfirmChannel | undefined;
   /** Those by which a confirm may still come. */
@@ -65,7 +65,7 @@ export class DestinationChannel implements Destination {
 
   /** Whether something waits that could go now. */
   get isReady(): boolean {
-    return this.#waiting.size > 0 && this.#hasRoom;
+    return this.#waiting.length > 0 && this.#hasRoom;
   }
 
   /** Since when something is waited for; undefined where nothing is. */
@@ -79,17 +79,15 @@ export class DestinationChannel implements Destination {
   send(publication: Publication, onSettled: OnSettled, hasRoom: boolean): void {
     if (this.isStalled && !this.#takesProbe()) return onSettled(new Stalled(this));
     const sent = { publication, onSettled, sentAt: 0, isReturned: false };
-    if (hasRoom && this.#waiting.size === 0 && this.#hasRoom) return this.#publish(sent);
-    this.#waiting.add(sent);
+    if (hasRoom && this.#waiting.length === 0 && this.#hasRoom) return this.#publish(sent);
+    this.#waiting.push(sent);
     this.#goOn();
   }
 
   /** Publishes what has waited longest. */
   sendNext(): void {
-    for (const next of this.#waiting) {
-      this.#waiting.delete(next);
-      return this.#publish(next);
-    }
+    const next = this.#waiting.shift();
+    if (next !== undefined) this.#publish(next);
   }
 
   /** With its connection. */
@@ -99,7 +97,7 @@ export class DestinationChannel implements Destination {
     this.#channels.clear();
     const all = [...this.#sent, ...this.#waiting];
     this.#sent.clear();
-    this.#waiting.clear();
+    this.#waiting = [];
     for (const { onSettled } of all) onSettled(new Unconfirmed(why));
   }
 
@@ -131,7 +129,7 @@ export class DestinationChannel implements Destination {
 
   /** Once nothing is left that could be confirmed, a message is let through now and then, by a new channel. */
   #takesProbe(): boolean {
-    if (this.unansweredSince !== undefined || this.#waiting.size > 0) return false;
+    if (this.unansweredSince !== undefined || this.#waiting.length > 0) return false;
     if (!this.#stall.takesProbe(this.#publishing.clock.now())) return false;
     this.#channel = undefined;
     return true;
@@ -151,7 +149,7 @@ export class DestinationChannel implements Destination {
   }
 
   #goOn(): void {
-    if (this.#waiting.size === 0 || this.#isOver) return;
+    if (this.#waiting.length === 0 || this.#isOver) return;
     if (this.#channel === undefined) void this.#open();
     else this.#publishing.ready(this);
   }
@@ -198,10 +196,7 @@ export class DestinationChannel implements Destination {
     const largest = largestIn(why) ?? Infinity;
     if (largest < Infinity) this.#publishing.learnLargest(largest);
     for (const sent of this.#sent) this.#settle(sent, tooLarge(sent, largest) ?? new Unconfirmed(why));
-    for (const sent of this.#waiting) {
-      const error = tooLarge(sent, largest);
-      if (error !== undefined && this.#waiting.delete(sent)) sent.onSettled(error);
-    }
+    this.#refuseWaiting((sent) => tooLarge(sent, largest));
     // Not before it is known whether the connection closes as well.
     queueMicrotask(() => this.#goOn());
   }
@@ -254,10 +249,15 @@ export class DestinationChannel implements Destination {
     this.#refuseWaiting(why);
   }
 
-  #refuseWaiting(why: () => PublishError): void {
-    const all = [...this.#waiting];
-    this.#waiting.clear();
-    for (const { onSettled } of all) onSettled(why());
+  /** Those for which there is a reason. */
+  #refuseWaiting(why: (sent: Sent) => PublishError | undefined): void {
+    const all = this.#waiting;
+    this.#waiting = [];
+    for (const sent of all) {
+      const error = why(sent);
+      if (error === undefined) this.#waiting.push(sent);
+      else sent.onSettled(error);
+    }
   }
 }
 

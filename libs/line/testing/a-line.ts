@@ -2,7 +2,7 @@ import { createLog } from '@waybell/runtime/log';
 import { createMetrics } from '@waybell/runtime/metrics';
 import { connectBroker, type Broker, type BrokerOptions } from '../broker/connect-broker.ts';
 import type { HeldLimit } from '../prefetch-budget.ts';
-import { reject, type Message, type Outgoing } from '../messages.ts';
+import { reject, type Message, type Outgoing, type Publication } from '../messages.ts';
 import { runStep, type Step, type StepTools } from '../run-step.ts';
 import { deliveriesExchange } from '../topology.ts';
 import type { TestBroker } from './test-broker.ts';
@@ -15,7 +15,7 @@ export const numbers = (count: number): string[] => Array.from({ length: count }
 export const limitOf = (messages: number): HeldLimit => ({ messages, bytes: 2 ** 30 });
 
 /** A publication of `body` to that queue. */
-export const to = (queue: string, body: string): Outgoing => ({
+export const to = (queue: string, body: string): Publication => ({
   kind: 'publish',
   exchange: deliveriesExchange,
   routingKey: queue,
