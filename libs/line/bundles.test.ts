@@ -15,11 +15,11 @@ afterAll(async () => {
   await broker[Symbol.asyncDispose]();
 });
 
-const bundled = (queue: string, body: string): Outgoing => ({ ...(to(queue, body) as Publication), mayBundle: true });
+const bundled = (queue: string, body: string): Outgoing => ({ ...to(queue, body), mayBundle: true });
 
 /** A bundle of these in the queue. */
 async function putBundle(queue: string, bodies: readonly string[]): Promise<void> {
-  for (const { publication } of bundle(bodies.map((body) => ({ publication: to(queue, body) as Publication })))) {
+  for (const { publication } of bundle(bodies.map((body) => ({ publication: to(queue, body) })))) {
     const { body, messageId = '', note = '', contentType = '' } = publication;
     await broker.on(async (channel) => {
       channel.publish(deliveriesExchange, queue, body, {
