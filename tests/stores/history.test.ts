@@ -144,7 +144,13 @@ describe('forget', () => {
     const answer = { durationMs: 1, status: 500, reason: 'http_5xx', body: 'Jane Doe' };
     const exhausted = anExhausted({ body: '{"name":"Jane Doe"}', answer });
     const [gone, kept] = [await stand.log([exhausted]), await stand.log([exhausted])];
-    expect(await forget(stand.store.postgres, gone.subject)).toEqual({ events: 1, bodies: 1, answers: 1, parked: 0 });
+    expect(await forget(stand.store.postgres, gone.subject)).toEqual({
+      events: 1,
+      bodies: 1,
+      answers: 1,
+      parked: 0,
+      onItsWay: 0,
+    });
     expect(await bodyOf(stand.store.postgres, gone.delivery)).toBeUndefined();
     expect(await bodyOf(stand.store.postgres, kept.delivery)).toContain('Jane Doe');
     expect(await deliveryHistory(stand.store.postgres, gone.delivery, 'operator')).toMatchObject({
