@@ -123,7 +123,11 @@ function balanceOf(owed: readonly Owed[], { received, ends, end }: Came): Balanc
 
 async function sendTooLarge({ stack, scale }: Stage): Promise<Course> {
   const key = `${ACTION.interface}.${ACTION.action}`;
-  const refusal = await onChannel(stack.brokerUrl, async (channel) => refusedWith(channel, key)).catch(String);
+  let refusal = 0;
+  // A channel that the broker has closed cannot be closed once more.
+  await onChannel(stack.brokerUrl, async (channel) => {
+    refusal = await refusedWith(channel, key);
+  }).catch(() => undefined);
   const count = REJECTED.count[scale];
   const body = Buffer.alloc(REJECTED.bytes, 'x');
   const names = Array.from({ length: count }, (_, number) => `too large ${number}`);
@@ -135,7 +139,8 @@ async function sendTooLarge({ stack, scale }: Stage): Promise<Course> {
   return {
     books: { published: count, balance: { ...NOTHING, rejected: count - lost.length, lost, forked: [] } },
     notes: [peaksOf(stack.stack.services)],
-    problems: refusal === PRECONDITION_FAILED ? [] : [`the broker took ${REFUSED_BYTES} bytes: ${String(refusal)}`],
+    problems:
+      refusal === PRECONDITION_FAILED ? [] : [`the broker took ${REFUSED_BYTES} bytes, or closed with ${refusal}`],
   };
 }
 
