@@ -226,6 +226,8 @@ describe('readEvent of a compressed body', () => {
     ['broken_gzip', aMessage(body, gzip)],
     ['broken_gzip', aMessage(gzipSync(body).subarray(0, -9), gzip)],
     ['broken_gzip', aMessage(Buffer.alloc(0), gzip)],
+    // It ends with the length of its last member alone.
+    ['broken_gzip', aMessage(Buffer.concat([gzipSync(Buffer.alloc(100_000, ' ')), gzipSync(body)]), gzip)],
     ['too_large', aMessage(gzipSync(Buffer.alloc(200_000_000)), gzip)],
     ['not_json', aMessage(gzipSync(Buffer.alloc(0)), gzip)],
   ])('refuses as %s', (reason, message) => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Message } from './messages.ts';
-import { publishOutcomes, readable, readBatch, readOutcomes, writeOutcomes } from './outcome-batch.ts';
+import { publishOutcomes, readable, readBatch, readOutcomes, unpackedBytes, writeOutcomes } from './outcome-batch.ts';
 import type { Outcome } from './outcomes.ts';
 
 const aMessage = (body: Buffer): Message => ({
@@ -15,6 +15,33 @@ const aMessage = (body: Buffer): Message => ({
 const of = { event: 'e', interface: 'carrier', action: 'order.created', at: 2 } as const;
 const facts = { ...of, delivery: 'd', subscription: 's', generation: 1, attempt: 1 };
 const dropped: Outcome = { kind: 'dropped', reason: 'unsubscribed', ...facts };
+
+describe('bodies', () => {
+  test.each(['plain', 'naïve', '日本', '🚚 '.repeat(3_000)])('that are bytes travel as their text: %#', (body) => {
+    const written = writeOutcomes([{ ...dropped, body: Buffer.from(body) }, dropped, { ...dropped, body: 'after' }]);
+    expect(readOutcomes(written).map((each) => ('body' in each ? each.body : undefined))).toEqual([
+      body,
+      undefined,
+      'after',
+    ]);
+  });
+});
+
+describe('a batch that is compressed', () => {
+  const batch = (length: number) => writeOutcomes([{ ...dropped, body: 'x'.repeat(length) }]);
+
+  test.each([5_000, 70_000, 1_000_000])('says what it weighs: with a body of %i', (length) => {
+    expect(batch(length).length).toBeLessThan(1_000);
+    expect(unpackedBytes(batch(length))).toBe(readable(batch(length)).length);
+  });
+
+  test('is not decompressed beyond what it says', () => {
+    const lie = batch(70_000);
+    // The frame header has the length where the magic number and the descriptor end.
+    lie.writeUInt16LE(100, lie.indexOf(unpackedBytes(lie) & 0xff, 5));
+    expect(readBatch(aMessage(lie))).toMatchObject({ kind: 'reject', reason: 'not_outcomes' });
+  });
+});
 
 const text = fc.string({ unit: 'grapheme' });
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });

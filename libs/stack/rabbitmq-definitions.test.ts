@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { MAX_MESSAGE_BYTES } from './rabbitmq.ts';
 import { definitions } from './rabbitmq-definitions.ts';
 import { repository } from './stack-folder.ts';
 
@@ -12,3 +13,10 @@ test('docker-compose.yml gives the users of RabbitMQ what the local stack gives 
   // Compose fills in what follows one dollar sign, and makes one of two.
   expect(JSON.parse(content.replaceAll('$$', '$'))).toEqual(definitions(PASSWORD));
 });
+
+test.each(['docker-compose.yml', 'docs/operating/README.md'])(
+  '%s has the broker refuse what the local one does',
+  (file) => {
+    expect(readFileSync(join(repository, file), 'utf8')).toContain(`max_message_size = ${MAX_MESSAGE_BYTES}`);
+  },
+);

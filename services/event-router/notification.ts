@@ -39,8 +39,16 @@ function carrierAnnouncer(event: Event, members: readonly Member[] | null): (tar
     const data = members === null ? writeJson(event.payload) : `{${listed(event.payload, members).slice(1)}}`;
     return `","occurred_at":"${writeTimestamp(event.occurredAt, 'microseconds')}","data":${data}}`;
   });
-  return ({ messageGuid }) => notification(`{"action":"${event.action.name}","guid":"${messageGuid}${tail()}`);
+  const tailBytes = once(() => Buffer.from(tail()));
+  return ({ messageGuid }) => {
+    const head = `{"action":"${event.action.name}","guid":"${messageGuid}`;
+    if (tail().length < LARGE_CHARACTERS) return notification(head + tail());
+    return { kind: 'notification', body: Buffer.concat([Buffer.from(head), tailBytes()]) };
+  };
 }
+
+/** Of a text so long, a copy for each target would stay in memory for longer than its bytes. */
+const LARGE_CHARACTERS = 2 ** 14;
 
 function revisionAnnouncer(
   event: Event,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { settled } from '@waybell/runtime/turned-clock';
 import { readDelivery } from '@waybell/line/delivery';
 import type { Message, Outgoing } from '@waybell/line/messages';
 import type { Subscription } from './find-subscriptions.ts';
@@ -52,6 +53,59 @@ async function route(arrival: Arrival, subscribed: Record<string, Subscription[]
 
 const recordOf = (caused: Outgoing[]) => caused.flatMap((each) => (each.kind === 'outcome' ? [each.outcome] : []));
 const publishedOf = (caused: Outgoing[]) => caused.flatMap((each) => (each.kind === 'publish' ? [each] : []));
+
+describe('routeEvent of an event for many', () => {
+  const subscriptions = Array.from({ length: 600 }, (_, place) =>
+    aSubscription({ guid: `${FIRST.slice(0, -4)}${String(place).padStart(4, '0')}` }),
+  );
+  const routeAll = routeEvent({
+    findSubscriptions: async () => subscriptions,
+    passesTraceparent: false,
+    now: () => NOW,
+  });
+
+  async function partsOf(arrival: Arrival): Promise<{ parts: Outgoing[][]; end: () => void }> {
+    const caused = await routeAll(arrival);
+    if (!('next' in caused)) throw new Error('it is made in one go');
+    const parts: Outgoing[][] = [];
+    for (let part = caused.next(); part !== undefined; part = caused.next()) parts.push([...part]);
+    return { parts, end: caused.end };
+  }
+
+  test('makes 256 deliveries at a time, each once, and one record with the last of them', async () => {
+    const { parts, end } = await partsOf(anArrival());
+    expect(parts.map((part) => publishedOf(part).length)).toEqual([256, 256, 88]);
+    expect(parts.map((part) => recordOf(part).length)).toEqual([0, 0, 1]);
+    const made = parts.flatMap(publishedOf).map(({ messageId }) => messageId);
+    expect(new Set(made).size).toBe(600);
+    const [record] = parts.flatMap(recordOf);
+    expect(record?.kind === 'routed' && record.deliveries.map(({ delivery }) => delivery)).toEqual(made);
+    end();
+  });
+
+  test('makes no more than about 2 MiB of bodies at a time', async () => {
+    const what = { interface: 'carrier', action: 'order.assigned', parties: { carrier: SHIPPER } };
+    const { parts, end } = await partsOf(anArrival({ ...what, payload: { notes: 'x'.repeat(500_000) } }));
+    for (const part of parts) expect(publishedOf(part).length).toBeLessThanOrEqual(5);
+    expect(parts.flatMap(publishedOf)).toHaveLength(600);
+    end();
+  });
+
+  test('makes bodies only when their part is asked for, and has few events do so at a time', async () => {
+    const what = { interface: 'carrier', action: 'order.assigned', parties: { carrier: SHIPPER } };
+    const large = anArrival({ ...what, payload: { notes: 'x'.repeat(500_000) } });
+    const begun = await Promise.all(Array.from({ length: 8 }, () => routeAll(large)));
+    let hasBegun = false;
+    const next = routeAll(large).then((caused) => {
+      hasBegun = true;
+      return caused;
+    });
+    await settled();
+    expect(hasBegun).toBe(false);
+    if ('end' in begun[0]!) begun[0].end();
+    await next;
+  });
+});
 
 describe('routeEvent', () => {
   test('makes a delivery that the deliverer reads, to the queue of its action', async () => {

@@ -39,47 +39,53 @@ const SMALL_BYTES = 2 ** 16;
  * One event becomes one delivery for each subscription of each account that receives it, and one record of what became of
  * it. Where these are many, or large, they are made in parts; and few events are at that at a time.
  */
-export function routeEvent(options: RouteOptions): HandlerInParts<Arrival> {
-  const { passesTraceparent, now } = options;
+export function routeEvent({ findSubscriptions, passesTraceparent, now }: RouteOptions): HandlerInParts<Arrival> {
   const room = new Room(ROOM_BYTES);
+
+  /** Who is to have it; or how much room its deliveries need, where that is not `taken` and not free: nothing that was found is kept meanwhile. */
+  async function find(arrival: Arrival, taken: number): Promise<Found | number> {
+    const { action, receivers } = arrival.event;
+    try {
+      const asked = receivers.map((account) => findSubscriptions(action, account));
+      // One account is the rule.
+      const found = asked.length === 1 && asked[0] !== undefined ? [await asked[0]] : await Promise.all(asked);
+      const needed = weigh(arrival, found);
+      if (needed <= taken) return { found, taken };
+      room.giveBack(taken);
+      return room.takeNow(needed) ? { found, taken: needed } : needed;
+    } catch (error) {
+      room.giveBack(taken);
+      throw error;
+    }
+  }
+
   return async (arrival) => {
     const { event, traceparent } = arrival;
-    let looked = await find(arrival, { ...options, room, taken: 0 });
+    let looked = await find(arrival, 0);
     while (typeof looked === 'number') {
       await room.take(looked);
-      looked = await find(arrival, { ...options, room, taken: looked });
+      looked = await find(arrival, looked);
     }
     const { found, taken } = looked;
-    const trace = passesTraceparent && traceparent !== undefined ? { traceparent } : {};
-    const parts = fanOut({ event, found, at: now(), ...trace });
-    if (taken === 0) return [...parts].flat();
+    const trace = passesTraceparent ? traceparent : undefined;
+    const parts = fanOut({ event, found, at: now(), ...(trace === undefined ? {} : { traceparent: trace }) });
+    if (taken === 0) return atOnce(parts);
     return { next: () => parts.next().value, end: () => room.giveBack(taken) };
   };
 }
 
 type Found = { found: readonly (readonly Subscription[])[]; taken: number };
-type Finding = Pick<RouteOptions, 'findSubscriptions'> & { room: Room; taken: number };
 
-/** Who is to have it; or how much room its deliveries need, where that is not `taken` and not free: nothing that was found is kept meanwhile. */
-async function find(arrival: Arrival, { findSubscriptions, room, taken }: Finding): Promise<Found | number> {
-  const { action, receivers } = arrival.event;
-  try {
-    const asked = receivers.map((account) => findSubscriptions(action, account));
-    // One account is the rule.
-    const found = asked.length === 1 && asked[0] !== undefined ? [await asked[0]] : await Promise.all(asked);
-    const needed = weigh(arrival, found);
-    if (needed <= taken) return { found, taken };
-    room.giveBack(taken);
-    return room.takeNow(needed) ? { found, taken: needed } : needed;
-  } catch (error) {
-    room.giveBack(taken);
-    throw error;
-  }
+function atOnce(parts: Generator<Outgoing[], undefined>): Outgoing[] {
+  const all = parts.next().value ?? [];
+  for (const part of parts) all.push(...part);
+  return all;
 }
 
 /** Of the room, in bytes: for no more than a part. */
 function weigh({ bytes }: Arrival, found: Found['found']): number {
-  const count = found.reduce((sum, { length }) => sum + length, 0);
+  let count = 0;
+  for (const { length } of found) count += length;
   const all = count * (bytes + BESIDE_BYTES);
   return all < SMALL_BYTES ? 0 : Math.min(all, PART.bytes);
 }

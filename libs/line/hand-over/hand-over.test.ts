@@ -213,6 +213,60 @@ describe('what is not confirmed', () => {
   });
 });
 
+describe('what a message causes in parts', () => {
+  const inParts = (...parts: string[]) => {
+    const left = parts.map((text) => [to(text)]);
+    const seen = { ended: 0 };
+    return { seen, next: () => left.shift(), end: () => void (seen.ended += 1) };
+  };
+
+  test('is asked for a part at a time, the next once the one before is safe, and remembered after the last', () => {
+    const [step, parts] = [new ToldStep(), inParts('one', 'two')];
+    step.take(1, 'event');
+    expect(step.returnedInParts('event', parts)).toEqual(['publish one']);
+    expect(step.sent('one', 'confirmed')).toEqual(['publish two']);
+    expect(parts.seen.ended).toBe(0);
+    expect(step.sent('two', 'confirmed')).toEqual(['remember event']);
+    expect(step.remembered('event')).toEqual(['tell handled', 'acknowledge 1']);
+    expect(parts.seen.ended).toBe(1);
+  });
+
+  test('is not asked for any more once another process has the message', () => {
+    const [step, parts] = [new ToldStep(), inParts('one', 'two')];
+    step.take(1, 'event');
+    step.returnedInParts('event', parts);
+    step.hear({ kind: 'cut', source: 1 });
+    expect(step.sent('one', 'confirmed')).toEqual(['let go 1']);
+    expect(parts.seen.ended).toBe(1);
+  });
+
+  test('is left to others once the step is to end', () => {
+    const [step, parts] = [new ToldStep(), inParts('one', 'two')];
+    step.take(1, 'event');
+    step.returnedInParts('event', parts);
+    step.hear({ kind: 'closing' });
+    expect(step.sent('one', 'confirmed')).toEqual(['tell given back', 'give back 1']);
+    expect(parts.seen.ended).toBe(1);
+  });
+
+  test('fails its message where the next cannot be made', () => {
+    const step = new ToldStep();
+    const parts = inParts('one');
+    step.take(1, 'event');
+    step.returnedInParts('event', {
+      ...parts,
+      next: () => {
+        const part = parts.next();
+        if (part === undefined) throw new Error('a bug');
+        return part;
+      },
+    });
+    expect(step.sent('one', 'confirmed')).toEqual(['tell failed', 'publish suspect event']);
+    step.sent('suspect event', 'confirmed');
+    expect(parts.seen.ended).toBe(1);
+  });
+});
+
 test('what comes once the step is to end is given back, whole and unhandled', () => {
   const step = new ToldStep();
   step.hear({ kind: 'closing' });

@@ -5,6 +5,7 @@ import type { Door } from '../hand-over/suspicion.ts';
 import {
   reject,
   type Ended,
+  type InParts,
   isRejection,
   type Message,
   type Outgoing,
@@ -108,6 +109,10 @@ export class ToldStep {
   }
 
   returned(text: string, ...caused: Outgoing[]): string[] {
+    return this.hear({ kind: 'returned', member: this.#member(text), caused });
+  }
+
+  returnedInParts(text: string, caused: InParts): string[] {
     return this.hear({ kind: 'returned', member: this.#member(text), caused });
   }
 

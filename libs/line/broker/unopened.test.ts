@@ -1,0 +1,117 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Source } from '../messages.ts';
+import type { ConsumedMessage } from './consumed-channel.ts';
+import { Unopened } from './unopened.ts';
+
+const KIB = 2 ** 10;
+const MIB = 2 ** 20;
+
+/** A message of so many bytes, as far as `Unopened` looks at it. */
+class Sent implements Pick<ConsumedMessage, 'count' | 'weight' | 'bytes' | 'isWhole' | 'letGo' | 'giveBack'> {
+  readonly count = 1;
+  readonly weight: number;
+  readonly name: string;
+  isWhole = true;
+  isGivenBack = false;
+  #unopened: Unopened;
+
+  constructor(unopened: Unopened, name: string, weight: number) {
+    [this.#unopened, this.name, this.weight] = [unopened, name, weight];
+  }
+
+  get bytes(): number {
+    return this.isWhole ? this.weight : 0;
+  }
+
+  letGo(): void {
+    this.isWhole = false;
+  }
+
+  giveBack(): void {
+    this.isGivenBack = true;
+    this.#unopened.settled(this.real);
+  }
+
+  get real(): ConsumedMessage {
+    return this as unknown as ConsumedMessage;
+  }
+}
+
+function aHold(bytes: number, messages = 100) {
+  const opened: string[] = [];
+  const onTaken = (source: Source) => void opened.push((source as unknown as Sent).name);
+  const unopened = new Unopened({ limit: { messages, bytes }, onTaken, onCut: () => undefined });
+  const send = (name: string, weight: number) => {
+    const sent = new Sent(unopened, name, weight);
+    unopened.take(sent.real);
+    return sent;
+  };
+  return { unopened, opened, send, settle: (sent: Sent) => unopened.settled(sent.real) };
+}
+
+describe('Unopened', () => {
+  test('opens what fits into the bytes, the oldest first', () => {
+    const { opened, send, settle } = aHold(100);
+    const first = send('first', 60);
+    send('second', 60);
+    send('third', 10);
+    expect(opened).toEqual(['first']);
+    settle(first);
+    expect(opened).toEqual(['first', 'second', 'third']);
+  });
+
+  test('opens small ones beside large ones that wait', () => {
+    const { opened, send } = aHold(4 * MIB);
+    for (const name of ['one', 'two', 'three', 'four']) send(name, MIB);
+    send('small', KIB);
+    expect(opened).toEqual(['one', 'two', 'three']);
+    const { opened: later, send: put, settle } = aHold(4 * MIB);
+    const large = ['one', 'two', 'three', 'four'].map((name) => put(name, MIB));
+    put('small', KIB);
+    settle(large[0]!);
+    expect(later).toEqual(['one', 'two', 'three', 'four', 'small']);
+  });
+
+  test('opens one that is larger than all that may be in hand, once no other large one is', () => {
+    const { opened, send, settle } = aHold(4 * MIB);
+    const first = send('first', MIB);
+    send('small', KIB);
+    const huge = send('huge', 15 * MIB);
+    expect(opened).toEqual(['first', 'small']);
+    expect(huge.isWhole).toBe(false);
+    settle(first);
+    expect(huge.isGivenBack).toBe(true);
+    send('huge again', 15 * MIB);
+    expect(opened).toEqual(['first', 'small', 'huge again']);
+  });
+
+  test('lets go of bytes beyond 8 MiB that wait, and gives those back when they may be opened', () => {
+    const { opened, send, settle } = aHold(4 * MIB);
+    const sent = Array.from({ length: 20 }, (_, number) => send(String(number), MIB));
+    expect(opened).toHaveLength(3);
+    expect(sent.filter(({ isWhole }) => !isWhole)).toHaveLength(9);
+    for (const each of sent.slice(0, 11)) settle(each);
+    // What was whole is open; of the others no more comes again at once than there is room for.
+    expect(opened).toHaveLength(11);
+    expect(sent.filter(({ isGivenBack }) => isGivenBack).length).toBeGreaterThan(0);
+    expect(sent.filter(({ isGivenBack }) => isGivenBack).length).toBeLessThanOrEqual(9);
+  });
+
+  test('opens all of them in the end, whatever is let go of, and fetches few more than twice', () => {
+    const { opened, send, settle } = aHold(4 * MIB);
+    const sent = new Map(Array.from({ length: 60 }, (_, number) => [String(number), send(String(number), 15 * MIB)]));
+    let fetched = sent.size;
+    for (let next = 0; next < 60; next += 1) {
+      const open = sent.get(opened[next] ?? '');
+      if (open === undefined) throw new Error(`only ${opened.length} were opened`);
+      settle(open);
+      for (const [name, { isGivenBack }] of sent) {
+        if (!isGivenBack) continue;
+        fetched += 1;
+        sent.set(name, send(name, 15 * MIB));
+      }
+    }
+    expect(new Set(opened).size).toBe(60);
+    expect(fetched).toBeLessThanOrEqual(180);
+  });
+});

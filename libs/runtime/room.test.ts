@@ -1,0 +1,34 @@
+import { describe, expect, test } from '@jest/globals';
+import { Room } from './room.ts';
+import { settled } from './turned-clock.ts';
+
+function taking(room: Room, ...amounts: number[]): number[] {
+  const taken: number[] = [];
+  for (const amount of amounts) void room.take(amount).then(() => taken.push(amount));
+  return taken;
+}
+
+describe('Room', () => {
+  test('is taken first come, first served, whoever would fit', async () => {
+    const room = new Room(10);
+    const taken = taking(room, 8, 5, 2);
+    await settled();
+    expect(taken).toEqual([8]);
+    expect(room.takeNow(1)).toBe(false);
+    room.giveBack(8);
+    await settled();
+    expect(taken).toEqual([8, 5, 2]);
+  });
+
+  test('is had alone by who takes more than there is', async () => {
+    const room = new Room(10);
+    const taken = taking(room, 1, 100, 1);
+    await settled();
+    room.giveBack(1);
+    await settled();
+    expect(taken).toEqual([1, 100]);
+    room.giveBack(100);
+    await settled();
+    expect(taken).toEqual([1, 100, 1]);
+  });
+});
