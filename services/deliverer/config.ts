@@ -49,7 +49,7 @@ export const delivererSettings = {
     desc: 'deliveries held at once, over all actions; beside them half as many that were parked',
   }),
   DELIVER_HELD_BYTES: bytes({
-    default: 32 * 2 ** 20,
+    default: 16 * 2 ** 20,
     desc: 'what they may weigh together; of what was parked, half as much beside it',
   }),
   DELIVER_ACTIONS: checked(

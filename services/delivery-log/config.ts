@@ -9,7 +9,7 @@ export const deliveryLogSettings = {
   ...postgresSettings,
   LOG_HELD: count({ default: 200, desc: 'batches of outcomes held, and written down together, at most' }),
   LOG_HELD_BYTES: bytes({
-    default: 16 * 2 ** 20,
+    default: 8 * 2 ** 20,
     desc: 'what they may weigh together, decompressed',
   }),
   LOG_RETENTION: duration({
