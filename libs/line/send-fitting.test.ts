@@ -116,6 +116,20 @@ describe('a batch that is larger than the broker takes', () => {
   });
 });
 
+test('a batch that goes in parts is settled with the last of them', () => {
+  const open: OnSettled[] = [];
+  const broker = { send: (_: Publication, onSettled: OnSettled) => void open.push(onSettled), largest: () => 1_500 };
+  let settled = 0;
+  const outcomes = Array.from({ length: 9 }, (_, attempt) => failed(attempt, noise(300)));
+  sendFitting(broker, publishOutcomes(outcomes), () => void (settled += 1));
+  const [first, ...others] = open;
+  first?.(undefined);
+  expect(others).not.toHaveLength(0);
+  expect(settled).toBe(0);
+  for (const each of others) each(undefined);
+  expect(settled).toBe(1);
+});
+
 describe('what is no batch', () => {
   test('is sent as it is, though it may be too large, and settled with what the broker says', () => {
     const publication: Publication = {

@@ -32,6 +32,13 @@ export function sendFitting(
   broker.send(publication, (error) => (error instanceof TooLarge ? sendApart(error) : onSettled(error)));
 }
 
+/** The same with a promise. */
+export function publishFitting(broker: Pick<Broker, 'send' | 'largest'>, publication: Publication): Promise<void> {
+  return new Promise((resolve, reject) => {
+    sendFitting(broker, publication, (error) => (error === undefined ? resolve() : reject(error)));
+  });
+}
+
 function isBatch({ exchange }: Publication): boolean {
   return exchange === outcomesExchange || exchange === endsExchange;
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { parseDurationMs } from '@waybell/runtime/duration';
 import { MALLOC, MEMORY } from './service-process.ts';
 import { repository } from './stack-folder.ts';
 
@@ -12,3 +13,10 @@ test.each(['deploy/Dockerfile', 'docs/operating/sizing.md'])(
     for (const [name, value] of Object.entries(MALLOC)) expect(text).toContain(`${name}=${value}`);
   },
 );
+
+test('docker-compose.yml leaves a process more than its grace time', () => {
+  const timeIn = (file: string, pattern: RegExp) =>
+    parseDurationMs(pattern.exec(readFileSync(join(repository, file), 'utf8'))?.[1] ?? '');
+  const grace = timeIn('docs/settings.md', /`SHUTDOWN_GRACE` \| `(\w+)`/);
+  expect(timeIn('docker-compose.yml', /stop_grace_period: (\w+)/)).toBeGreaterThan(grace);
+});
