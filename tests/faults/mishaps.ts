@@ -1,4 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import { rabbitmqctl } from '@waybell/stack/rabbitmqctl';
 import { serviceNames } from '@waybell/stack/services';
@@ -7,6 +6,7 @@ import { until } from '@waybell/runtime/testing/until';
 import { scheduleOf } from '../testing/schedule-of.ts';
 import { ALARMS } from './alarmed.ts';
 import { cutConnections } from './cut-connections.ts';
+import { freeze } from './freeze.ts';
 import { stallQueue } from './stall-queue.ts';
 import type { Stage } from './stage.ts';
 
@@ -91,12 +91,8 @@ export const mishaps: readonly Mishap[] = [
     takes: [name],
     needs: [],
     async begin({ stack }) {
-      const pid = stack.stack.servers.process(name).identity?.pid ?? 0;
-      const frozen = [pid];
-      process.kill(pid, 'SIGSTOP');
-      // Each connection to Postgres has a process of its own; frozen, their parent makes no more.
-      for (const child of childrenOf(pid)) if (signal(child, 'SIGSTOP')) frozen.push(child);
-      return async () => frozen.forEach((each) => signal(each, 'SIGCONT'));
+      const goOn = freeze(stack.stack.servers.process(name));
+      return async () => goOn();
     },
   })),
   {
@@ -129,28 +125,3 @@ export const mishaps: readonly Mishap[] = [
     },
   })),
 ];
-
-function childrenOf(parent: number): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .filter((pid) => parentOf(pid) === parent)
-    .map(Number);
-}
-
-function parentOf(pid: string): number | undefined {
-  try {
-    // The name, in parentheses, may have anything in it; then come the state and the parent.
-    return Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(')').at(-1)?.split(' ')[2]);
-  } catch {
-    return undefined;
-  }
-}
-
-/** False where it is gone. */
-function signal(pid: number, how: NodeJS.Signals): boolean {
-  try {
-    return process.kill(pid, how);
-  } catch {
-    return false;
-  }
-}

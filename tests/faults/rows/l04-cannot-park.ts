@@ -1,11 +1,12 @@
 import { queueDepths } from '@waybell/stack/queue-depths';
-import { waitingName, type Wait } from '@waybell/line/topology';
+import { deliveryQueue, waitingName } from '@waybell/line/topology';
 import type { Ledger } from '../../testing/ledger.ts';
 import { Load } from '../../testing/load.ts';
 import { parkedOf } from '../../testing/park-by-hand.ts';
 import { subscribed } from '../../testing/subscribers.ts';
 import { until } from '@waybell/runtime/testing/until';
 import type { Fault } from '../fault.ts';
+import { freeze } from '../freeze.ts';
 import { HELD, shippedDatabaseTimeout } from '../fault-settings.ts';
 import { hungParty } from '../hung-party.ts';
 import type { Stage } from '../stage.ts';
@@ -22,7 +23,8 @@ export const cannotPark: Fault[] = [
   {
     row: 'L4',
     name: 'Postgres stopped while deliveries are to be parked',
-    settings: shippedDatabaseTimeout,
+    // Less than what an endpoint takes: who finds no room at once is parked.
+    settings: { ...shippedDatabaseTimeout, DELIVER_PATIENCE: `${TAKES_MS / 2}ms` },
     bars: { duplicates: HELD, movingAgainSeconds: 75 },
     run: underLoad(stopWhileItParks),
   },
@@ -39,17 +41,28 @@ async function stopWhileItParks(stage: Stage, ledger: Ledger): Promise<void> {
     await until('some are parked', async () => (await parkedOf(stack.postgres, addresses[0]?.subscription ?? '')) > 0);
   }
   const postgres = stack.stack.servers.process('postgres');
-  await postgres.stop();
-  await untilWaiting(stage, 'full');
-  if (hung.length > 0) await untilWaiting(stage, 'hung');
+  await withBacklog(stage, deliveryQueue('shipper.order.booked'), () => postgres.stop());
+  await untilMessages(stage, waitingName('full'));
+  if (hung.length > 0) await untilMessages(stage, waitingName('hung'));
   await load.stop();
   await postgres.start();
   for (const each of hung) each.answer(200);
 }
 
-async function untilWaiting({ stack }: Stage, wait: Wait): Promise<void> {
-  await until(`deliveries wait in ${waitingName(wait)}`, async () => {
-    const [depth] = (await queueDepths({ url: stack.brokerUrl }, [waitingName(wait)])) ?? [];
+/** Without Postgres the router takes no event: by then more is to be routed than the deliverer has slots for. */
+async function withBacklog(stage: Stage, queue: string, act: () => Promise<void>): Promise<void> {
+  const goOn = freeze(stage.stack.stack.service('deliverer'));
+  try {
+    await untilMessages(stage, queue);
+    await act();
+  } finally {
+    goOn();
+  }
+}
+
+async function untilMessages({ stack }: Stage, queue: string): Promise<void> {
+  await until(`${WAITING} messages wait in ${queue}`, async () => {
+    const [depth] = (await queueDepths({ url: stack.brokerUrl }, [queue])) ?? [];
     return depth !== undefined && depth.messages >= WAITING;
   });
 }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { stopServer } from '../break-server.ts';
 import type { Fault } from '../fault.ts';
+import { freeze } from '../freeze.ts';
 import { HELD } from '../fault-settings.ts';
 import type { Stage } from '../stage.ts';
 import { underLoad, type Inject } from '../under-load.ts';
@@ -18,10 +19,9 @@ const faults: Record<string, Inject> = {
     });
   },
   async 'Redis frozen for a while'({ stack, scale }) {
-    const pid = stack.stack.servers.process('redis').identity?.pid ?? 0;
-    process.kill(pid, 'SIGSTOP');
+    const goOn = freeze(stack.stack.servers.process('redis'));
     await sleep(AWAY_MS[scale]);
-    process.kill(pid, 'SIGCONT');
+    goOn();
   },
   async 'Redis out of memory'(stage) {
     await asOperator(stage, async (redis) => {

@@ -5,6 +5,7 @@ import type { Ledger } from '../../testing/ledger.ts';
 import { logOf } from '../../testing/replica.ts';
 import { alarmed } from '../alarmed.ts';
 import type { Fault } from '../fault.ts';
+import { freeze } from '../freeze.ts';
 import { HELD } from '../fault-settings.ts';
 import { hungParty, publishFor } from '../hung-party.ts';
 import type { Stage } from '../stage.ts';
@@ -37,12 +38,11 @@ const ways: Record<string, Meanwhile> = {
   'requests that hang, Redis away': withoutServer('redis'),
   'requests that hang, Postgres away': withoutServer('postgres'),
   async 'requests that hang, RabbitMQ frozen'({ stack }, end) {
-    const pid = stack.stack.servers.process('rabbitmq').identity?.pid ?? 0;
-    process.kill(-pid, 'SIGSTOP');
+    const goOn = freeze(stack.stack.servers.process('rabbitmq'));
     try {
       await end();
     } finally {
-      process.kill(-pid, 'SIGCONT');
+      goOn();
     }
   },
 };
