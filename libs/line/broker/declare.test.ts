@@ -10,6 +10,7 @@ import {
   retryQueue,
   routerQueue,
   straysQueue,
+  type Queue,
 } from '../topology.ts';
 
 const ACTION = 'carrier.order.created';
@@ -36,15 +37,17 @@ describe('declareTopology', () => {
     expect(await broker.takeBodies(routerQueue, 1)).toEqual(['kept']);
   });
 
-  test('names the queue and the argument that is otherwise', async () => {
-    const [first] = smallTopology.queues;
-    if (first === undefined) throw new Error('no queue');
-    const other = { ...first, arguments: { ...first.arguments, 'x-max-length-bytes': 7 } };
-    const declared = declareTopology(broker, { ...smallTopology, queues: [other] });
+  test('names each queue and argument that is otherwise, and declares the rest', async () => {
+    const change = (queue: Queue) => ({ ...queue, arguments: { ...queue.arguments, 'x-max-length-bytes': 7 } });
+    const [wrong, right] = [smallTopology.queues.slice(0, 2), smallTopology.queues.slice(2)];
+    const added = { ...right[0]!, name: 'waybell.test.added', bindings: [] };
+    const queues = [...wrong.map(change), ...right, added];
+    const declared = declareTopology(broker, { ...smallTopology, queues });
     await expect(declared).rejects.toThrow(TopologyMismatch);
-    await expect(declared).rejects.toThrow(`Queue "${routerQueue}"`);
+    for (const { name } of wrong) await expect(declared).rejects.toThrow(`Queue "${name}"`);
     await expect(declared).rejects.toThrow("inequivalent arg 'x-max-length-bytes'");
     await expect(declared).rejects.toThrow('./waybell declare');
+    expect(await broker.ready(added.name)).toBe(0);
   });
 
   test('names the exchange that is of another type', async () => {

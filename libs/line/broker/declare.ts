@@ -1,4 +1,4 @@
-import type { ChannelModel } from 'amqplib';
+import type { Channel, ChannelModel } from 'amqplib';
 import { bytes, count } from '@waybell/runtime/environment';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import type { Exchange, Queue, Topology } from '../topology.ts';
@@ -18,12 +18,12 @@ export const declareSettings = {
   }),
 };
 
-/** The broker has an exchange or a queue of that name with other arguments. */
+/** The broker has exchanges or queues of these names with other arguments. Everything else was declared. */
 export class TopologyMismatch extends Error {
-  constructor(what: string, reason: string) {
+  constructor(different: readonly string[]) {
     super(
-      `${what} exists with other arguments: ${reason}. ` +
-        'Change the setting back, or drain and delete it, then run `./waybell declare` again.',
+      `${different.join('; ')}. ` +
+        'Change the setting back, or drain and delete what differs, then run `./waybell declare` again.',
     );
     this.name = 'TopologyMismatch';
   }
@@ -31,49 +31,63 @@ export class TopologyMismatch extends Error {
 
 /**
  * Creates what is missing and checks what is there. Needs the right to configure, which the services do not have.
- * Throws `TopologyMismatch`, naming the queue and the argument, where something is there in another shape.
+ * Throws `TopologyMismatch`, naming each queue and argument, where something is there in another shape.
  */
 export async function declareTopology(address: ServerAddress, { exchanges, queues }: Topology): Promise<void> {
-  const declare = async (connection: ChannelModel) => {
-    for (const exchange of exchanges) await declareExchange(connection, exchange);
-    await Promise.all(inGroups(queues, 8).map((group) => declareQueues(connection, group)));
-  };
-  await onConnection(address, declare, CONNECT_LIMIT_MS);
+  const declare = async (connection: ChannelModel) => [
+    // A queue may need its exchange.
+    ...(await declareEach(connection, exchanges, declareExchange)),
+    ...(await Promise.all(inGroups(queues, 8).map((group) => declareEach(connection, group, declareQueue)))).flat(),
+  ];
+  const different = await onConnection(address, declare, CONNECT_LIMIT_MS);
+  if (different.length > 0) throw new TopologyMismatch(different);
 }
 
 function inGroups<T>(all: T[], groups: number): T[][] {
   return Array.from({ length: groups }, (_, index) => all.filter((_each, place) => place % groups === index));
 }
 
-async function declareExchange(connection: ChannelModel, { name, type, alternate }: Exchange): Promise<void> {
-  const channel = await openChannel(connection);
-  try {
-    await channel.assertExchange(name, type, {
-      durable: true,
-      ...(alternate !== undefined && { alternateExchange: alternate }),
-    });
-  } catch (error) {
-    throw mismatch(`Exchange "${name}"`, error);
+type Declare<T> = (channel: Channel, what: T) => Promise<void>;
+
+/** One after the other. What each is that differs; a channel ends with such an answer. */
+async function declareEach<T extends Named>(
+  connection: ChannelModel,
+  all: readonly T[],
+  declare: Declare<T>,
+): Promise<string[]> {
+  const different: string[] = [];
+  let channel = await openChannel(connection);
+  for (const each of all) {
+    try {
+      await declare(channel, each);
+    } catch (error) {
+      different.push(differenceOf(each, error));
+      channel = await openChannel(connection);
+    }
   }
   await channel.close();
+  return different;
 }
 
-async function declareQueues(connection: ChannelModel, queues: Queue[]): Promise<void> {
-  const channel = await openChannel(connection);
-  for (const queue of queues) {
-    try {
-      await channel.assertQueue(queue.name, { durable: true, arguments: queue.arguments });
-    } catch (error) {
-      throw mismatch(`Queue "${queue.name}"`, error);
-    }
-    for (const { exchange, routingKey } of queue.bindings) await channel.bindQueue(queue.name, exchange, routingKey);
-  }
-  await channel.close();
+async function declareExchange(channel: Channel, { name, type, alternate }: Exchange): Promise<void> {
+  await channel.assertExchange(name, type, {
+    durable: true,
+    ...(alternate !== undefined && { alternateExchange: alternate }),
+  });
 }
+
+async function declareQueue(channel: Channel, queue: Queue): Promise<void> {
+  await channel.assertQueue(queue.name, { durable: true, arguments: queue.arguments });
+  for (const { exchange, routingKey } of queue.bindings) await channel.bindQueue(queue.name, exchange, routingKey);
+}
+
+type Named = Exchange | Queue;
 
 const PRECONDITION_FAILED = 406;
 
-function mismatch(what: string, error: unknown): unknown {
-  if (!(error instanceof Error) || !('code' in error) || error.code !== PRECONDITION_FAILED) return error;
-  return new TopologyMismatch(what, /inequivalent arg .*/.exec(error.message)?.[0] ?? error.message);
+/** Throws what is another error. */
+function differenceOf(what: Named, error: unknown): string {
+  if (!(error instanceof Error) || !('code' in error) || error.code !== PRECONDITION_FAILED) throw error;
+  const kind = 'bindings' in what ? 'Queue' : 'Exchange';
+  return `${kind} "${what.name}" exists with other arguments: ${/inequivalent arg .*/.exec(error.message)?.[0] ?? error.message}`;
 }
