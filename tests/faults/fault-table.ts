@@ -41,7 +41,7 @@ function cellsOf(line: Line, proofs: readonly Proof[], scale: Scale): string[] {
     PROMISES[line],
     scale,
     sum(({ published }) => published).toLocaleString('en'),
-    String(sum(({ balance }) => balance.lost.length)),
+    String(sum(({ lost }) => lost.length)),
     sum(({ balance }) => balance.duplicates).toLocaleString('en'),
     proofs.some(hasMoved) ? `${most(({ movingAgainSeconds = 0 }) => movingAgainSeconds).toFixed(1)} s` : '',
     String(most(({ peakMegabytes }) => peakMegabytes)),

@@ -9,6 +9,8 @@ export type Proof = Course & {
   fault: Fault;
   published: number;
   balance: Balance;
+  /** Of the balance, but for what was taken away by hand, which is to be missed. */
+  lost: Balance['lost'];
   peakMegabytes: number;
   problems: string[];
 };
@@ -36,8 +38,10 @@ export async function prove(
   }
   const amiss = costs.every(({ books }) => books !== undefined) ? [] : await closeBooks(stage, ledger);
   return costs.map((cost) => {
-    const proof = { ...cost, published: cost.published, balance: ledger.balance(cost.fault.name), ...cost.books };
-    return { ...proof, problems: [...problemsOf(proof, ledger, scale), ...(cost.problems ?? []), ...amiss] };
+    const books = { published: cost.published, balance: ledger.balance(cost.fault.name), ...cost.books };
+    const lost = books.balance.lost.filter(({ delivery = '' }) => !ledger.takenAway.has(delivery));
+    const proof = { ...cost, ...books, lost };
+    return { ...proof, problems: [...problemsOf(proof, scale), ...(cost.problems ?? []), ...amiss] };
   });
 }
 
@@ -54,14 +58,20 @@ async function run(fault: Fault, { stage, ledger }: { stage: Stage; ledger: Ledg
 const MOST_NAMED = 5;
 
 function problemsOf(
-  { fault: { bars }, balance, times = 1, movingAgainSeconds, peakMegabytes }: Cost & { balance: Balance },
-  ledger: Ledger,
+  {
+    fault: { bars },
+    balance,
+    lost,
+    times = 1,
+    movingAgainSeconds,
+    peakMegabytes,
+  }: Cost & Pick<Proof, 'balance' | 'lost'>,
   scale: Scale,
 ): string[] {
   const most = (what: string, value: number | undefined, bar: number | undefined) =>
     value !== undefined && bar !== undefined && value > bar ? [`${what}: ${value}, at most ${bar}`] : [];
   return [
-    ...lossesOf(balance, ledger),
+    ...lossesOf(lost),
     ...(times === 1 ? most('forked', balance.forked.length, bars.forked ?? 0) : []),
     ...most('duplicates', balance.duplicates, bars.duplicates * times),
     ...most('peak memory in MB', peakMegabytes, bars.megabytes),
@@ -69,9 +79,7 @@ function problemsOf(
   ];
 }
 
-/** What was taken away by hand is to be missed, and nothing else. */
-function lossesOf({ lost }: Balance, { takenAway }: Ledger): string[] {
-  const others = lost.filter(({ delivery = '' }) => !takenAway.has(delivery));
-  const named = others.slice(0, MOST_NAMED).map(({ event, delivery = event, why }) => `lost ${delivery}: ${why}`);
-  return others.length > MOST_NAMED ? [...named, `${others.length} lost in all`] : named;
+function lossesOf(lost: Balance['lost']): string[] {
+  const named = lost.slice(0, MOST_NAMED).map(({ event, delivery = event, why }) => `lost ${delivery}: ${why}`);
+  return lost.length > MOST_NAMED ? [...named, `${lost.length} lost in all`] : named;
 }
