@@ -38,6 +38,16 @@ describe('repeatedly', () => {
     expect(times).toBe(1);
   });
 
+  test('begins nothing more once it is told to end, whenever it is disposed of', async () => {
+    let times = 0;
+    const end = new AbortController();
+    const { clock } = working(async () => void (times += 1), { until: end.signal });
+    await clock.runFor(INTERVAL_MS);
+    end.abort();
+    await clock.runFor(10 * INTERVAL_MS);
+    expect(times).toBe(1);
+  });
+
   test('ends when what is under way, which is told, has ended, and not before', async () => {
     const released = Promise.withResolvers<void>();
     const seen: string[] = [];

@@ -8,6 +8,8 @@ export type RepeatedlyOptions = {
   intervalMs: number;
   /** Unless so, the first time is after one interval. */
   beginsAtOnce?: boolean;
+  /** Ends it as disposing of it does, which may come later: a process takes nothing from the signal on. */
+  until?: AbortSignal;
   /** The log's word for a time that failed; at most once a minute. */
   complaint: string;
   log: Pick<Log, 'warn'>;
@@ -23,19 +25,20 @@ const STOP_LIMIT_MS = 2_000;
  */
 export function repeatedly(
   work: (stop: AbortSignal) => Promise<void>,
-  { intervalMs, beginsAtOnce = false, complaint, log, clock = systemClock }: RepeatedlyOptions,
+  { intervalMs, beginsAtOnce = false, until, complaint, log, clock = systemClock }: RepeatedlyOptions,
 ): AsyncDisposable {
-  const stop = new AbortController();
+  const disposed = new AbortController();
+  const stop = until === undefined ? disposed.signal : AbortSignal.any([disposed.signal, until]);
   const complain = complainer(log, complaint, clock);
   const done = (async () => {
-    for (let isDue = beginsAtOnce; !stop.signal.aborted; isDue = true) {
-      if (isDue) await work(stop.signal).catch((error: unknown) => stop.signal.aborted || complain(error));
-      await clock.sleep(intervalMs, stop.signal);
+    for (let isDue = beginsAtOnce; !stop.aborted; isDue = true) {
+      if (isDue) await work(stop).catch((error: unknown) => stop.aborted || complain(error));
+      await clock.sleep(intervalMs, stop);
     }
   })();
   return {
     async [Symbol.asyncDispose]() {
-      stop.abort();
+      disposed.abort();
       await within({ clock, limitMs: STOP_LIMIT_MS }, done);
     },
   };

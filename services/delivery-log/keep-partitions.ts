@@ -10,6 +10,7 @@ export type KeepOptions = {
   partitions: Pick<Partitions, 'turnOver'>;
   sendings: Pick<Sendings, 'forget'>;
   config: Pick<Config, 'retention'>;
+  until: AbortSignal;
   log: Log;
 };
 
@@ -17,7 +18,7 @@ export type KeepOptions = {
  * Looks every ten minutes, from now on, what has to be created and dropped. Any number of replicas may. What fails because
  * another is at it, or Postgres is away, is made up for: a partition that is missing is created when a record needs it.
  */
-export function keepPartitions({ partitions, sendings, config, log }: KeepOptions): AsyncDisposable {
+export function keepPartitions({ partitions, sendings, config, until, log }: KeepOptions): AsyncDisposable {
   const turnOver = async () => {
     const dropped = await partitions.turnOver();
     if (dropped.length > 0) log.info({ dropped }, 'partitions.dropped');
@@ -26,6 +27,7 @@ export function keepPartitions({ partitions, sendings, config, log }: KeepOption
   return repeatedly(turnOver, {
     intervalMs: INTERVAL_MS,
     beginsAtOnce: true,
+    until,
     complaint: 'partitions.not-kept',
     log,
   });

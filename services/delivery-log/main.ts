@@ -30,8 +30,9 @@ const write = writeOutcomesTo(postgres, { partitions, figures, timeoutMs: config
 
 await using running = runStep(recordStep({ write, config }), { broker, ...parts });
 const sendings = sendingsIn(postgres, config.sending);
-await using _sending = startSending({ ...config.sending, sendings, write, broker, log: parts.log });
-await using _keeping = keepPartitions({ partitions, sendings, config, log: parts.log });
+const until = parts.shutdown.begun;
+await using _sending = startSending({ ...config.sending, sendings, write, broker, until, log: parts.log });
+await using _keeping = keepPartitions({ partitions, sendings, config, until, log: parts.log });
 parts.readiness.watch(() => [...broker.waitingFor(), ...running.waitingFor()]);
 
 await parts.shutdown.untilBegun();

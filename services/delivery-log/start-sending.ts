@@ -9,12 +9,13 @@ export type SendingOptions = Pick<SendOptions, 'sendings' | 'write'> & {
   broker: Pick<Broker, 'publish'>;
   intervalMs: number;
   claimMs: number;
+  until: AbortSignal;
   log: Log;
   clock?: Clock;
 };
 
-/** Looks for what is due, again and again, until it is disposed of. Any number of replicas may. */
-export function startSending({ broker, intervalMs, claimMs, log, ...options }: SendingOptions): AsyncDisposable {
+/** Looks for what is due, again and again, until the signal, or until it is disposed of. Any number of replicas may. */
+export function startSending({ broker, intervalMs, claimMs, until, log, ...options }: SendingOptions): AsyncDisposable {
   const { clock = systemClock } = options;
   async function sendSome(stop: AbortSignal): Promise<number> {
     const claimedAt = clock.now();
@@ -33,5 +34,5 @@ export function startSending({ broker, intervalMs, claimMs, log, ...options }: S
     while ((await sendSome(stop)) > 0 && !stop.aborted);
   }
 
-  return repeatedly(sendAll, { intervalMs, beginsAtOnce: true, complaint: 'sending.failed', log, clock });
+  return repeatedly(sendAll, { intervalMs, beginsAtOnce: true, until, complaint: 'sending.failed', log, clock });
 }

@@ -216,7 +216,7 @@ describe('a replay', () => {
     let published = 0;
     const broker = { publish: async () => void (published += 1) };
     const rest = { sendings, write: stand.write, claimMs: 60_000, log: silentLog };
-    await using _sending = startSending({ ...rest, broker, intervalMs: HOUR_MS });
+    await using _sending = startSending({ ...rest, broker, intervalMs: HOUR_MS, until: new AbortController().signal });
     await until('all are published', async () => published === 251);
     await until('all are settled', async () => {
       const open = await stand.rows('select from delivery_log.sendings where published_at is null');

@@ -12,31 +12,31 @@ export type NamedState = QueueState & { name: string };
 /** Of a quorum queue whose leader has not told it by then, RabbitMQ says that it has no messages and no consumers. */
 const GUESSED_AFTER_MS = 250;
 
-/** Asks for each of these queues. Rejects where one of them cannot be asked. */
+/** Of these queues together. Those that are not there hold nothing. Rejects where the broker cannot be asked. */
 export async function depthOf(connection: ChannelModel, queues: readonly string[]): Promise<Depth> {
-  const channel = await openChannel(connection);
-  const depth = { messages: 0, isExact: true };
-  for (const queue of queues) {
-    const { messages, isKnown } = await stateOf(channel, queue);
-    depth.messages += messages;
-    depth.isExact &&= isKnown;
-  }
-  await channel.close();
-  return depth;
+  const states = await statesOf(connection, queues);
+  return {
+    messages: states.reduce((sum, { messages }) => sum + messages, 0),
+    isExact: states.every(({ isKnown }) => isKnown),
+  };
 }
 
-/** Asks for each of these queues, and leaves out those that are not there. */
+const NOT_FOUND = 404;
+
+/** Asks for each of these queues, and leaves out those that are not there. Rejects where the broker cannot be asked. */
 export async function statesOf(connection: ChannelModel, names: readonly string[]): Promise<NamedState[]> {
   const states: NamedState[] = [];
   let channel = await openChannel(connection);
   for (const name of names) {
     try {
       states.push({ name, ...(await stateOf(channel, name)) });
-    } catch {
-      // The broker closes the channel that asks for a queue that is not there.
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === NOT_FOUND)) throw error;
+      // With the answer that there is none the channel is closed.
       channel = await openChannel(connection);
     }
   }
+  await channel.close();
   return states;
 }
 

@@ -1,7 +1,7 @@
 import type { ChannelModel } from 'amqplib';
 import type { Clock, Timer } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
-import { openChannel } from './connect-once.ts';
+import { statesOf } from './depth.ts';
 
 export type QueueCheckOptions = { queues: readonly string[]; log: Log; clock: Clock };
 
@@ -81,22 +81,9 @@ export class QueueCheck {
   }
 }
 
-const NOT_FOUND = 404;
-
 /** Rejects where the broker cannot be asked. Asking needs no right to the queue. */
 async function missingOf(connection: ChannelModel, queues: readonly string[]): Promise<string[]> {
-  const missing: string[] = [];
-  if (queues.length === 0) return missing;
-  let channel = await openChannel(connection);
-  for (const queue of queues) {
-    try {
-      await channel.checkQueue(queue);
-    } catch (error) {
-      // With the answer that there is none the channel is closed.
-      channel = await openChannel(connection);
-      if (error instanceof Error && 'code' in error && error.code === NOT_FOUND) missing.push(queue);
-    }
-  }
-  await channel.close();
-  return missing;
+  if (queues.length === 0) return [];
+  const found = new Set((await statesOf(connection, queues)).map(({ name }) => name));
+  return queues.filter((queue) => !found.has(queue));
 }
