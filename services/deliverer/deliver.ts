@@ -49,7 +49,9 @@ export type DeliverOptions = DecideOptions & AttemptOptions;
 type Found = { target: Target; askedAt: number };
 
 /** What is to be done with a delivery now: attempt it, or what it comes to without. */
-type Decision = (Found & { kind: 'attempt'; end: (ending: Ending) => void }) | { kind: 'none'; caused: Outgoing[] };
+type Decision =
+  | (Found & { kind: 'attempt'; end: (ending: Ending | 'unused') => void })
+  | { kind: 'none'; caused: Outgoing[] };
 
 /**
  * One attempt at a delivery: asks who is to receive it now, sends it, and says what follows: nothing more, the next
@@ -125,8 +127,8 @@ async function makeAttempt(
   const isLast = retryDelayMs(schedule, delivery) === undefined;
   const beganAt = delivery.attempt === firstAttempt(delivery) ? now() : delivery.beganAt;
   const begun = { ...delivery, beganAt };
-  // What is thrown is not the receiver's doing, and says nothing against it.
-  let ending: Ending = 'quick';
+  // What is thrown is not the receiver's doing, and says nothing of it.
+  let ending: Ending | 'unused' = 'unused';
   try {
     const called = await callEndpoint({ delivery: begun, callbackUrl, verificationToken, signingSecrets, isLast });
     const { isDelivered, isOurs, ...answer } = called;

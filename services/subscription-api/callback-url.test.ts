@@ -37,6 +37,7 @@ describe('findCallbackUrlFault', () => {
     ['//hooks.example.com', 'not an absolute'],
     ['https:hooks.example.com', 'not an absolute'],
     ['https:///', 'not an absolute'],
+    ['https:///hooks.example.com/', 'not an absolute'],
     ['https://exa mple.com', 'space'],
     [' https://hooks.example.com', 'space'],
     ['https:\\\\hooks.example.com', 'backslash'],

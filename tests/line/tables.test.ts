@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { findAction } from '@waybell/catalog/actions';
 import { settleDeliveriesIn, type Deactivation } from '@waybell/deactivator/settle-deliveries';
 import { startSweep } from '@waybell/deactivator/sweep';
-import { findTargetIn } from '@waybell/deliverer/find-target';
+import { findTargetIn, recentlyWellIn } from '@waybell/deliverer/find-target';
 import type { DeliveryEnd } from '@waybell/line/delivery-ends';
 import { findSubscriptionsIn } from '@waybell/event-router/find-subscriptions';
 import { connectPostgres, type Postgres } from '@waybell/runtime/postgres';
@@ -87,6 +87,21 @@ function actionOf(interfaceName: string, name: string) {
   if (action === undefined) throw new Error(`there is no ${name}`);
   return action;
 }
+
+test('recentlyWellIn finds each origin of those that answered within the hour, however many share one', async () => {
+  const account = await anAccount('carrier');
+  const well = (url: string) => `callback_url = '${url}', last_success_at = now()`;
+  for (let client = 0; client < 70; client += 1)
+    await change(await aSubscription({ account, client: `${client}` }), well(`https://shared.test/${client}?a=/b`));
+  await change(await aSubscription(), well('https://well.test:8443?x'));
+  await change(await aSubscription(), `${well('https://off.test/')}, is_active = false`);
+  await change(
+    await aSubscription(),
+    `callback_url = 'https://long-ago.test/', last_success_at = now() - interval '2 hours'`,
+  );
+  const origins = (await recentlyWellIn(deliverer)()).filter((origin) => !origin.includes('//a.test'));
+  expect(origins.toSorted()).toEqual(['https://shared.test', 'https://well.test:8443']);
+});
 
 describe('findSubscriptions', () => {
   const created = actionOf('carrier', 'order.created');

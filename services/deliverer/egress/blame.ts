@@ -17,7 +17,8 @@ export function blaming({ callEndpoint, egress, clock }: BlameOptions): CallEndp
     const origin = hostOf(call.callbackUrl);
     if (answer.status !== undefined) egress.answered(origin, answer.ip);
     if (lostAt === undefined) return answer;
-    const lost = { origin, startedAt, wasSent: lostAt === 'sent', isLast: call.isLast };
+    const wasHeld = call.delivery.parked?.why === 'egress';
+    const lost = { origin, startedAt, wasSent: lostAt === 'sent', isLast: call.isLast, wasHeld };
     return lostAt === 'here' || (await egress.isOurs(lost)) ? { ...answer, isOurs: true } : answer;
   };
 }

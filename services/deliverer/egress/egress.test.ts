@@ -27,10 +27,10 @@ function anEgress({ addressOf = (origin) => origin.slice('https://'.length), ...
     for (const each of origins) egress.answered(each, addressOf(each));
   };
   /** Whether an attempt that failed to connect just now is no receiver's fault. */
-  const fails = (origin: string, { isLast = true, wasSent = false, tookMs = 1 } = {}) =>
+  const fails = (origin: string, { isLast = true, wasSent = false, wasHeld = false, tookMs = 1 } = {}) =>
     endedWithin(
       { clock, limitMs: 10_000 },
-      egress.isOurs({ origin, startedAt: clock.now() - tookMs, wasSent, isLast }),
+      egress.isOurs({ origin, startedAt: clock.now() - tookMs, wasSent, isLast, wasHeld }),
     );
   const lose = (origins: readonly string[]) => origins.forEach((each) => world.down.add(each));
   return { clock, world, egress, answered, fails, lose };
@@ -122,7 +122,8 @@ describe('Egress suspects our own network', () => {
     answered(all);
     await clock.runFor(MINUTE_MS);
     lose(all);
-    const failed = (origin: string) => egress.isOurs({ origin, startedAt: clock.now(), wasSent: false, isLast: false });
+    const failed = (origin: string) =>
+      egress.isOurs({ origin, startedAt: clock.now(), wasSent: false, isLast: false, wasHeld: false });
     const ours = await Promise.all(all.map(failed));
     expect(ours).toEqual(all.map((_, place) => place >= 4));
     expect(egress.isSuspected).toBe(true);
@@ -143,6 +144,56 @@ describe('Egress suspects our own network', () => {
     await clock.runFor(5_000);
     expect(egress.isSuspected).toBe(false);
     expect(await fails('https://host-0.test')).toBe(false);
+  });
+
+  test('no longer once those that are away have been so for long, while others are there', async () => {
+    const { answered, fails, clock, lose, egress } = anEgress();
+    answered(hosts(7));
+    lose(hosts(4));
+    await clock.runFor(10_000);
+    expect(await fails('https://host-0.test')).toBe(true);
+    await clock.runFor(9 * MINUTE_MS);
+    expect(egress.isSuspected).toBe(true);
+    await clock.runFor(2 * MINUTE_MS);
+    expect(egress.isSuspected).toBe(false);
+    expect(await fails('https://host-0.test')).toBe(false);
+  });
+
+  test('no longer once enough receivers answer, whatever cannot be connected to', async () => {
+    const [probe = ''] = hosts(1, 'probe');
+    const { answered, fails, clock, lose, egress } = anEgress({ probes: [probe] });
+    lose([probe]);
+    expect(await fails('https://host-0.test')).toBe(true);
+    const answerFor = async (seconds: number, count: number) => {
+      for (let second = 0; second < seconds; second += 1) {
+        answered(hosts(count));
+        await clock.runFor(1_000);
+      }
+    };
+    await answerFor(20, 3);
+    expect(egress.isSuspected).toBe(true);
+    await answerFor(20, 4);
+    expect(egress.isSuspected).toBe(false);
+  });
+
+  test('though all others could be connected to just after it began, when that was long ago', async () => {
+    const { answered, fails, clock, lose } = anEgress();
+    answered(hosts(8));
+    await clock.runFor(10_000);
+    expect(await fails('https://bad.test')).toBe(false);
+    lose(hosts(8));
+    await clock.runFor(3_000);
+    expect(await fails('https://host-0.test', { wasSent: true, tookMs: 5_000 })).toBe(true);
+  });
+
+  test('once for what was sent, and not again', async () => {
+    const { answered, fails, clock, lose } = anEgress();
+    answered(hosts(8));
+    lose(hosts(8));
+    await clock.runFor(10_000);
+    expect(await fails('https://host-0.test', { wasSent: true })).toBe(true);
+    expect(await fails('https://host-0.test', { wasSent: true, wasHeld: true })).toBe(false);
+    expect(await fails('https://host-0.test', { wasHeld: true })).toBe(true);
   });
 
   test('not because half of the receivers are gone', async () => {
@@ -180,7 +231,7 @@ describe('Egress suspects our own network', () => {
     answered(hosts(8));
     await clock.runFor(10_000);
     const startedAt = clock.now();
-    const lost = { origin: 'https://bad.test', wasSent: false, isLast: true };
+    const lost = { origin: 'https://bad.test', wasSent: false, isLast: true, wasHeld: false };
     const verdicts = Array.from({ length: 100 }, () => egress.isOurs({ ...lost, startedAt }));
     await settled();
     expect(world.asked).toHaveLength(8);

@@ -1,7 +1,7 @@
 import type { Clock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import type { Reach } from './reach.ts';
-import { Receivers, tallyOf, type Tally } from './receivers.ts';
+import { Receivers, tallyOf, WELL_MS, type Tally } from './receivers.ts';
 
 export type EgressOptions = {
   reach: Reach;
@@ -14,7 +14,14 @@ export type EgressOptions = {
 };
 
 /** An attempt that ended without an answer; when it began, by the clock. */
-export type Lost = { origin: string; startedAt: number; wasSent: boolean; isLast: boolean };
+export type Lost = {
+  origin: string;
+  startedAt: number;
+  wasSent: boolean;
+  isLast: boolean;
+  /** It was held for our own network before: what was sent is not made a third time. */
+  wasHeld: boolean;
+};
 
 /** Fewer receivers, each of another address, say nothing about what they have in common. */
 const FEWEST = 4;
@@ -54,8 +61,8 @@ export class Egress implements Disposable {
   }
 
   /** Whether it is no receiver's fault. */
-  async isOurs({ origin, startedAt, wasSent, isLast }: Lost): Promise<boolean> {
-    if (wasSent && !isLast) return false;
+  async isOurs({ origin, startedAt, wasSent, isLast, wasHeld }: Lost): Promise<boolean> {
+    if (wasSent && (!isLast || wasHeld)) return false;
     if (!wasSent) this.#receivers.lost(origin, this.#now);
     if (this.isSuspected) return true;
     const freshAt = this.#now - FRESH_MS;
@@ -78,9 +85,10 @@ export class Egress implements Disposable {
     return tally.reached + tally.lost < FEWEST ? undefined : tally;
   }
 
-  /** Whether our way out is lost, asked after that; at most once a second, for all who want to know. */
+  /** Whether our way out is lost, asked after that and of late; at most once a second, for all who want to know. */
   #roundAfter(at: number): Promise<boolean> {
-    if (this.#round !== undefined && this.#round.beganAt >= at) return this.#round.isLost;
+    const freshAt = Math.max(at, this.#now - FRESH_MS);
+    if (this.#round !== undefined && this.#round.beganAt >= freshAt) return this.#round.isLost;
     this.#next ??= this.#nextRound();
     return this.#next;
   }
@@ -110,10 +118,16 @@ export class Egress implements Disposable {
     for (let pauseMs = ROUND_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_ROUND_MS)) {
       await clock.sleep(pauseMs, this.#closing.signal);
       if (this.#closing.signal.aborted) return;
-      if (!isLostBy(await this.#ask())) break;
+      if (!isLostBy(await this.#ask()) || this.#isAnswered()) break;
     }
     this.#suspectedAt = undefined;
     log.info({ awayMs: Math.round(this.#now - since) }, 'egress.back');
+  }
+
+  /** Whether enough others were reached, whatever those say that are asked. */
+  #isAnswered(): boolean {
+    const { reached, lost } = this.#receivers.heardSince(this.#now - FRESH_MS, '', MOST);
+    return reached >= FEWEST && reached >= lost;
   }
 
   /** Connects to the probes, or to some receivers that were well before. */
@@ -121,14 +135,23 @@ export class Egress implements Disposable {
     const { probes, reach } = this.#options;
     const origins = probes.length > 0 ? probes : await this.#someReceivers();
     const heard = new Map<string, boolean>();
+    const unreached: string[] = [];
     await Promise.all(
       origins.map(async (origin) => {
         const { isReached, address = origin } = await reach(origin);
         if (isReached && probes.length === 0) this.#receivers.reached(origin, address, this.#now);
         heard.set(address, isReached || heard.get(address) === true);
+        if (!isReached) unreached.push(origin);
       }),
     );
+    if (unreached.length < origins.length) this.#leaveOut(unreached);
     return probes.length > 0 || heard.size >= FEWEST ? tallyOf(heard) : undefined;
+  }
+
+  /** Those that cannot be reached for long, while others can, are not asked any more: it is they who are away. */
+  #leaveOut(unreached: readonly string[]): void {
+    if (this.#suspectedAt === undefined || this.#now - this.#suspectedAt < WELL_MS) return;
+    for (const origin of unreached) this.#receivers.forget(origin);
   }
 
   async #someReceivers(): Promise<string[]> {

@@ -7,15 +7,25 @@ const OWN = new Set(['ENETDOWN', 'EPERM', 'EACCES', 'ENOBUFS', 'ENOMEM']);
 
 /**
  * Whether a connection could not be made for something that is amiss with this machine, whatever the receiver does. Of a
- * host with several addresses each has to have failed so.
+ * host with several addresses each that this machine could have a way to has to have failed so.
  */
 export async function isOwnFault(thrown: unknown, routes: OwnRoutes): Promise<boolean> {
   if (thrown instanceof AggregateError) {
-    const areOwn = await Promise.all(thrown.errors.map((each) => isOwnFault(each, routes)));
+    const tried = thrown.errors.filter((each) => !isOfOtherFamily(each, routes));
+    const areOwn = await Promise.all(tried.map((each) => isOwnFault(each, routes)));
     return areOwn.length > 0 && areOwn.every(Boolean);
   }
   for (const each of withCauses(thrown)) if (await isOwn(each, routes)) return true;
   return false;
+}
+
+const WAYLESS = new Set(['EADDRNOTAVAIL', 'ENETUNREACH']);
+
+/** An address of a family that this machine never had, as where IPv6 is off: that one of several has such an address, too, says nothing. */
+function isOfOtherFamily(error: unknown, routes: OwnRoutes): boolean {
+  if (!(error instanceof Error) || !WAYLESS.has(codeOf(error))) return false;
+  const address = addressOf(error);
+  return address !== undefined && !routes.hadAny(address);
 }
 
 async function isOwn(error: Error, routes: OwnRoutes): Promise<boolean> {

@@ -17,7 +17,9 @@ export type ReachOptions = {
 export function reaching({ connect, limitMs, clock }: ReachOptions): Reach {
   return (origin) =>
     new Promise((resolve) => {
-      const { protocol, host, hostname, port } = new URL(origin);
+      const url = URL.parse(origin);
+      if (url === null) return resolve({ isReached: false });
+      const { protocol, host, hostname, port } = url;
       const connection: Connection = { clock, begunAt: clock.now() };
       const end = (isReached: boolean) => {
         limit[Symbol.dispose]();

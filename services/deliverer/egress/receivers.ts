@@ -8,7 +8,7 @@ export type Tally = { reached: number; lost: number };
 
 const MOST = 2_000;
 /** One that answered so long ago may be away for its own reasons. */
-const WELL_MS = 600_000;
+export const WELL_MS = 600_000;
 const NEVER = -Infinity;
 
 /** Receivers that answered lately, and whether they can be reached now. Those behind one address are one. */
@@ -32,6 +32,10 @@ export class Receivers {
     const known = this.#known.peek(origin);
     if (known === undefined || at - known.wellAt > WELL_MS) return;
     this.#known.set(origin, { ...known, isReached: false, heardAt: at });
+  }
+
+  forget(origin: string): void {
+    this.#known.delete(origin);
   }
 
   /** Of the last few that were heard of since then, this one aside. */
