@@ -2,6 +2,7 @@ import type { Clock } from '@waybell/runtime/clock';
 import type { Owned } from './owned.ts';
 import { MOST_ROWS, type ParkingStore, type RowKey } from './parking-store.ts';
 import type { RowsInHand } from './rows-in-hand.ts';
+import type { HeldRows } from './take-where-room.ts';
 
 /** Parked deliveries that are over, whatever their endpoint does: the handler says how each ends, and needs no room. */
 export type Over = {
@@ -20,8 +21,8 @@ export type EndParkedOptions = {
   store: Pick<ParkingStore, 'take'>;
   owned: Owned;
   inHand: RowsInHand;
-  /** Rows in hand, at most, before no more are ended. */
-  limit: number;
+  /** In hand, at most, before no more are ended. */
+  limit: HeldRows;
   clock: Clock;
   isPaused: () => boolean;
   isLeaving: (shard: number) => boolean;
@@ -67,7 +68,7 @@ export class EndParked {
     for (let [over] = this.#all.values(); over !== undefined; [over] = this.#all.values()) {
       let pauseMs = PAUSE_MS;
       try {
-        if (!isPaused() && inHand.count < limit) await this.#endSome(over);
+        if (!isPaused() && inHand.count < limit.rows && inHand.bytes < limit.bytes) await this.#endSome(over);
       } catch (error) {
         onFailed(error);
         if (this.#all.delete(over.name)) this.#all.set(over.name, over);

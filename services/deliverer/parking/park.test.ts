@@ -52,6 +52,27 @@ describe('what is to wait for its endpoint', () => {
     await done;
   });
 
+  test('waits in a queue for as long as Postgres stands still, and piles up nowhere else', async () => {
+    const { clock, published, park, sets } = setUp();
+    const answer = Promise.withResolvers<void>();
+    let asked = 0;
+    sets.inserts = async (rows) => {
+      asked += rows.length;
+      return answer.promise;
+    };
+    const first = park.park(parked());
+    await clock.runFor(1_000);
+    await first;
+    for (let second = 0; second < 60; second += 1) {
+      await park.park(parked({ row: aRow(`at ${second}`) }));
+      await clock.runFor(1_000);
+    }
+    expect([asked, published.length, park.isAway]).toEqual([1, 61, true]);
+    answer.resolve();
+    await clock.runFor(1_000);
+    expect(park.isAway).toBe(false);
+  });
+
   test('is known to be parked already, but while Postgres is away: then it is attempted, and not waited for', async () => {
     const { clock, store, park } = setUp();
     const { row } = parked();

@@ -16,7 +16,7 @@ export type ParkOptions = {
 
 /** What is not answered by then is not waited for: what comes back from a waiting queue finds out whether it was parked after all. */
 const ANSWER_LIMIT_MS = 1_000;
-/** For so long nothing else tries, so that each need not wait for its own limit. */
+/** For so long nothing else tries, so that each need not wait for its own limit; nor while what is not waited for has no answer, which would pile up. */
 const AWAY_MS = 1_000;
 
 /** A statement is several times as large as the bodies in it. */
@@ -28,6 +28,8 @@ export class Park {
   readonly #insert: (parked: Parked) => Promise<void>;
   readonly #has: (key: SoughtKey) => Promise<boolean>;
   #awayUntil = -Infinity;
+  /** Asked, and not waited for any more. */
+  #unanswered = 0;
 
   constructor(options: ParkOptions) {
     this.#options = options;
@@ -41,7 +43,7 @@ export class Park {
   }
 
   get isAway(): boolean {
-    return this.#options.clock.now() < this.#awayUntil;
+    return this.#unanswered > 0 || this.#options.clock.now() < this.#awayUntil;
   }
 
   /** Resolves when it is safe there. Rejects with `Unavailable` where it is not, or not known to be. */
@@ -70,8 +72,9 @@ export class Park {
     const ended = new AbortController();
     const late = clock.sleep(ANSWER_LIMIT_MS, ended.signal).then(() => undefined);
     try {
-      const answer = await Promise.race([ask(), late]);
-      if (answer === undefined) this.#awayUntil = clock.now() + AWAY_MS;
+      const asked = ask();
+      const answer = await Promise.race([asked, late]);
+      if (answer === undefined) this.#giveUp(asked);
       return answer;
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error;
@@ -80,6 +83,13 @@ export class Park {
     } finally {
       ended.abort();
     }
+  }
+
+  #giveUp(asked: Promise<unknown>): void {
+    this.#awayUntil = this.#options.clock.now() + AWAY_MS;
+    this.#unanswered += 1;
+    const answered = () => void (this.#unanswered -= 1);
+    asked.then(answered, answered);
   }
 
   async #wait(otherwise: Publication): Promise<void> {

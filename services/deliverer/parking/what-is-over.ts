@@ -42,7 +42,7 @@ export class WhatIsOver {
 
   constructor(options: WhatIsOverOptions) {
     this.#options = options;
-    this.#ends = new EndParked({ ...options, limit: options.parked.held.rows });
+    this.#ends = new EndParked({ ...options, limit: options.parked.held });
   }
 
   close(): void {
@@ -96,7 +96,7 @@ export class WhatIsOver {
       isOver = dropReason(await this.#options.findTarget(subscription)) !== undefined;
     } catch (error) {
       if (error instanceof Unavailable) throw error;
-      // It cannot be read, such as without its key: no matter of the others, and the handler of its deliveries says so.
+      // It cannot be read: no matter of the others, and the handler of its deliveries says so.
     }
     this.#toSee.delete(subscription);
     if (isOver) this.#end(subscription);
