@@ -64,7 +64,7 @@ describe('what is to wait for its endpoint', () => {
     await clock.runFor(1_000);
     await first;
     for (let second = 0; second < 60; second += 1) {
-      await park.park(parked({ row: aRow(`at ${second}`) }));
+      void park.park(parked({ row: aRow(`at ${second}`) }));
       await clock.runFor(1_000);
     }
     expect([asked, published.length, park.isAway]).toEqual([1, 61, true]);
