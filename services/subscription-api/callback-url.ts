@@ -28,8 +28,9 @@ export async function findCallbackUrlFault(text: string, rules: CallbackRules): 
     return 'contains a space, a backslash, or a control or invisible character';
   }
   const url = URL.parse(text);
-  if (url === null || !/^[a-z][a-z0-9+.-]*:\/\/[^/]/i.test(text)) return `is not an absolute ${schemes} URL`;
-  if (url.protocol !== 'https:' && !(rules.isHttpAllowed && url.protocol === 'http:')) return `is not ${schemes}`;
+  const isScheme = url?.protocol === 'https:' || (rules.isHttpAllowed && url?.protocol === 'http:');
+  if (url !== null && !isScheme) return `is not ${schemes}`;
+  if (url === null || !/^https?:\/\/[^/]/i.test(text)) return `is not an absolute ${schemes} URL`;
   if (/^[^/]*\/\/[^/?#]*@/.test(text)) return 'contains user info: take it out';
   if (text.includes('#')) return 'contains a fragment: take it out';
   if (isForbiddenPort(url, rules.deniedPorts)) return `names port ${url.port}, where callbacks never go`;
