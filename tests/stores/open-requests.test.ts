@@ -132,10 +132,25 @@ test('what is given back is due at once', async () => {
   ]);
 });
 
+test('a process that lives keeps what waits for its turn, however long', async () => {
+  const { open, look } = aProcess();
+  const { delivery, message } = aDelivery();
+  await open.keep(message, never);
+  for (let times = 0; times < 6; times += 1) {
+    await stand.sql("update waybell.open_requests set due_at = due_at - interval '10 seconds'");
+    await look();
+    await until('it is put off', async () => (await kept())[0]?.seconds === 33);
+  }
+  expect(await isParked(delivery)).toBe(true);
+  await open[Symbol.asyncDispose]();
+});
+
 test('a process that was away for so long that another may have it counts it as taken back', async () => {
   const { clock, open } = aProcess();
   const cut: Source[] = [];
   const source = await open.keep(aDelivery().message, (each) => cut.push(each));
+  // Due meanwhile, and so nobody's to put off.
+  await stand.sql('update waybell.open_requests set due_at = now()');
   await clock.runFor(22_000);
   expect(cut).toEqual([]);
   await clock.runFor(2_000);

@@ -8,7 +8,7 @@ import { Grants, type Grant } from './grants.ts';
 
 export type Consuming = {
   onTaken: (source: Source) => void;
-  /** The broker has it back. */
+  /** The broker has it back, or will have; it may never have been taken. */
   onCut: (source: Source) => void;
 };
 

@@ -39,14 +39,18 @@ class Sent implements Pick<ConsumedMessage, 'count' | 'weight' | 'bytes' | 'isWh
 
 function aHold(bytes: number, messages = 100) {
   const opened: string[] = [];
-  const onTaken = (source: Source) => void opened.push((source as unknown as Sent).name);
-  const unopened = new Unopened({ limit: { messages, bytes }, onTaken, onCut: () => undefined });
+  /** Of each, whether it could still be read then. */
+  const cut: Record<string, boolean> = {};
+  const nameOf = (source: Source) => (source as unknown as Sent).name;
+  const onTaken = (source: Source) => void opened.push(nameOf(source));
+  const onCut = (source: Source) => void (cut[nameOf(source)] = (source as unknown as Sent).isWhole);
+  const unopened = new Unopened({ limit: { messages, bytes }, onTaken, onCut });
   const send = (name: string, weight: number) => {
     const sent = new Sent(unopened, name, weight);
     unopened.take(sent.real);
     return sent;
   };
-  return { unopened, opened, send, settle: (sent: Sent) => unopened.settled(sent.real) };
+  return { unopened, opened, cut, send, settle: (sent: Sent) => unopened.settled(sent.real) };
 }
 
 describe('Unopened', () => {
@@ -113,5 +117,16 @@ describe('Unopened', () => {
     }
     expect(new Set(opened).size).toBe(60);
     expect(fetched).toBeLessThanOrEqual(180);
+  });
+
+  test('tells of each that goes back while it can be read, so that its return kills nobody', () => {
+    const { unopened, cut, send } = aHold(4 * MIB);
+    const sent = Array.from({ length: 13 }, (_, number) => send(String(number), MIB));
+    expect(cut).toEqual({ 11: true, 12: true });
+    unopened.cut(sent[12]!.real);
+    unopened.cut(sent[10]!.real);
+    unopened.giveBackAll();
+    expect(Object.keys(cut)).toHaveLength(10);
+    expect(Object.values(cut)).not.toContain(false);
   });
 });

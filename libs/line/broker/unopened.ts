@@ -42,25 +42,33 @@ export class Unopened {
   };
 
   readonly cut = (source: ConsumedMessage): void => {
-    if (this.#left(source)) this.#options.onCut(source);
+    // Who consumes has heard of what was let go of.
+    const isHeardOf = !source.isWhole;
+    this.#left(source);
+    if (!isHeardOf) this.#options.onCut(source);
   };
 
   giveBackAll(): void {
-    for (const source of this.#waiting) source.giveBack();
+    for (const source of this.#waiting) {
+      if (source.isWhole) this.#options.onCut(source);
+      source.giveBack();
+    }
   }
 
   #wait(source: ConsumedMessage): void {
     this.#waiting.add(source);
-    if (this.#waitingBytes + source.bytes > MOST_WAITING_BYTES) source.letGo();
+    if (this.#waitingBytes + source.bytes > MOST_WAITING_BYTES) {
+      // While it can still be told by what is in it: that it comes again kills nobody.
+      this.#options.onCut(source);
+      source.letGo();
+    }
     this.#waitingBytes += source.bytes;
   }
 
-  /** Whether it was in hand. */
-  #left(source: ConsumedMessage): boolean {
-    if (this.#stopWaiting(source)) return false;
+  #left(source: ConsumedMessage): void {
+    if (this.#stopWaiting(source)) return;
     this.#count(source, -1);
     this.#handOn();
-    return true;
   }
 
   #stopWaiting(source: ConsumedMessage): boolean {

@@ -20,6 +20,8 @@ export type OpenRequest = {
 export type OpenRequestStore = {
   /** Resolves when all of them are committed. `dueInMs`: when each is to be attempted again, unless it is removed before. */
   insert(requests: readonly (OpenRequest & { dueInMs: number })[]): Promise<void>;
+  /** Those of them that were not due yet: they are due only so much later. */
+  renew(requests: readonly { id: string; dueInMs: number }[]): Promise<string[]>;
   remove(ids: readonly string[]): Promise<void>;
   /** They are due at once. */
   bringForward(ids: readonly string[]): Promise<void>;
@@ -34,6 +36,15 @@ const INSERT = {
     select id, delivery, created_at, attempt, now() + make_interval(secs => due_in_ms / 1000), action, note, traceparent, body
     from unnest($1::uuid[], $2::text[], $3::bigint[], $4::int[], $5::float8[], $6::text[], $7::text[], $8::text[], $9::bytea[])
       as r (id, delivery, created_at, attempt, due_in_ms, action, note, traceparent, body)`,
+};
+
+const RENEW = {
+  name: 'renew-open-requests',
+  text: `
+    update waybell.open_requests o set due_at = now() + make_interval(secs => due_in_ms / 1000)
+    from unnest($1::uuid[], $2::float8[]) as r (id, due_in_ms)
+    where o.id = r.id and due_at > now()
+    returning o.id`,
 };
 
 const REMOVE = { name: 'remove-open-requests', text: 'delete from waybell.open_requests where id = any ($1::uuid[])' };
@@ -68,6 +79,11 @@ export function openRequestsIn(postgres: Postgres): OpenRequestStore {
         requests.map(({ traceparent }) => traceparent),
         requests.map(({ body }) => body),
       ]);
+    },
+    async renew(requests) {
+      const ids = requests.map(({ id }) => id);
+      const renewed = await ask<{ id: string }>(RENEW, [ids, requests.map(({ dueInMs }) => dueInMs)]);
+      return renewed.map(({ id }) => id);
     },
     async remove(ids) {
       await ask(REMOVE, [ids]);

@@ -4,7 +4,7 @@ import { actionKey, publishKept, readDelivery, type Delivery } from '@waybell/li
 import type { Lease } from '@waybell/line/hand-over/performer';
 import { isRejection, newSourceId, type Source } from '@waybell/line/messages';
 import type { InterfaceName } from '@waybell/line/outcomes';
-import type { Clock } from '@waybell/runtime/clock';
+import type { Clock, Timer } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import { complainer } from '@waybell/runtime/complainer';
 import { microBatch } from '@waybell/runtime/micro-batch';
@@ -21,11 +21,12 @@ export type OpenRequestsOptions = {
   clock: Clock;
 };
 
-/** How much longer than a request may take it is kept: its outcome is to be recorded meanwhile. */
+/** How much longer than a request may take it is kept, unless this process says that it lives: its outcome is to be recorded. */
 const SPARE_MS = 30_000;
 /** So long before another process may take it, this one counts it as lost. */
 const EARLY_MS = 10_000;
 const LOOK_MS = 10_000;
+const RENEW_MS = 5_000;
 const CLOSE_LIMIT_MS = 3_000;
 /** Claimed at once, each with its body. */
 const MOST = 16;
@@ -35,14 +36,18 @@ const HEAVIEST_INSERT_BYTES = 2 ** 21;
 const MOST_BYTES = 2 ** 24;
 const COMPLAINT = 'open-requests.postgres-away';
 
+type UnderWay = { dueInMs: number; taken: () => void; watch?: Timer };
+
 /**
- * Keeps first attempts that are under way for long, in Postgres, so that the bundle they came in can go. Each is gone
- * from there once its outcome is safe. What a process left behind that died is attempted again when it is due.
+ * Keeps first attempts that are under way for long, or wait for their turn, in Postgres, so that the bundle they came in
+ * can go. Each is gone from there once its outcome is safe. What a process left behind that died is attempted again when
+ * it is due; who lives puts that off.
  */
 export class OpenRequests implements AsyncDisposable {
   readonly #options: OpenRequestsOptions;
   readonly #insert: (request: OpenRequest & { dueInMs: number }) => Promise<void>;
-  readonly #looking: AsyncDisposable;
+  readonly #timed: AsyncDisposable[];
+  readonly #underWay = new Map<string, UnderWay>();
   readonly #complain: (error: unknown) => void;
   #toRemove: string[] = [];
   readonly #toBringForward: string[] = [];
@@ -62,7 +67,11 @@ export class OpenRequests implements AsyncDisposable {
       { nameOf: ({ id }) => id, heaviest: { weigh: ({ body }) => body.length, most: HEAVIEST_INSERT_BYTES } },
     );
     this.#complain = complainer(log, COMPLAINT, clock);
-    this.#looking = repeatedly(() => this.#look(), { intervalMs: LOOK_MS, complaint: COMPLAINT, log, clock });
+    const told = { complaint: COMPLAINT, log, clock };
+    this.#timed = [
+      repeatedly(() => this.#look(), { intervalMs: LOOK_MS, ...told }),
+      repeatedly(() => this.#renew(), { intervalMs: RENEW_MS, ...told }),
+    ];
   }
 
   readonly keep: Lease = async (message, onCut) => {
@@ -79,16 +88,13 @@ export class OpenRequests implements AsyncDisposable {
       this.#complain(error);
       return undefined;
     }
-    const lost = this.#options.clock.after(dueInMs - EARLY_MS, () => {
+    const end = () => {
+      this.#underWay.get(id)?.watch?.[Symbol.dispose]();
+      if (this.#underWay.delete(id)) this.#bytes -= length;
+    };
+    const taken = () => {
       end();
       onCut(source);
-    });
-    lost.unref();
-    let isOver = false;
-    const end = () => {
-      lost[Symbol.dispose]();
-      if (!isOver) this.#bytes -= length;
-      isOver = true;
     };
     const source: Source = {
       id: newSourceId(),
@@ -103,13 +109,31 @@ export class OpenRequests implements AsyncDisposable {
         if (this.#toBringForward.push(id) === 1) this.#bringing = this.#bringForward().catch(this.#complain);
       },
     };
+    this.#underWay.set(id, { dueInMs, taken });
+    this.#watch(id);
     return source;
   };
 
   async [Symbol.asyncDispose](): Promise<void> {
     const removed = this.#removeAll().catch(this.#complain);
-    const closed = Promise.all([this.#looking[Symbol.asyncDispose](), removed, this.#bringing]);
+    const closed = Promise.all([...this.#timed.map((each) => each[Symbol.asyncDispose]()), removed, this.#bringing]);
     await within({ clock: this.#options.clock, limitMs: CLOSE_LIMIT_MS }, closed);
+  }
+
+  async #renew(): Promise<void> {
+    const asked = [...this.#underWay].map(([id, { dueInMs }]) => ({ id, dueInMs }));
+    if (asked.length === 0) return;
+    const renewed = await this.#options.store.renew(asked);
+    for (const id of renewed) this.#watch(id);
+  }
+
+  /** Unless it is put off until then, it counts as taken by another process. */
+  #watch(id: string): void {
+    const request = this.#underWay.get(id);
+    if (request === undefined) return;
+    request.watch?.[Symbol.dispose]();
+    request.watch = this.#options.clock.after(request.dueInMs - EARLY_MS, request.taken);
+    request.watch.unref();
   }
 
   /** What was given back is due at once; where Postgres does not answer, when it would have been. */
