@@ -12,8 +12,6 @@ export type Over = {
   subscriptions: readonly string[];
   /** Milliseconds since the epoch; absent: all. */
   madeBefore?: number;
-  /** Rows, at most. */
-  most?: number;
   isOverLimit: boolean;
 };
 
@@ -36,7 +34,7 @@ const PAUSE_AFTER_FAILURE_MS = 1_000;
 /** Takes what is over, a little at a time. */
 export class EndParked {
   readonly #options: EndParkedOptions;
-  readonly #all = new Map<string, Over & { after: Map<string, RowKey | undefined>; left: number }>();
+  readonly #all = new Map<string, Over & { after: Map<string, RowKey | undefined> }>();
   #isEnding = false;
 
   constructor(options: EndParkedOptions) {
@@ -49,7 +47,7 @@ export class EndParked {
 
   begin(over: Over): void {
     const after = new Map(over.subscriptions.map((subscription) => [subscription, undefined]));
-    this.#all.set(over.name, { ...over, after, left: over.most ?? Infinity });
+    this.#all.set(over.name, { ...over, after });
     if (!this.#isEnding) void this.#end();
   }
 
@@ -79,18 +77,17 @@ export class EndParked {
     this.#isEnding = false;
   }
 
-  async #endSome(over: Over & { after: Map<string, RowKey | undefined>; left: number }): Promise<void> {
+  async #endSome(over: Over & { after: Map<string, RowKey | undefined> }): Promise<void> {
     const { store, owned, inHand, isPaused } = this.#options;
-    const { name, account, after, isOverLimit, madeBefore = Number.MAX_SAFE_INTEGER } = over;
-    const limit = Math.min(MOST_ROWS, over.left);
-    const wanted = { endpoint: name, after: new Map(after), limit, madeBefore };
+    const { name, account, after, isOverLimit } = over;
+    const madeBefore = Math.min(over.madeBefore ?? Infinity, Number.MAX_SAFE_INTEGER);
+    const wanted = { endpoint: name, after: new Map(after), limit: MOST_ROWS, madeBefore };
     const [taken] = await inHand.reading(() => store.take([wanted]));
     const rows = taken?.rows ?? [];
     // Something else came in between: the whole of it is looked at again.
     if (this.#all.get(name) !== over || isPaused()) return;
     for (const row of rows) {
       after.set(row.subscription, row);
-      over.left -= 1;
       const of = owned.of(row.subscription);
       if (of === undefined || inHand.has(row) || this.#options.isLeaving(of.shard)) continue;
       const { endpoint, shard } = of;
@@ -99,6 +96,6 @@ export class EndParked {
     const isOwned = over.subscriptions.some((subscription) => owned.of(subscription) !== undefined);
     // Behind the others, of which none is to wait for a million of one.
     this.#all.delete(name);
-    if (isOwned && rows.length > 0 && over.left > 0) this.#all.set(name, over);
+    if (isOwned && rows.length > 0) this.#all.set(name, over);
   }
 }

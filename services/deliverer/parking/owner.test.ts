@@ -159,4 +159,17 @@ describe('what is parked and over', () => {
     expect(own.names).toEqual(['row 1', 'row 2']);
     expect(own.taken.get('row 1')?.messages[0]?.parked).toMatchObject({ isOverLimit: true });
   });
+
+  test('is none of the newest that an account may have, whatever its sum says', async () => {
+    await using own = new AnOwner({ most: 2 });
+    const of = { notBeforeMs: 3_600_000 };
+    await own.clock.runFor(3_000);
+    await own.store.insert([3, 1, 4, 2].map((at) => aRow(`row ${at}`, { createdAt: at, ...of })));
+    for (let times = 0; times < 5; times += 1) {
+      await own.store.addToSums([{ account: TARGET.account, rows: 4, bytes: 8 }]);
+      await own.clock.runFor(3_000);
+      for (const source of own.taken.values()) source.acknowledge();
+    }
+    expect(own.names).toEqual(['row 1', 'row 2']);
+  });
 });

@@ -83,9 +83,10 @@ export class ParkingOwner {
     const again = (intervalMs: number, work: () => Promise<void>) =>
       repeatedly(work, { intervalMs, beginsAtOnce: true, complaint: COMPLAINT, log, clock });
     this.#work = [
-      // Beside the others: a look that takes long must not cost the lease, and to count millions takes longer than one.
+      // Beside the others: a look that takes long must not cost the lease, and to look at millions takes longer than one.
       again(RENEW_MS, () => this.#renew()),
       again(LOOK_MS, () => this.#count.go()),
+      again(LOOK_MS, () => this.#over.keepBounds(this.#lease.shards())),
       again(LOOK_MS, () => this.#inTurn(() => this.#look())),
       again(REVIEW_MS, () => this.#inTurn(() => this.#review())),
     ];
@@ -176,7 +177,6 @@ export class ParkingOwner {
     await this.#meetHeads(shards);
     await this.#over.see();
     await this.#markHung();
-    await this.#over.keepBounds(shards);
     for (const owned of this.#owned.all()) if (owned.isAtEnd && owned.restartAt <= clock.now()) this.#take.want(owned);
     this.#take.go();
     void this.#removal.go();

@@ -23,6 +23,16 @@ const SUMS = {
     union all (select 'largest', account, rows, bytes from kept order by bytes desc, rows desc, account limit 1)`,
 };
 
+/** Measured before they are sorted, which would take bodies along. */
+const OLDEST_OF_NEWEST = `
+  with kept as materialized (
+    select created_at, coalesce(octet_length(body), 0) as size from waybell.parked where subscription = any ($1::uuid[])
+  )
+  select min(created_at)::float8 as "createdAt" from (
+    select created_at, row_number() over newest as rows, sum(size) over newest as bytes from kept
+    window newest as (order by created_at desc rows unbounded preceding)
+  ) counted where rows <= $2 and bytes <= $3`;
+
 /** Goes from subscription to subscription, without looking at their rows. */
 const ADOPT = `
   with recursive parked (subscription) as (
@@ -53,10 +63,13 @@ const DROP = `
     select h.account from waybell.parked_heads h
     where h.shard = any ($1::int[]) and exists (select from waybell.parked p where p.subscription = h.subscription))`;
 
-/** To count millions of rows, which is done once by the owner that takes a shard over, a statement may take so long. */
-const COUNTED_WITHIN_MS = 120_000;
+/** To look at millions of rows, which is done by the owner that takes a shard over, and for a bound, a statement may take so long. */
+const LOOKED_AT_WITHIN_MS = 120_000;
 
-export function sumsIn(postgres: Postgres, ask: Ask): Pick<ParkingStore, 'addToSums' | 'sums' | 'recount'> {
+export function sumsIn(
+  postgres: Postgres,
+  ask: Ask,
+): Pick<ParkingStore, 'addToSums' | 'sums' | 'recount' | 'oldestOfNewest'> {
   return {
     async addToSums(changes) {
       if (changes.length === 0) return;
@@ -70,16 +83,30 @@ export function sumsIn(postgres: Postgres, ask: Ask): Pick<ParkingStore, 'addToS
       const [largest] = of('largest');
       return { all: { rows, bytes }, own: of('own'), ...(largest === undefined ? {} : { largest }) };
     },
-    async recount(shards) {
-      await whenAvailable(postgres, () =>
-        inTransaction(postgres, async (client) => {
-          await client.query(`set local statement_timeout = ${COUNTED_WITHIN_MS}`);
-          for (const text of [ADOPT, COUNT, DROP]) {
-            const query = { text, values: [shards], query_timeout: COUNTED_WITHIN_MS };
-            await client.query(query);
-          }
-        }),
+    async oldestOfNewest(subscriptions, { rows, bytes }) {
+      const [found] = await atLength(postgres, (asking) =>
+        asking<{ createdAt: number | null }>(OLDEST_OF_NEWEST, [subscriptions, rows, bytes]),
       );
+      return found?.createdAt ?? Infinity;
     },
+    recount: (shards) =>
+      atLength(postgres, async (asking) => {
+        for (const text of [ADOPT, COUNT, DROP]) await asking(text, [shards]);
+      }),
   };
+}
+
+type AskAtLength = <Row extends object>(text: string, values: unknown[]) => Promise<Row[]>;
+
+/** In one transaction, of which each statement may take long. */
+function atLength<T>(postgres: Postgres, work: (asking: AskAtLength) => Promise<T>): Promise<T> {
+  return whenAvailable(postgres, () =>
+    inTransaction(postgres, async (client) => {
+      await client.query(`set local statement_timeout = ${LOOKED_AT_WITHIN_MS}`);
+      return work(async <Row extends object>(text: string, values: unknown[]) => {
+        const query = { text, values, query_timeout: LOOKED_AT_WITHIN_MS };
+        return (await client.query<Row>(query)).rows;
+      });
+    }),
+  );
 }

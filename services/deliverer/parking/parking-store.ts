@@ -83,6 +83,8 @@ export type ParkingStore = {
   addToSums(changes: readonly Sum[]): Promise<void>;
   /** Of all accounts together, of each account of these shards that has any, and the largest of all, by its bytes. */
   sums(shards: readonly number[]): Promise<{ all: Omit<Sum, 'account'>; own: Sum[]; largest?: Sum }>;
+  /** When the oldest was made of the newest rows of these subscriptions, as many and as heavy as may be; Infinity where that is none. Reads all of them. */
+  oldestOfNewest(subscriptions: readonly string[], most: Omit<Sum, 'account'>): Promise<number>;
   /** Counts the rows of these shards' accounts anew; repairs heads that are missing or lead to another endpoint. */
   recount(shards: readonly number[]): Promise<void>;
 };

@@ -12,7 +12,7 @@ import type { HeldRows } from './take-where-room.ts';
 export type ParkedLimits = { held: HeldRows; ofAccount: HeldRows; ofAll: HeldRows };
 
 export type WhatIsOverOptions = {
-  store: Pick<ParkingStore, 'take' | 'sums' | 'oldest'>;
+  store: Pick<ParkingStore, 'take' | 'sums' | 'oldest' | 'oldestOfNewest'>;
   owned: Owned;
   inHand: RowsInHand;
   findTarget: FindTarget;
@@ -58,19 +58,22 @@ export class WhatIsOver {
     await Promise.all([...this.#toSee].map((subscription) => this.#see(subscription)));
   }
 
-  /** The oldest of who has too many: of an account beyond its own bound, and of the largest beyond that of all. */
+  /**
+   * The oldest of who has too many: of an account beyond its own bound, and of the largest beyond that of all. Sums say whom
+   * to look at; what ends is what is older than the newest that it may have.
+   */
   async keepBounds(shards: readonly number[]): Promise<void> {
+    if (shards.length === 0) return;
     const { store, owned, parked, isCounted } = this.#options;
     const { all, own, largest } = await store.sums(shards);
     this.all = all;
     for (const sum of own) {
       const { account } = sum;
-      const beyondAll = largest?.account === account ? beyond(all, parked.ofAll) : 0;
-      const excess = Math.max(beyond(sum, parked.ofAccount), beyondAll);
-      // Sums drift a little, and nothing is to end for that.
-      if (excess === 0 || this.#ends.has(account) || !isCounted(account)) continue;
+      const mayHave = largest?.account === account ? withinAll(sum, all, parked) : parked.ofAccount;
+      if (!isWellBeyond(sum, mayHave) || this.#ends.has(account) || !isCounted(account)) continue;
       const subscriptions = owned.ofAccount(account);
-      this.#ends.begin({ name: account, account, subscriptions, most: excess, isOverLimit: true });
+      const madeBefore = await store.oldestOfNewest(subscriptions, mayHave);
+      this.#ends.begin({ name: account, account, subscriptions, madeBefore, isOverLimit: true });
     }
   }
 
@@ -110,8 +113,16 @@ export class WhatIsOver {
   }
 }
 
-/** Rows that are too many, by their number or by what they weigh in the mean. */
-function beyond({ rows, bytes }: HeldRows, limit: HeldRows): number {
-  const tooManyBytes = Math.max(0, bytes - limit.bytes);
-  return Math.max(0, rows - limit.rows, rows === 0 ? 0 : Math.ceil((tooManyBytes * rows) / Math.max(1, bytes)));
+/** Sums drift a little, and to look for a few takes as long as for many. */
+const WELL_BEYOND = 1.01;
+
+function isWellBeyond(sum: HeldRows, limit: HeldRows): boolean {
+  return sum.rows > WELL_BEYOND * limit.rows || sum.bytes > WELL_BEYOND * limit.bytes;
+}
+
+/** What the largest may have, so that all together have no more than they may. */
+function withinAll(largest: HeldRows, all: HeldRows, { ofAccount, ofAll }: ParkedLimits): HeldRows {
+  const left = (of: keyof HeldRows) =>
+    Math.max(0, Math.min(ofAccount[of], largest[of] - Math.max(0, all[of] - ofAll[of])));
+  return isWellBeyond(all, ofAll) ? { rows: left('rows'), bytes: left('bytes') } : ofAccount;
 }

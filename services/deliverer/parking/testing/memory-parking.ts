@@ -175,6 +175,19 @@ export class MemoryParking implements ParkingStore {
     }
   }
 
+  async oldestOfNewest(subscriptions: readonly string[], most: Omit<Sum, 'account'>): Promise<number> {
+    this.#beThere();
+    const found = subscriptions.flatMap((subscription) => [...(this.#rows.get(subscription)?.after() ?? [])]);
+    let [rows, bytes, oldest] = [0, 0, Infinity];
+    for (const { createdAt, body } of found.toSorted((one, other) => other.createdAt - one.createdAt)) {
+      rows += 1;
+      bytes += body.length;
+      if (rows > most.rows || bytes > most.bytes) break;
+      oldest = createdAt;
+    }
+    return oldest;
+  }
+
   #beThere(): void {
     if (!this.isAway) return;
     throw new Unavailable('postgres', async () => {
