@@ -15,7 +15,7 @@ const AWAY_MS = { short: 20_000, release: 60_000 };
 const UNSETTLED_MS = 15_000;
 const LATE_MS = 1_000;
 // Three brokers beside everything else: more would be late without any fault.
-const SHORT_EVENTS_PER_SECOND = 60;
+const EVENTS_PER_SECOND = { short: 60, release: 300 };
 
 type Away = (cluster: RabbitmqCluster, node: SupervisedProcess, awayMs: number) => Promise<void>;
 
@@ -55,7 +55,7 @@ async function runOn(stage: Stage, ledger: Ledger, away: Away): Promise<Course> 
     seen.backAt = performance.now();
     await sleep(UNSETTLED_MS + LATE_MS);
   };
-  const options = { eventsPerSecond: { short: SHORT_EVENTS_PER_SECOND }, check: () => problemsOf(stage, seen) };
+  const options = { eventsPerSecond: EVENTS_PER_SECOND, check: () => problemsOf(stage, seen) };
   return underLoad(inject, options)(stage, ledger);
 }
 
@@ -69,8 +69,16 @@ function problemsOf({ receiver }: Stage, { led, beganAt, goneAt, backAt }: SeenB
   if (dueAt.some((at) => at >= beganAt && at < goneAt))
     return ['retries were late before the fault: this machine is too busy to tell'];
   const unsettled = dueAt.filter((at) => (at > goneAt + UNSETTLED_MS && at < backAt) || at > backAt + UNSETTLED_MS);
-  return unsettled.length === 0 ? [] : [`${unsettled.length} retries of other actions late for longer than that`];
+  if (unsettled.length === 0) return [];
+  const [first, last, back] = [Math.min(...unsettled), Math.max(...unsettled), backAt].map((at) =>
+    seconds(at - goneAt),
+  );
+  return [
+    `${unsettled.length} retries of other actions late, due ${first} to ${last} s after it was gone; it was back after ${back} s`,
+  ];
 }
+
+const seconds = (ms: number): string => (ms / 1_000).toFixed(1);
 
 /** When those retries were due that came late: their delay after the last request with the attempt before. */
 function lateAmong(received: readonly Received[]): number[] {

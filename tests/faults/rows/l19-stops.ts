@@ -2,6 +2,7 @@ import { serviceNames } from '@waybell/stack/services';
 import type { SupervisedProcess } from '@waybell/stack/supervised-process';
 import { until } from '@waybell/runtime/testing/until';
 import type { Ledger } from '../../testing/ledger.ts';
+import type { Received } from '../../testing/receiver.ts';
 import { logOf } from '../../testing/replica.ts';
 import { alarmed } from '../alarmed.ts';
 import type { Fault } from '../fault.ts';
@@ -83,7 +84,12 @@ export const stops: Fault[] = [
 ];
 
 function stopping(how: How): Fault['run'] {
-  return underLoad((stage, ledger) => stopWithHung(stage, ledger, how), { check: answeredAgain });
+  return (stage, ledger) => {
+    // What another row had repeated before, as of a process that was killed, is its own affair.
+    const from = stage.receiver.received.length;
+    const check = () => answeredAgain(stage.receiver.received.slice(from));
+    return underLoad(() => stopWithHung(stage, ledger, how), { check })(stage, ledger);
+  };
 }
 
 async function stopDuringAlarm(stage: Stage, name: string): Promise<string[]> {
@@ -145,10 +151,10 @@ function exitOf({ spec, howItEnded = 'has not ended' }: SupervisedProcess): stri
 }
 
 /** Requests that were made again although they had an answer. */
-function answeredAgain({ receiver }: Stage): string[] {
+function answeredAgain(received: readonly Received[]): string[] {
   const answered = new Set<string>();
   const again = new Set<string>();
-  for (const { headers, answered: status } of receiver.received) {
+  for (const { headers, answered: status } of received) {
     const request = `${String(headers['webhook-id'])}, attempt ${String(headers['x-webhook-attempt'])}`;
     if (answered.has(request)) again.add(request);
     if (status !== undefined) answered.add(request);
