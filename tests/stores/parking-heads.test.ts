@@ -87,21 +87,21 @@ describe.each(STANDS)('what is known of what is parked %s', (_, start) => {
       await store.addToSums([]);
     });
 
-    test('tells when the oldest was made of the newest that may be', async () => {
+    test('tells when the oldest was made of the newest that may be, and how many others there are', async () => {
       const { store } = stand;
       const account = randomUUID();
       const [one, other] = [await stand.subscribe({ account }), await stand.subscribe({ account })];
       const rows = [4, 1, 2].map((createdAt) => aRow(one, `at ${createdAt}`, { createdAt, body: Buffer.alloc(10) }));
       await store.insert([...rows, aRow(other, 'at 3', { createdAt: 3, body: Buffer.alloc(100) })]);
       const both = [one.subscription, other.subscription];
-      const oldest = (count: number, bytes: number, of = both) => store.oldestOfNewest(of, { rows: count, bytes });
-      expect(await oldest(9, 999)).toBe(1);
-      expect(await oldest(3, 999)).toBe(2);
-      expect(await oldest(9, 119)).toBe(3);
-      expect(await oldest(9, 109)).toBe(4);
-      expect(await oldest(9, 20, [one.subscription])).toBe(2);
-      expect(await oldest(9, 9)).toBe(Infinity);
-      expect(await oldest(9, 9, [])).toBe(Infinity);
+      const within = (count: number, bytes: number, of = both) => store.newestWithin(of, { rows: count, bytes });
+      expect(await within(9, 999)).toEqual({ since: 1, others: 0 });
+      expect(await within(3, 999)).toEqual({ since: 2, others: 1 });
+      expect(await within(9, 119)).toEqual({ since: 3, others: 2 });
+      expect(await within(9, 109)).toEqual({ since: 4, others: 3 });
+      expect(await within(9, 20, [one.subscription])).toEqual({ since: 2, others: 1 });
+      expect(await within(9, 9)).toEqual({ since: Infinity, others: 4 });
+      expect(await within(9, 9, [])).toEqual({ since: Infinity, others: 0 });
     });
   });
 });

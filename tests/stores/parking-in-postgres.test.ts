@@ -217,7 +217,7 @@ test('everything says that Postgres is away where it is', async () => {
     store.addToSums([{ account: randomUUID(), rows: 1, bytes: 1 }]),
     store.sums([1]),
     store.recount([1]),
-    store.oldestOfNewest([one.subscription], { rows: 1, bytes: 1 }),
+    store.newestWithin([one.subscription], { rows: 1, bytes: 1 }),
   ];
   for (const each of asked) await expect(each).rejects.toThrow(Unavailable);
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { AnOwner, aRow, ENDPOINT, SUBSCRIPTION, TARGET } from '../testing/parked.ts';
 import { LEASE_MS } from './parking-store.ts';
+import { shardOf } from './shard-of.ts';
 
 const REVIEW_MS = 31_000;
 
@@ -171,5 +172,8 @@ describe('what is parked and over', () => {
       for (const source of own.taken.values()) source.acknowledge();
     }
     expect(own.names).toEqual(['row 1', 'row 2']);
+    // What was found to be wrong was counted anew.
+    const { own: sums } = await own.store.sums([shardOf(TARGET.account)]);
+    expect(sums).toEqual([expect.objectContaining({ rows: 2 })]);
   });
 });

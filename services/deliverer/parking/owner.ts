@@ -14,6 +14,7 @@ import { Owned, type OwnedEndpoint } from './owned.ts';
 import { RENEW_MS, type Head, type ParkingStore, type RowKey } from './parking-store.ts';
 import { RemoveSettled } from './remove-settled.ts';
 import { RowsInHand } from './rows-in-hand.ts';
+import { shardOf } from './shard-of.ts';
 import type { Sums } from './sums.ts';
 import { TakeWhereRoom } from './take-where-room.ts';
 import { WhatIsOver, type ParkedLimits } from './what-is-over.ts';
@@ -61,7 +62,7 @@ export class ParkingOwner {
     const { store, broker, parked, clock, log } = options;
     this.#onFailed = complainer(log, COMPLAINT, clock);
     const onFailed = this.#onFailed;
-    this.#count = new CountParked(options);
+    this.#count = new CountParked(store);
     this.#lease = new Lease({ store, owner: randomUUID(), clock, onLost: (isLost) => this.#lose(isLost) });
     const onSettled = () => void this.#removal.go();
     this.#inHand = new RowsInHand({ consuming, onSettled, onFreed: ({ endpoint }) => this.hasRoom(endpoint) });
@@ -71,7 +72,7 @@ export class ParkingOwner {
       inHand: this.#inHand,
       isPaused: () => this.#isPaused,
       isLeaving: (shard: number) => this.#lease.isLeaving(shard),
-      isCounted: (account: string) => this.#count.isCounted(account),
+      onMiscounted: (account: string) => this.#count.want([shardOf(account)]),
       onFailed,
     };
     const onNothing = (some: readonly OwnedEndpoint[]) =>

@@ -1,6 +1,6 @@
 import { inTransaction, whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 import type { Ask } from './ask.ts';
-import type { ParkingStore, Sum } from './parking-store.ts';
+import type { Newest, ParkingStore, Sum } from './parking-store.ts';
 
 const ADD = {
   name: 'add-to-parked-sums',
@@ -24,14 +24,15 @@ const SUMS = {
 };
 
 /** Measured before they are sorted, which would take bodies along. */
-const OLDEST_OF_NEWEST = `
+const NEWEST_WITHIN = `
   with kept as materialized (
     select created_at, coalesce(octet_length(body), 0) as size from waybell.parked where subscription = any ($1::uuid[])
   )
-  select min(created_at)::float8 as "createdAt" from (
-    select created_at, row_number() over newest as rows, sum(size) over newest as bytes from kept
+  select coalesce(min(created_at) filter (where is_within)::float8, 'Infinity') as since,
+    count(*) filter (where not is_within)::int as others from (
+    select created_at, row_number() over newest <= $2 and sum(size) over newest <= $3 as is_within from kept
     window newest as (order by created_at desc rows unbounded preceding)
-  ) counted where rows <= $2 and bytes <= $3`;
+  ) counted`;
 
 /** Goes from subscription to subscription, without looking at their rows. */
 const ADOPT = `
@@ -69,7 +70,7 @@ const LOOKED_AT_WITHIN_MS = 120_000;
 export function sumsIn(
   postgres: Postgres,
   ask: Ask,
-): Pick<ParkingStore, 'addToSums' | 'sums' | 'recount' | 'oldestOfNewest'> {
+): Pick<ParkingStore, 'addToSums' | 'sums' | 'recount' | 'newestWithin'> {
   return {
     async addToSums(changes) {
       if (changes.length === 0) return;
@@ -83,11 +84,10 @@ export function sumsIn(
       const [largest] = of('largest');
       return { all: { rows, bytes }, own: of('own'), ...(largest === undefined ? {} : { largest }) };
     },
-    async oldestOfNewest(subscriptions, { rows, bytes }) {
-      const [found] = await atLength(postgres, (asking) =>
-        asking<{ createdAt: number | null }>(OLDEST_OF_NEWEST, [subscriptions, rows, bytes]),
-      );
-      return found?.createdAt ?? Infinity;
+    async newestWithin(subscriptions, { rows, bytes }) {
+      const [found] = await atLength(postgres, (asking) => asking<Newest>(NEWEST_WITHIN, [subscriptions, rows, bytes]));
+      if (found === undefined) throw new Error('an aggregate without its row');
+      return found;
     },
     recount: (shards) =>
       atLength(postgres, async (asking) => {

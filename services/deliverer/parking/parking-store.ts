@@ -41,6 +41,9 @@ export type Sum = { account: string; rows: number; bytes: number };
 export type Leased = { owned: number[]; taken: number[]; leaving: number[] };
 
 /** What waits for its endpoint, in Postgres. Everything rejects with `Unavailable` while that is away. */
+/** When the oldest of them was made, Infinity where there is none; and how many others there are. */
+export type Newest = { since: number; others: number };
+
 export type ParkingStore = {
   /**
    * Resolves when all of them are committed; what is there already stays as it is. Throws where a subscription never was:
@@ -83,8 +86,8 @@ export type ParkingStore = {
   addToSums(changes: readonly Sum[]): Promise<void>;
   /** Of all accounts together, of each account of these shards that has any, and the largest of all, by its bytes. */
   sums(shards: readonly number[]): Promise<{ all: Omit<Sum, 'account'>; own: Sum[]; largest?: Sum }>;
-  /** When the oldest was made of the newest rows of these subscriptions, as many and as heavy as may be; Infinity where that is none. Reads all of them. */
-  oldestOfNewest(subscriptions: readonly string[], most: Omit<Sum, 'account'>): Promise<number>;
+  /** Of all rows of these subscriptions the newest, as many and as heavy as may be. Reads all of them. */
+  newestWithin(subscriptions: readonly string[], most: Omit<Sum, 'account'>): Promise<Newest>;
   /** Counts the rows of these shards' accounts anew; repairs heads that are missing or lead to another endpoint. */
   recount(shards: readonly number[]): Promise<void>;
 };

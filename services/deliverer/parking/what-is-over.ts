@@ -12,7 +12,7 @@ import type { HeldRows } from './take-where-room.ts';
 export type ParkedLimits = { held: HeldRows; ofAccount: HeldRows; ofAll: HeldRows };
 
 export type WhatIsOverOptions = {
-  store: Pick<ParkingStore, 'take' | 'sums' | 'oldest' | 'oldestOfNewest'>;
+  store: Pick<ParkingStore, 'take' | 'sums' | 'oldest' | 'newestWithin'>;
   owned: Owned;
   inHand: RowsInHand;
   findTarget: FindTarget;
@@ -22,8 +22,8 @@ export type WhatIsOverOptions = {
   now: () => number;
   isPaused: () => boolean;
   isLeaving: (shard: number) => boolean;
-  /** Whether what is parked for the account was counted lately; if not, it is going to be. */
-  isCounted: (account: string) => boolean;
+  /** The account has less parked than its sum says. */
+  onMiscounted: (account: string) => void;
   onFailed: (error: unknown) => void;
 };
 
@@ -60,20 +60,21 @@ export class WhatIsOver {
 
   /**
    * The oldest of who has too many: of an account beyond its own bound, and of the largest beyond that of all. Sums say whom
-   * to look at; what ends is what is older than the newest that it may have.
+   * to look at, and are counted anew where they were wrong; what ends is what is older than the newest that it may have.
    */
   async keepBounds(shards: readonly number[]): Promise<void> {
     if (shards.length === 0) return;
-    const { store, owned, parked, isCounted } = this.#options;
+    const { store, owned, parked, onMiscounted } = this.#options;
     const { all, own, largest } = await store.sums(shards);
     this.all = all;
     for (const sum of own) {
       const { account } = sum;
       const mayHave = largest?.account === account ? withinAll(sum, all, parked) : parked.ofAccount;
-      if (!isWellBeyond(sum, mayHave) || this.#ends.has(account) || !isCounted(account)) continue;
+      if (!isWellBeyond(sum, mayHave) || this.#ends.has(account)) continue;
       const subscriptions = owned.ofAccount(account);
-      const madeBefore = await store.oldestOfNewest(subscriptions, mayHave);
-      this.#ends.begin({ name: account, account, subscriptions, madeBefore, isOverLimit: true });
+      const { since, others } = await store.newestWithin(subscriptions, mayHave);
+      if (others === 0) onMiscounted(account);
+      else this.#ends.begin({ name: account, account, subscriptions, madeBefore: since, isOverLimit: true });
     }
   }
 

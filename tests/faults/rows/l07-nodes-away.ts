@@ -15,7 +15,7 @@ const AWAY_MS = { short: 20_000, release: 60_000 };
 const UNSETTLED_MS = 15_000;
 const LATE_MS = 1_000;
 // Three brokers beside everything else: more would be late without any fault.
-const EVENTS_PER_SECOND = { short: 60, release: 300 };
+const SHORT_EVENTS_PER_SECOND = 60;
 
 type Away = (cluster: RabbitmqCluster, node: SupervisedProcess, awayMs: number) => Promise<void>;
 
@@ -55,7 +55,7 @@ async function runOn(stage: Stage, ledger: Ledger, away: Away): Promise<Course> 
     seen.backAt = performance.now();
     await sleep(UNSETTLED_MS + LATE_MS);
   };
-  const options = { eventsPerSecond: EVENTS_PER_SECOND, check: () => problemsOf(stage, seen) };
+  const options = { eventsPerSecond: { short: SHORT_EVENTS_PER_SECOND }, check: () => problemsOf(stage, seen) };
   return underLoad(inject, options)(stage, ledger);
 }
 

@@ -1,6 +1,7 @@
 import type { ParkedRow } from '@waybell/line/messages';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import {
+  type Newest,
   MOST_BYTES,
   type Leased,
   type ParkingStore,
@@ -175,17 +176,17 @@ export class MemoryParking implements ParkingStore {
     }
   }
 
-  async oldestOfNewest(subscriptions: readonly string[], most: Omit<Sum, 'account'>): Promise<number> {
+  async newestWithin(subscriptions: readonly string[], most: Omit<Sum, 'account'>): Promise<Newest> {
     this.#beThere();
     const found = subscriptions.flatMap((subscription) => [...(this.#rows.get(subscription)?.after() ?? [])]);
-    let [rows, bytes, oldest] = [0, 0, Infinity];
+    let [rows, bytes, since] = [0, 0, Infinity];
     for (const { createdAt, body } of found.toSorted((one, other) => other.createdAt - one.createdAt)) {
-      rows += 1;
       bytes += body.length;
-      if (rows > most.rows || bytes > most.bytes) break;
-      oldest = createdAt;
+      if (rows === most.rows || bytes > most.bytes) break;
+      rows += 1;
+      since = createdAt;
     }
-    return oldest;
+    return { since, others: found.length - rows };
   }
 
   #beThere(): void {
