@@ -1,9 +1,9 @@
 import { Agent as HttpAgent } from 'node:http';
 import axios, { Axios } from 'axios';
 import { Agent } from 'undici';
-import { openEndpoints } from '@waybell/deliverer/call-endpoint';
-import type { ResolveHost } from '@waybell/deliverer/resolve-host';
-import { undiciAdapter } from '@waybell/deliverer/undici-adapter';
+import { openEndpoints } from '@waybell/deliverer/request/call-endpoint';
+import type { ResolveHost } from '@waybell/runtime/names/resolve-host';
+import { throughUndici } from '@waybell/deliverer/request/exchange';
 import { systemClock } from '@waybell/runtime/clock';
 import { readNetworks } from '@waybell/runtime/forbidden-address';
 import { accountGuid } from '../lib/workload.ts';
@@ -37,19 +37,17 @@ const makers: Record<HttpClientName, (keepAliveMs: number) => Post> = {
   },
   'axios with our adapter'(keepAliveMs) {
     const limits = { responseMs: RESPONSE_LIMIT_MS, bodyMs: 1_000, bodyBytes: 65_536, keptBytes: 4_096 };
-    const http = new Axios({
-      adapter: undiciAdapter(new Agent({ keepAliveTimeout: keepAliveMs }), (config) => ({
-        url: URL.parse((config as { url: string }).url),
-        headers: (config as { headersOf: () => Record<string, string> }).headersOf(),
+    const agent = new Agent({ keepAliveTimeout: keepAliveMs });
+    const http = new Axios({ method: 'post' });
+    return async (url, { guid, body, attempt = 1 }) => {
+      const adapter = throughUndici(agent, {
+        url: URL.parse(url),
+        headers: headersOf(guid, attempt),
         limits,
         trace: { startedAt: performance.now() },
         clock: systemClock,
-      })),
-      method: 'post',
-    });
-    return async (url, { guid, body, attempt = 1 }) => {
-      const request = { url, data: body, headersOf: () => headersOf(guid, attempt) };
-      const { status } = await http.request(request as object);
+      });
+      const { status } = await http.request({ url, data: body, adapter });
       return status;
     };
   },

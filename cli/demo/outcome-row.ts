@@ -35,7 +35,7 @@ const COLOURS: Record<Attempted['kind'], string> = {
 };
 
 function answerOf(outcome: Attempted): [answer: string, durationMs: string] {
-  if (outcome.kind === 'dropped') return ['no attempt', ''];
+  if (!('answer' in outcome)) return ['no attempt', ''];
   const { status, reason = '', durationMs } = outcome.answer;
   return [status === undefined ? reason : String(status), String(Math.round(durationMs))];
 }

@@ -12,10 +12,11 @@ const facts = {
   attempt: 4,
   at: 2,
   beganAt: 1,
-  answer: { durationMs: 1 },
 };
-const delivered: Attempted = { ...facts, kind: 'delivered' };
-const exhausted: Attempted = { ...facts, kind: 'exhausted', body: '{}' };
+const answer = { durationMs: 1 };
+const delivered: Attempted = { ...facts, kind: 'delivered', answer };
+const exhausted: Attempted = { ...facts, kind: 'exhausted', answer, body: '{}' };
+const unattempted = { ...facts, kind: 'exhausted' as const };
 const end = { subscription: 's', generation: 3, isDelivered: false, at: 2 };
 
 const endOf = (outcome: Attempted, how?: Parameters<typeof recordWithEnd>[1]) => {
@@ -39,12 +40,12 @@ describe('recordWithEnd', () => {
   );
 
   test.each<[string, Attempted]>([
-    ['an attempt that a retry may make good', { ...facts, kind: 'failed', retryAt: 3 }],
+    ['an attempt that a retry may make good', { ...facts, kind: 'failed', answer, retryAt: 3 }],
     ['what was dropped', { ...facts, kind: 'dropped', reason: 'unsubscribed' }],
     ['what failed by hand', { ...exhausted, byHand: 'resend' }],
     ['a test', { ...exhausted, byHand: 'test' }],
-    ['what waited too long', { ...exhausted, answer: { durationMs: 0, reason: 'expired' } }],
-    ['one of too many that waited', { ...exhausted, answer: { durationMs: 0, reason: 'parked_over_limit' } }],
+    ['what waited too long', { ...unattempted, reason: 'expired' }],
+    ['one of too many that waited', { ...unattempted, reason: 'parked_over_limit' }],
   ])('tells nothing of %s', (_, outcome) => {
     expect(endOf(outcome, { tellsSuccess: true })).toEqual([]);
   });

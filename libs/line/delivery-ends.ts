@@ -1,6 +1,5 @@
 import { reject, type Message, type Outgoing, type Publication, type Rejection } from './messages.ts';
 import type { Attempted } from './outcomes.ts';
-import { unattempted } from './reasons.ts';
 import { endsExchange } from './topology.ts';
 
 /** How a delivery ended, as far as the deactivator is to know. Published in batches to `waybell.ends`. */
@@ -20,8 +19,7 @@ export function recordWithEnd(outcome: Attempted, { tellsSuccess = false } = {})
 }
 
 function isFailureThatCounts(outcome: Attempted): boolean {
-  if (outcome.kind !== 'exhausted' || outcome.byHand !== undefined) return false;
-  return !unattempted.includes(outcome.answer.reason ?? '');
+  return outcome.kind === 'exhausted' && outcome.byHand === undefined && 'answer' in outcome;
 }
 
 const VERSION = 1;

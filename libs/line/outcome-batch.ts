@@ -47,7 +47,7 @@ export function charactersOf(outcome: Outcome): number {
   if (outcome.kind === 'rejected') {
     return 250 + 40 * (outcome.subjects.length + outcome.receivers.length) + outcome.detail.length;
   }
-  const answered = outcome.kind === 'dropped' ? 0 : (outcome.answer.body?.length ?? 0);
+  const answered = 'answer' in outcome ? (outcome.answer.body?.length ?? 0) : 0;
   return 350 + (bodyOf(outcome)?.length ?? 0) + answered;
 }
 
@@ -147,6 +147,7 @@ function factsOf({ delivery, subscription, generation, attempt, parked, byHand }
 
 function endOf(outcome: Attempted): unknown[] {
   if (outcome.kind === 'dropped') return [outcome.reason];
+  if (!('answer' in outcome)) return [outcome.beganAt, outcome.reason];
   const { durationMs, status, reason, url, ip, dnsMs, connectMs, tlsMs, firstByteMs, body } = outcome.answer;
   const answer = [durationMs, status, reason, url, ip, dnsMs, connectMs, tlsMs, firstByteMs, body];
   return [outcome.beganAt, answer, outcome.kind === 'failed' ? outcome.retryAt : undefined];
@@ -191,7 +192,7 @@ function attemptedOf(row: Row, takeBody: TakeBody) {
     byHand,
     bodyLength,
     reasonOrBegan,
-    answer,
+    answerOrReason,
     retryAt,
   ] = row;
   // Not of pieces that are spread: a batch has a hundred of them. What is null was undefined.
@@ -211,7 +212,8 @@ function attemptedOf(row: Row, takeBody: TakeBody) {
   if (bodyLength !== null) outcome['body'] = takeBody(bodyLength as number);
   if (kind === 'dropped') return Object.assign(outcome, { reason: reasonOrBegan });
   outcome['beganAt'] = reasonOrBegan;
-  outcome['answer'] = answerOf(answer as unknown[]);
+  if (typeof answerOrReason === 'string') return Object.assign(outcome, { reason: answerOrReason });
+  outcome['answer'] = answerOf(answerOrReason as unknown[]);
   if (retryAt !== null) outcome['retryAt'] = retryAt;
   return outcome;
 }

@@ -1,4 +1,5 @@
 import type { ParkReason } from './messages.ts';
+import type { FailureReason } from './reasons.ts';
 
 /**
  * What became of an event, and of each attempt. Published in batches (`outcome-batch.ts`) to `waybell.outcomes`; times are
@@ -78,8 +79,8 @@ export type DeliveryFacts = {
 export type Answer = {
   durationMs: number;
   status?: number;
-  /** Of the closed list; absent where it was delivered. */
-  reason?: string;
+  /** Absent where it was delivered. */
+  reason?: FailureReason;
   /** Where the request went, without user, fragment and the values of the query, which may be secrets. */
   url?: string;
   /** The address connected to. */
@@ -98,15 +99,25 @@ export type Answer = {
 export type Delivered = DeliveryFacts & { kind: 'delivered'; beganAt: number; answer: Answer };
 /** Not 2xx, or not in time; the next attempt is due at `retryAt`. */
 export type Failed = DeliveryFacts & { kind: 'failed'; beganAt: number; answer: Answer; retryAt: number };
-/** The last attempt failed; or, without an answer, the delivery grew too old (`expired`) or was one too many (`parked_over_limit`). */
-export type Exhausted = DeliveryFacts & { kind: 'exhausted'; beganAt: number; answer: Answer };
+/** The last attempt failed; or none was made, as it grew too old or was one too many: that says nothing about its receiver. */
+export type Exhausted = DeliveryFacts & { kind: 'exhausted'; beganAt: number } & (
+    | { answer: Answer }
+    | { reason: UnattemptedReason }
+  );
 /** Nobody is to receive it any more: no attempt was made. */
 export type Dropped = DeliveryFacts & { kind: 'dropped'; reason: DropReason };
+
+export type UnattemptedReason = 'expired' | 'parked_over_limit';
 
 export type DropReason = 'unsubscribed' | 'deactivated' | 'feature_off' | 'forgotten';
 
 export type Attempted = Delivered | Failed | Exhausted | Dropped;
 export type Outcome = Routed | Rejected | Attempted;
+
+/** Why it failed, or was not attempted. */
+export function whyOf(outcome: Attempted): FailureReason | UnattemptedReason | DropReason | undefined {
+  return 'answer' in outcome ? outcome.answer.reason : outcome.reason;
+}
 
 export function isAttempted(outcome: Outcome): outcome is Attempted {
   return outcome.kind !== 'routed' && outcome.kind !== 'rejected';

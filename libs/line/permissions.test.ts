@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { asUser } from '@waybell/runtime/local-passwords';
 import { connect, type ChannelModel, type ConfirmChannel } from 'amqplib';
 import { declareTopology } from './broker/declare.ts';
 import { brokerUser, permissions, type BrokerUser } from './permissions.ts';
@@ -53,11 +54,7 @@ afterAll(async () => {
 
 const users = Object.keys(permissions) as BrokerUser[];
 
-function urlOf(user: BrokerUser): string {
-  const url = new URL(broker.url);
-  url.username = brokerUser(user);
-  return url.href;
-}
+const urlOf = (user: BrokerUser): string => asUser(brokerUser(user), broker.url);
 
 async function as<T>(user: BrokerUser, work: (connection: ChannelModel) => Promise<T>): Promise<T> {
   const connection = await connect(urlOf(user));

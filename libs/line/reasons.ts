@@ -1,4 +1,4 @@
-import type { DropReason, SuppressionReason } from './outcomes.ts';
+import type { DropReason, SuppressionReason, UnattemptedReason } from './outcomes.ts';
 
 /** What a reason says, and what can be done about it: a sentence or two each. */
 export type ReasonMeaning = { meaning: string; remedy: string };
@@ -83,9 +83,6 @@ export const failureReasons = {
 
 export type FailureReason = keyof typeof failureReasons;
 
-/** Why a delivery is exhausted without a last attempt: that says nothing about its receiver, and counts against nobody. */
-export const unattempted: readonly string[] = ['expired', 'parked_over_limit'];
-
 /** Why a delivery ended because there was nobody, or nothing, to send any more. */
 export const dropReasons = {
   unsubscribed: {
@@ -136,17 +133,19 @@ export const suppressionReasons = {
   },
 } as const satisfies Record<SuppressionReason, ReasonMeaning>;
 
-/** Of a delivery that grew too old; it had no answer of its own. */
-const expired: ReasonMeaning = {
-  meaning: 'The delivery waited longer than a delivery may, because its receiver was slow or something was down.',
-  remedy: 'Answer quickly; then send it again by hand.',
-};
+/** Why a delivery is exhausted without a last attempt: that says nothing about its receiver, and counts against nobody. */
+const unattemptedReasons = {
+  expired: {
+    meaning: 'The delivery waited longer than a delivery may, because its receiver was slow or something was down.',
+    remedy: 'Answer quickly; then send it again by hand.',
+  },
+  parked_over_limit: {
+    meaning: 'More deliveries of the account waited for endpoints that do not answer than an account may have waiting.',
+    remedy: 'Let the receiver answer, or end the subscription; then send what is missing again by hand.',
+  },
+} as const satisfies Record<UnattemptedReason, ReasonMeaning>;
 
-/** Of a delivery that was among the oldest of too many; it had no answer of its own. */
-const parkedOverLimit: ReasonMeaning = {
-  meaning: 'More deliveries of the account waited for endpoints that do not answer than an account may have waiting.',
-  remedy: 'Let the receiver answer, or end the subscription; then send what is missing again by hand.',
-};
+export const unattempted: readonly string[] = Object.keys(unattemptedReasons);
 
 const rejected: ReasonMeaning = {
   meaning: 'The event was refused before anything was sent: it breaks the contract with upstream.',
@@ -171,7 +170,7 @@ export const isOwnFault = (rejectionReason: string): boolean => Object.hasOwn(ow
 
 /** Every reason there is, by what it is the reason of. Events are rejected for many more, which their details explain. */
 export const reasonTables: Record<ReasonKind, Partial<Record<string, ReasonMeaning>>> = {
-  failed: { ...failureReasons, expired, parked_over_limit: parkedOverLimit },
+  failed: { ...failureReasons, ...unattemptedReasons },
   dropped: dropReasons,
   suppressed: suppressionReasons,
   rejected: ownFaults,

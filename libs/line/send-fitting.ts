@@ -69,7 +69,7 @@ function smallerOutcome(outcome: Outcome): Outcome[] | undefined {
   }
   if (!isAttempted(outcome)) return undefined;
   const { body, ...rest } = outcome;
-  if (rest.kind === 'dropped') return body === undefined ? undefined : [rest];
+  if (!('answer' in rest)) return body === undefined ? undefined : [rest];
   const { body: answered, ...answer } = rest.answer;
   return body === undefined && answered === undefined ? undefined : [{ ...rest, answer }];
 }

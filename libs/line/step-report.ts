@@ -2,7 +2,7 @@ import type { Log } from '@waybell/runtime/log';
 import type { Destination } from './broker/publish-errors.ts';
 import type { Member, News } from './hand-over/state.ts';
 import type { Message, Outgoing, Rejection } from './messages.ts';
-import { isAttempted, type Outcome } from './outcomes.ts';
+import { isAttempted, whyOf, type Outcome } from './outcomes.ts';
 import { gaugeOnDemand, type Metrics } from '@waybell/runtime/metrics';
 import { CounterOnDemand, HistogramOnDemand } from '@waybell/runtime/metrics-on-demand';
 
@@ -112,7 +112,7 @@ function describeOutcome(outcome: Outcome): string {
     case 'delivered':
     case 'failed':
     case 'exhausted':
-      return [outcome.kind, outcome.answer.status, outcome.answer.reason]
+      return [outcome.kind, 'answer' in outcome ? outcome.answer.status : undefined, whyOf(outcome)]
         .filter((part) => part !== undefined)
         .join(' ');
   }
@@ -200,7 +200,7 @@ export class LineMetrics {
       case 'delivered':
       case 'failed':
       case 'exhausted':
-        this.#count(outcome, outcome.kind, outcome.answer.reason, outcome.byHand);
+        this.#count(outcome, outcome.kind, whyOf(outcome), outcome.byHand);
         break;
       case 'rejected':
         // Counted as messages: not each of them is an event.

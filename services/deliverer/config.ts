@@ -28,7 +28,7 @@ import { brokerConfig, postgresConfig, processConfig, redisConfig } from '@waybe
 import { readSchedule, scheduleSettings } from '@waybell/line/line-topology';
 import { selectActions } from '@waybell/line/line-topology';
 import { keptSettings, readKept } from '@waybell/line/kept/kept-settings';
-import { readProxy } from './proxy-tunnel.ts';
+import { readProxy } from './request/proxy-tunnel.ts';
 import { egressSettings, readProbes } from './egress/egress-settings.ts';
 import { endpointSettings, readEndpoints } from './endpoints/endpoint-settings.ts';
 import { parkedSettings, readParked } from './parking/parked-settings.ts';

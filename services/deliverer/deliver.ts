@@ -2,9 +2,9 @@ import type { Clock } from '@waybell/runtime/clock';
 import { firstAttempt, park, publishRetry, publishWaiting, type Delivery } from '@waybell/line/delivery';
 import { recordWithEnd } from '@waybell/line/delivery-ends';
 import type { Handler, Outgoing } from '@waybell/line/messages';
-import { type Answer, type Attempted, type DeliveryFacts, type Exhausted } from '@waybell/line/outcomes';
+import type { Answer, Attempted, DeliveryFacts, Exhausted, UnattemptedReason } from '@waybell/line/outcomes';
 import type { Schedule } from '@waybell/line/line-topology';
-import type { CallEndpoint } from './call-endpoint.ts';
+import type { CallEndpoint } from './request/call-endpoint.ts';
 import { dropReason } from './drop-reason.ts';
 import { endpointKey, type EndpointKey, type Ending, type Entry, type Wish } from './endpoints/endpoint.ts';
 import { endingOf } from './endpoints/ending.ts';
@@ -80,8 +80,8 @@ function judge(delivery: Delivery, { target, askedAt }: Asked, { maxAgeMs, now }
   if (target === undefined || reason !== undefined) {
     return { kind: 'dropped', reason: reason ?? 'unsubscribed', ...facts(delivery, now()), body };
   }
-  if (parked?.isOverLimit) return exhausted(delivery, unanswered('parked_over_limit'), now());
-  return now() - createdAt > maxAgeMs ? exhausted(delivery, unanswered('expired'), now()) : { target, askedAt };
+  if (parked?.isOverLimit) return exhausted(delivery, { reason: 'parked_over_limit' }, now());
+  return now() - createdAt > maxAgeMs ? exhausted(delivery, { reason: 'expired' }, now()) : { target, askedAt };
 }
 
 async function decide(delivery: Delivery, options: DecideOptions): Promise<Decision> {
@@ -148,7 +148,7 @@ async function makeAttempt(
 
 function afterFailure(delivery: Delivery, answer: Answer, { schedule, now }: AttemptOptions): Outgoing[] {
   const [delayMs, at] = [retryDelayMs(schedule, delivery), now()];
-  if (delayMs === undefined) return recordWithEnd(exhausted(delivery, answer, at));
+  if (delayMs === undefined) return recordWithEnd(exhausted(delivery, { answer }, at));
   const { hop: _, ...same } = delivery;
   const retryAt = at + delayMs;
   const next: Delivery = { ...same, attempt: delivery.attempt + 1, dueAt: retryAt };
@@ -162,13 +162,9 @@ function wishOf({ byHand, parked, isSuspect }: Delivery): Wish {
   return parked === undefined ? 'fresh' : 'parked';
 }
 
-function unanswered(reason: 'expired' | 'parked_over_limit'): Answer {
-  return { reason, durationMs: 0 };
-}
-
-function exhausted(delivery: Delivery, answer: Answer, at: number): Exhausted {
+function exhausted(delivery: Delivery, why: { answer: Answer } | { reason: UnattemptedReason }, at: number): Exhausted {
   const { beganAt, body } = delivery;
-  return { kind: 'exhausted', ...facts(delivery, at), beganAt, answer, body };
+  return { kind: 'exhausted', ...facts(delivery, at), beganAt, ...why, body };
 }
 
 function facts(delivery: Delivery, at: number): DeliveryFacts {

@@ -19,11 +19,19 @@ const aStep = (handle: Step<Delivery>['handle']): Step<Delivery> => ({
 
 /** What `/metrics` says after an attempt that ended at `at` with this answer. */
 async function shownAfter(delivery: Delivery, kind: 'delivered' | 'failed', at: number, answer: Answer) {
-  const metrics = createMetrics('test');
+  return shownOf(delivery, { kind, ...factsOf(delivery, at), answer, retryAt: at });
+}
+
+function factsOf(delivery: Delivery, at: number) {
   const { guid, subscription, generation, event, interface: interfaceName, action, attempt, beganAt } = delivery;
-  const facts = { delivery: guid, subscription, generation, event, interface: interfaceName, action, attempt };
-  const outcome: Attempted = { kind, ...facts, at, beganAt, answer, retryAt: at };
-  const watched = new DeliveryMetrics(metrics, () => at).watch(aStep(async () => [{ kind: 'outcome', outcome }]));
+  return { delivery: guid, subscription, generation, event, interface: interfaceName, action, attempt, at, beganAt };
+}
+
+async function shownOf(delivery: Delivery, outcome: Attempted) {
+  const metrics = createMetrics('test');
+  const watched = new DeliveryMetrics(metrics, () => outcome.at).watch(
+    aStep(async () => [{ kind: 'outcome', outcome }]),
+  );
   await watched.handle(delivery);
   return sumsIn(await metrics.metrics());
 }
@@ -61,7 +69,7 @@ describe('the metrics of deliveries', () => {
     });
   });
 
-  test.each([
+  test.each<[string, Answer]>([
     ['refused', { status: 500, reason: 'http_5xx', durationMs: 250 }],
     ['unanswered', { reason: 'response_timeout', durationMs: 250 }],
   ])('a failed attempt is %s, and delivers nothing', async (result, answer) => {
@@ -77,7 +85,9 @@ describe('the metrics of deliveries', () => {
   });
 
   test('what expired was not attempted', async () => {
-    expect(await shownAfter(aDelivery(), 'failed', HOUR_MS, { reason: 'expired', durationMs: 0 })).toEqual({});
+    const delivery = aDelivery();
+    const expired = { kind: 'exhausted', ...factsOf(delivery, HOUR_MS), reason: 'expired' } as const;
+    expect(await shownOf(delivery, expired)).toEqual({});
   });
 
   test('the oldest delivery is the oldest of those in hand, and none is 0 s old', async () => {

@@ -1,6 +1,5 @@
 import { firstAttempt, type Delivery } from '@waybell/line/delivery';
 import type { Answer, Outcome } from '@waybell/line/outcomes';
-import { unattempted } from '@waybell/line/reasons';
 import type { Step } from '@waybell/line/run-step';
 import { gaugeOnDemand, type Metrics } from '@waybell/runtime/metrics';
 import { HistogramOnDemand } from '@waybell/runtime/metrics-on-demand';
@@ -62,7 +61,7 @@ export class DeliveryMetrics {
   }
 
   #ended(step: string, delivery: Delivery, outcome: Outcome): void {
-    if (!('answer' in outcome) || unattempted.includes(outcome.answer.reason ?? '')) return;
+    if (!('answer' in outcome)) return;
     const { createdAt, dueAt = createdAt, interface: interfaceName } = delivery;
     const { at, answer, kind } = outcome;
     const attempt = delivery.attempt === firstAttempt(delivery) ? 'first' : 'retry';

@@ -14,7 +14,7 @@ export type Target = {
   account: string;
   callbackUrl: string;
   verificationToken: string;
-  /** The account's valid signing secrets, `whsec_…`, the newest first; none where none was ever asked for. */
+  /** The client's valid signing secrets, `whsec_…`, the newest first; none where none was ever asked for. */
   signingSecrets: readonly string[];
   /** The key that this process lacks to open its secrets: they are empty, and it cannot be called. */
   missingKey?: string;
@@ -41,10 +41,11 @@ const TARGETS = {
            verification_token_key_id, signing_guids, signing_sealed, signing_key_ids
          from unnest($1::uuid[]) wanted(guid) join waybell.delivery_targets t on subscription_guid = wanted.guid
          cross join lateral (
-           select array_agg(guid order by created_at desc) as signing_guids,
+           select array_agg(v.guid order by created_at desc) as signing_guids,
              array_agg(sealed order by created_at desc) as signing_sealed,
              array_agg(key_id order by created_at desc) as signing_key_ids
-           from waybell.valid_signing_secrets where account_guid = t.account_guid) signing`,
+           from waybell.valid_signing_secrets v
+           where v.account_guid = t.account_guid and v.client_id = t.client_id) signing`,
 };
 
 /** Finds the target of a subscription by its guid; undefined where there never was one. */

@@ -1,4 +1,4 @@
-import type { Answer, Attempted } from '@waybell/line/outcomes';
+import { whyOf, type Answer, type Attempted } from '@waybell/line/outcomes';
 import { answerOf, type LogRows } from './log-rows.ts';
 import type { DeliveryRow } from './merging.ts';
 
@@ -95,7 +95,7 @@ const COLUMNS: Columns = {
     column('subscription', 'uuid', ({ subscription }) => subscription),
     column('parked', 'text', ({ parked }) => parked),
     column('by_hand', 'text', ({ byHand }) => byHand),
-    column('reason', 'text', (row) => answerOf(row).reason),
+    column('reason', 'text', whyOf),
     time('retry_at', (row) => (row.kind === 'failed' ? row.retryAt : undefined)),
     ...ANSWER.map(({ of, ...answered }) => ({ ...answered, of: (row: Attempted) => of(answerOf(row)) })),
   ],

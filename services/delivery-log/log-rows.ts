@@ -52,5 +52,5 @@ function addBody(rows: LogRows, { at, delivery, body }: Attempted, oldestBodies:
 
 /** Of an attempt, or of what came instead of one. */
 export function answerOf(outcome: Attempted): Partial<Answer> {
-  return outcome.kind === 'dropped' ? { reason: outcome.reason } : outcome.answer;
+  return 'answer' in outcome ? outcome.answer : {};
 }

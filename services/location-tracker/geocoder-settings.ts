@@ -26,7 +26,7 @@ export function readGeocoder(settings: GeocoderSettings): GeocoderOptions | unde
     throw new Error(`GEOCODER_URL: "${url}" is not an http or https URL`);
   }
   return {
-    url: url.replace(/\/+$/, ''),
+    url: url.endsWith('/') ? url.slice(0, -1) : url,
     limitMs: settings.GEOCODER_LIMIT,
     perSecond: settings.GEOCODER_RATE,
     cacheEntries: settings.GEOCODER_CACHE,

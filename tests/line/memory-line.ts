@@ -2,7 +2,7 @@ import pino from 'pino';
 import { createMetrics } from '@waybell/runtime/metrics';
 import { deactivateStep } from '@waybell/deactivator/deactivate-step';
 import type { Deactivation } from '@waybell/deactivator/settle-deliveries';
-import { judge, requestHeaders, type Call } from '@waybell/deliverer/call-endpoint';
+import { judge, requestHeaders, type Call } from '@waybell/deliverer/request/call-endpoint';
 import { deliverStep } from '@waybell/deliverer/deliver-step';
 import { endpointKey } from '@waybell/deliverer/endpoints/endpoint';
 import { Flow } from '@waybell/deliverer/parking/flow';
@@ -256,7 +256,7 @@ export class MemoryLine {
     underWay.delete(request);
     const durationMs = afterMs;
     return status === 'none'
-      ? { isDelivered: false, reason: 'response_timeout', durationMs }
+      ? { isDelivered: false, reason: 'response_timeout' as const, durationMs }
       : { ...judge(status), durationMs };
   }
 }

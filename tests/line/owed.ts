@@ -1,4 +1,4 @@
-import type { Attempted, Routed } from '@waybell/line/outcomes';
+import { whyOf, type Attempted, type Routed } from '@waybell/line/outcomes';
 import { messageGuidOf } from '../actions/oracle/message-guid.ts';
 import type { Row } from './memory-subscriptions.ts';
 import { LINKS, type Happened, type Told } from './story.ts';
@@ -48,8 +48,8 @@ export function attemptsOwed({ row }: Owed, { answersOf }: Happened): string[] {
 
 /** In the same words, what was recorded. */
 export function attemptTold(record: Attempted): string {
-  if (record.kind === 'dropped') return `dropped ${record.attempt} ${record.reason}`;
-  return `${record.kind} ${record.attempt} ${record.answer.status ?? record.answer.reason}`;
+  const status = 'answer' in record ? record.answer.status : undefined;
+  return `${record.kind} ${record.attempt} ${status ?? whyOf(record)}`;
 }
 
 const isRepeat = ({ suppressed }: Routed) => suppressed.some(({ reason }) => reason === 'duplicate');

@@ -1,4 +1,4 @@
-import type { CallEndpoint } from '@waybell/deliverer/call-endpoint';
+import type { CallEndpoint } from '@waybell/deliverer/request/call-endpoint';
 import { readConfig, type Config } from '@waybell/deliverer/config';
 import { deliverStep } from '@waybell/deliverer/deliver-step';
 import { publishDelivery, type Delivery } from '@waybell/line/delivery';

@@ -141,7 +141,7 @@ describe('a first attempt that succeeds', () => {
 type Story = { name: string; attempts: Attempted[]; isRoutedAgain?: boolean };
 
 const sure = { durationMs: 12, status: 200, url: 'https://a.test/hook', body: 'Jane Doe' };
-const refusal = { durationMs: 12, status: 503, reason: 'http_5xx', url: 'https://b.test/', body: 'no' };
+const refusal = { durationMs: 12, status: 503, reason: 'http_5xx' as const, url: 'https://b.test/', body: 'no' };
 const first = aDelivered({ at: START + 20, answer: sure, body: '{"name":"Jane Doe"}' });
 const stories: Story[] = [
   { name: 'success at once', attempts: [first] },

@@ -84,7 +84,7 @@ describe('timelineOf', () => {
   });
 
   test('tells operators what receivers answered, and clients with each delivery', async () => {
-    const answer = { durationMs: 1, status: 500, reason: 'http_5xx', body: 'Not now' };
+    const answer = { durationMs: 1, status: 500, reason: 'http_5xx' as const, body: 'Not now' };
     const { subject, delivery, account } = await stand.log([anExhausted({ answer })]);
     const verdictTo = async (who: Reader) => (await about(subject, who)).entries[0]?.verdicts[0];
     expect(await verdictTo('operator')).toMatchObject({ delivery: { attempts: [{ answer: 'Not now' }] } });
@@ -141,7 +141,7 @@ describe('forget', () => {
   });
 
   test('deletes what was sent and answered about a subject, and leaves all else', async () => {
-    const answer = { durationMs: 1, status: 500, reason: 'http_5xx', body: 'Jane Doe' };
+    const answer = { durationMs: 1, status: 500, reason: 'http_5xx' as const, body: 'Jane Doe' };
     const exhausted = anExhausted({ body: '{"name":"Jane Doe"}', answer });
     const [gone, kept] = [await stand.log([exhausted]), await stand.log([exhausted])];
     expect(await forget(stand.store.postgres, gone.subject)).toEqual({
@@ -168,7 +168,7 @@ describe('forget', () => {
 describe('what fails', () => {
   test('is told by account and origin, with the oldest that have no end', async () => {
     const account = randomUUID();
-    const answer = { durationMs: 1, status: 500, reason: 'http_5xx', url: 'https://a.test/hook?key=***' };
+    const answer = { durationMs: 1, status: 500, reason: 'http_5xx' as const, url: 'https://a.test/hook?key=***' };
     await stand.log([aFailed({ answer }), anExhausted({ answer, attempt: 2, at: START + 9 })], { account });
     await stand.log([aDelivered({ answer: { durationMs: 1, status: 200, url: 'https://a.test/other' } })], { account });
     const elsewhere = aFailed({ answer: { ...answer, url: 'https://b.test:8443/' } });

@@ -35,7 +35,7 @@ describe('GET /v1/timeline/{subject_guid}', () => {
     const answer = {
       durationMs: 31,
       status: 503,
-      reason: 'http_5xx',
+      reason: 'http_5xx' as const,
       url: 'https://a.test/hook',
       ip: '203.0.113.7',
       dnsMs: 1,
@@ -75,7 +75,7 @@ describe('GET /v1/timeline/{subject_guid}', () => {
                     kind: 'failed',
                     parked: 'full',
                     http_status: 503,
-                    reason: 'http_5xx',
+                    reason: 'http_5xx' as const,
                     meaning: expect.stringContaining('5xx'),
                     remedy: expect.any(String),
                     retry_at: '2026-11-20T09:30:01.040Z',
@@ -174,7 +174,7 @@ describe('GET /v1/timeline/{subject_guid}', () => {
 
   test('does not tell where a forbidden name leads to', async () => {
     const us = await someone();
-    const answer = { durationMs: 1, reason: 'blocked_address', ip: '10.1.2.3' };
+    const answer = { durationMs: 1, reason: 'blocked_address' as const, ip: '10.1.2.3' };
     const { subject } = await stand.log([anExhausted({ answer })], us);
     const { text } = await timeline(subject, us.token);
     expect(text).toContain('blocked_address');
@@ -227,7 +227,7 @@ describe('GET /v1/deliveries/{guid}', () => {
     const answer = {
       durationMs: 9,
       status: 500,
-      reason: 'http_5xx',
+      reason: 'http_5xx' as const,
       url: 'https://a.test/hook?key=***',
       body: 'Oh <no>',
     };

@@ -21,7 +21,7 @@ describe('writeOutcomes', () => {
     if (!event || !subject || !delivery || !subscription || !account) throw new Error('five guids');
     const deliveries = [{ delivery, subscription, account, client: 'default' }];
     const routed = aRouted({ event, subjects: [subject], receivers: [account], deliveries });
-    const answer = { durationMs: 7, status: 500, reason: 'http_5xx', ip: '203.0.113.7', body: 'Oh' };
+    const answer = { durationMs: 7, status: 500, reason: 'http_5xx' as const, ip: '203.0.113.7', body: 'Oh' };
     const failed = aFailed({ event, delivery, subscription, at: START + 10, answer, body: '{"a":1}' });
     const delivered = aDelivered({ event, delivery, subscription, attempt: 2, at: START + 1_020 });
     expect(await stand.write([routed, failed, delivered])).toEqual([]);

@@ -14,7 +14,8 @@ const request = (attempt: number, answered?: number, other: Partial<Seen> = {}):
 const record = (kind: 'delivered' | 'exhausted' | 'failed', attempt: number, status: number | undefined): Attempted => {
   const answer = { durationMs: 1, ...(status !== undefined && { status }) };
   const about = { ...facts, delivery: 'd', attempt, at: attempt, beganAt: 0, answer };
-  return kind === 'failed' ? { ...about, kind, retryAt: 0 } : { ...about, kind };
+  if (kind === 'failed') return { ...about, kind, retryAt: 0 };
+  return { ...about, kind } as Attempted;
 };
 const dropped = (attempt: number): Attempted => {
   return { ...facts, delivery: 'd', attempt, at: 9, kind: 'dropped', reason: 'deactivated' };

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { asUser } from '@waybell/runtime/local-passwords';
 import { createLog } from '@waybell/runtime/log';
 import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
@@ -94,10 +95,9 @@ describe('a service that publishes to queues', () => {
   });
 
   test('needs no right to them but to publish', async () => {
-    const url = new URL(broker.url);
-    url.username = brokerUser('deactivator');
+    const url = asUser(brokerUser('deactivator'), broker.url);
     const publishesTo = ['waybell.rejected', 'waybell.outcomes.log', 'waybell.not.there'];
-    await using connection = await connected({ url: url.href, publishesTo });
+    await using connection = await connected({ url, publishesTo });
     await until('it has looked', () => connection.waitingFor().join() === lacking('waybell.not.there'));
   });
 });

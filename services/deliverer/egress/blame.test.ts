@@ -5,7 +5,7 @@ import { readNetworks } from '@waybell/runtime/forbidden-address';
 import { closeServer, listen } from '@waybell/runtime/health';
 import { createLog } from '@waybell/runtime/log';
 import { until } from '@waybell/runtime/testing/until';
-import { openEndpoints, type EndpointOptions } from '../call-endpoint.ts';
+import { openEndpoints, type EndpointOptions } from '../request/call-endpoint.ts';
 import { aDelivery } from '../testing/delivery.ts';
 import { blaming } from './blame.ts';
 import { Egress } from './egress.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '@waybell/runtime/clock';
-import type { Call, CallEndpoint, Called } from '../call-endpoint.ts';
+import type { Call, CallEndpoint, Called } from '../request/call-endpoint.ts';
 import { hostOf } from '../endpoints/endpoint.ts';
 import type { Egress } from './egress.ts';
 

@@ -1,5 +1,5 @@
 import { types } from 'node:util';
-import { codeOf, withCauses } from '../failure-reason.ts';
+import { codeOf, withCauses } from '@waybell/runtime/error-codes';
 import type { OwnRoutes } from './own-routes.ts';
 
 /** What only this machine says, about itself: no port, no buffer or memory left, an interface that is down, a rule against it. */

@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { isIP } from 'node:net';
-import { codeOf } from '../failure-reason.ts';
+import { codeOf } from '@waybell/runtime/error-codes';
 
 /** Whether this machine has a way to an address. Where it never had one to any of that family, that is not missing. */
 export type OwnRoutes = {

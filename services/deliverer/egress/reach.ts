@@ -1,5 +1,5 @@
 import type { Clock } from '@waybell/runtime/clock';
-import type { Connection, Connector } from '../connection.ts';
+import type { Connection, Connector } from '../request/connection.ts';
 
 /** Whether a connection could be made, and where it was to lead, as far as that is known. */
 export type Reached = { isReached: boolean; address?: string };

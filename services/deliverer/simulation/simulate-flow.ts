@@ -11,7 +11,7 @@ import { readEnvironment } from '@waybell/runtime/environment';
 import { createLog } from '@waybell/runtime/log';
 import { createMetrics } from '@waybell/runtime/metrics';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
-import type { Call } from '../call-endpoint.ts';
+import type { Call } from '../request/call-endpoint.ts';
 import { deliverStep } from '../deliver-step.ts';
 import { endpointKey } from '../endpoints/endpoint.ts';
 import type { EndpointsOptions } from '../endpoints/endpoints.ts';

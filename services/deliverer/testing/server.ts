@@ -16,12 +16,15 @@ export const NOBODY_PORT = 2;
 /** Connections stay until they are cut: after a while without a request they would be closed in the face of the next. */
 const UNTIL_CUT = { keepAliveTimeout: 0 };
 
+const LOOPBACK = '127.0.0.1';
+
 type Answer = (request: IncomingMessage, response: ServerResponse) => unknown;
 
-export const httpServer = (answer: Answer): Promise<TestServer> =>
+export const httpServer = (answer: Answer, { host = LOOPBACK } = {}): Promise<TestServer> =>
   start(
     createServer(UNTIL_CUT, (request, response) => void answer(request, response)),
     'http',
+    host,
   );
 
 export const tlsServer = (options: ServerOptions, answer: Answer): Promise<TestServer> =>
@@ -38,7 +41,7 @@ export const tcpServer = (connected: (socket: Socket) => void): Promise<TestServ
 export const sayingServer = (text: string): Promise<TestServer> =>
   tcpServer((socket) => socket.once('data', () => socket.write(text)));
 
-async function start(server: Server, scheme: string): Promise<TestServer> {
+async function start(server: Server, scheme: string, host = LOOPBACK): Promise<TestServer> {
   const sockets = new Set<Socket>();
   let connections = 0;
   server.on('connection', (socket: Socket) => {
@@ -48,7 +51,7 @@ async function start(server: Server, scheme: string): Promise<TestServer> {
     socket.on('error', () => undefined);
     socket.on('close', () => sockets.delete(socket));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('it listens on a port');
   return {

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { messageGuidOf } from '../../actions/oracle/message-guid.ts';
-import type { Attempted } from '@waybell/line/outcomes';
+import { whyOf, type Attempted } from '@waybell/line/outcomes';
 import type { End, HostileReceiver } from '../../receivers/hostile-receiver.ts';
 import { hostileReceivers } from '../../receivers/hostile-receivers.ts';
 import { trustedCertificate } from '../../receivers/secure-receivers.ts';
@@ -119,7 +119,7 @@ function eventFor(hostile: Subscribed): PublishedEvent {
 /** Why its attempts failed, each reason once; where none did, its end. */
 function howItWent(records: readonly Attempted[]): string {
   const reasons = records.flatMap((record) =>
-    record.kind === 'failed' || record.kind === 'exhausted' ? [record.answer.reason] : [],
+    record.kind === 'failed' || record.kind === 'exhausted' ? [whyOf(record)] : [],
   );
   return [...new Set(reasons.length > 0 ? reasons : records.map(({ kind }) => kind))].join(' and ') || 'rejected';
 }

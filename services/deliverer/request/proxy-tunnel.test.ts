@@ -4,10 +4,10 @@ import { readNetworks } from '@waybell/runtime/forbidden-address';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { openEndpoints, type EndpointOptions } from './call-endpoint.ts';
 import { readProxy } from './proxy-tunnel.ts';
-import { anAuthority } from './testing/certificate.ts';
-import { aDelivery } from './testing/delivery.ts';
-import { connectProxy } from './testing/proxy.ts';
-import { httpServer, NOBODY_PORT, tlsServer } from './testing/server.ts';
+import { anAuthority } from '../testing/certificate.ts';
+import { aDelivery } from '../testing/delivery.ts';
+import { connectProxy } from '../testing/proxy.ts';
+import { httpServer, NOBODY_PORT, tlsServer } from '../testing/server.ts';
 
 const LONG_MS = 60_000;
 const PUBLIC = [

@@ -8,10 +8,10 @@ const NOTHING = Buffer.alloc(0);
 
 /**
  * A client has to skip interim answers, those included that it did not ask for (RFC 9110, 15.2). undici skips all but
- * 100 (Continue), for which it closes the connection: so it is shown 102 in its place. Were a body to contain that
- * text, its copy in the log would differ in one digit.
+ * 100 (Continue), for which it closes the connection, and has no setting for that: so it is shown 102 in its place. Were a
+ * body to contain that text, its copy in the log would differ in one digit.
  */
-export function skippingContinue<Target>(connect: Connector<Target>): Connector<Target> {
+export function skippingContinue(connect: Connector): Connector {
   return (options, done) =>
     connect(options, (...connected) => {
       const [error, socket] = connected;

@@ -1,5 +1,5 @@
-import { types } from 'node:util';
 import type { FailureReason } from '@waybell/line/reasons';
+import { codeOf, withCauses } from '@waybell/runtime/error-codes';
 
 /** Reasons are read from statuses and error codes, never from the text of a message. */
 export function reasonOfStatus(status: number): FailureReason {
@@ -75,16 +75,6 @@ const NO_DESCRIPTOR = new Set(['EMFILE', 'ENFILE']);
 /** Whether this process, or its machine, has as many files and connections open as it may: no receiver is to blame. */
 export function isForLackOfDescriptors(error: unknown): boolean {
   return withCauses(error).some((each) => NO_DESCRIPTOR.has(codeOf(each)));
-}
-
-/** The error and what caused it, the outermost first. */
-export function withCauses(error: unknown): Error[] {
-  return types.isNativeError(error) ? [error, ...withCauses(error.cause)] : [];
-}
-
-/** The code that a library or the system gives an error; of anything else, none. */
-export function codeOf(error: unknown): string {
-  return types.isNativeError(error) && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
 function reasonOfCode(code: string): FailureReason | undefined {

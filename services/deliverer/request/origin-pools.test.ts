@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { buildConnector, type Dispatcher } from 'undici';
 import { until } from '@waybell/runtime/testing/until';
 import { openOriginPools, type OriginPoolsOptions } from './origin-pools.ts';
-import { httpServer, NOBODY_PORT, type TestServer } from './testing/server.ts';
+import { httpServer, NOBODY_PORT, type TestServer } from '../testing/server.ts';
 
 const opened: AsyncDisposable[] = [];
 afterEach(async () => {

@@ -1,8 +1,9 @@
 import type { AxiosAdapter, AxiosResponse } from 'axios';
 import type { Dispatcher } from 'undici';
 import type { Clock, Timer } from '@waybell/runtime/clock';
-import type { Attendant, Connection } from './connection.ts';
+import { beginRequest, type Connection } from './connection.ts';
 import { excerpt } from './excerpt.ts';
+import type { Attendant } from './origin-pools.ts';
 import type { Trace } from './trace.ts';
 
 /** The receiver, or the way to it, was too slow; `code` says in which part. */
@@ -38,14 +39,10 @@ export type RequestTerms = {
   clock: Clock;
 };
 
-/** Sends axios' requests through an undici dispatcher, each on its terms. Nothing is followed or inflated. */
-export function undiciAdapter(
-  dispatcher: Pick<Dispatcher, 'dispatch'>,
-  termsOf: (config: object) => RequestTerms,
-): AxiosAdapter {
+/** Sends one request of axios' through an undici dispatcher, on its terms. Nothing is followed or inflated. */
+export function throughUndici(dispatcher: Pick<Dispatcher, 'dispatch'>, terms: RequestTerms): AxiosAdapter {
   return (config) =>
     new Promise<AxiosResponse>((resolve, reject) => {
-      const terms = termsOf(config);
       if (terms.url === null) return reject(new TypeError('Invalid URL'));
       const { origin, pathname, search } = terms.url;
       const exchange = new Exchange(terms, (error, response) => {
@@ -108,6 +105,8 @@ class Exchange implements Attendant {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     this.#trace.isUnderWay = true;
+    const connection = this.#connection();
+    if (connection !== undefined) beginRequest(connection);
     // The limit passed while the connection was still being made.
     if (this.#isOver) controller.abort(new TimeLimitPassed('CONNECT_TIMEOUT'));
   }

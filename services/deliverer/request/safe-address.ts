@@ -1,13 +1,14 @@
 import type { LookupAddress } from 'node:dns';
-import { isIP, type Socket } from 'node:net';
+import { isIP, Socket, type LookupFunction } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { callbackify } from 'node:util';
 import { isForbiddenPort } from '@waybell/runtime/callback-ports';
 import { isAllowedAddress, isForbiddenAddress, type CallbackNetworks } from '@waybell/runtime/forbidden-address';
-import type { Connector, ConnectTarget } from './connection.ts';
+import { connectingTls, type ConnectTlsOptions } from './connect-tls.ts';
+import { noteConnecting, type Connector, type ConnectTarget } from './connection.ts';
+import { buildConnector } from 'undici';
 import { TunnelRefused, type Tunnel } from './proxy-tunnel.ts';
-import type { ResolveHost } from './resolve-host.ts';
-import { resumingConnector, type ConnectOptions } from './resume-tls.ts';
+import type { ResolveHost } from '@waybell/runtime/names/resolve-host';
 
 /** The callback's host is, or resolves to, an address that callbacks must not reach, or its port is such a one. */
 export class BlockedAddress extends Error {
@@ -21,7 +22,7 @@ export class BlockedAddress extends Error {
   }
 }
 
-export type SafeConnectorOptions = Omit<ConnectOptions, 'lookup'> & {
+export type SafeConnectorOptions = Omit<ConnectTlsOptions, 'open'> & {
   networks: CallbackNetworks;
   deniedPorts: ReadonlySet<number>;
   resolveHost: ResolveHost;
@@ -29,26 +30,46 @@ export type SafeConnectorOptions = Omit<ConnectOptions, 'lookup'> & {
   tunnel: Tunnel | undefined;
 };
 
+/** One of several addresses of a host has a quarter of the limit; Node's own 500 ms give up what a busy process is late to notice. */
+const ATTEMPT_SHARE = 1 / 4;
+
 /**
  * Opens connections for callbacks, and only to addresses and ports that are allowed. Names are checked on the very list
  * of addresses that is then connected to, at every connection, so that a name cannot change its answer in between, nor
  * a remembered answer pass unchecked; literal addresses are their own answer.
  */
 export function safeConnector(options: SafeConnectorOptions): Connector {
-  const { deniedPorts, tunnel, ...connecting } = options;
+  const { deniedPorts, tunnel, connectTimeoutMs, connected } = options;
   const findAddresses = safeLookup(options);
   const find = callbackify(findAddresses);
-  const connect = resumingConnector({ ...connecting, lookup: asLookup(find) });
-  const reach = tunnel === undefined ? connect : tunnelling({ ...connecting, tunnel, findAddresses, connect });
+  const open =
+    tunnel === undefined
+      ? directly(asLookup(find), connectTimeoutMs)
+      : tunnelling({ tunnel, findAddresses, connectTimeoutMs });
+  const connect = connectingTls({ open, connectTimeoutMs, connected });
   return notingBlocked((target, done) => {
     if (isForbiddenPort(target, deniedPorts)) {
       return done(new BlockedAddress(target.hostname, `port ${target.port}`), null);
     }
     // No look-up happens for a literal address: it is checked here.
-    if (isIP(target.hostname) === 0) return reach(target, done);
-    find(target.hostname, (error) => (error === null ? reach(target, done) : done(error, null)));
+    if (isIP(target.hostname) === 0) return connect(target, done);
+    find(target.hostname, (error) => (error === null ? connect(target, done) : done(error, null)));
   });
 }
+
+/** Opens plain connections, whatever is to be spoken over them. */
+function directly(lookup: LookupFunction, connectTimeoutMs: number): Connector {
+  const autoSelectFamilyAttemptTimeout = Math.ceil(connectTimeoutMs * ATTEMPT_SHARE);
+  const connect = buildConnector({ timeout: connectTimeoutMs, autoSelectFamilyAttemptTimeout, lookup });
+  return (target, done) => {
+    const { protocol, port, connection } = target;
+    // undici returns the socket, which its types do not say.
+    const connecting: unknown = connect({ ...target, protocol: 'http:', port: port || defaultPort(protocol) }, done);
+    if (connecting instanceof Socket) noteConnecting(connecting, connection);
+  };
+}
+
+const defaultPort = (protocol: string): string => (protocol === 'https:' ? '443' : '80');
 
 /** Notes which address it is that a connection must not lead to. */
 function notingBlocked(connect: Connector): Connector {
@@ -79,7 +100,7 @@ function safeLookup({ networks, resolveHost }: SafeConnectorOptions): ResolveHos
   };
 }
 
-function asLookup(find: FindAddresses): ConnectOptions['lookup'] {
+function asLookup(find: FindAddresses): LookupFunction {
   return (host, options, done) =>
     find(host, (error, addresses) => {
       if (error !== null) return done(error, []);
@@ -89,25 +110,21 @@ function asLookup(find: FindAddresses): ConnectOptions['lookup'] {
     });
 }
 
-type Tunnelling = Pick<ConnectOptions, 'connectTimeoutMs' | 'connected'> & {
-  tunnel: Tunnel;
-  findAddresses: ResolveHost;
-  connect: Connector;
-};
+type Tunnelling = { tunnel: Tunnel; findAddresses: ResolveHost; connectTimeoutMs: number };
 
 /** Tries the addresses in turn; TLS is agreed on with the receiver, through the tunnel. */
-function tunnelling({ tunnel, findAddresses, connect, ...options }: Tunnelling): Connector {
+function tunnelling({ tunnel, findAddresses, connectTimeoutMs }: Tunnelling): Connector {
   async function open({ hostname, port, protocol, connection }: ConnectTarget): Promise<Socket> {
     const { clock } = connection;
     const overdue = new AbortController();
-    using _limit = clock.after(options.connectTimeoutMs, () => overdue.abort());
+    using _limit = clock.after(connectTimeoutMs, () => overdue.abort());
     const addresses = await findAddresses(hostname);
     if (isIP(hostname) === 0) connection.resolvedAt = clock.now();
     let refused: unknown;
     for (const address of addresses) {
       connection.ip = address.address;
       try {
-        const socket = await tunnel.open(address, Number(port || (protocol === 'https:' ? 443 : 80)), overdue.signal);
+        const socket = await tunnel.open(address, Number(port || defaultPort(protocol)), overdue.signal);
         connection.connectedAt = clock.now();
         return socket;
       } catch (error) {
@@ -120,12 +137,7 @@ function tunnelling({ tunnel, findAddresses, connect, ...options }: Tunnelling):
 
   const openSocket = callbackify(open);
   return (target, done) => {
-    openSocket(target, (error, socket) => {
-      if (error !== null) return done(error, null);
-      if (target.protocol === 'https:') return connect({ ...target, httpSocket: socket }, done);
-      options.connected('none');
-      done(null, socket);
-    });
+    openSocket(target, (error, socket) => (error === null ? done(null, socket) : done(error, null)));
   };
 }
 

@@ -6,21 +6,22 @@ import type { Answer, InterfaceName } from '@waybell/line/outcomes';
 import { systemClock, type Clock } from '@waybell/runtime/clock';
 import type { CallbackNetworks } from '@waybell/runtime/forbidden-address';
 import { Unavailable } from '@waybell/runtime/unavailable';
-import { boundingResponses } from './bounded-response.ts';
+import { boundingReading } from './bound-reading.ts';
 import type { CallbackObserver } from './callback-metrics.ts';
 import { isForLackOfDescriptors, reasonOfError, reasonOfStatus } from './failure-reason.ts';
-import { isOwnFault } from './egress/own-fault.ts';
-import { watchOwnRoutes, type OwnRoutes } from './egress/own-routes.ts';
-import { reaching, type Reach } from './egress/reach.ts';
+import { isOwnFault } from '../egress/own-fault.ts';
+import { watchOwnRoutes, type OwnRoutes } from '../egress/own-routes.ts';
+import { reaching, type Reach } from '../egress/reach.ts';
 import { openOriginPools } from './origin-pools.ts';
 import { tunnelThrough } from './proxy-tunnel.ts';
-import { systemResolver, type ResolveHost } from './resolve-host.ts';
+import { systemResolver, type ResolveHost } from '@waybell/runtime/names/resolve-host';
 import { BlockedAddress, safeConnector } from './safe-address.ts';
 import { shownUrl } from './shown-url.ts';
 import { signatures } from './signature.ts';
 import { skippingContinue } from './skip-continue.ts';
+import { masked, secretsOfQuery } from './mask.ts';
 import { readTrace, type Trace } from './trace.ts';
-import { undiciAdapter, type RequestLimits, type RequestTerms } from './undici-adapter.ts';
+import { throughUndici, type RequestLimits } from './exchange.ts';
 
 export type Call = {
   delivery: Delivery;
@@ -88,7 +89,7 @@ export function openEndpoints(
   const pools = openOriginPools({
     clock,
     maxOrigins: MAX_ORIGINS,
-    connect: boundingResponses(skippingContinue(connector), RESPONSE_BYTES),
+    connect: boundingReading(skippingContinue(connector), RESPONSE_BYTES),
     keepAliveTimeout: options.keepAliveMs,
     keepAliveMaxTimeout: options.keepAliveMs,
     pipelining: 1,
@@ -97,7 +98,7 @@ export function openEndpoints(
     bodyTimeout: 0,
   });
   // Without the defaults of axios.create: merging them costs more than the rest of axios, and the adapter heeds none.
-  const http = new Axios({ adapter: undiciAdapter(pools, termsOf), method: 'post' });
+  const http = new Axios({ method: 'post' });
   const limitsFor = {
     shipper: { ...BODY_LIMITS, ...options.limits.shipper },
     carrier: { ...BODY_LIMITS, ...options.limits.carrier },
@@ -105,21 +106,20 @@ export function openEndpoints(
   return {
     reach: reaching({ connect: connector, limitMs: Math.min(options.connectTimeoutMs, REACH_LIMIT_MS), clock }),
     callEndpoint: async (call) => {
-      const { delivery, callbackUrl, verificationToken } = call;
+      const { delivery, callbackUrl } = call;
       observe.requested(delivery.interface);
       const trace: Trace = { startedAt: clock.now() };
       const headers = { ...requestHeaders(call, options.now ?? Date.now), 'user-agent': options.userAgent };
       const url = URL.parse(callbackUrl);
-      const terms = (): RequestTerms => ({ url, headers, limits: limitsFor[delivery.interface], trace, clock });
+      const adapter = throughUndici(pools, { url, headers, limits: limitsFor[delivery.interface], trace, clock });
       try {
-        const request = { url: callbackUrl, data: delivery.body, terms };
-        const { status, data } = await http.request<string>(request as object);
+        const { status, data } = await http.request<string>({ url: callbackUrl, data: delivery.body, adapter });
         if (trace.connection?.ip !== undefined) routes.reached(trace.connection.ip);
         return {
           ...judge(status),
           ...whereTo(url),
           ...readTrace(trace, clock.now()),
-          ...(data && { body: hide(verificationToken, data) }),
+          ...(data && { body: masked(data, secretsIn(headers, url)) }),
         };
       } catch (error) {
         if (error instanceof Unavailable) throw error;
@@ -153,11 +153,6 @@ async function openOne(): Promise<void> {
   await (await open(devNull)).close();
 }
 
-// axios hands what it does not know through to the adapter; of an object it would hand on a copy.
-function termsOf(config: object): RequestTerms {
-  return (config as { terms: () => RequestTerms }).terms();
-}
-
 /** What an answer with this status is. */
 export function judge(status: number): Pick<Answer, 'status' | 'reason'> & { isDelivered: boolean } {
   if (status >= 200 && status < 300) return { isDelivered: true, status };
@@ -168,9 +163,12 @@ function whereTo(url: URL | null): Pick<Answer, 'url'> {
   return url === null ? {} : { url: shownUrl(url) };
 }
 
-/** A receiver may send back what it was sent, and records are for other people. */
-function hide(token: string, text: string): string {
-  return token === '' ? text : text.replaceAll(token, '***');
+/** What a receiver was told and may send back: records are for other people. */
+function secretsIn(headers: ReturnType<typeof requestHeaders>, url: URL | null): string[] {
+  const { 'x-service-verification-token': token, 'webhook-signature': signature = '' } = headers;
+  // Of a signature, what follows its version: a receiver may show that alone.
+  const parts = signature.split(' ').map((each) => each.slice(each.indexOf(',') + 1));
+  return [token, ...parts, ...secretsOfQuery(url?.search ?? '')];
 }
 
 /** What goes with the body; times in milliseconds since 1970. */

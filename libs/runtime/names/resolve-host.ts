@@ -1,9 +1,9 @@
 import type { LookupAddress, RecordWithTtl } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
-import type { Clock } from '@waybell/runtime/clock';
+import type { Clock } from '../clock.ts';
 import { LRUCache } from 'lru-cache';
 import { isAnswer, watchNameServers, type AssertAnswering } from './name-servers.ts';
-import { codeOf } from './failure-reason.ts';
+import { codeOf } from '../error-codes.ts';
 import { namesToAsk, systemNames, type SystemNames } from './system-names.ts';
 
 /** The addresses of a host, at least one. Throws `UnresolvedHost`, or `Unavailable` where no name would be found. */

@@ -5,9 +5,9 @@ import { endedWithin } from '@waybell/runtime/testing/ended-within';
 import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { openEndpoints, type EndpointOptions } from './call-endpoint.ts';
-import { anAuthority } from './testing/certificate.ts';
-import { aDelivery } from './testing/delivery.ts';
-import { httpServer, NOBODY_PORT, tcpServer, tlsServer, type TestServer } from './testing/server.ts';
+import { anAuthority } from '../testing/certificate.ts';
+import { aDelivery } from '../testing/delivery.ts';
+import { httpServer, NOBODY_PORT, tcpServer, tlsServer, type TestServer } from '../testing/server.ts';
 
 const LONG_MS = 60_000;
 const authority = anAuthority('Test authority');

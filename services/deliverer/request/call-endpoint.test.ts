@@ -13,11 +13,11 @@ import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import type { Delivery } from '@waybell/line/delivery';
 import { openEndpoints, type EndpointOptions } from './call-endpoint.ts';
-import { resolverOf } from './resolve-host.ts';
-import { anAuthority, aSelfSignedCertificate } from './testing/certificate.ts';
-import { aDelivery } from './testing/delivery.ts';
-import { dnsServer } from './testing/dns-server.ts';
-import { httpServer, NOBODY_PORT, sayingServer, tcpServer, tlsServer, type TestServer } from './testing/server.ts';
+import { resolverOf } from '@waybell/runtime/names/resolve-host';
+import { anAuthority, aSelfSignedCertificate } from '../testing/certificate.ts';
+import { aDelivery } from '../testing/delivery.ts';
+import { dnsServer } from '@waybell/runtime/testing/dns-server';
+import { httpServer, NOBODY_PORT, sayingServer, tcpServer, tlsServer, type TestServer } from '../testing/server.ts';
 
 const LONG_MS = 60_000;
 const loopback = readNetworks(['127.0.0.0/8', '::1/128']);

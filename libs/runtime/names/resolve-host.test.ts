@@ -1,11 +1,11 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { until } from '@waybell/runtime/testing/until';
-import { TurnedClock } from '@waybell/runtime/turned-clock';
-import { Unavailable } from '@waybell/runtime/unavailable';
+import { until } from '../testing/until.ts';
+import { TurnedClock } from '../turned-clock.ts';
+import { Unavailable } from '../unavailable.ts';
 import { resolverOf, UnresolvedHost, type ResolveHost } from './resolve-host.ts';
 import type { SystemNames } from './system-names.ts';
-import { dnsServer, type Said } from './testing/dns-server.ts';
+import { dnsServer, type Said } from '../testing/dns-server.ts';
 
 const opened: AsyncDisposable[] = [];
 afterEach(async () => {

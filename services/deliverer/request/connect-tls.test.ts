@@ -5,9 +5,9 @@ import { Registry } from 'prom-client';
 import { readNetworks } from '@waybell/runtime/forbidden-address';
 import { countCallbacks } from './callback-metrics.ts';
 import { openEndpoints } from './call-endpoint.ts';
-import { anAuthority } from './testing/certificate.ts';
-import { aDelivery } from './testing/delivery.ts';
-import { tcpServer, tlsServer, type TestServer } from './testing/server.ts';
+import { anAuthority } from '../testing/certificate.ts';
+import { aDelivery } from '../testing/delivery.ts';
+import { tcpServer, tlsServer, type TestServer } from '../testing/server.ts';
 
 const authority = anAuthority('Test authority');
 const certificate = authority.issue({ name: '*.receivers.example' });

@@ -1,6 +1,12 @@
 import { LRUCache } from 'lru-cache';
-import { Pool, type Dispatcher } from 'undici';
-import { openClient, type ClientOptions } from './connection.ts';
+import { systemClock, type Clock } from '@waybell/runtime/clock';
+import { Client, Pool, type Dispatcher } from 'undici';
+import type { Connection, Connector } from './connection.ts';
+
+/** Told, before its request is sent, where to ask for the connection that it goes over or waits for. */
+export type Attendant = Dispatcher.DispatchHandler & { attend?: (connection: () => Connection | undefined) => void };
+
+type ClientOptions = Omit<Client.Options, 'connect'> & { connect: Connector; clock?: Clock };
 
 export type OriginPoolsOptions = ClientOptions & {
   /** Origins with connections at once, at most: the one that was not asked for longest makes room. */
@@ -21,7 +27,7 @@ export function openOriginPools({ maxOrigins, ...options }: OriginPoolsOptions):
   });
 
   function openPool(origin: string): Pool {
-    const pool = new Pool(origin, { factory: (url) => openClient(url, options) });
+    const pool = new Pool(origin, { factory: (url) => new AttendedClient(url, options) });
     const closeUnused = () => {
       // A pool that is being destroyed says so once for each connection.
       if (pool.destroyed) return;
@@ -46,4 +52,26 @@ export function openOriginPools({ maxOrigins, ...options }: OriginPoolsOptions):
       await Promise.all([...open].map((pool) => pool.destroy()));
     },
   };
+}
+
+/** undici's client, which has one connection at a time, for requests that want to know about theirs. */
+class AttendedClient extends Client {
+  readonly #latest: () => Connection | undefined;
+
+  constructor(origin: URL, { connect, clock = systemClock, ...options }: ClientOptions) {
+    let connection: Connection | undefined;
+    super(origin, {
+      ...options,
+      connect(target, done) {
+        connection = { clock, begunAt: clock.now() };
+        connect({ ...target, connection }, done);
+      },
+    });
+    this.#latest = () => connection;
+  }
+
+  override dispatch(request: Dispatcher.DispatchOptions, handler: Attendant): boolean {
+    handler.attend?.(this.#latest);
+    return super.dispatch(request, handler);
+  }
 }

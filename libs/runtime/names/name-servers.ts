@@ -1,7 +1,7 @@
 import { Resolver } from 'node:dns/promises';
-import type { Clock } from '@waybell/runtime/clock';
-import { Unavailable } from '@waybell/runtime/unavailable';
-import { codeOf } from './failure-reason.ts';
+import type { Clock } from '../clock.ts';
+import { Unavailable } from '../unavailable.ts';
+import { codeOf } from '../error-codes.ts';
 
 /** What c-ares says where a name server said nothing, or that it could not find out; all else is an answer. */
 const UNANSWERED = new Set(['ETIMEOUT', 'ECONNREFUSED', 'ESERVFAIL', 'EREFUSED']);

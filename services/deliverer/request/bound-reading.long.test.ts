@@ -1,0 +1,71 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import tls from 'node:tls';
+import { expect, test } from '@jest/globals';
+import { readNetworks } from '@waybell/runtime/forbidden-address';
+import { until } from '@waybell/runtime/testing/until';
+import { anAuthority } from '../testing/certificate.ts';
+import { aDelivery } from '../testing/delivery.ts';
+import { openEndpoints } from './call-endpoint.ts';
+
+const LONG_MS = 600_000;
+const authority = anAuthority('Test authority');
+
+const LISTENING = /^ACCEPT 127\.0\.0\.1:(\d+)\s/m;
+
+/** The server of the command `openssl`, which has to be installed, with so many session tickets after each handshake. */
+async function serveTickets(count: number): Promise<AsyncDisposable & { port: number }> {
+  const folder = await mkdtemp(join(tmpdir(), 'waybell-tickets-'));
+  const { cert, key } = authority.issue({ name: 'localhost' });
+  await writeFile(join(folder, 'cert.pem'), cert);
+  await writeFile(join(folder, 'key.pem'), key);
+  const args = [
+    's_server',
+    '-accept',
+    '127.0.0.1:0',
+    '-cert',
+    'cert.pem',
+    '-key',
+    'key.pem',
+    '-num_tickets',
+    `${count}`,
+  ];
+  // It ends with its input.
+  const server = spawn('openssl', args, { cwd: folder, stdio: ['pipe', 'pipe', 'ignore'] });
+  const ended = once(server, 'close');
+  let said = '';
+  server.stdout.on('data', (chunk) => (said += String(chunk)));
+  await until('it listens', () => LISTENING.test(said));
+  return {
+    port: Number(LISTENING.exec(said)?.[1]),
+    async [Symbol.asyncDispose]() {
+      server.kill();
+      await ended;
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+test('a receiver that says more than anybody needs of its TLS session has its connection ended', async () => {
+  tls.setDefaultCACertificates([...tls.getCACertificates('default'), authority.cert]);
+  await using server = await serveTickets(20_000);
+  await using endpoints = openEndpoints({
+    limits: { shipper: { responseMs: LONG_MS }, carrier: { responseMs: LONG_MS } },
+    networks: readNetworks(['127.0.0.0/8']),
+    connectTimeoutMs: LONG_MS,
+    keepAliveMs: LONG_MS,
+    userAgent: 'Waybell',
+    resolveHost: async () => [{ address: '127.0.0.1', family: 4 }],
+  });
+  const callbackUrl = `https://localhost:${server.port}/`;
+  const answer = await endpoints.callEndpoint({
+    delivery: aDelivery(),
+    callbackUrl,
+    verificationToken: '',
+    signingSecrets: [],
+  });
+  expect(answer).toMatchObject({ isDelivered: false, reason: 'invalid_response' });
+});

@@ -1,0 +1,47 @@
+import type { Socket } from 'node:net';
+import { bytesSince, type Connection, type Connector } from './connection.ts';
+
+/** A receiver sent more than anybody needs, and the end of its headers or its body was not in sight. */
+export class ResponseTooLong extends Error {
+  readonly code = 'RESPONSE_TOO_LONG';
+  constructor(limitBytes: number) {
+    super(`more than ${limitBytes} bytes came for one request`);
+    this.name = 'ResponseTooLong';
+  }
+}
+
+const LOOK_EVERY_MS = 100;
+
+/**
+ * Ends a connection on which more than about `limitBytes` come for one request, or after it, whatever they are. The parser
+ * counts headers and the exchange the body; nobody else counts interim responses, blanks, chunk extensions, and what TLS
+ * says of itself after the handshake: one receiver that sends these as fast as they are read would keep this process busy
+ * until its limit has passed. They are counted where they come in, beneath TLS, ten times a second.
+ */
+export function boundingReading(connect: Connector, limitBytes: number): Connector {
+  const open = new Map<Socket, Connection>();
+  let looking: NodeJS.Timeout | undefined;
+
+  function look(): void {
+    for (const [socket, connection] of open) {
+      if (bytesSince(connection) > limitBytes) socket.destroy(new ResponseTooLong(limitBytes));
+    }
+  }
+
+  return (target, done) =>
+    connect(target, (...connected) => {
+      const [error, socket] = connected;
+      if (error === null) {
+        open.set(socket, target.connection);
+        // By the machine's time, as what it spares is this process.
+        looking ??= setInterval(look, LOOK_EVERY_MS).unref();
+        socket.once('close', () => {
+          open.delete(socket);
+          if (open.size > 0) return;
+          clearInterval(looking);
+          looking = undefined;
+        });
+      }
+      done(...connected);
+    });
+}

@@ -1,0 +1,54 @@
+import { describe, expect, test } from '@jest/globals';
+import { masked, secretsOfQuery } from './mask.ts';
+
+const SECRET = 'v1,k3y+/=ü "x"';
+
+const ways: [what: string, text: string][] = [
+  ['as it is', SECRET],
+  ['as JSON', JSON.stringify(SECRET).slice(1, -1)],
+  [
+    'as JSON that escapes slashes',
+    JSON.stringify(SECRET)
+      .slice(1, -1)
+      .replaceAll('/', String.raw`\/`),
+  ],
+  ['as JSON in ASCII', String.raw`v1,k3y\u002b\u002F\u003d\u00fc \u0022x\u0022`],
+  ['as part of a URL', encodeURIComponent(SECRET)],
+  ['in small hex', encodeURIComponent(SECRET).toLowerCase()],
+  ['as a form', new URLSearchParams({ '': SECRET }).toString().slice(1)],
+  ['as HTML', 'v1,k3y&#43;&#x2F;=&#xfc; &#34;x&#x22;'],
+];
+
+describe('masked', () => {
+  test.each(ways)('shows no secret %s', (_what, text) => {
+    expect(masked(`{"a": "${text}", "b": "${text}"}`, ['other', SECRET])).toBe('{"a": "***", "b": "***"}');
+  });
+
+  test.each(ways)('shows no beginning of one %s, wherever the text is cut', (_what, text) => {
+    for (let length = 1; length < text.length; length += 1) {
+      expect(masked(`said ${text.slice(0, length)}`, [SECRET])).not.toMatch(/said v1(,|%2c)k3/i);
+    }
+  });
+
+  test('masks the whole of one that begins as another', () => {
+    expect(masked('secret-more secret-', ['secret-', 'secret-more'])).toBe('*** ***');
+  });
+
+  test('takes no time to speak of, whatever a receiver and its callback URL say', () => {
+    // Patterns made of the secret needed 19 s for it, or were too large to be made.
+    const [text, secret] = ['ab'.repeat(2_048), `${'ab'.repeat(4_000)}z`];
+    expect(masked(text, [secret])).toBe('***');
+    expect(masked(`${text}!`, [secret])).toBe(`${text}!`);
+  });
+
+  test('leaves what is too short to be one, and what only looks like a pattern', () => {
+    expect(masked('1 + 1 = 2; a.b*c', ['1', 'a1b*c', ''])).toBe('1 + 1 = 2; a.b*c');
+  });
+});
+
+describe('secretsOfQuery', () => {
+  test('are the values, decoded, those included that have no name', () => {
+    expect(secretsOfQuery('?apikey=a%20b%2Fc&bare&x=1+2&broken=%zz')).toEqual(['a b/c', 'bare', '1 2', '%zz']);
+    expect(secretsOfQuery('')).toEqual(['']);
+  });
+});

@@ -1,0 +1,101 @@
+/** What stands in place of a secret. */
+const MASK = '***';
+/** A shorter value is no secret, and a shorter beginning tells nothing. */
+const LEAST = 4;
+/** One character, as JSON, HTML or a URL may write it; several only where UTF-8 needs them. */
+const WRITTEN =
+  /\\u[\da-f]{4}|\\["\\/bfnrt]|&(?:amp|apos|gt|lt|quot);|&#\d{1,7};|&#x[\da-f]{1,6};|%[0-7][\da-f]|%[cd][\da-f]%[89ab][\da-f]|%e[\da-f](?:%[89ab][\da-f]){2}|%f[0-7](?:%[89ab][\da-f]){3}/gi;
+/** One of these that was cut in two. */
+const CUT = /(?:\\(?:u[\da-f]{0,3})?|&(?:#?x?[\da-f]{0,7}|[a-z]{1,4})|(?:%[\da-f]{2}){0,3}(?:%[\da-f]?)?)$/i;
+const NAMED: Record<string, string> = { amp: '&', apos: "'", gt: '>', lt: '<', quot: '"' };
+const SHORT: Record<string, string> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
+
+/** A text as it may be meant, and where in the text each of its characters begins; at last, where the text ends. */
+type Reading = { text: string; starts: number[] };
+type Span = [from: number, to: number];
+
+/**
+ * A text of somebody who was told these secrets, without them: as they are, and as JSON, HTML, forms and URLs write them.
+ * Where the text ends in the midst of one, its beginning goes too. Takes time by the length of the text and of the secrets,
+ * whatever they are: both may be made by somebody who wants to keep us busy.
+ */
+export function masked(text: string, secrets: readonly string[]): string {
+  const sought = [...new Set(secrets)].filter((secret) => secret.length >= LEAST);
+  const readings = readingsOf(text);
+  const spans = sought.flatMap((secret) => readings.flatMap((reading) => spansOf(secret, reading, text)));
+  let [shown, at] = ['', 0];
+  for (const [from, to] of spans.toSorted(([one], [other]) => one - other)) {
+    // What overlaps is one.
+    if (from >= at) shown += text.slice(at, from) + MASK;
+    at = Math.max(at, to);
+  }
+  return shown + text.slice(at);
+}
+
+/** The secrets in the query of a callback URL: its values, those included that stand there without a name. */
+export function secretsOfQuery(search: string): string[] {
+  return search
+    .slice(1)
+    .split('&')
+    .map((parameter) => decoded(parameter.slice(parameter.indexOf('=') + 1).replaceAll('+', ' ')));
+}
+
+/** As it stands, as what it may be written in says, and that as a form, where a plus is a blank. */
+function readingsOf(text: string): Reading[] {
+  const plain = { text, starts: Array.from({ length: text.length + 1 }, (_, at) => at) };
+  if (!/[%&+\\]/.test(text)) return [plain];
+  return [plain, readingOf(text), readingOf(text.replaceAll('+', ' '))];
+}
+
+function readingOf(written: string): Reading {
+  const starts: number[] = [];
+  let [text, at] = ['', 0];
+  const takeUntil = (end: number) => {
+    text += written.slice(at, end);
+    while (at < end) starts.push(at++);
+  };
+  for (const { 0: escape, index } of written.matchAll(WRITTEN)) {
+    takeUntil(index);
+    const meant = characterOf(escape);
+    text += meant;
+    for (let unit = 0; unit < meant.length; unit += 1) starts.push(index);
+    at = index + escape.length;
+  }
+  takeUntil(written.length);
+  return { text, starts: [...starts, written.length] };
+}
+
+function characterOf(escape: string): string {
+  const [kind, second = ''] = escape;
+  if (kind === '%') return decoded(escape);
+  if (kind === '&') {
+    const name = escape.slice(1, -1).toLowerCase();
+    const point = name.startsWith('#x') ? Number.parseInt(name.slice(2), 16) : Number(name.slice(1));
+    return NAMED[name] ?? (point <= 0x10_ff_ff ? String.fromCodePoint(point) : escape);
+  }
+  if (escape.length > 2) return String.fromCharCode(Number.parseInt(escape.slice(2), 16));
+  return SHORT[second] ?? second;
+}
+
+/** Wherever a reading has the secret in it, or ends with its beginning. */
+function spansOf(secret: string, { text, starts }: Reading, written: string): Span[] {
+  const spans: Span[] = [];
+  const start = (at: number) => starts[at] ?? written.length;
+  for (let at = text.indexOf(secret); at >= 0; at = text.indexOf(secret, at + secret.length)) {
+    spans.push([start(at), start(at + secret.length)]);
+  }
+  for (const end of [text.length, text.length - (CUT.exec(text)?.[0].length ?? 0)]) {
+    let length = Math.min(secret.length - 1, end);
+    while (length >= LEAST && !text.endsWith(secret.slice(0, length), end)) length -= 1;
+    if (length >= LEAST) spans.push([start(end - length), written.length]);
+  }
+  return spans;
+}
+
+function decoded(value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return value;
+  }
+}
