@@ -20,6 +20,7 @@ export const problemKinds = {
   'body-gone': [409, 'What was sent is no longer kept'],
   'nobody-subscribed': [409, 'There is nobody to send it to'],
   'already-subscribed': [409, 'The action is already subscribed'],
+  'rotation-under-way': [409, 'A rotation is under way'],
   'account-exists': [409, 'There is such an account already'],
   'request-timeout': [408, 'The request did not end in time'],
   'body-too-large': [413, 'The body is too large'],

@@ -98,17 +98,18 @@ describe('the audit log', () => {
       ['POST', '/v1/signing-secrets/rotate'],
     ] as const;
     const answers = [];
-    for (const [method, path] of asks) answers.push(await api.ask(method, path, { token }));
+    const bodyOf = (method: string) => (method === 'POST' ? { force: true } : undefined);
+    for (const [method, path] of asks) answers.push(await api.ask(method, path, { token, body: bodyOf(method) }));
     const [made, , rotated, again] = answers.map(({ headers }) => headers.get('x-request-id'));
     const notes = about('signing-secret', await notesOf(guid));
-    const ended = { expires_at: expect.any(String) };
+    const [fresh, ended] = [{ client_id: 'default', expires_at: null }, { expires_at: expect.any(String) }];
     expect(notes.map(({ request_id, what, details }) => ({ request_id, what, details }))).toEqual([
-      { request_id: made, what: 'signing-secret.created', details: { expires_at: null } },
+      { request_id: made, what: 'signing-secret.created', details: fresh },
       { request_id: rotated, what: 'signing-secret.changed', details: ended },
-      { request_id: rotated, what: 'signing-secret.created', details: { expires_at: null } },
-      { request_id: again, what: 'signing-secret.deleted', details: { expires_at: null } },
+      { request_id: rotated, what: 'signing-secret.created', details: fresh },
+      { request_id: again, what: 'signing-secret.deleted', details: { client_id: null, expires_at: null } },
       { request_id: again, what: 'signing-secret.changed', details: ended },
-      { request_id: again, what: 'signing-secret.created', details: { expires_at: null } },
+      { request_id: again, what: 'signing-secret.created', details: fresh },
     ]);
     const [first, , second] = notes.map(({ subject_guid }) => subject_guid);
     expect(notes.map(({ subject_guid }) => subject_guid)).toEqual([
@@ -160,7 +161,7 @@ describe('the audit log', () => {
     expect(await whatOf(guid)).toEqual(['account.created', 'token.created', ...subscribed]);
   });
 
-  test('names the role that switched a subscription off', async () => {
+  test('names the role that switched a subscription off, whoever that says it is', async () => {
     const { guid, token } = await signUp(api, { interface: 'carrier' });
     await api.ask('POST', '/v1/webhooks/order.created/subscriptions', { token, body });
     await settle(guid, { delivered: false, offOnExhausted: ['carrier'] });
@@ -201,6 +202,7 @@ async function settle(guid: string, what: { delivered: boolean; offOnExhausted: 
   ]);
   const connection = await api.store.postgres.connect();
   try {
+    await connection.query(`set waybell.actor = '{"who": "token forged", "origin": "elsewhere"}'`);
     await connection.query('set role waybell_deactivator');
     await connection.query(`select * from waybell.settle_deliveries($1, '{1}', $2, array[now()], $3, '{}', '1 day')`, [
       [rows[0].guid],

@@ -1,10 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
+import { systemClock } from '@waybell/runtime/clock';
+import { resolverOf } from '@waybell/runtime/names/resolve-host';
+import { dnsServer, type Said } from '@waybell/runtime/testing/dns-server';
 import { readPorts } from '@waybell/runtime/callback-ports';
 import { readNetworks } from '@waybell/runtime/forbidden-address';
-import { findCallbackUrlFault, resolveWithin } from './callback-url.ts';
+import { readCallbackUrl, resolveWithin } from './callback-url.ts';
 
 const known: Record<string, string[]> = {
   'hooks.example.com': ['93.184.215.14'],
+  'gone.example.com': [],
   'inside.example.com': ['10.0.0.1', 'fd00::1'],
   'mixed.example.com': ['10.0.0.1', '93.184.215.14'],
 };
@@ -12,22 +16,32 @@ const rules = {
   isHttpAllowed: false,
   networks: readNetworks([]),
   deniedPorts: readPorts(['6379', '1-79']),
-  resolve: async (host: string) => known[host] ?? [],
+  resolve: async (host: string) => known[host],
 };
 
-describe('findCallbackUrlFault', () => {
+describe('readCallbackUrl', () => {
   test.each([
-    'https://hooks.example.com',
+    'https://hooks.example.com/',
     'https://hooks.example.com:8443/a/b?c=d@e',
-    'HTTPS://HOOKS.example.com/%20',
+    'https://hooks.example.com/%20',
     'https://mixed.example.com/',
-    'https://not-there-yet.example.com/',
+    'https://nobody-says.example.com/',
     'https://93.184.215.14/',
     'https://[2606:2800:21f:cb07:6820:80da:af6b:8b2c]/',
-    'https://bücher.example/ä',
     `https://hooks.example.com/${'a'.repeat(2_048 - 26)}`,
   ])('takes %s', async (url) => {
-    expect(await findCallbackUrlFault(url, rules)).toBeNull();
+    expect(await readCallbackUrl(url, rules)).toEqual({ url });
+  });
+
+  test.each([
+    ['https://hooks.example.com', 'https://hooks.example.com/'],
+    ['HTTPS://HOOKS.example.com:443/a/../b', 'https://hooks.example.com/b'],
+    ['https://hooks%2eexample.com/', 'https://hooks.example.com/'],
+    ['https://hooks。example。com/', 'https://hooks.example.com/'],
+    ['https://bücher.example/ä?ö', 'https://xn--bcher-kva.example/%C3%A4?%C3%B6'],
+    ['https://0x5d.12105486/', 'https://93.184.183.14/'],
+  ])('reads %s as %s', async (text, url) => {
+    expect(await readCallbackUrl(text, rules)).toEqual({ url });
   });
 
   test.each([
@@ -51,6 +65,12 @@ describe('findCallbackUrlFault', () => {
     ['https://hooks.example.com/#part', 'fragment'],
     ['https://hooks.example.com/#', 'fragment'],
     [`https://hooks.example.com/${'a'.repeat(2_048 - 25)}`, 'longer than 2048'],
+    ['https:///user:pass@hooks.example.com/', 'not an absolute'],
+    ['https://user%3Apass@hooks.example.com/', 'user info'],
+    ['https://:@hooks.example.com/', 'user info'],
+    ['https://gone.example.com/', 'does not exist'],
+    [`https://hooks.example.com/${'ä'.repeat(400)}`, 'longer than 2048'],
+    ['https://127。0。0。1/', 'never go'],
     ['https://127.0.0.1/', 'never go'],
     ['https://2130706433/', 'never go'],
     ['https://0x7f.1/', 'never go'],
@@ -63,21 +83,39 @@ describe('findCallbackUrlFault', () => {
     ['https://100.64.0.1/', 'never go'],
     ['https://inside.example.com/', 'resolves only'],
   ])('refuses %j: %s', async (url, reason) => {
-    expect(await findCallbackUrlFault(url, rules)).toContain(reason);
+    expect(await readCallbackUrl(url, rules)).toEqual({ fault: expect.stringContaining(reason) });
   });
 
   test('takes http and forbidden networks where the settings allow them', async () => {
     const open = { ...rules, isHttpAllowed: true, networks: readNetworks(['127.0.0.0/8']) };
-    expect(await findCallbackUrlFault('http://127.0.0.1:9000/hooks', open)).toBeNull();
-    expect(await findCallbackUrlFault('http://10.0.0.1/', open)).toContain('never go');
-    expect(await findCallbackUrlFault('ftp://127.0.0.1/', open)).toContain('not https or http');
+    const [taken, inside, other] = ['http://127.0.0.1:9000/hooks', 'http://10.0.0.1/', 'ftp://127.0.0.1/'];
+    expect(await readCallbackUrl(taken, open)).toEqual({ url: taken });
+    expect(await readCallbackUrl(inside, open)).toEqual({ fault: expect.stringContaining('never go') });
+    expect(await readCallbackUrl(other, open)).toEqual({ fault: expect.stringContaining('not https or http') });
   });
 });
 
 describe('resolveWithin', () => {
-  test('finds addresses, and none for what does not resolve', async () => {
-    const resolve = resolveWithin(60_000);
-    expect(await resolve('localhost')).toContain('127.0.0.1');
-    expect(await resolve('no-such-host.invalid')).toEqual([]);
+  const said: Record<string, Said> = {
+    'there.test': { addresses: ['192.0.2.1'], ttlSeconds: 1 },
+    'broken.test': 'failure',
+    'silent.test': 'silent',
+  };
+
+  test('finds addresses; of what does not exist none, and nothing where nobody says', async () => {
+    const server = await dnsServer((name) => said[name] ?? 'absent');
+    const names = { hosts: new Map(), search: [], ndots: 1 };
+    const resolve = resolveWithin(60_000, resolverOf({ names, servers: [server.address], clock: systemClock }));
+    expect(await resolve('there.test')).toEqual(['192.0.2.1']);
+    expect(await resolve('gone.test')).toEqual([]);
+    expect(await resolve('broken.test')).toBeUndefined();
+    expect(await resolve('silent.test')).toBeUndefined();
+    await server[Symbol.asyncDispose]();
+    expect(await resolve('other.test')).toBeUndefined();
+  });
+
+  test('waits no longer than it may', async () => {
+    const never = resolveWithin(1, () => new Promise(() => undefined));
+    expect(await never('there.test')).toBeUndefined();
   });
 });

@@ -1,7 +1,9 @@
-import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { isForbiddenPort } from '@waybell/runtime/callback-ports';
+import { systemClock } from '@waybell/runtime/clock';
 import { isForbiddenAddress, type CallbackNetworks } from '@waybell/runtime/forbidden-address';
+import { isAnswer } from '@waybell/runtime/names/name-servers';
+import { systemResolver, UnresolvedHost, type ResolveHost } from '@waybell/runtime/names/resolve-host';
 
 export type CallbackRules = {
   isHttpAllowed: boolean;
@@ -10,31 +12,39 @@ export type CallbackRules = {
   resolve: Resolve;
 };
 
-/** The addresses of a host; none where it does not resolve, or not in time. */
-export type Resolve = (host: string) => Promise<string[]>;
+/** The addresses of a host, none where there is no such host; undefined where nobody says, or not in time. */
+export type Resolve = (host: string) => Promise<string[] | undefined>;
+
+/** The address as it is kept and shown, or what is wrong with it. */
+export type CallbackUrl = { url: string } | { fault: string };
 
 const LENGTH_LIMIT = 2_048;
 
 /**
- * What is wrong with a `callback_url`, or null. It must be an absolute https URL without user info and fragment, and
- * neither its port nor its host may be, or resolve only to, what callbacks never go to. A host that does not resolve
- * yet is fine, unless its name can only be one inside a network: the address is checked again at every connection.
+ * Reads a `callback_url` (decisions R11), as the URL standard does: what is stored, shown and sent to is one and the same.
+ * It must be an absolute https URL without user info and fragment, and neither its port nor its host may be, or resolve
+ * only to, what callbacks never go to. Where nobody says which addresses its name has it is taken, unless the name can
+ * only be one inside a network: the address is checked again at every connection.
  */
-export async function findCallbackUrlFault(text: string, rules: CallbackRules): Promise<string | null> {
-  if (text.length > LENGTH_LIMIT) return `is longer than ${LENGTH_LIMIT} characters`;
+export async function readCallbackUrl(text: string, rules: CallbackRules): Promise<CallbackUrl> {
+  const url = URL.parse(text);
+  const fault = findFault(text, url, rules) ?? (url && (await findHostFault(url.hostname, rules)));
+  return url === null || fault !== null ? { fault: fault ?? 'is no URL' } : { url: url.href };
+}
+
+function findFault(text: string, url: URL | null, rules: CallbackRules): string | null {
+  if (Math.max(text.length, url?.href.length ?? 0) > LENGTH_LIMIT) return `is longer than ${LENGTH_LIMIT} characters`;
   const schemes = rules.isHttpAllowed ? 'https or http' : 'https';
   // The URL standard would mend these silently; another reader of the same text might mend them differently.
   if (/[\s\\\p{Cc}\p{Cf}]/u.test(text) || !text.isWellFormed()) {
     return 'contains a space, a backslash, or a control or invisible character';
   }
-  const url = URL.parse(text);
   const isScheme = url?.protocol === 'https:' || (rules.isHttpAllowed && url?.protocol === 'http:');
   if (url !== null && !isScheme) return `is not ${schemes}`;
   if (url === null || !/^https?:\/\/[^/]/i.test(text)) return `is not an absolute ${schemes} URL`;
-  if (/^[^/]*\/\/[^/?#]*@/.test(text)) return 'contains user info: take it out';
+  if (url.username + url.password !== '' || /^[^/]*\/\/[^/?#]*@/.test(text)) return 'contains user info: take it out';
   if (text.includes('#')) return 'contains a fragment: take it out';
-  if (isForbiddenPort(url, rules.deniedPorts)) return `names port ${url.port}, where callbacks never go`;
-  return findHostFault(url.hostname, rules);
+  return isForbiddenPort(url, rules.deniedPorts) ? `names port ${url.port}, where callbacks never go` : null;
 }
 
 // Names without a dot, and those set aside for networks of one's own (RFC 6761, 6762, 8375; ICANN for .internal).
@@ -45,19 +55,23 @@ async function findHostFault(hostname: string, rules: CallbackRules): Promise<st
   const isForbidden = (address: string) => isForbiddenAddress(address, rules.networks);
   if (isIP(host) !== 0) return isForbidden(host) ? `points to ${host}, where callbacks never go` : null;
   const addresses = await rules.resolve(host);
-  if (addresses.length === 0) return INSIDE_NAME.test(host) ? `names ${host}, which no public address can have` : null;
+  if (addresses === undefined) return INSIDE_NAME.test(host) ? `names ${host}, which no public address can have` : null;
+  if (addresses.length === 0) return `names ${host}, which does not exist`;
   if (!addresses.every(isForbidden)) return null;
   return `points to ${host}, which resolves only to addresses where callbacks never go`;
 }
 
-/** Asks the system's resolver, for at most `timeoutMs`. */
-export function resolveWithin(timeoutMs: number): Resolve {
+/** Asks as a deliverer would, for at most `timeoutMs`; the name servers of this machine, unless said otherwise. */
+export function resolveWithin(timeoutMs: number, given?: ResolveHost): Resolve {
+  let resolveHost = given;
   return async (host) => {
-    const unanswered = Promise.withResolvers<string[]>();
-    const timer = setTimeout(() => unanswered.resolve([]), timeoutMs);
-    const answered = lookup(host, { all: true }).then(
+    // It looks for name servers as soon as it is made, which settings that are only read must not do.
+    resolveHost ??= systemResolver(systemClock);
+    const unanswered = Promise.withResolvers<undefined>();
+    const timer = setTimeout(() => unanswered.resolve(undefined), timeoutMs);
+    const answered = resolveHost(host).then(
       (found) => found.map(({ address }) => address),
-      () => [],
+      (error: unknown) => (error instanceof UnresolvedHost && isAnswer(error.cause) ? [] : undefined),
     );
     return Promise.race([answered, unanswered.promise]).finally(() => clearTimeout(timer));
   };

@@ -45,7 +45,10 @@ export const subscriptionApiSettings = {
     default: 31_536_000_000,
     desc: 'how long it is remembered who changed what',
   }),
-  REQUESTS_PER_MINUTE: count({ default: 600, desc: 'requests of one access token a minute; beyond, 429' }),
+  REQUESTS_PER_MINUTE: count({
+    default: 600,
+    desc: 'requests of one client of an account a minute, by whichever of its access tokens; beyond, 429',
+  }),
   FAILURES_PER_MINUTE: count({
     default: 30,
     desc: 'access tokens of one address (IPv6: its /56) that were not valid, a minute; beyond, 429',
@@ -63,7 +66,12 @@ export const subscriptionApiSettings = {
     desc: 'limit from the start of a request to the end of its headers',
   }),
   REQUEST_TIMEOUT: wait({ default: 30_000, desc: 'limit from the start of a request to the end of its body' }),
+  ANSWER_TIMEOUT: wait({ default: 30_000, desc: 'limit for a client to read an answer, from its first byte on' }),
   CONNECTION_LIMIT: count({ default: 5_000, desc: 'connections open to each port of the API, at most, per process' }),
+  CONNECTIONS_PER_ADDRESS: count({
+    default: 500,
+    desc: 'of these, connections of one address (IPv6: its /56) that is not among TRUSTED_PROXIES, at most',
+  }),
 };
 
 export function readConfig(env: NodeJS.ProcessEnv) {
@@ -71,7 +79,10 @@ export function readConfig(env: NodeJS.ProcessEnv) {
   const serverLimits = {
     headersTimeoutMs: settings.REQUEST_HEADERS_TIMEOUT,
     requestTimeoutMs: settings.REQUEST_TIMEOUT,
+    answerTimeoutMs: settings.ANSWER_TIMEOUT,
     connectionLimit: settings.CONNECTION_LIMIT,
+    connectionsPerAddress: settings.CONNECTIONS_PER_ADDRESS,
+    trustedProxies: settings.TRUSTED_PROXIES,
   };
   const { ADMIN_HOST, ADMIN_PORT } = settings;
   return {

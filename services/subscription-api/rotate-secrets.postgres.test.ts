@@ -44,12 +44,16 @@ async function aClient(keyRing: KeyRing, actions: number) {
   return {
     subscribe,
     end: (action: number) => subscriptions.end(client, `action.${action}`),
-    rotate: () => secrets.rotate({ accountGuid, actor }),
+    rotate: () => secrets.rotate(client, { endsEarlier: true }),
     /** What its receivers know, as these keys open it. */
     async known(keys: KeyRing) {
       const kept = keepSubscriptions({ database, keyRing: keys });
       const tokens = (await kept.list(client)).map((each) => [each.action, kept.verificationToken(each)]);
-      const signing = await keepSigningSecrets({ database, keyRing: keys, overlapMs: 0 }).list({ accountGuid, actor });
+      const signing = await keepSigningSecrets({ database, keyRing: keys, overlapMs: 0 }).list({
+        accountGuid,
+        clientId: 'default',
+        actor,
+      });
       return { tokens, signing: signing.map(({ secret }) => secret) };
     },
   };

@@ -6,38 +6,45 @@ import type { Database, Queryable } from './database.ts';
 /** A secret of Standard Webhooks, `whsec_…`. The current one has no end; the one before it is valid until its end. */
 export type SigningSecret = { secret: string; createdAt: Date; expiresAt: Date | null };
 
-/** Whose secrets, and who is to be named for a change of them. */
-export type SecretsOwner = { accountGuid: string; actor: Actor };
+/** Whose secrets, and who is to be named for a change of them: those of one client are no other's of its account. */
+export type SecretsOwner = { accountGuid: string; clientId: string; actor: Actor };
+
+/** `isRotated`: whether there is a new one; otherwise a rotation before it is not over. */
+export type Rotation = { isRotated: boolean; secrets: SigningSecret[] };
 
 export type SigningSecrets = {
-  /** The account's valid secrets, the current one first. The first is made when it is asked for, or subscribed. */
+  /** The client's valid secrets, the current one first. The first is made when it is asked for, or subscribed. */
   list(owner: SecretsOwner): Promise<SigningSecret[]>;
-  /** Puts a new secret first. The one before stays valid for the overlap, any older one no longer. */
-  rotate(owner: SecretsOwner): Promise<SigningSecret[]>;
+  /**
+   * Puts a new secret first; the one before stays valid for the overlap. While another is valid from a rotation before,
+   * nothing changes, unless it `endsEarlier`: that one ends at once then.
+   */
+  rotate(owner: SecretsOwner, how: { endsEarlier: boolean }): Promise<Rotation>;
 };
 
 type Row = { guid: string; sealed: Buffer; key_id: string; created_at: Date; expires_at: Date | null };
 
 const SECRET_BYTES = 32;
-const CURRENT = '(account_guid) where expires_at is null';
+const CURRENT = '(account_guid, client_id) where expires_at is null';
+const OF_CLIENT = 'account_guid = $1 and client_id = $2';
 
-/** Makes an account's first secret where it has none; `$n` are the account, and what newSecret returns. */
-export const ensureSecret = (account: number, secret: number) => `
-  insert into waybell.signing_secrets (account_guid, guid, sealed, key_id)
-  values ($${account}, $${secret}, $${secret + 1}, $${secret + 2}) on conflict ${CURRENT} do nothing`;
+/** Makes a client's first secret where it has none; `$n` are account and client, and what newSecret returns. */
+export const ensureSecret = (client: number, secret: number) => `
+  insert into waybell.signing_secrets (account_guid, client_id, guid, sealed, key_id)
+  values ($${client}, $${client + 1}, $${secret}, $${secret + 1}, $${secret + 2}) on conflict ${CURRENT} do nothing`;
 
 const VALID = `
   select guid, sealed, key_id, created_at, expires_at from waybell.signing_secrets
-  where account_guid = $1 and (expires_at is null or expires_at > now()) order by created_at desc`;
+  where ${OF_CLIENT} and (expires_at is null or expires_at > clock_timestamp()) order by created_at desc`;
 
 // In turn, where several rotate at once: each takes the place of the one before.
 const LOCK = 'select from waybell.accounts where guid = $1 for no key update';
-const FORGET = 'delete from waybell.signing_secrets where account_guid = $1 and expires_at is not null';
+const FORGET = `delete from waybell.signing_secrets where ${OF_CLIENT} and expires_at is not null`;
 const RETIRE = `
-  update waybell.signing_secrets set expires_at = clock_timestamp() + $2 * interval '1 millisecond' where account_guid = $1`;
+  update waybell.signing_secrets set expires_at = clock_timestamp() + $3 * interval '1 millisecond' where ${OF_CLIENT}`;
 const ADD = `
-  insert into waybell.signing_secrets (account_guid, guid, sealed, key_id, created_at)
-  values ($1, $2, $3, $4, clock_timestamp())`;
+  insert into waybell.signing_secrets (account_guid, client_id, guid, sealed, key_id, created_at)
+  values ($1, $2, $3, $4, $5, clock_timestamp())`;
 
 export function keepSigningSecrets({
   database,
@@ -54,26 +61,30 @@ export function keepSigningSecrets({
     expiresAt,
   });
 
-  const listValid = async (postgres: Queryable, accountGuid: string) =>
-    (await postgres.query<Row>(VALID, [accountGuid])).rows.map(open);
+  const listValid = async (postgres: Queryable, client: readonly string[]) =>
+    (await postgres.query<Row>(VALID, [...client])).rows.map(open);
 
   return {
-    async list({ accountGuid, actor }) {
-      const found = await database.run((source) => source.query<Row[]>(VALID, [accountGuid]));
+    async list({ accountGuid, clientId, actor }) {
+      const client = [accountGuid, clientId];
+      const found = await database.run((source) => source.query<Row[]>(VALID, client));
       if (found.length > 0) return found.map(open);
       return database.change(actor, async (postgres) => {
-        await postgres.query(ensureSecret(1, 2), [accountGuid, ...newSecret(keyRing)]);
-        return listValid(postgres, accountGuid);
+        await postgres.query(ensureSecret(1, 3), [...client, ...newSecret(keyRing)]);
+        return listValid(postgres, client);
       });
     },
-    rotate: ({ accountGuid, actor }) =>
+    rotate: ({ accountGuid, clientId, actor }, { endsEarlier }) =>
       database.change(actor, async (postgres) => {
+        const client = [accountGuid, clientId];
         await postgres.query(LOCK, [accountGuid]);
-        await postgres.query(ensureSecret(1, 2), [accountGuid, ...newSecret(keyRing)]);
-        await postgres.query(FORGET, [accountGuid]);
-        await postgres.query(RETIRE, [accountGuid, overlapMs]);
-        await postgres.query(ADD, [accountGuid, ...newSecret(keyRing)]);
-        return listValid(postgres, accountGuid);
+        await postgres.query(ensureSecret(1, 3), [...client, ...newSecret(keyRing)]);
+        const before = await listValid(postgres, client);
+        if (before.length > 1 && !endsEarlier) return { isRotated: false, secrets: before };
+        await postgres.query(FORGET, client);
+        await postgres.query(RETIRE, [...client, overlapMs]);
+        await postgres.query(ADD, [...client, ...newSecret(keyRing)]);
+        return { isRotated: true, secrets: await listValid(postgres, client) };
       }),
   };
 }

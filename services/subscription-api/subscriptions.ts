@@ -30,7 +30,7 @@ export type Subscriptions = {
 };
 
 // Each is one statement: the unique index on current subscriptions decides between concurrent requests.
-// The account's first signing secret comes with it, so that the first notification is signed already.
+// The client's first signing secret comes with it, so that the first notification is signed already.
 const INSERT = `
   with signing_secret as (${ensureSecret(3, 10)})
   insert into waybell.subscriptions as s (guid, interface, account_guid, client_id, action, callback_url,

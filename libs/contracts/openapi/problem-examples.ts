@@ -9,8 +9,7 @@ const DETAILS: Record<ProblemKind, string> = {
   'invalid-token': 'The access token expired.',
   'other-interface': 'This is the shipper interface; the access token is for the carrier one.',
   'insufficient-scope': 'This needs the scope webhooks:write; the access token has webhooks:read.',
-  'unknown-path':
-    "No endpoint has this path: /docs shows those that there are, /admin-openapi.json those of the operators' port.",
+  'unknown-path': 'No endpoint has this path: /docs shows those that there are.',
   'unknown-action': 'There is no action "order.create". The nearest are: order.created, order.booked, order.removed.',
   'not-subscribed': 'This client is not subscribed to order.created.',
   'unknown-delivery': 'This client has no delivery of that guid, or it is no longer kept.',
@@ -25,13 +24,15 @@ const DETAILS: Record<ProblemKind, string> = {
   'feature-off': 'insurance.issued needs the feature "insurance", which is not enabled for this account.',
   'already-subscribed':
     'This client is already subscribed to the action. DELETE the subscription first, then subscribe again.',
+  'rotation-under-way':
+    'The secret before the last rotation is valid until 2026-11-21T09:30:00.000Z: rotate after that, or end it at once with {"force": true}.',
   'account-exists': 'account 0b6f1a52-6f5e-4a3f-9a55-0c8f2f0f7d11 exists already: update it, or choose another guid',
   'request-timeout': 'The request did not come to its end in time.',
   'body-too-large': 'A body has at most 64 KiB, after decompression.',
   'unsupported-media-type': 'Send the header "Content-Type: application/json; charset=utf-8".',
   'invalid-body': '#/callback_url is required',
   'invalid-parameter': 'limit must be a whole number from 1 to 200',
-  'too-many-requests': 'A token has 600 requests a minute.',
+  'too-many-requests': 'A client has 600 requests a minute.',
   'headers-too-large': 'The request line and the headers have at most 16 KiB.',
   'internal-error': 'The error was logged under the id in "instance".',
   unavailable: 'A server behind this one cannot be reached; nothing was changed, or it is not known: ask again.',

@@ -27,14 +27,14 @@ const secrets = {
   },
 };
 
-/** Of Standard Webhooks: what notifications of the token's account are signed with, on either interface. */
+/** Of Standard Webhooks: what notifications of the token's client are signed with, on either interface. */
 export const signingSecretPaths: Readonly<Record<string, JsonNode>> = {
   '/v1/signing-secrets': {
     get: {
       tags,
       operationId: 'listSigningSecrets',
       summary: 'See the signing secrets',
-      description: 'The current one first, and for some time after a rotation the one before it.',
+      description: 'Those of the client. The current one first, and for some time after a rotation the one before it.',
       security,
       responses: { 200: success('The secrets that are valid.', secrets), ...problemAnswers(['any-interface']) },
     },
@@ -45,12 +45,19 @@ export const signingSecretPaths: Readonly<Record<string, JsonNode>> = {
       operationId: 'rotateSigningSecret',
       summary: 'Take a new signing secret',
       description:
-        'Notifications are signed with the new one and, for some time, with the one before it. Rotating again ends that at once.',
+        'Notifications are signed with the new one and, for some time, with the one before it. Until that is over there is no other rotation, unless `force` ends the one before at once: then receivers that still check with it refuse what they get.',
       security,
-      requestBody: { required: false, content: jsonOf({ type: 'object', maxProperties: 0 }) },
+      requestBody: {
+        required: false,
+        content: jsonOf({
+          type: 'object',
+          additionalProperties: false,
+          properties: { force: { type: 'boolean', default: false } },
+        }),
+      },
       responses: {
         200: success('The secrets that are valid, the new one first.', secrets),
-        ...problemAnswers(['any-interface', 'body']),
+        ...problemAnswers(['any-interface', 'body'], ['rotation-under-way']),
       },
     },
   },

@@ -40,7 +40,7 @@ create index audit_log_by_time on waybell.audit_log (at)`;
  * they changed. A column that is not named is never told. Of a callback URL only where it leads to: what follows may be
  * a secret of the receiver. Who: the setting \`waybell.actor\`, as JSON; without it, the role or the user of the connection.
  */
-const NOTE_CHANGE = `
+export const NOTE_CHANGE = `
 create function waybell.note_change() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare

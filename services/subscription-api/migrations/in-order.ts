@@ -13,6 +13,7 @@ import { Parked } from './0012-parked.ts';
 import { OpenRequests } from './0013-open-requests.ts';
 import { KeptPublications } from './0014-kept-publications.ts';
 import { ParkedEgress } from './0015-parked-egress.ts';
+import { SecretsOfClients } from './0017-secrets-of-clients.ts';
 import { ParkedWithoutRecords } from './0016-parked-without-records.ts';
 
 /** Every migration, oldest first. One that was released is never changed; the next one changes the tables. */
@@ -33,4 +34,5 @@ export const migrations = [
   KeptPublications,
   ParkedEgress,
   ParkedWithoutRecords,
+  SecretsOfClients,
 ];

@@ -219,6 +219,30 @@ describe('paths and methods', () => {
     });
   });
 
+  test('so is one of an address that has as many as it may, unless it is a proxy', async () => {
+    const asked = 'GET /nope HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n';
+    await using small = await startApi({ limits: { connectionsPerAddress: 1 } });
+    await using behind = await startApi({ limits: { connectionsPerAddress: 1 }, trustedProxies: ['127.0.0.0/8'] });
+    const firsts = [small, behind].map(({ port }) => connect(port, '127.0.0.1'));
+    await Promise.all(firsts.map((first) => once(first, 'connect')));
+    expect(await answerTo(small.port, asked)).toBe('');
+    expect(await answerTo(behind.port, asked)).toMatch(/^HTTP\/1\.1 404/);
+    for (const first of firsts) first.destroy();
+    await until('there is one to be had', async () => (await answerTo(small.port, asked)).startsWith('HTTP/1.1 404'));
+  });
+
+  test('who does not read its answers loses its connection, and others get in', async () => {
+    await using small = await startApi({ limits: { connectionLimit: 1, answerTimeoutMs: 100 } });
+    const deaf = connect(small.port, '127.0.0.1').pause();
+    await once(deaf, 'connect');
+    deaf.write('GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nhost: a\r\n\r\n'.repeat(10));
+    await until('there is a connection to be had', async () => {
+      const text = await answerTo(small.port, 'GET /nope HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n');
+      return text.startsWith('HTTP/1.1 404');
+    });
+    deaf.destroy();
+  });
+
   test('an unknown action answers 404 and names the nearest', async () => {
     for (const path of [`${base}/order.create/subscribe`, `${base}/order.create/unsubscribe`]) {
       const answer = await api.ask('POST', path, { token: shipper.token, body: { callback_url } });

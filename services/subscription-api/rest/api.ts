@@ -10,7 +10,7 @@ import { signingSecretRoutes } from './signing-secrets.ts';
 import { shipperRoutes } from './shipper.ts';
 import { subscriptionRoutes } from './subscriptions.ts';
 
-export type ApiOptions = RouteOptions & HttpAppOptions & { interfaces: readonly string[] };
+export type ApiOptions = RouteOptions & Omit<HttpAppOptions, 'overview'> & { interfaces: readonly string[] };
 
 const ROUTES = { shipper: shipperRoutes, carrier: carrierRoutes } satisfies Record<Interface, unknown>;
 
@@ -18,7 +18,7 @@ const ROUTES = { shipper: shipperRoutes, carrier: carrierRoutes } satisfies Reco
 export function createApi(options: ApiOptions): Express {
   const { catalog } = options;
   const served = (['shipper', 'carrier'] as const).filter((name) => options.interfaces.includes(name));
-  return createHttpApp(options, (authenticate) => [
+  return createHttpApp({ ...options, overview: '/docs' }, (authenticate) => [
     ...served.map((name) => ROUTES[name]({ ...options, authenticate })),
     subscriptionRoutes({ ...options, authenticate }),
     signingSecretRoutes({ ...options, authenticate }),

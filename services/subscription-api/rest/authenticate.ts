@@ -24,6 +24,7 @@ export type Authenticate = (request: Request) => Promise<Caller>;
 /** Whose token it is. Throws a Problem (401, `invalidToken`) where it does not hold, Unavailable as above. */
 export type FindCaller = (token: string, from: Origin) => Promise<Caller>;
 
+const SCHEME = 'bearer ';
 const TOKEN_LIMIT = 8_192;
 
 /** Knows callers by bearer tokens (RFC 6750): opaque ones by their prefix, all others are JWTs where those are on. */
@@ -40,8 +41,9 @@ export function authenticateBearer({ opaque, jwt }: { opaque: FindCaller; jwt: F
  * such headers are one that is malformed: a proxy in front may have gone by either.
  */
 export function bearerTokenOf(request: Request): string | undefined {
-  const given = request.headersDistinct['authorization'] ?? [];
-  const [, token] = /^bearer(?: +(.*?))? *$/i.exec(given.join(', ')) ?? [];
+  const given = (request.headersDistinct['authorization'] ?? []).join(', ');
+  if (given.slice(0, SCHEME.length).toLowerCase() !== SCHEME) return undefined;
+  const token = given.slice(SCHEME.length).trim();
   return token === '' ? undefined : token;
 }
 

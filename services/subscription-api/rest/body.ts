@@ -20,11 +20,23 @@ export async function readJson(request: Request, response: Response): Promise<un
 
 /** For requests without a body: none and `{}` are fine, whatever their content type; anything else is a Problem. */
 export async function readNothing(request: Request, response: Response): Promise<void> {
+  await readMembers(request, response, []);
+}
+
+/** The body of a request that may come without one: as above, or an object with no more than these members. */
+export async function readMembers(
+  request: Request,
+  response: Response,
+  known: readonly string[],
+): Promise<Record<string, unknown>> {
   const bytes = await readBytes(request, response);
-  if (bytes.length === 0 || /^\s*\{\s*\}\s*$/.test(bytes.toString('latin1'))) return;
+  if (bytes.length === 0 || bytes.toString('latin1').replaceAll(/\s/g, '') === '{}') return {};
   requireJson(request.get('content-type'));
   const body = parseJson(bytes);
-  throw invalidBody(isObject(body) ? unknownMembers(body, []) : [notAnObject]);
+  if (!isObject(body)) throw invalidBody([notAnObject]);
+  const faults = unknownMembers(body, known);
+  if (faults.length > 0) throw invalidBody(faults);
+  return body;
 }
 
 /** One fault per member of `body` that is not `known`. */

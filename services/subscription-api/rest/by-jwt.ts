@@ -23,6 +23,12 @@ export type JwtRules = {
 
 type Named = { accountGuid: string; clientId: string; interface: Interface; scopes: readonly string[] };
 
+// RFC 3339 has no way to write a later year.
+const LAST_EXPIRY_S = 253_402_300_799;
+
+/** What people are shown of a token is to be read as one word of a line, and to fit there. */
+const NAME = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]{1,255}$/u;
+
 /**
  * Knows callers by JWT access tokens (RFC 9068). The first valid one of an account creates it (decisions R13); its
  * features are those of the account, as for any token. Scopes that are not Waybell's mean nothing here.
@@ -41,7 +47,7 @@ export function byJwt(database: Database, rules: JwtRules): FindCaller {
     const verified = await jwtVerify(token, keys, options).catch((error: unknown) => {
       throw explain(error, () => keys.reload());
     });
-    const named = readClaims(verified.payload, rules.claims);
+    const named = readClaims(verified.payload, rules);
     const actor = { who: `jwt ${verified.payload.sub}`, ...from };
     const account = await findOrCreate(database, named, actor);
     if (account.interface !== named.interface) {
@@ -51,12 +57,17 @@ export function byJwt(database: Database, rules: JwtRules): FindCaller {
   };
 }
 
-function readClaims(payload: JWTPayload, names: JwtRules['claims']): Named {
+/** What RFC 9068 asks of each claim that is read here, or told; jose has seen to the others. */
+function readClaims(payload: JWTPayload, { claims: names, leewayMs }: JwtRules): Named {
+  const { exp, iat } = payload;
+  if (Number(exp) > LAST_EXPIRY_S) throw badClaim('exp');
+  if (Number(iat) * 1_000 > Date.now() + leewayMs) throw badClaim('iat');
   const text = (name: string) => (typeof payload[name] === 'string' ? payload[name] : '');
   const [accountGuid, clientId, interfaceName] = [text(names.account), text(names.client), text(names.interface)];
   if (!isGuid(accountGuid)) throw badClaim(names.account);
   if (!isClientName(clientId)) throw badClaim(names.client);
   if (interfaceName !== 'shipper' && interfaceName !== 'carrier') throw badClaim(names.interface);
+  for (const name of ['sub', 'jti']) if (!NAME.test(text(name))) throw badClaim(name);
   const given = payload['scope'] === undefined ? DEFAULT_SCOPES : text('scope').split(' ');
   const scopes = SCOPES.filter((scope) => given.includes(scope));
   return { accountGuid: accountGuid.toLowerCase(), clientId, interface: interfaceName, scopes };

@@ -6,11 +6,13 @@ import helmet from 'helmet';
 import { TOKEN_PREFIX } from '../tokens.ts';
 import type { Authenticate } from './authenticate.ts';
 import type { HttpMetrics } from './http-metrics.ts';
-import { limitFailures, limitRequests, type Limits } from './limits.ts';
+import { limiting, type Limits } from './limits.ts';
 import { answerProblems, Problem } from './problem.ts';
 
 export type HttpAppOptions = {
   authenticate: Authenticate;
+  /** Where strangers find which endpoints there are. */
+  overview: string;
   limits: Limits;
   /** Networks of proxies whose `X-Forwarded-For` says where a request came from. */
   trustedProxies: readonly string[];
@@ -21,21 +23,17 @@ export type HttpAppOptions = {
 
 /**
  * What every listener has, around its routes: request ids, log lines and measurements, limits, headers, and problems for
- * what goes wrong. The routes are given the way to authenticate that counts failures.
+ * what goes wrong. The routes are given the way to authenticate that counts requests and failures.
  */
 export function createHttpApp(options: HttpAppOptions, routes: (authenticate: Authenticate) => Router[]): Express {
   const { limits, trustedProxies, redis, log, httpMetrics } = options;
   const app = express();
-  const limitOptions = { ...limits, redis, log };
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing').set('query parser', false);
   app.set('trust proxy', [...trustedProxies]);
-  app.use(identifyRequest, observeRequests(log, httpMetrics), protect(), requireOneHost, limitRequests(limitOptions));
-  app.use(...routes(limitFailures(options.authenticate, limitOptions)));
+  app.use(identifyRequest, observeRequests(log, httpMetrics), protect(), requireOneHost);
+  app.use(...routes(limiting(options.authenticate, { ...limits, redis, log })));
   app.use(() => {
-    throw new Problem(
-      'unknown-path',
-      "No endpoint has this path: /docs shows those that there are, /admin-openapi.json those of the operators' port.",
-    );
+    throw new Problem('unknown-path', `No endpoint has this path: ${options.overview} shows those that there are.`);
   });
   app.use(answerProblems(log));
   return app;

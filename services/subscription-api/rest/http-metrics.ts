@@ -15,7 +15,7 @@ export function httpMetrics(metrics: Metrics) {
     /** Nobody is answered who finds no connection: only this figure shows it. */
     connectionsRefused: new Counter({
       name: 'waybell_http_connections_refused_total',
-      help: 'Connections to the API closed at once, as CONNECTION_LIMIT were open',
+      help: 'Connections to the API closed at once, as CONNECTION_LIMIT were open, or CONNECTIONS_PER_ADDRESS of its address',
       registers: [metrics],
     }),
   };

@@ -1,6 +1,6 @@
 import type { Log } from '@waybell/runtime/log';
 import type { Redis } from '@waybell/runtime/redis';
-import type { Request, RequestHandler } from 'express';
+import type { Request } from 'express';
 import { ipKeyGenerator, rateLimit } from 'express-rate-limit';
 import { LRUCache } from 'lru-cache';
 import { hashToken } from '../tokens.ts';
@@ -8,7 +8,7 @@ import { bearerTokenOf, type Authenticate } from './authenticate.ts';
 import { Problem } from './problem.ts';
 import { sharedCounts } from './shared-counts.ts';
 
-/** How much one token, and one address that guesses tokens, may ask within a minute. */
+/** How much one client of an account, and one address that guesses tokens, may ask within a minute. */
 export type Limits = { requestsPerMinute: number; failuresPerMinute: number };
 
 export type LimitOptions = Limits & { redis: Redis; log: Log };
@@ -17,60 +17,79 @@ const WINDOW_MS = 60_000;
 const PROVEN_TOKENS = 10_000;
 
 /**
- * Answers 429 to a token that asks more than `requestsPerMinute` (decisions R5), before anything else is done for it.
- * Every answer to a token says what is left (`RateLimit`, `RateLimit-Policy`).
+ * Answers 429 to a client that asks more than `requestsPerMinute` (decisions R5), by whichever of its tokens: how one is
+ * spelled makes no difference. Each answer to a client says what is left (`RateLimit`, `RateLimit-Policy`). Answers 429
+ * also where `failuresPerMinute` tokens of one address were not valid, without looking at the next.
+ *
+ * A token that was valid lately is counted before anything is looked up, and is looked at whoever shares its address. One
+ * that was not leaves nothing in Redis but the count of its address.
  */
-export function limitRequests({ requestsPerMinute, redis, log }: LimitOptions): RequestHandler {
-  return rateLimit({
-    windowMs: WINDOW_MS,
-    limit: requestsPerMinute,
-    standardHeaders: 'draft-8',
-    legacyHeaders: false,
-    store: sharedCounts({ redis, prefix: 'waybell:limit:token:', windowMs: WINDOW_MS, log }),
-    skip: (request) => bearerTokenOf(request) === undefined,
-    keyGenerator: tokenKey,
-    handler() {
-      throw new Problem('too-many-requests', `A token has ${requestsPerMinute} requests a minute.`);
-    },
-    // They look for the faults of those who count addresses.
-    validate: false,
-  });
-}
-
-/**
- * Answers 429 where `failuresPerMinute` tokens of one address were not valid, without looking at the next. A token
- * that was valid lately is looked at all the same: who shares an address with a guesser is not locked out by it.
- */
-export function limitFailures(authenticate: Authenticate, options: LimitOptions): Authenticate {
-  const { failuresPerMinute, redis, log } = options;
-  const failures = sharedCounts({ redis, prefix: 'waybell:limit:failures:', windowMs: WINDOW_MS, log });
-  const proven = new LRUCache<string, true>({ max: PROVEN_TOKENS });
-
-  async function requireFewFailures(address: string): Promise<void> {
-    const found = await failures.get(address);
-    // Where Redis has counted nothing yet, the figure is NaN.
-    if (found === undefined || !(found.totalHits >= failuresPerMinute)) return;
-    const waitS = Math.max(1, Math.ceil(((found.resetTime?.getTime() ?? 0) - Date.now()) / 1_000));
-    const detail = 'Too many access tokens from this address were not valid.';
-    throw new Problem('too-many-requests', detail, { headers: { 'retry-after': String(waitS) } });
-  }
+export function limiting(authenticate: Authenticate, options: LimitOptions): Authenticate {
+  const requireFewRequests = requestLimit(options);
+  const failures = failureLimit(options);
+  /** Of a token that was valid, whose it was. */
+  const proven = new LRUCache<string, string>({ max: PROVEN_TOKENS });
 
   return async (request) => {
-    const [token, address] = [tokenKey(request), ipKeyGenerator(request.ip ?? '')];
-    if (!proven.has(token)) await requireFewFailures(address);
+    const token = hashToken(bearerTokenOf(request) ?? '').toString('base64url');
+    const address = ipKeyGenerator(request.ip ?? '');
+    const known = proven.get(token);
+    if (known === undefined) await failures.requireFew(address);
+    else await requireFewRequests(request, known);
     try {
       const caller = await authenticate(request);
-      proven.set(token, true);
+      const client = `${caller.accountGuid}:${caller.clientId}`;
+      proven.set(token, client);
+      if (known === undefined) await requireFewRequests(request, client);
       return caller;
     } catch (error) {
-      proven.delete(token);
-      if (error instanceof Problem && error.kind === 'invalid-token') await failures.increment(address);
+      if (error instanceof Problem && error.kind === 'invalid-token') {
+        proven.delete(token);
+        await failures.note(address);
+      }
       throw error;
     }
   };
 }
 
-/** What a token is counted by, whatever it is: Redis is not to know tokens either. */
-function tokenKey(request: Request): string {
-  return hashToken(bearerTokenOf(request) ?? '').toString('base64url');
+function requestLimit({ requestsPerMinute, redis, log }: LimitOptions) {
+  const limit = rateLimit({
+    windowMs: WINDOW_MS,
+    limit: requestsPerMinute,
+    standardHeaders: 'draft-8',
+    legacyHeaders: false,
+    store: sharedCounts({ redis, prefix: 'waybell:limit:client:', windowMs: WINDOW_MS, log }),
+    keyGenerator: (_request, response) => response.locals['client'],
+    handler() {
+      throw new Problem('too-many-requests', `A client has ${requestsPerMinute} requests a minute.`);
+    },
+    // They look for the faults of those who count addresses.
+    validate: false,
+  });
+
+  /** Counts one of this client. Throws a Problem (429) where that is one too many. */
+  return (request: Request, client: string) =>
+    new Promise<void>((resolve, reject) => {
+      const { res: response } = request;
+      // Express sets it with the request.
+      if (response === undefined) throw new Error('a request without its response');
+      response.locals['client'] = client;
+      void limit(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(error)));
+    });
+}
+
+function failureLimit({ failuresPerMinute, redis, log }: LimitOptions) {
+  const counts = sharedCounts({ redis, prefix: 'waybell:limit:failures:', windowMs: WINDOW_MS, log });
+  return {
+    /** Throws a Problem (429) where too many tokens of this address were not valid. */
+    async requireFew(address: string): Promise<void> {
+      const found = await counts.get(address);
+      // Where Redis has counted nothing yet, the figure is NaN.
+      if (found === undefined || !(found.totalHits >= failuresPerMinute)) return;
+      const waitS = Math.max(1, Math.ceil(((found.resetTime?.getTime() ?? 0) - Date.now()) / 1_000));
+      const detail = 'Too many access tokens from this address were not valid.';
+      throw new Problem('too-many-requests', detail, { headers: { 'retry-after': String(waitS) } });
+    },
+    note: (address: string) => counts.increment(address),
+  };
 }

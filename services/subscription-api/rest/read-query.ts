@@ -11,7 +11,7 @@ type Read<R> = { [Name in keyof R]: R[Name] extends ReadParameter<infer T> ? T |
 
 /** The query of a request; undefined for what is not there. Throws a Problem (422) that names everything wrong with it. */
 export function readQuery<R extends Record<string, ReadParameter<unknown>>>({ url }: Request, readers: R): Read<R> {
-  const query = new URLSearchParams(/\?(.*)$/.exec(url)?.[1]);
+  const query = new URLSearchParams(url.split('?').slice(1).join('?'));
   const names = Object.keys(readers);
   const faults: ParameterFault[] = [...new Set(query.keys())]
     .filter((name) => !names.includes(name))

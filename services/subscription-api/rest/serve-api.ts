@@ -4,18 +4,18 @@ import type { Duplex } from 'node:stream';
 import type { ProblemKind } from '@waybell/contracts/problem-kinds';
 import { closeServer, listen } from '@waybell/runtime/health';
 import type { Express } from 'express';
+import { boundConnections, type ConnectionBounds } from './bound-connections.ts';
 import type { HttpMetrics } from './http-metrics.ts';
 import { Problem, PROBLEM_TYPE } from './problem.ts';
 
 export type ApiServer = AsyncDisposable & { port: number };
 
-/** What a client may take up before it has said what it wants. */
-export type ServerLimits = {
+/** What a client may take up, before it has said what it wants too. */
+export type ServerLimits = ConnectionBounds & {
   /** From the first byte of a request to the end of its headers. */
   headersTimeoutMs: number;
   /** From the first byte of a request to the end of its body. */
   requestTimeoutMs: number;
-  connectionLimit: number;
 };
 
 const HEADERS_LIMIT_BYTES = 16 * 1_024;
@@ -34,7 +34,7 @@ export type ServeOptions = ServerLimits & {
 /** Listens until disposed of; then takes no new connection and finishes the requests it has, for ten seconds at most. */
 export async function serveApi(
   api: Express,
-  { host, port, headersTimeoutMs, requestTimeoutMs, connectionLimit, until }: ServeOptions,
+  { host, port, headersTimeoutMs, requestTimeoutMs, until, ...bounds }: ServeOptions,
   { connectionsRefused }: HttpMetrics,
 ): Promise<ApiServer> {
   const server = createServer(
@@ -48,8 +48,7 @@ export async function serveApi(
     },
     api,
   );
-  server.maxConnections = connectionLimit;
-  server.on('drop', () => connectionsRefused.inc());
+  boundConnections(server, bounds, () => connectionsRefused.inc());
   // Whatever else a client expects, it gets the answer to its request.
   server.on('checkExpectation', api);
   // What is not a whole request never reaches Express.

@@ -23,8 +23,8 @@ async function list(token: string): Promise<Shown[]> {
   return body;
 }
 
-async function rotate(token: string): Promise<Shown[]> {
-  const { status, body } = await api.ask('POST', `${path}/rotate`, { token });
+async function rotate(token: string, how: { force?: boolean } = {}): Promise<Shown[]> {
+  const { status, body } = await api.ask('POST', `${path}/rotate`, { token, body: how });
   expect(status).toBe(200);
   return body;
 }
@@ -48,7 +48,7 @@ describe.each(['shipper', 'carrier'] as const)('the signing secrets of a %s', (i
     const retiredAt = Date.parse(retired?.expires_at ?? '') - HOUR_MS;
     expect(retiredAt).toBeGreaterThanOrEqual(Date.parse(first?.created_at ?? ''));
     expect(retiredAt).toBeLessThanOrEqual(Date.parse(second?.created_at ?? ''));
-    const [third, ...others] = await rotate(token);
+    const [third, ...others] = await rotate(token, { force: true });
     expect(others.map(({ secret }) => secret)).toEqual([second?.secret]);
     expect((await list(token)).map(({ secret }) => secret)).toEqual([third?.secret, second?.secret]);
   });
@@ -83,12 +83,38 @@ describe('the signing secrets', () => {
 
   test('are never more than two, however many rotate at once', async () => {
     const { guid, token } = await signUp(api, { interface: 'carrier' });
-    await Promise.all(Array.from({ length: 10 }, () => rotate(token)));
+    await Promise.all(Array.from({ length: 10 }, () => rotate(token, { force: true })));
     const { rows } = await api.store.postgres.query(
       'select expires_at is null as current from waybell.signing_secrets where account_guid = $1 order by 1',
       [guid],
     );
     expect(rows).toEqual([{ current: false }, { current: true }]);
+  });
+
+  test('are rotated once at a time, unless that is forced', async () => {
+    const { token } = await signUp(api, { interface: 'carrier' });
+    const ask = (body?: object) => api.ask('POST', `${path}/rotate`, { token, body });
+    const answers = await Promise.all(Array.from({ length: 5 }, () => ask()));
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409, 409, 409, 409]);
+    const secrets = await list(token);
+    const { status, body } = await ask({ force: false });
+    expect([status, body.type]).toEqual([409, 'urn:waybell:problem:rotation-under-way']);
+    expect(body.detail).toContain(secrets[1]?.expires_at);
+    expect(await list(token)).toEqual(secrets);
+    expect((await ask({ force: 'yes' })).status).toBe(422);
+    expect((await ask({ forced: true })).status).toBe(422);
+    await rotate(token, { force: true });
+    expect((await list(token))[1]?.secret).toBe(secrets[0]?.secret);
+  });
+
+  test('of one client are not seen or rotated by another of its account', async () => {
+    const { guid, token } = await signUp(api, { interface: 'shipper', clientId: 'one' });
+    const other = await createToken(api.store.postgres, { accountGuid: guid, clientId: 'other' });
+    const mine = await list(token);
+    await rotate(other);
+    await rotate(other, { force: true });
+    expect(await list(token)).toEqual(mine);
+    expect((await list(other)).map(({ secret }) => secret)).not.toContain(mine[0]?.secret);
   });
 
   test('are shown to no other account, and to no token that may only read', async () => {

@@ -1,10 +1,11 @@
 import { Router } from 'express';
 import type { SigningSecret } from '../signing-secrets.ts';
 import { requireScope } from './authenticate.ts';
-import { readNothing } from './body.ts';
+import { invalidBody, pointTo, readMembers } from './body.ts';
+import { Problem } from './problem.ts';
 import { addPath, type RouteOptions } from './routes.ts';
 
-/** An account's signing secrets: the same on either interface. Whoever may see verification tokens may see them. */
+/** A client's signing secrets: the same on either interface. Whoever may see verification tokens may see them. */
 export function signingSecretRoutes({ authenticate, signingSecrets }: RouteOptions): Router {
   const router = Router({ caseSensitive: true });
 
@@ -20,12 +21,25 @@ export function signingSecretRoutes({ authenticate, signingSecrets }: RouteOptio
     async post(request, response) {
       const caller = await authenticate(request);
       requireScope(caller, 'webhooks:write');
-      await readNothing(request, response);
-      response.json((await signingSecrets.rotate(caller)).map(view));
+      const { force = false } = await readMembers(request, response, ['force']);
+      if (typeof force !== 'boolean') {
+        throw invalidBody([{ pointer: pointTo('force'), detail: 'must be true or false' }]);
+      }
+      const { isRotated, secrets } = await signingSecrets.rotate(caller, { endsEarlier: force });
+      if (!isRotated) throw underWay(secrets);
+      response.json(secrets.map(view));
     },
   });
 
   return router;
+}
+
+/** Who checks notifications with the earlier one would refuse them all from then on. */
+function underWay([, earlier]: SigningSecret[]): Problem {
+  const detail =
+    `The secret before the last rotation is valid until ${earlier?.expiresAt?.toISOString() ?? 'then'}: rotate after that, ` +
+    'or end it at once with {"force": true}.';
+  return new Problem('rotation-under-way', detail);
 }
 
 function view({ secret, createdAt, expiresAt }: SigningSecret) {

@@ -1,5 +1,5 @@
 import type { Action } from '@waybell/catalog/action';
-import { findCallbackUrlFault, type CallbackRules } from '../callback-url.ts';
+import { readCallbackUrl, type CallbackRules, type CallbackUrl } from '../callback-url.ts';
 import type { Wish } from '../subscriptions.ts';
 import { invalidBody, isObject, notAnObject, pointTo, unknownMembers } from './body.ts';
 import type { Fault } from './problem.ts';
@@ -12,26 +12,24 @@ export async function readSubscribeRequest(body: unknown, action: Action, rules:
   if (!isObject(body)) throw invalidBody([notAnObject]);
   const { callback_url: callbackUrl, audit_field_set: auditFieldSet } = body;
   const known = action.interface === 'shipper' ? ['callback_url', 'audit_field_set'] : ['callback_url'];
+  const url = await readUrl(callbackUrl, rules);
   const faults = [
     ...unknownMembers(body, known),
-    ...(await findUrlFaults(callbackUrl, rules)),
+    ...('fault' in url ? [{ pointer: pointTo('callback_url'), detail: url.fault }] : []),
     ...(action.interface === 'shipper' ? findAuditFaults(auditFieldSet, action) : []),
   ];
-  if (faults.length > 0) throw invalidBody(faults);
+  if (faults.length > 0 || 'fault' in url) throw invalidBody(faults);
   return {
     action: action.name,
-    // Both were just found to have these types.
-    callbackUrl: callbackUrl as string,
+    callbackUrl: url.url,
+    // It was just found to have this type.
     auditFieldSet: (auditFieldSet as string[] | undefined) ?? null,
   };
 }
 
-async function findUrlFaults(value: unknown, rules: CallbackRules): Promise<Fault[]> {
-  const pointer = pointTo('callback_url');
-  if (value === undefined) return [{ pointer, detail: 'is required' }];
-  if (typeof value !== 'string') return [{ pointer, detail: 'must be a string' }];
-  const detail = await findCallbackUrlFault(value, rules);
-  return detail === null ? [] : [{ pointer, detail }];
+async function readUrl(value: unknown, rules: CallbackRules): Promise<CallbackUrl> {
+  if (value === undefined) return { fault: 'is required' };
+  return typeof value === 'string' ? readCallbackUrl(value, rules) : { fault: 'must be a string' };
 }
 
 function findAuditFaults(value: unknown, { name, auditFields }: Action): Fault[] {
