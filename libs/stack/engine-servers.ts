@@ -1,6 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
+import { brokerUser, permissions } from '@waybell/line/permissions';
 import type { ServerName } from './choose-sources.ts';
+import { passwordOf } from '@waybell/runtime/local-passwords';
+import { services } from './services.ts';
 import { repository, type StackFolder } from './stack-folder.ts';
 import { portOf, type StackRecord } from './stack-record.ts';
 import { throwawayContainers } from './throwaway-containers.ts';
@@ -26,9 +29,9 @@ export function engineServers(options: {
   const env = engineEnvironment(record);
   const at = (name: ServerName) => `127.0.0.1:${portOf(record, name)}`;
   const urls = {
-    rabbitmq: `amqp://waybell:${record.password}@${at('rabbitmq')}`,
-    postgres: `postgres://waybell:${record.password}@${at('postgres')}/waybell`,
-    redis: `redis://:${record.password}@${at('redis')}/0`,
+    rabbitmq: `amqp://waybell:${record.brokerPassword}@${at('rabbitmq')}`,
+    postgres: `postgres://waybell:${record.databasePassword}@${at('postgres')}/waybell`,
+    redis: `redis://:${record.cachePassword}@${at('redis')}/0`,
   };
   const own = { urls: Object.fromEntries(names.map((name) => [name, urls[name]])) };
   if (process.env[THROWAWAY] !== undefined) {
@@ -50,10 +53,29 @@ export function removeEngineServers(folder: StackFolder): void {
 /** The variables that docker-compose.yml takes. */
 function engineEnvironment(record: StackRecord): Record<string, string> {
   return {
-    WAYBELL_PASSWORD: record.password,
+    ...composePasswords(record),
     WAYBELL_RABBITMQ_PORT: String(portOf(record, 'rabbitmq')),
     WAYBELL_POSTGRES_PORT: String(portOf(record, 'postgres')),
     WAYBELL_REDIS_PORT: String(portOf(record, 'redis')),
+  };
+}
+
+/** By the names under which docker-compose.yml knows them. */
+function composePasswords({ brokerPassword, databasePassword, cachePassword }: StackRecord): Record<string, string> {
+  const users = Object.keys(permissions).map((name) => [
+    `RABBITMQ_${name.replaceAll('-', '_').toUpperCase()}_PASSWORD`,
+    passwordOf(brokerUser(name), brokerPassword),
+  ]);
+  const roles = services.flatMap(({ databaseRole: role }) =>
+    role === undefined
+      ? []
+      : [[`POSTGRES_${role.slice('waybell_'.length).toUpperCase()}_PASSWORD`, passwordOf(role, databasePassword)]],
+  );
+  return {
+    RABBITMQ_PASSWORD: brokerPassword,
+    POSTGRES_PASSWORD: databasePassword,
+    REDIS_PASSWORD: cachePassword,
+    ...Object.fromEntries([...users, ...roles]),
   };
 }
 

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
-import { closeSync, mkdirSync, openSync, statSync, utimesSync } from 'node:fs';
+import { closeSync, lstatSync, mkdirSync, openSync, utimesSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 
 // Below the range that systems take outgoing ports from, so that a port stays free while its server is restarted.
@@ -22,15 +22,16 @@ export async function freePort({ preferred, taken }: { preferred?: number; taken
 }
 
 // Between finding a port free and listening on it lie seconds, on a slow machine minutes, and a server that was killed is
-// started again where it was: meanwhile another stack may look for a port.
-const RESERVATIONS = join(tmpdir(), 'waybell-ports');
+// started again where it was: meanwhile another stack of this user may look for a port.
+const RESERVATIONS = join(tmpdir(), `waybell-ports-${userInfo().uid}`);
 const RESERVED_MS = 3_600_000;
 
 /** True when the port is this caller's to try: nobody else has reserved it in the last hour. */
 function reserve(port: number): boolean {
+  // Whether the port is free decides alone, then.
+  if (!isOurs(RESERVATIONS)) return true;
   const file = join(RESERVATIONS, String(port));
   try {
-    mkdirSync(RESERVATIONS, { recursive: true, mode: 0o1777 });
     closeSync(openSync(file, 'wx'));
     return true;
   } catch {
@@ -38,13 +39,23 @@ function reserve(port: number): boolean {
   }
 }
 
+/** Whether it is a folder that nobody else can put anything into. Where anybody writes, its name may have been taken by somebody. */
+export function isOurs(folder: string): boolean {
+  try {
+    mkdirSync(folder, { mode: 0o700, recursive: true });
+    const found = lstatSync(folder);
+    return found.isDirectory() && found.uid === userInfo().uid && (found.mode & 0o077) === 0;
+  } catch {
+    return false;
+  }
+}
+
 function isStale(file: string): boolean {
   try {
-    if (Date.now() - statSync(file).mtimeMs < RESERVED_MS) return false;
+    if (Date.now() - lstatSync(file).mtimeMs < RESERVED_MS) return false;
     utimesSync(file, new Date(), new Date());
     return true;
   } catch {
-    // Another user's, or a folder that cannot be written: whether the port is free decides alone.
     return true;
   }
 }

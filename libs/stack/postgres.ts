@@ -23,7 +23,7 @@ export function postgres({ folder, record, binary, isThrowaway }: ServerSetup): 
   const home = postgresFolder(folder, record, user);
   const data = join(home, 'data');
   const port = portOf(record, 'postgres');
-  const url = `postgres://waybell:${record.password}@127.0.0.1:${port}/${DATABASE}`;
+  const url = `postgres://waybell:${record.databasePassword}@127.0.0.1:${port}/${DATABASE}`;
   const settings = [`port=${port}`, 'listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=200'];
   if (isThrowaway) settings.push(...THROWAWAY);
   const server = {
@@ -45,7 +45,7 @@ export function postgres({ folder, record, binary, isThrowaway }: ServerSetup): 
   const prepare = async () => {
     if (existsSync(join(home, 'initialised'))) return;
     rmSync(data, { recursive: true, force: true });
-    await initialise({ home, data, binary, user, password: record.password, server });
+    await initialise({ home, data, binary, user, password: record.databasePassword, server });
     writeFileSync(join(home, 'initialised'), '');
   };
   return { url, processes: [server], prepare };

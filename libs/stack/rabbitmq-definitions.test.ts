@@ -5,13 +5,15 @@ import { MAX_MESSAGE_BYTES } from './rabbitmq.ts';
 import { definitions } from './rabbitmq-definitions.ts';
 import { repository } from './stack-folder.ts';
 
-const PASSWORD = '${WAYBELL_PASSWORD:-waybell}';
+/** As compose is given it: one for each user. */
+const passwordFor = (user: string): string =>
+  `\${RABBITMQ_${[...user.split('-').slice(1), 'PASSWORD'].join('_').toUpperCase()}:?make it with deploy/passwords.sh}`;
 
 test('docker-compose.yml gives the users of RabbitMQ what the local stack gives them', () => {
   const file = readFileSync(join(repository, 'docker-compose.yml'), 'utf8');
   const [, content = ''] = /rabbitmq-definitions:\n {4}content: \|\n((?: {6}.*\n)+)/.exec(file) ?? [];
   // Compose fills in what follows one dollar sign, and makes one of two.
-  expect(JSON.parse(content.replaceAll('$$', '$'))).toEqual(definitions(PASSWORD));
+  expect(JSON.parse(content.replaceAll('$$', '$'))).toEqual(definitions(passwordFor));
 });
 
 test.each(['docker-compose.yml', 'docs/operating/README.md'])(

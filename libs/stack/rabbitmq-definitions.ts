@@ -9,14 +9,18 @@ export function grantedOn(vhost: string): Granted[] {
   return Object.entries(permissions).map(([user, may]) => ({ user: brokerUser(user), vhost, ...may }));
 }
 
-/** Everybody who has to do with the broker of a stack, for RabbitMQ to load when it starts. All have the same password. */
-export function definitions(password: string, vhosts: readonly string[] = []): object {
+/** Everybody who has to do with the broker of a stack, each with a password of its own, for RabbitMQ to load when it starts. */
+export function definitions(passwordFor: (user: string) => string, vhosts: readonly string[] = []): object {
   const everywhere = ['/', ...vhosts];
   const everything = { configure: '.*', write: '.*', read: '.*' };
   const users = [ADMINISTRATOR, ...Object.keys(permissions).map(brokerUser)];
   return {
     vhosts: everywhere.map((name) => ({ name })),
-    users: users.map((name) => ({ name, password, tags: name === ADMINISTRATOR ? 'administrator' : '' })),
+    users: users.map((name) => ({
+      name,
+      password: passwordFor(name),
+      tags: name === ADMINISTRATOR ? 'administrator' : '',
+    })),
     permissions: everywhere.flatMap((vhost) => [{ user: ADMINISTRATOR, vhost, ...everything }, ...grantedOn(vhost)]),
   };
 }

@@ -1,11 +1,12 @@
 import { existsSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { onConnection } from '@waybell/line/broker/connect-once';
-import { definitions } from './rabbitmq-definitions.ts';
+import { passwordOf } from '@waybell/runtime/local-passwords';
+import { ADMINISTRATOR, definitions } from './rabbitmq-definitions.ts';
 import { hostAndPort, reaches } from './reaches.ts';
 import { serverEnvironment } from './server-environment.ts';
 import { logFileOf, writePrivately } from './stack-folder.ts';
-import { portOf } from './stack-record.ts';
+import { portOf, type StackRecord } from './stack-record.ts';
 import { STARTING_LIMIT_MS, type ProcessSpec } from './supervised-process.ts';
 import type { PrivateServer, ServerSetup } from './private-server.ts';
 
@@ -40,7 +41,7 @@ export function rabbitmqNode(setup: ServerSetup, options: NodeOptions): PrivateS
   const { name, nodeName } = options;
   const home = join(folder.home, name);
   const port = portOf(record, name);
-  const url = `amqp://waybell:${record.password}@127.0.0.1:${port}`;
+  const url = `amqp://waybell:${record.brokerPassword}@127.0.0.1:${port}`;
   const env = serverEnvironment({
     HOME: home,
     ERL_EPMD_PORT: String(portOf(record, 'epmd')),
@@ -102,7 +103,7 @@ async function writeSettings({ home, port, record, vhosts, configuration = [] }:
   writePrivately(join(home, '.erlang.cookie'), record.erlangCookie);
   writeFileSync(join(home, 'rabbitmq-env.conf'), '');
   writeFileSync(join(home, 'enabled_plugins'), '[].\n');
-  writePrivately(join(home, 'definitions.json'), JSON.stringify(definitions(record.password, vhosts)));
+  writePrivately(join(home, 'definitions.json'), JSON.stringify(definitions(passwords(record), vhosts)));
   writePrivately(
     join(home, 'rabbitmq.conf'),
     [
@@ -124,6 +125,11 @@ async function writeSettings({ home, port, record, vhosts, configuration = [] }:
     ].join('\n'),
   );
 }
+const passwords =
+  ({ brokerPassword }: StackRecord) =>
+  (user: string): string =>
+    user === ADMINISTRATOR ? brokerPassword : passwordOf(user, brokerPassword);
+
 async function waitsForLogin(url: string): Promise<string | undefined> {
   if (!(await reaches(hostAndPort(url)))) return 'its port';
   try {

@@ -15,7 +15,7 @@ export const DATABASES = 1_024;
 export function redis({ folder, record, binary, isThrowaway }: ServerSetup): PrivateServer {
   const home = join(folder.home, 'redis');
   const port = portOf(record, 'redis');
-  const url = `redis://:${record.password}@127.0.0.1:${port}/0`;
+  const url = `redis://:${record.cachePassword}@127.0.0.1:${port}/0`;
   return {
     url,
     processes: [
@@ -38,7 +38,7 @@ export function redis({ folder, record, binary, isThrowaway }: ServerSetup): Pri
       const lines = [
         'bind 127.0.0.1',
         `port ${port}`,
-        `requirepass ${record.password}`,
+        `requirepass ${record.cachePassword}`,
         'save ""',
         'appendonly no',
         ...(isThrowaway ? [`databases ${DATABASES}`] : []),

@@ -1,43 +1,51 @@
 import pg from 'pg';
 import { services, type Service } from './services.ts';
 import { brokerUser } from '@waybell/line/permissions';
+import { asUser, passwordOf } from '@waybell/runtime/local-passwords';
 import type { Servers } from './servers.ts';
+
+type Addresses = Pick<Servers, 'environment' | 'sources'>;
 
 /**
  * The servers' addresses as that service has them: it logs in as itself, with no more rights than it needs. Where a server
  * is somebody's, it logs in as the caller does, and takes on its role in Postgres.
  */
-export function loginsOf(service: Service, { environment, sources }: Servers): Record<string, string> {
+export function loginsOf(service: Service, { environment, sources }: Addresses): Record<string, string> {
   const { AMQP_URL = '', DATABASE_URL = '' } = environment;
   const { name, databaseRole = '' } = service;
   return {
     ...environment,
-    AMQP_URL: sources.rabbitmq?.from === 'address' ? AMQP_URL : as(brokerUser(name), AMQP_URL),
+    AMQP_URL: sources.rabbitmq?.from === 'address' ? AMQP_URL : asUser(brokerUser(name), AMQP_URL),
     ...(sources.postgres?.from === 'address' || databaseRole === ''
       ? { DATABASE_URL, DATABASE_ROLE: databaseRole }
-      : { DATABASE_URL: as(databaseRole, DATABASE_URL), DATABASE_ROLE: '' }),
+      : { DATABASE_URL: asUser(databaseRole, DATABASE_URL), DATABASE_ROLE: '' }),
   };
 }
 
-/** Lets the services log in to Postgres as the roles that the migrations made, with the owner's password. */
-export async function allowLogins({ environment, sources }: Servers): Promise<void> {
+/** Lets the services, and nobody else but the owner, log in to the database, as the roles that the migrations made. */
+export async function allowLogins({ environment, sources }: Addresses): Promise<void> {
   // Who lends has seen to it.
   if (sources.postgres?.from === 'address' || sources.postgres?.from === 'lent') return;
   const { DATABASE_URL = '' } = environment;
   const owner = new pg.Client({ connectionString: DATABASE_URL });
   await owner.connect();
   try {
-    const password = owner.escapeLiteral(decodeURIComponent(new URL(DATABASE_URL).password));
-    for (const { databaseRole } of services) {
-      if (databaseRole !== undefined) await owner.query(`alter role ${databaseRole} login password ${password}`);
+    const { password, pathname } = new URL(DATABASE_URL);
+    const database = owner.escapeIdentifier(decodeURIComponent(pathname.slice(1)));
+    const roles = services.flatMap(({ databaseRole }) => databaseRole ?? []);
+    for (const role of roles) {
+      const own = owner.escapeLiteral(passwordOf(role, decodeURIComponent(password)));
+      await owner.query(`alter role ${role} login password ${own}`);
     }
+    await owner.query(closed(database, roles));
   } finally {
     await owner.end();
   }
 }
 
-function as(user: string, url: string): string {
-  const address = new URL(url);
-  address.username = user;
-  return address.href;
-}
+/** As docs/operating/securing.md says: what everybody may do in any database is taken back. */
+const closed = (database: string, roles: readonly string[]): string => `
+  revoke all on database ${database} from public;
+  revoke all on schema public from public;
+  revoke execute on function lo_creat(int), lo_create(oid), lo_from_bytea(oid, bytea) from public;
+  grant connect on database ${database} to ${roles.join(', ')}`;

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Service } from './services.ts';
+import { NEEDS, type Service } from './services.ts';
 import { logFileOf, repository, type StackFolder } from './stack-folder.ts';
 import { portOf, type StackRecord } from './stack-record.ts';
 import { STARTING_LIMIT_MS, type ProcessSpec } from './supervised-process.ts';
@@ -82,7 +82,8 @@ function serviceEnvironment(service: Service, setup: ServiceSetup): NodeJS.Proce
     CALLBACK_ALLOW_HTTP: 'true',
     ...MALLOC,
     ...env,
-    ...Object.fromEntries(service.needs.map((need) => [need, offered[need]])),
+    // Nor what another service needs, which the caller may have set.
+    ...Object.fromEntries(NEEDS.map((need) => [need, service.needs.includes(need) ? offered[need] : undefined])),
     DATABASE_ROLE: addresses['DATABASE_ROLE'] ?? '',
     HEALTH_HOST: '127.0.0.1',
     HEALTH_PORT: String(portOf(record, service.name)),

@@ -1,5 +1,7 @@
 /** What a service needs of its stack: the servers' addresses and the keys for secrets at rest. */
-export type Need = 'AMQP_URL' | 'DATABASE_URL' | 'REDIS_URL' | 'SECRET_KEYS';
+export const NEEDS = ['AMQP_URL', 'DATABASE_URL', 'REDIS_URL', 'SECRET_KEYS'] as const;
+
+export type Need = (typeof NEEDS)[number];
 
 export type Service = {
   /** Its folder under services/. */

@@ -6,7 +6,10 @@ import { writePrivately, type StackFolder } from './stack-folder.ts';
 /** What a stack keeps from one `up` to the next: its secrets, and where its servers listen and store. */
 export type StackRecord = {
   secretKeys: string;
-  password: string;
+  /** Of the administrator of RabbitMQ, the owner of the database, and all users of Redis. */
+  brokerPassword: string;
+  databasePassword: string;
+  cachePassword: string;
   erlangCookie: string;
   ports: Record<string, number>;
   /** Folder of Postgres' files, where it is not in the stack's own (see postgres-folder.ts). */
@@ -21,13 +24,17 @@ export function readRecord(folder: StackFolder): StackRecord {
   }
   const record: StackRecord = {
     secretKeys: `local:${randomBytes(32).toString('base64')}`,
-    password: randomBytes(16).toString('hex'),
-    erlangCookie: randomBytes(16).toString('hex'),
+    brokerPassword: aPassword(),
+    databasePassword: aPassword(),
+    cachePassword: aPassword(),
+    erlangCookie: aPassword(),
     ports: {},
   };
   writeRecord(folder, record);
   return record;
 }
+
+const aPassword = (): string => randomBytes(16).toString('hex');
 
 export function writeRecord(folder: StackFolder, record: StackRecord): void {
   writePrivately(folder.recordFile, `${JSON.stringify(record, null, 2)}\n`);
