@@ -1,4 +1,6 @@
+import { plainText } from './print.ts';
+
 /** Says something to whoever started the command, on stderr: stdout is for the command's answer alone. */
 export function report(line: string): void {
-  process.stderr.write(`waybell: ${line}\n`);
+  process.stderr.write(`waybell: ${plainText(line)}\n`);
 }

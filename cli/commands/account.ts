@@ -3,6 +3,7 @@ import { createAccount, listAccounts, updateAccount, type AccountSummary } from 
 import { report } from '../report.ts';
 import { withDatabase } from '../with-database.ts';
 import { collected } from '../collected.ts';
+import { print } from '../print.ts';
 
 const WHERE = '\nDATABASE_URL names the database; without it, the running stack is meant.';
 
@@ -51,14 +52,14 @@ async function create(options: { interface: string; guid?: string; feature?: str
     createAccount(postgres, { interface: interfaceName, guid, features }),
   );
   report(`created ${described(account)}; make a token with "./waybell token create --account ${account.guid}"`);
-  console.log(account.guid);
+  print(account.guid);
 }
 
 async function list(): Promise<void> {
   await withDatabase(process.env, async (postgres) => {
     let page = await listAccounts(postgres);
     while (page.length > 0) {
-      for (const account of page) console.log(summarized(account));
+      for (const account of page) print(summarized(account));
       page = await listAccounts(postgres, { after: page.at(-1)?.guid });
     }
   });

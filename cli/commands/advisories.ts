@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { describeAdvisory, findAdvisories } from '../dependencies/find-advisories.ts';
 import { report } from '../report.ts';
+import { print } from '../print.ts';
 
 export function advisoriesCommand(): Command {
   return new Command('advisories')
@@ -16,7 +17,7 @@ export function advisoriesCommand(): Command {
 async function advisories(): Promise<void> {
   const found = await findAdvisories();
   if (found.kind === 'unknown') return report(`the registry did not say: ${found.why}`);
-  for (const advisory of found.advisories) console.log(describeAdvisory(advisory));
+  for (const advisory of found.advisories) print(describeAdvisory(advisory));
   if (found.advisories.length === 0) report('nothing is known against the versions in use');
   else process.exitCode = 1;
 }

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { readAuditLog, type Note } from '@waybell/subscription-api/audit-log';
 import { positive } from '../count-option.ts';
 import { durationMs } from '../duration-option.ts';
-import { printable } from '../printable.ts';
+import { print } from '../print.ts';
 import { report } from '../report.ts';
 import { withDatabase } from '../with-database.ts';
 
@@ -31,7 +31,7 @@ async function audit({ account, subscription, since, limit, json }: AuditOptions
   };
   const notes = await withDatabase(process.env, (postgres) => readAuditLog(postgres, selection));
   if (notes.length === 0) report('no such change is noted');
-  for (const note of notes) console.log(json ? JSON.stringify(note) : described(note));
+  for (const note of notes) print(json ? JSON.stringify(note) : described(note));
 }
 
 function described(note: Note): string {
@@ -45,5 +45,5 @@ function described(note: Note): string {
     JSON.stringify(details),
     ...(request === null ? [] : [`request ${request}`]),
   ];
-  return printable(columns.join('  '));
+  return columns.join('  ');
 }

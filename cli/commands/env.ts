@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { stackOf } from '@waybell/stack/stack-folder';
 import { requireRunning } from '@waybell/stack/stack-state';
+import { print } from '../print.ts';
 
 export function envCommand(): Command {
   return new Command('env')
@@ -13,5 +14,5 @@ function env(): void {
   const folder = stackOf(process.env);
   const { addresses } = requireRunning(folder);
   const lines = Object.entries({ ...addresses, WAYBELL_HOME: folder.home }).map(([key, value]) => `${key}=${value}`);
-  console.log(lines.join('\n'));
+  print(...lines);
 }

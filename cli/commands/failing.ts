@@ -7,6 +7,7 @@ import { durationMs } from '../duration-option.ts';
 import { describeEndpoint } from '../parked/describe-parked.ts';
 import { readGuid } from '../why/read-guid.ts';
 import { withDatabase } from '../with-database.ts';
+import { print } from '../print.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -35,17 +36,17 @@ async function failing({ since, account, limit }: Options): Promise<void> {
     limit,
   };
   await withDatabase(process.env, async (postgres) => {
-    print(
+    tell(
       `failing most in the last ${formatDuration(since)}`,
       (await failingOrigins(postgres, asked)).map(describeOrigin),
     );
-    print('parked, those that wait longest first', (await parkedEndpoints(postgres, asked)).map(describeEndpoint));
-    print('oldest without an end', (await oldestUndelivered(postgres, asked)).map(describeUndelivered));
+    tell('parked, those that wait longest first', (await parkedEndpoints(postgres, asked)).map(describeEndpoint));
+    tell('oldest without an end', (await oldestUndelivered(postgres, asked)).map(describeUndelivered));
   });
 }
 
-function print(heading: string, lines: string[]): void {
-  console.log([`${heading}:`, ...(lines.length === 0 ? ['none'] : lines)].join('\n  '));
+function tell(heading: string, lines: string[]): void {
+  print(`${heading}:`, ...(lines.length === 0 ? ['none'] : lines).map((line) => `  ${line}`));
 }
 
 function describeOrigin({ account, origin, failed, attempts, reason }: FailingOrigin): string {

@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { LogTail } from '@waybell/stack/log-tail';
 import { logFileOf, stackOf, type StackFolder } from '@waybell/stack/stack-folder';
+import { print } from '../print.ts';
 
 export function logsCommand(): Command {
   return new Command('logs')
@@ -23,7 +24,7 @@ async function logs(service: string | undefined, options: { follow?: true; lines
   do {
     for (const [name, tail] of tails) {
       const prefix = service === undefined ? `${name} | ` : '';
-      for (const line of tail.read()) console.log(`${prefix}${line}`);
+      for (const line of tail.read()) print(`${prefix}${line}`);
     }
     if (options.follow) await pause(200);
   } while (options.follow);

@@ -5,7 +5,7 @@ import { openLine } from '../open-line.ts';
 import { describeEndpoint } from '../parked/describe-parked.ts';
 import type { Choice } from '../parked/parked-rows.ts';
 import { releaseParked } from '../parked/release-parked.ts';
-import { printable } from '../printable.ts';
+import { print } from '../print.ts';
 import { report } from '../report.ts';
 import { readGuid } from '../why/read-guid.ts';
 import { withDatabase } from '../with-database.ts';
@@ -46,7 +46,7 @@ export function parkedCommand(): Command {
 async function list({ account, limit }: { account?: string; limit: number }): Promise<void> {
   const asked = { account: account === undefined ? undefined : readGuid(account, '--account'), limit };
   const found = await withDatabase(process.env, (postgres) => parkedEndpoints(postgres, asked));
-  for (const endpoint of found) console.log(printable(describeEndpoint(endpoint)));
+  for (const endpoint of found) print(describeEndpoint(endpoint));
   if (found.length === 0) report('nothing is parked');
   if (found.length === limit) report(`there may be more: --limit ${limit * 10} shows them`);
 }

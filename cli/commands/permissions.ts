@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { grantedOn } from '@waybell/stack/rabbitmq-definitions';
+import { print } from '../print.ts';
 
 export function permissionsCommand(): Command {
   return new Command('permissions')
@@ -11,13 +12,13 @@ export function permissionsCommand(): Command {
       '\nMake the users first, each with a password of its own. Only waybell-declare may create anything.' +
         '\n\nExample:\n  rabbitmqctl add_user waybell-deliverer    # and so on\n  ./waybell permissions | ssh broker sh\n',
     )
-    .action(print);
+    .action(printPermissions);
 }
 
-function print({ vhost, definitions }: { vhost: string; definitions?: true }): void {
+function printPermissions({ vhost, definitions }: { vhost: string; definitions?: true }): void {
   const granted = grantedOn(vhost);
-  if (definitions) console.log(JSON.stringify({ permissions: granted }, null, 2));
-  else for (const each of granted) console.log(command(each));
+  if (definitions) print(...JSON.stringify({ permissions: granted }, null, 2).split('\n'));
+  else for (const each of granted) print(command(each));
 }
 
 function command({ user, vhost, configure, write, read }: ReturnType<typeof grantedOn>[number]): string {

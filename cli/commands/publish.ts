@@ -7,6 +7,7 @@ import type { CheckedEvent } from '../publish/check-lines.ts';
 import { publishEvents, type Published } from '../publish/publish-events.ts';
 import { lineRanges, splitLines } from '../publish/split-lines.ts';
 import { report } from '../report.ts';
+import { print } from '../print.ts';
 
 export function publishCommand(): Command {
   return new Command('publish')
@@ -34,7 +35,7 @@ async function publish({ file }: { file: string }): Promise<void> {
   await using line = await openLine(process.env);
   const published = await publishEvents(line, events, halt.signal);
   if (published.confirmed.length < events.length) throw new Error(explain(published));
-  console.log(`published ${published.confirmed.length} event${published.confirmed.length === 1 ? '' : 's'}`);
+  print(`published ${published.confirmed.length} event${published.confirmed.length === 1 ? '' : 's'}`);
 }
 
 /** The events of the file. Throws, with a message for each bad line said before, unless all lines are events. */

@@ -7,6 +7,7 @@ import { describeShortly, describeWholly, factsOf } from '../rejected/describe-r
 import { retryRejected } from '../rejected/retry-rejected.ts';
 import { isCalled, isSelected, readSelection, type Selection } from '../rejected/selection.ts';
 import { report } from '../report.ts';
+import { print } from '../print.ts';
 
 const WHERE = '\nAMQP_URL names the broker; without it, the running stack is meant.';
 
@@ -47,14 +48,14 @@ function choosing(command: Command): Command {
 
 async function list({ reason, json }: { reason?: string; json?: true }): Promise<void> {
   await using queue = await RejectedQueue.open(brokerOf(process.env));
-  const found: { key: string; text: string }[] = [];
+  const found: { key: string; lines: string[] }[] = [];
   for await (const rejected of queue.messages()) {
     if (reason !== undefined && rejected.reason !== reason) continue;
-    const text = json ? JSON.stringify(factsOf(rejected)) : describeShortly(rejected);
-    found.push({ key: `${rejected.rejectedAt} ${rejected.id}`, text });
+    const lines = json ? [JSON.stringify(factsOf(rejected))] : describeShortly(rejected);
+    found.push({ key: `${rejected.rejectedAt} ${rejected.id}`, lines });
   }
   found.sort((one, other) => one.key.localeCompare(other.key));
-  for (const { text } of found) console.log(text);
+  for (const { lines } of found) print(...lines);
   if (found.length === 0) report(reason === undefined ? 'nothing is rejected' : `nothing is rejected for ${reason}`);
 }
 
@@ -67,7 +68,7 @@ async function show(which: string, { raw }: { raw?: true }): Promise<void> {
     break;
   }
   if (found === undefined) throw new Error(`there is no rejected message ${which}: see "./waybell rejected list"`);
-  await print(raw ? found.body : `${describeWholly(found)}\n`);
+  await write(raw ? found.body : `${describeWholly(found)}\n`);
 }
 
 type Choice = { reason?: string; all?: true };
@@ -87,7 +88,7 @@ async function retry(ids: string[], choice: Choice): Promise<void> {
       return;
     }
     queue.remove(rejected);
-    console.log(`${rejected.id} retried: ${result.to}`);
+    print(`${rejected.id} retried: ${result.to}`);
   });
   report(`retried ${found - kept} of ${found}; what is still wrong comes back to the list`);
   if (kept > 0) process.exitCode = 1;
@@ -98,7 +99,7 @@ async function purge(ids: string[], { yes, ...choice }: Choice & { yes?: true })
   await using queue = await RejectedQueue.open(brokerOf(process.env));
   const found = await each(queue, selection, (rejected) => {
     if (yes) queue.remove(rejected);
-    console.log(yes ? `${rejected.id} deleted` : describeShortly(rejected));
+    print(...(yes ? [`${rejected.id} deleted`] : describeShortly(rejected)));
   });
   if (yes) report(`deleted ${found}`);
   else if (found > 0) throw new Error('nothing was deleted: add --yes to delete what is listed, for good');
@@ -130,7 +131,7 @@ function stoppedAt({ id }: Rejected, error: unknown): never {
   });
 }
 
-async function print(what: Buffer | string): Promise<void> {
+async function write(what: Buffer | string): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     process.stdout.write(what, (error) => (error ? reject(error) : resolve()));
   });

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { runPnpm } from '../dependencies/run-pnpm.ts';
+import { toolchainComponents } from '../dependencies/toolchain.ts';
 
 // As deploy/Dockerfile installs: what runs, and nothing that only builds or tests it.
 const SHIPPED = ['--filter', '@waybell/cli...', '--filter', './services/*...'];
@@ -7,7 +8,9 @@ const CYCLONEDX = ['sbom', '--sbom-format', 'cyclonedx', '--sbom-type', 'applica
 
 export function sbomCommand(): Command {
   return new Command('sbom')
-    .description('print what an image is made of: every package with version, licence and hash, as CycloneDX JSON')
+    .description(
+      'print what an image is made of, and built with: every package with version, licence and hash, as CycloneDX JSON',
+    )
     .addHelpText('after', '\nExample:\n  ./waybell sbom >waybell.cdx.json\n')
     .action(sbom);
 }
@@ -15,8 +18,11 @@ export function sbomCommand(): Command {
 async function sbom(): Promise<void> {
   const { code, stdout, stderr } = await runPnpm([...SHIPPED, ...CYCLONEDX]);
   if (code !== 0) throw new Error(`pnpm could not say: ${stderr.trim()}`);
+  // Its shape is CycloneDX'.
+  const document = JSON.parse(stdout) as { components: object[] };
+  document.components.push(...toolchainComponents());
   // The process ends after its command, and a pipe takes no more than its reader does.
   await new Promise((resolve) => {
-    process.stdout.write(stdout, resolve);
+    process.stdout.write(`${JSON.stringify(document, null, 2)}\n`, resolve);
   });
 }

@@ -7,6 +7,7 @@ import { stackOf } from '@waybell/stack/stack-folder';
 import { readRecord } from '@waybell/stack/stack-record';
 import { requireRunning } from '@waybell/stack/stack-state';
 import { withDatabase } from '../with-database.ts';
+import { print } from '../print.ts';
 
 export function secretsCommand(): Command {
   return new Command('secrets')
@@ -35,7 +36,7 @@ async function rotate(): Promise<void> {
   report(`encrypted ${secrets(rotation.rotated)} under key "${newest}"`);
   for (const guid of rotation.unopened)
     report(`the secret of ${guid} does not open with its key: it was left as it is`);
-  for (const [id, count] of rotation.inUse) console.log(`${id}  ${secrets(count)}`);
+  for (const [id, count] of rotation.inUse) print(`${id}  ${secrets(count)}`);
   explainKeys(rotation, { newest, older });
 }
 

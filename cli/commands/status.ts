@@ -11,6 +11,7 @@ import { readStatus, type Status } from '@waybell/stack/stack-status';
 import { deliveryQueue } from '@waybell/line/topology';
 import { formatDuration } from '@waybell/runtime/duration';
 import { whoTakes } from '@waybell/stack/who-takes';
+import { print } from '../print.ts';
 
 export function statusCommand(): Command {
   return new Command('status')
@@ -25,11 +26,8 @@ async function status({ json }: { json?: true }): Promise<void> {
   const condition = conditionOf(folder);
   if (condition.kind === 'stopped') throw new NotRunning(folder, condition);
   const [found, tables] = await Promise.all([readStatus(condition), readTables(condition.state.addresses)]);
-  console.log(
-    json
-      ? JSON.stringify({ home: folder.home, ...found, ...(tables ?? { parked: null, kept: null }) })
-      : [table(found), ...describeTables(tables)].join('\n'),
-  );
+  if (json) print(JSON.stringify({ home: folder.home, ...found, ...(tables ?? { parked: null, kept: null }) }));
+  else print(...[table(found), ...describeTables(tables)].join('\n').split('\n'));
   if (condition.kind === 'running') return;
   report(new NotRunning(folder, condition).message);
   process.exitCode = 1;

@@ -10,6 +10,7 @@ import { report } from '../report.ts';
 import { findTests, selectTests } from '../test-run/find-tests.ts';
 import type { TestCounts } from '../test-run/run-jest.ts';
 import { runTests } from '../test-run/run-tests.ts';
+import { print } from '../print.ts';
 
 export function testCommand(): Command {
   return new Command('test')
@@ -43,7 +44,7 @@ async function test(words: string[], { release = false, disturbed = false }: Opt
   const halt = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => halt.abort());
   const { passed, failed } = await run(words, { release, disturbed, signal: halt.signal });
-  console.log(`${passed} passed, ${failed} failed`);
+  print(`${passed} passed, ${failed} failed`);
   if (failed > 0) process.exitCode = 1;
 }
 
@@ -105,6 +106,7 @@ async function runProgram(path: string, args: string[], signal: AbortSignal): Pr
   // It takes down what it started, and ends by itself.
   signal.addEventListener('abort', () => child.kill('SIGTERM'));
   await once(child, 'close');
-  const [, passed, failed] = /(\d+) passed, (\d+) failed\s*$/.exec(output) ?? [];
+  const lastLine = output.trimEnd().split('\n').at(-1) ?? '';
+  const [, passed, failed] = /^(\d+) passed, (\d+) failed$/.exec(lastLine) ?? [];
   return { passed: Number(passed ?? 0), failed: Number(failed ?? 1) };
 }

@@ -5,6 +5,7 @@ import { collected } from '../collected.ts';
 import { durationMs } from '../duration-option.ts';
 import { report } from '../report.ts';
 import { withDatabase } from '../with-database.ts';
+import { print } from '../print.ts';
 
 const WHERE = '\nDATABASE_URL names the database; without it, the running stack is meant.';
 
@@ -53,13 +54,13 @@ async function create({ account, client, scope, expires }: CreateOptions): Promi
   const token = await withDatabase(process.env, (postgres) =>
     createToken(postgres, { accountGuid: account, clientId: client, scopes: scope, expiresInMs: expires }),
   );
-  console.log(token);
+  print(token);
 }
 
 async function list({ account }: { account: string }): Promise<void> {
   const tokens = await withDatabase(process.env, (postgres) => listTokens(postgres, account));
   if (tokens.length === 0) report(`account ${account} has no tokens; make one with "./waybell token create"`);
-  for (const token of tokens) console.log(described(token));
+  for (const token of tokens) print(described(token));
 }
 
 async function revoke(token: string): Promise<void> {

@@ -9,6 +9,7 @@ import { conditionOf } from '@waybell/stack/stack-state';
 import { cleanUp, removeStack, stopStack } from '@waybell/stack/stop-stack';
 import { supervise } from '@waybell/stack/supervise';
 import { takeLock } from '@waybell/stack/supervisor-lock';
+import { print } from '../print.ts';
 
 type UpOptions = { detach?: true; fresh?: true; demo: boolean };
 
@@ -70,6 +71,6 @@ async function isUpAlready(folder: StackFolder): Promise<boolean> {
   if (condition.kind !== 'running') return false;
   report(`it is already up in ${folder.home} (supervisor ${condition.state.supervisor.pid})`);
   await untilReady(folder, report);
-  console.log(describeStack(folder));
+  print(...describeStack(folder).split('\n'));
   return true;
 }

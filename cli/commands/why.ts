@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { deliveryHistory, eventHistory, timelineOf } from '@waybell/history/history';
 import type { Cursor, DeliveryEntry, EventEntry } from '@waybell/history/entries';
 import { positive } from '../count-option.ts';
-import { printable } from '../printable.ts';
+import { print } from '../print.ts';
 import { report } from '../report.ts';
 import { describeDelivery, describeEvent } from '../why/describe-history.ts';
 import { readGuid } from '../why/read-guid.ts';
@@ -31,17 +31,17 @@ export function whyCommand(): Command {
 async function why(options: Options): Promise<void> {
   const { kind, guid } = readQuestion(options);
   const { limit } = options;
-  const print = <T extends object>(entry: T, describe: (entry: T) => string[]) =>
-    console.log(options.json ? JSON.stringify(entry) : printable(`${describe(entry).join('\n')}\n`));
+  const tell = <T extends object>(entry: T, describe: (entry: T) => string[]) =>
+    print(...(options.json ? [JSON.stringify(entry)] : [...describe(entry), '']));
   const found = await withDatabase(process.env, async (postgres) => {
     if (kind === 'delivery') {
       const delivery = await deliveryHistory(postgres, guid, 'operator');
-      if (delivery !== undefined) print<DeliveryEntry>(delivery, describeDelivery);
+      if (delivery !== undefined) tell<DeliveryEntry>(delivery, describeDelivery);
       return delivery === undefined ? 0 : 1;
     }
     if (kind === 'event') {
       const entries = await eventHistory(postgres, guid, 'operator');
-      for (const entry of entries) print<EventEntry>(entry, describeEvent);
+      for (const entry of entries) tell<EventEntry>(entry, describeEvent);
       return entries.length;
     }
     let told = 0;
@@ -53,7 +53,7 @@ async function why(options: Options): Promise<void> {
         before,
         limit: Math.min(PAGE, limit - told),
       });
-      for (const entry of page.entries) print<EventEntry>(entry, describeEvent);
+      for (const entry of page.entries) tell<EventEntry>(entry, describeEvent);
       told += page.entries.length;
       before = page.next;
     } while (before !== undefined && told < limit);

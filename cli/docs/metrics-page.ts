@@ -1,5 +1,5 @@
 import { countDeactivations } from '@waybell/deactivator/announce-deactivations';
-import { countCallbacks } from '@waybell/deliverer/callback-metrics';
+import { countCallbacks } from '@waybell/deliverer/request/callback-metrics';
 import { DeliveryMetrics } from '@waybell/deliverer/delivery-metrics';
 import { watchEgress } from '@waybell/deliverer/egress/egress-metrics';
 import { watchEndpoints } from '@waybell/deliverer/endpoints/endpoint-metrics';

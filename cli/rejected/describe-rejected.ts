@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import type { Rejected } from '@waybell/line/broker/rejected-queue';
-import { printable } from '../printable.ts';
+import { oneLine, plainText } from '../print.ts';
 import { plainOf } from './plain-of.ts';
 
 /** Two lines: id, time, reason, origin, message id and size; and what exactly is wrong. */
-export function describeShortly(rejected: Rejected): string {
+export function describeShortly(rejected: Rejected): string[] {
   const { id, rejectedAt, reason, messageId, body, detail } = rejected;
   const columns = [
     id,
@@ -14,7 +14,7 @@ export function describeShortly(rejected: Rejected): string {
     messageId ?? 'no message id',
     `${body.length} B`,
   ];
-  return printable(detail === '' ? columns.join('  ') : `${columns.join('  ')}\n      ${detail}`);
+  return [columns.join('  '), ...(detail === '' ? [] : [`      ${detail}`])];
 }
 
 /** Everything but the body, as JSON's own types. */
@@ -25,12 +25,12 @@ export function factsOf(rejected: Rejected): Record<string, string | number> {
 
 /** Everything. A body that is not text is left to --raw. */
 export function describeWholly(rejected: Rejected): string {
-  const facts = Object.entries(factsOf(rejected)).map(([name, value]) => `${name.padEnd(16)}${value}`);
+  const facts = Object.entries(factsOf(rejected)).map(([name, value]) => oneLine(`${name.padEnd(16)}${value}`));
   const { body, contentEncoding } = rejected;
   const plain = plainOf(body);
   const isText = isUtf8(plain) && contentEncoding !== 'gzip';
   const shown = isText ? plain.toString() : 'the body is not text: --raw writes its bytes';
-  return printable([...facts, '', shown].join('\n'));
+  return [...facts, '', plainText(shown)].join('\n');
 }
 
 function originOf({ queue, exchange, routingKey }: Rejected): string {

@@ -70,7 +70,7 @@ type JestReport = {
 };
 
 /** How jest names a process of its own that ended in the middle of a test file. */
-const CRASH = /A jest worker process .* was terminated by another process|jest worker process .* crashed/i;
+const CRASH = /jest worker process \(pid=\d{1,10}\) (?:was terminated by another process|crashed)/i;
 
 /** A suite that does not load has no tests to count: it counts as one that failed. */
 function resultIn(resultFile: string): JestResult {
