@@ -1,12 +1,12 @@
 import { createServer, isIP, type AddressInfo, type Server } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { openEndpoints } from '@waybell/deliverer/call-endpoint';
-import type { ResolveHost } from '@waybell/deliverer/resolve-host';
+import { openEndpoints } from '@waybell/deliverer/request/call-endpoint';
+import type { ResolveHost } from '@waybell/runtime/names/resolve-host';
 import { aDelivery } from '@waybell/deliverer/testing/delivery';
 import { connectProxy, type TestProxy } from '@waybell/deliverer/testing/proxy';
 import { DENIED_PORTS, readPorts } from '@waybell/runtime/callback-ports';
 import { readNetworks } from '@waybell/runtime/forbidden-address';
-import { findCallbackUrlFault } from '@waybell/subscription-api/callback-url';
+import { readCallbackUrl } from '@waybell/subscription-api/callback-url';
 import { countConnections } from './count-connections.ts';
 import { hostileCallbacks } from './hostile-callbacks.ts';
 
@@ -35,8 +35,11 @@ function hostOf(text: string): string {
   return (URL.parse(text)?.hostname ?? '').replace(/^\[(.*)\]$/, '$1');
 }
 
-const subscribe = (url: string, names: string[]) =>
-  findCallbackUrlFault(url, { isHttpAllowed: false, networks: nothing, deniedPorts, resolve: async () => names });
+/** Where names mean nothing, nobody says what they mean. */
+const subscribe = (url: string, names: string[]) => {
+  const resolve = async () => (names.length === 0 ? undefined : names);
+  return readCallbackUrl(url, { isHttpAllowed: false, networks: nothing, deniedPorts, resolve });
+};
 
 type Circumstances = { names: string[]; networks?: typeof nothing; proxy?: URL };
 
@@ -104,11 +107,11 @@ describe('a subscribe', () => {
   });
 
   test.each(refused)('to $url, $form, is refused: $answer', async ({ url, answer, names }) => {
-    expect(await subscribe(url, names)).toContain(answer);
+    expect(await subscribe(url, names)).toEqual({ fault: expect.stringContaining(answer ?? '') });
   });
 
   test.each(taken)('to $url, $form, is taken', async ({ url }) => {
-    expect(await subscribe(url, [])).toBeNull();
+    expect(await subscribe(url, [])).toEqual({ url: URL.parse(url)?.href });
   });
 });
 
@@ -129,7 +132,7 @@ describe('an attempt', () => {
 
   test.each([...addresses])('at a name makes no connection once it changed its answer to %s', async (address) => {
     const url = 'https://rebinding.example.com/';
-    expect(await subscribe(url, [PUBLIC])).toBeNull();
+    expect(await subscribe(url, [PUBLIC])).toEqual({ url });
     for (const names of [[address], [PUBLIC, address]]) {
       const { reasons, wasSeen } = await attempts(atListener(url), names);
       expect([reasons, wasSeen]).toEqual([['blocked_address', 'blocked_address'], false]);

@@ -1,6 +1,6 @@
 import tls from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { openEndpoints } from '@waybell/deliverer/call-endpoint';
+import { openEndpoints } from '@waybell/deliverer/request/call-endpoint';
 import { aDelivery } from '@waybell/deliverer/testing/delivery';
 import { failureReasons } from '@waybell/line/reasons';
 import { readNetworks } from '@waybell/runtime/forbidden-address';
@@ -39,8 +39,7 @@ async function endsOf(receiver: HostileReceiver, limitMs: number): Promise<(End 
       verificationToken: '',
       signingSecrets: [],
     });
-    // The reasons are a closed list.
-    return isDelivered ? 'delivered' : (reason as End | undefined);
+    return isDelivered ? 'delivered' : reason;
   };
   return [await call(), await call()];
 }

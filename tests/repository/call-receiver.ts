@@ -1,4 +1,4 @@
-import { openEndpoints } from '@waybell/deliverer/call-endpoint';
+import { openEndpoints } from '@waybell/deliverer/request/call-endpoint';
 import { aDelivery } from '@waybell/deliverer/testing/delivery';
 import { readNetworks } from '@waybell/runtime/forbidden-address';
 

@@ -41,7 +41,9 @@ describe('the code', () => {
   });
 
   test('is looked through', () => {
-    expect(sources).toEqual(expect.arrayContaining(['services/deliverer/resume-tls.ts', 'docker-compose.yml']));
+    expect(sources).toEqual(
+      expect.arrayContaining(['services/deliverer/request/connect-tls.ts', 'docker-compose.yml']),
+    );
   });
 });
 

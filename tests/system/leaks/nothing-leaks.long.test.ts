@@ -6,7 +6,7 @@ import { freePort } from '@waybell/stack/free-port';
 import { connectProxy } from '@waybell/deliverer/testing/proxy';
 import { lineTopology } from '@waybell/line/line-topology';
 import { readOutcomes } from '@waybell/line/outcome-batch';
-import { isAttempted, type Outcome } from '@waybell/line/outcomes';
+import { isAttempted, whyOf, type Outcome } from '@waybell/line/outcomes';
 import { PATIENT } from '../../testing/patience.ts';
 import { TestStack } from '../../testing/test-stack.ts';
 import { until } from '@waybell/runtime/testing/until';
@@ -39,7 +39,7 @@ function endingsIn(spy: MessageSpy): Map<string, string> {
   return new Map(
     outcomesIn(spy).flatMap((each): [string, string][] => {
       if (each.kind === 'delivered' || each.kind === 'dropped') return [[each.subscription, each.kind]];
-      return each.kind === 'exhausted' ? [[each.subscription, each.answer.reason ?? '']] : [];
+      return each.kind === 'exhausted' ? [[each.subscription, whyOf(each) ?? '']] : [];
     }),
   );
 }
@@ -48,7 +48,8 @@ function endingsIn(spy: MessageSpy): Map<string, string> {
 async function subscribeAll(witness: Witness, stack: TestStack, urls: Record<string, string>) {
   const { delivered = '', hung = '' } = urls;
   const subscribed = new Map<string, Subscribed>();
-  for (const [name, url] of Object.entries({ ...urls, blocked: delivered, unsealed: delivered, dropped: hung })) {
+  const more = { blocked: delivered, unresolved: delivered, unsealed: delivered, dropped: hung };
+  for (const [name, url] of Object.entries({ ...urls, ...more })) {
     subscribed.set(name, await witness.subscribe(url));
   }
   const change = (name: string, what: string) =>
@@ -56,6 +57,7 @@ async function subscribeAll(witness: Witness, stack: TestStack, urls: Record<str
       subscribed.get(name)?.subscription,
     ]);
   await change('blocked', `callback_url = replace(callback_url, 'localhost', '10.0.0.1')`);
+  await change('unresolved', `callback_url = replace(callback_url, 'localhost', 'nowhere.invalid')`);
   await change('unsealed', 'verification_token_sealed = sha256(verification_token_sealed)');
   return subscribed;
 }

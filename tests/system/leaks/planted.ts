@@ -20,6 +20,7 @@ export class Planted {
   }
 
   addBytes(name: string, bytes: Buffer): void {
+    if (bytes.length === 0) throw new Error(`nothing is planted as ${name}`);
     if (this.secrets.some((known) => known.bytes.equals(bytes))) return;
     this.secrets.push({ name, bytes });
   }
@@ -30,6 +31,7 @@ export function plantSettings(planted: Planted, services: readonly SupervisedPro
   const given = services.flatMap(({ spec }) => Object.entries(spec.env));
   const passwords = given.map(([name, value]) => [name, URL.parse(value ?? '')?.password ?? ''] as const);
   for (const [name, password] of passwords) if (password !== '') planted.add(`password of ${name}`, password);
-  const keys = given.flatMap(([name, value = '']) => (name === 'SECRET_KEYS' ? value.split(',') : []));
+  // Most services have none.
+  const keys = given.flatMap(([name, value]) => (name === 'SECRET_KEYS' && value ? value.split(',') : []));
   for (const key of new Set(keys)) planted.addBytes('encryption key', Buffer.from(key.split(':')[1] ?? '', 'base64'));
 }

@@ -3,6 +3,10 @@ import { aSelfSignedCertificate } from '@waybell/deliverer/testing/certificate';
 import { httpServer, sayingServer, tlsServer } from '@waybell/deliverer/testing/server';
 import type { Planted } from './planted.ts';
 
+// Of a body the log has the beginning, in which the token ends in its midst.
+const KEPT_BYTES = 4_096;
+const SHOWN_OF_CUT = 40;
+
 const STATUSES: Record<string, number> = { '/delivered': 200, '/refused': 500, '/redirected': 307 };
 
 /** Receivers of every kind, whose answers hold secrets too: where each is. */
@@ -13,9 +17,13 @@ export async function startReceivers(planted: Planted): Promise<AsyncDisposable 
     if (status === undefined) return;
     const header = () => planted.plant("answer's header");
     response.writeHead(status, { 'set-cookie': `session=${header()}`, location: `/${header()}` });
-    // Some send back what they were sent.
+    // Some send back what they were sent, and where the log cuts it off is no matter of theirs.
     const token = String(request.headers['x-service-verification-token']);
-    response.end(`${planted.plant("answer's body")} ${token}`);
+    for (const signature of String(request.headers['webhook-signature']).split(' '))
+      planted.add('signature', signature);
+    planted.add('verification token', token.slice(0, SHOWN_OF_CUT));
+    const echo = `${planted.plant("answer's body")} ${request.url} ${JSON.stringify(request.headers)} `;
+    response.end(`${echo.padEnd(KEPT_BYTES - SHOWN_OF_CUT)}${token}`);
   };
   const plain = await httpServer(answer);
   const header = planted.plant("answer's header");
@@ -30,7 +38,6 @@ export async function startReceivers(planted: Planted): Promise<AsyncDisposable 
       garbled: `${garbling.url}/`,
       untrusted: `${untrusted.url}/`,
       unsecured: `${plain.url.replace('http:', 'https:')}/`,
-      unresolved: 'http://nowhere.invalid/',
     },
     async [Symbol.asyncDispose]() {
       for (const each of [plain, garbling, untrusted]) await each[Symbol.asyncDispose]();

@@ -1,0 +1,48 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { parseSync } from '@swc/core';
+import { repository } from '@waybell/stack/stack-folder';
+import { checkSync } from 'recheck';
+
+type Pattern = { source: string; flags: string };
+
+const TESTS = /^tests\/|\.test\.ts$|\/testing\//;
+/** All that is run where somebody else's text may come. */
+const sources = globSync('{cli,libs,services}/**/*.ts', { cwd: repository, exclude: ['**/node_modules/**'] });
+
+/** Each regular expression that is written down there, and once. */
+function patternsIn(paths: readonly string[]): Pattern[] {
+  const found = new Map<string, Pattern>();
+  for (const path of paths) {
+    const program: unknown = parseSync(readFileSync(join(repository, path), 'utf8'), {
+      syntax: 'typescript',
+      target: 'esnext',
+    });
+    for (const node of nodesIn(program)) {
+      const { type, pattern, flags } = node as { type?: unknown; pattern: string; flags: string };
+      if (type === 'RegExpLiteral') found.set(`/${pattern}/${flags}`, { source: pattern, flags });
+    }
+  }
+  return [...found.values()];
+}
+
+function nodesIn(value: unknown): object[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return [value, ...Object.values(value).flatMap(nodesIn)];
+}
+
+const statusOf = ({ source, flags }: Pattern): string => checkSync(source, flags, { timeout: null }).status;
+
+describe('a text from outside', () => {
+  test('costs each pattern time as it is long, and not by its square', () => {
+    const patterns = patternsIn(sources.filter((path) => !TESTS.test(path)));
+    expect(patterns.length).toBeGreaterThan(50);
+    expect(patterns.filter((pattern) => statusOf(pattern) !== 'safe')).toEqual([]);
+  });
+
+  test('would be seen to cost more', () => {
+    const bearer = String.raw`^bearer(?: +(.*?))? *$`;
+    expect(statusOf({ source: bearer, flags: 'i' })).toBe('vulnerable');
+  });
+});
