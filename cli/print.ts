@@ -1,7 +1,7 @@
 // Controls, what turns the direction of writing or cannot be seen, separators of lines and paragraphs, halves of pairs.
 const UNSHOWN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
-/** Somebody else's text as part of a line: it cannot end the line, steer the terminal or hide. Lines of JSON stay such. */
+/** Text from outside as part of a line: it cannot end the line, steer the terminal or hide. A line of JSON stays JSON. */
 export function oneLine(text: string): string {
   return text.replaceAll(UNSHOWN, (found) =>
     Array.from({ length: found.length }, (_, at) => `\\u${found.charCodeAt(at).toString(16).padStart(4, '0')}`).join(

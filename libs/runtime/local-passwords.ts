@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 
 /**
- * On servers of the local stack and of tests, the password of a user, which follows from that of its administrator and leads to no other's: nobody has to
- * keep it.
+ * The password of a user, on servers of the local stack and of tests. It follows from the administrator's, so it need not be
+ * kept, and no other password follows from it.
  */
 export function passwordOf(user: string, administratorPassword: string): string {
   return createHmac('sha256', administratorPassword).update(user).digest('base64url');

@@ -39,7 +39,7 @@ function reserve(port: number): boolean {
   }
 }
 
-/** Whether it is a folder that nobody else can put anything into. Where anybody writes, its name may have been taken by somebody. */
+/** Whether only this user can write to the folder, which is made if need be. In a shared folder others may have taken its name. */
 export function isOurs(folder: string): boolean {
   try {
     mkdirSync(folder, { mode: 0o700, recursive: true });

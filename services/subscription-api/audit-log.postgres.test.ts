@@ -161,7 +161,7 @@ describe('the audit log', () => {
     expect(await whatOf(guid)).toEqual(['account.created', 'token.created', ...subscribed]);
   });
 
-  test('names the role that switched a subscription off, whoever that says it is', async () => {
+  test('names the role that switched a subscription off, and no other that it claims to be', async () => {
     const { guid, token } = await signUp(api, { interface: 'carrier' });
     await api.ask('POST', '/v1/webhooks/order.created/subscriptions', { token, body });
     await settle(guid, { delivered: false, offOnExhausted: ['carrier'] });

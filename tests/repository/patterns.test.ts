@@ -8,7 +8,7 @@ import { checkSync } from 'recheck';
 type Pattern = { source: string; flags: string };
 
 const TESTS = /^tests\/|\.test\.ts$|\/testing\//;
-/** All that is run where somebody else's text may come. */
+/** All that runs on text from outside. */
 const sources = globSync('{cli,libs,services}/**/*.ts', { cwd: repository, exclude: ['**/node_modules/**'] });
 
 /** Each regular expression that is written down there, and once. */

@@ -40,10 +40,10 @@ export type Sum = { account: string; rows: number; bytes: number };
 /** Shards of an owner; among them those that it took now, and those that are to leave it: of these it takes no more. */
 export type Leased = { owned: number[]; taken: number[]; leaving: number[] };
 
-/** What waits for its endpoint, in Postgres. Everything rejects with `Unavailable` while that is away. */
 /** When the oldest of them was made, Infinity where there is none; and how many others there are. */
 export type Newest = { since: number; others: number };
 
+/** What waits for its endpoint, in Postgres. Everything rejects with `Unavailable` while that is away. */
 export type ParkingStore = {
   /**
    * Resolves when all of them are committed; what is there already stays as it is. Throws where a subscription never was:

@@ -15,9 +15,9 @@ type Reading = { text: string; starts: number[] };
 type Span = [from: number, to: number];
 
 /**
- * A text of somebody who was told these secrets, without them: as they are, and as JSON, HTML, forms and URLs write them.
- * Where the text ends in the midst of one, its beginning goes too. Takes time by the length of the text and of the secrets,
- * whatever they are: both may be made by somebody who wants to keep us busy.
+ * A receiver's answer without the secrets that it was told: as they are, and as JSON, HTML, forms and URLs write them.
+ * Where the text ends in the midst of one, its beginning goes too. Takes time by the length of the text and of the secrets
+ * alone: an attacker may choose both.
  */
 export function masked(text: string, secrets: readonly string[]): string {
   const sought = [...new Set(secrets)].filter((secret) => secret.length >= LEAST);

@@ -115,7 +115,7 @@ revoke all on function waybell.follow_subscription(), waybell.follow_account(), 
  * Of the target also how its endpoint is, as far as who had its parked deliveries last knew; and whether a success would
  * change its health, as settle_deliveries has it.
  */
-const TARGETS = `
+export const TARGETS = `
 create or replace view waybell.delivery_targets as
 select s.guid as subscription_guid, s.generation,
   case when s.ended_at is not null then 'ended' when s.is_active then 'active' else 'deactivated' end as state,

@@ -1,5 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { NOTE_CHANGE } from './0006-audit-log.ts';
+import { TARGETS } from './0012-parked.ts';
 
 /**
  * Signing secrets are of a client, as subscriptions are: one does not see or replace another's. And the audit log heeds
@@ -10,7 +11,7 @@ export class SecretsOfClients implements MigrationInterface {
 
   async up(database: QueryRunner): Promise<void> {
     await database.query(OF_CLIENTS);
-    await database.query(targets(', s.client_id'));
+    await database.query(TARGETS_AND_CLIENT);
     await database.query(noted("'account_guid', 'client_id', 'expires_at'"));
     await database.query(NOTE_CHANGE_OF_OWNER);
   }
@@ -19,7 +20,7 @@ export class SecretsOfClients implements MigrationInterface {
     await database.query(NOTE_CHANGE.replace('create function', 'create or replace function'));
     await database.query(noted("'account_guid', 'expires_at'"));
     await database.query('drop view waybell.delivery_targets');
-    await database.query(`${targets('')}; grant select on waybell.delivery_targets to waybell_deliverer`);
+    await database.query(`${TARGETS}; grant select on waybell.delivery_targets to waybell_deliverer`);
     await database.query(OF_ACCOUNTS);
   }
 }
@@ -53,18 +54,7 @@ alter table waybell.signing_secrets drop client_id;
 create unique index signing_secrets_current on waybell.signing_secrets (account_guid) where expires_at is null;
 create index signing_secrets_of_account on waybell.signing_secrets (account_guid)`;
 
-/** As in 0012, and these columns. */
-const targets = (more: string): string => `
-create or replace view waybell.delivery_targets as
-select s.guid as subscription_guid, s.generation,
-  case when s.ended_at is not null then 'ended' when s.is_active then 'active' else 'deactivated' end as state,
-  (waybell.needed_feature(s.interface, s.action) is null
-   or waybell.needed_feature(s.interface, s.action) = any (a.features)) as feature_on,
-  s.interface, s.action, s.account_guid, s.callback_url, s.verification_token_sealed, s.verification_token_key_id,
-  coalesce((select h.is_hung from waybell.parked_heads h where h.subscription = s.guid), false) as is_hung,
-  s.failing_since is not null or s.last_success_at is null or s.last_success_at < now() - interval '1 hour'
-    as tells_success${more}
-from waybell.subscriptions s join waybell.accounts a on a.guid = s.account_guid`;
+const TARGETS_AND_CLIENT = TARGETS.replace('as tells_success', 'as tells_success, s.client_id');
 
 const noted = (columns: string): string => `
 create or replace trigger noted_made after insert or delete on waybell.signing_secrets for each row

@@ -21,8 +21,8 @@ const PROVEN_TOKENS = 10_000;
  * spelled makes no difference. Each answer to a client says what is left (`RateLimit`, `RateLimit-Policy`). Answers 429
  * also where `failuresPerMinute` tokens of one address were not valid, without looking at the next.
  *
- * A token that was valid lately is counted before anything is looked up, and is looked at whoever shares its address. One
- * that was not leaves nothing in Redis but the count of its address.
+ * A token that was valid lately is counted before anything is looked up, and is looked at even if others at its address
+ * guess. A token that is not valid leaves nothing in Redis but the count of its address.
  */
 export function limiting(authenticate: Authenticate, options: LimitOptions): Authenticate {
   const requireFewRequests = requestLimit(options);

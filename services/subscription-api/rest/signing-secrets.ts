@@ -5,7 +5,7 @@ import { invalidBody, pointTo, readMembers } from './body.ts';
 import { Problem } from './problem.ts';
 import { addPath, type RouteOptions } from './routes.ts';
 
-/** A client's signing secrets: the same on either interface. Whoever may see verification tokens may see them. */
+/** A client's signing secrets: the same on either interface. They take the same right as verification tokens. */
 export function signingSecretRoutes({ authenticate, signingSecrets }: RouteOptions): Router {
   const router = Router({ caseSensitive: true });
 
