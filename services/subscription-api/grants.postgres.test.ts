@@ -26,7 +26,7 @@ const GRANTS: Record<string, Record<string, string>> = {
     'endpoint_of()': 'EXECUTE',
     'shard_of()': 'EXECUTE',
     ...KEPT,
-    open_requests: 'DELETE, INSERT, SELECT, UPDATE (due_at)',
+    open_requests: 'DELETE, INSERT, SELECT, UPDATE (due_at, id)',
     parked: 'DELETE, INSERT, SELECT',
     parked_heads: 'DELETE, INSERT, SELECT, UPDATE (deaths, is_hung, look_at)',
     parked_owners: 'DELETE, INSERT, SELECT, UPDATE (seen_at)',

@@ -145,6 +145,22 @@ test('a process that lives keeps what waits for its turn, however long', async (
   await open[Symbol.asyncDispose]();
 });
 
+test('what another process has claimed is no longer of the one that kept it', async () => {
+  const [first, other] = [openRequestsIn(stand.postgres), openRequestsIn(stand.postgres)];
+  const { delivery, message } = aDelivery();
+  await using open = aProcess().open;
+  await open.keep(message, never);
+  const [{ id } = { id: '' }] = await stand.sql<{ id: string }>('select id from waybell.open_requests');
+  await stand.sql('update waybell.open_requests set due_at = now()');
+  expect(await other.claim(1, 30_000)).toMatchObject([{ delivery: delivery.guid }]);
+  expect(await first.renew([{ id, dueInMs: 1_000_000 }])).toEqual([]);
+  await first.bringForward([id]);
+  await first.remove([id]);
+  expect(
+    await stand.sql("select from waybell.open_requests where due_at between now() and now() + interval '30 s'"),
+  ).toHaveLength(1);
+});
+
 test('a process that was away for so long that another may have it counts it as taken back', async () => {
   const { clock, open } = aProcess();
   const cut: Source[] = [];

@@ -25,7 +25,10 @@ export type OpenRequestStore = {
   remove(ids: readonly string[]): Promise<void>;
   /** They are due at once. */
   bringForward(ids: readonly string[]): Promise<void>;
-  /** Some that are due, the longest first; they are not due again for `forMs`. */
+  /**
+   * Some that are due, the longest first; they are not due again for `forMs`. Each has a new id: by its old one, who had it
+   * before can neither put it off nor remove it.
+   */
   claim(most: number, forMs: number): Promise<OpenRequest[]>;
 };
 
@@ -57,7 +60,8 @@ const BRING_FORWARD = {
 const CLAIM = {
   name: 'claim-open-requests',
   text: `
-    update waybell.open_requests o set due_at = now() + make_interval(secs => $2::float8 / 1000)
+    update waybell.open_requests o
+    set due_at = now() + make_interval(secs => $2::float8 / 1000), id = gen_random_uuid()
     from (select id from waybell.open_requests where due_at <= now() order by due_at limit $1 for update skip locked) due
     where o.id = due.id
     returning o.id, delivery, created_at::float8 as "createdAt", attempt, action, note, traceparent, body`,

@@ -13,8 +13,9 @@ import { Parked } from './0012-parked.ts';
 import { OpenRequests } from './0013-open-requests.ts';
 import { KeptPublications } from './0014-kept-publications.ts';
 import { ParkedEgress } from './0015-parked-egress.ts';
-import { SecretsOfClients } from './0017-secrets-of-clients.ts';
 import { ParkedWithoutRecords } from './0016-parked-without-records.ts';
+import { SecretsOfClients } from './0017-secrets-of-clients.ts';
+import { ClaimedRequests } from './0018-claimed-requests.ts';
 
 /** Every migration, oldest first. One that was released is never changed; the next one changes the tables. */
 export const migrations = [
@@ -35,4 +36,5 @@ export const migrations = [
   ParkedEgress,
   ParkedWithoutRecords,
   SecretsOfClients,
+  ClaimedRequests,
 ];
