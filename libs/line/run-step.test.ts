@@ -702,7 +702,13 @@ describe('disposing of a running step', () => {
     });
     const running = await line.run();
     await broker.put(line.input, ['begun']);
-    await until('it is begun', () => line.seen.length === 1);
+    // What the broker does not do at once is tried again, which takes time by the clock.
+    const untilTurned = (what: string, isSo: () => boolean) =>
+      until(what, async () => {
+        await clock.runFor(20);
+        return isSo();
+      });
+    await untilTurned('it is begun', () => line.seen.length === 1);
     // Its answers are on their way for as long as nobody lets them through: it does not say that it stopped sending.
     broker.detour.stall('answers');
     await broker.put(line.input, numbers(20));
@@ -712,7 +718,9 @@ describe('disposing of a running step', () => {
     await clock.runFor(1_000);
     broker.detour.flow();
     released.resolve();
-    await closed;
+    let isClosed = false;
+    void closed.then(() => (isClosed = true));
+    await untilTurned('it is closed', () => isClosed);
     await until('the others are back', async () => (await broker.ready(line.input)) === 20);
     expect(line.seen).toHaveLength(1);
   });
