@@ -1,16 +1,24 @@
-import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
+import { inTransaction, whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 import type { Activity } from './vehicle.ts';
 import { writeKey, type VehicleKey } from './vehicle-key.ts';
 
 /** An activity to be put in the place of one that was read; null: there was none. */
 export type ActivityChange = { key: VehicleKey; from: Activity | null; to: Activity };
 
+/** Guids of a report and of its shipper. */
+export type Cause = { guid: string; shipper: string };
+
 /** Which vehicles are active, in Postgres. Throws `Unavailable` while that is away. */
 export type Activities = {
   /** By `writeKey`; those that are not known are left out. */
   read(keys: readonly VehicleKey[]): Promise<Map<string, Activity>>;
-  /** Makes the changes whose `from` is still what is there. Resolves with the keys, by `writeKey`, of those it made. */
-  change(changes: readonly ActivityChange[]): Promise<Set<string>>;
+  /**
+   * Makes the changes whose `from` is still what is there. Resolves with what those are now, by `writeKey`. Of all that it
+   * switched on of a shipper, the first report has switched on all.
+   */
+  change(changes: readonly ActivityChange[]): Promise<Map<string, Activity>>;
+  /** Guids of the vehicles that each of these reports has switched on and that are still on, in order. */
+  switchedOnBy(reports: readonly Cause[]): Promise<string[][]>;
 };
 
 type Row = { shipper: string; vehicle: string; is_active: boolean; noted_at: number; activated_by: string };
@@ -50,6 +58,21 @@ const CHANGE = {
     select shipper_guid as shipper, vehicle_guid as vehicle from inserted union all select * from updated`,
 };
 
+const JOIN = {
+  name: 'join-activities',
+  text: `
+    update waybell.tracked_vehicles t set activated_by = j.activated_by
+    from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as j (shipper_guid, vehicle_guid, activated_by)
+    where (t.shipper_guid, t.vehicle_guid) = (j.shipper_guid, j.vehicle_guid)`,
+};
+
+const SWITCHED_ON = {
+  name: 'switched-on',
+  text: `select array(select vehicle_guid::text from waybell.tracked_vehicles t
+           where (t.activated_by, t.shipper_guid) = (w.activated_by, w.shipper_guid) and is_active order by vehicle_guid) as vehicles
+         from unnest($1::uuid[], $2::uuid[]) with ordinality as w (activated_by, shipper_guid, place) order by place`,
+};
+
 export function activitiesIn(postgres: Postgres): Activities {
   return {
     async read(keys) {
@@ -59,19 +82,50 @@ export function activitiesIn(postgres: Postgres): Activities {
       return new Map(rows.map((row) => [writeKey(row), activityOf(row)]));
     },
     async change(changes) {
-      if (changes.length === 0) return new Set();
+      if (changes.length === 0) return new Map();
       const values = [
-        changes.map(({ key }) => key.shipper),
-        changes.map(({ key }) => key.vehicle),
+        ...keysOf(changes),
         changes.map(({ from }) => from?.isActive ?? null),
         changes.map(({ from }) => from?.notedAt ?? null),
         changes.map(({ to }) => to.notedAt),
         changes.map(({ to }) => to.activatedBy),
       ];
-      const { rows } = await whenAvailable(postgres, () => postgres.query<VehicleKey>({ ...CHANGE, values }));
-      return new Set(rows.map(writeKey));
+      return whenAvailable(postgres, () =>
+        inTransaction(postgres, async (client) => {
+          const { rows } = await client.query<VehicleKey>({ ...CHANGE, values });
+          const isMade = new Set(rows.map(writeKey));
+          const made = changes.filter(({ key }) => isMade.has(writeKey(key)));
+          const joined = joining(made);
+          if (joined.length > 0) {
+            await client.query({ ...JOIN, values: [...keysOf(joined), joined.map(({ to }) => to.activatedBy)] });
+          }
+          return new Map([...made, ...joined].map(({ key, to }) => [writeKey(key), to]));
+        }),
+      );
+    },
+    async switchedOnBy(reports) {
+      if (reports.length === 0) return [];
+      const values = [reports.map(({ guid }) => guid), reports.map(({ shipper }) => shipper)];
+      const ask = () => postgres.query<{ vehicles: string[] }>({ ...SWITCHED_ON, values });
+      return (await whenAvailable(postgres, ask)).rows.map(({ vehicles }) => vehicles);
     },
   };
+}
+
+const keysOf = (changes: readonly ActivityChange[]): [shippers: string[], vehicles: string[]] => [
+  changes.map(({ key }) => key.shipper),
+  changes.map(({ key }) => key.vehicle),
+];
+
+/** Those that join what an earlier one of the same shipper has switched on. */
+function joining(made: readonly ActivityChange[]): ActivityChange[] {
+  const firsts = new Map<string, string>();
+  return made.flatMap(({ key, from, to }) => {
+    if (from?.isActive === true) return [];
+    const first = firsts.get(key.shipper) ?? to.activatedBy;
+    firsts.set(key.shipper, first);
+    return first === to.activatedBy ? [] : [{ key, from, to: { ...to, activatedBy: first } }];
+  });
 }
 
 function activityOf({ is_active: isActive, noted_at: notedAt, activated_by: activatedBy }: Row): Activity {

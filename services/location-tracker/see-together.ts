@@ -5,7 +5,7 @@ import type { Report } from './report.ts';
 import { see, type Activity, type Rules, type Seen, type Sighting, type Vehicle } from './vehicle.ts';
 import { writeKey, type VehicleKey } from './vehicle-key.ts';
 
-/** Guids of the vehicles that a report switched on, and of those that it moved. */
+/** Guids of the vehicles that a report switched on, others of its shipper in the same batch included, and of those that it moved. */
 export type Changes = { activated: string[]; moved: string[] };
 
 export type SeeReport = (report: Report) => Promise<Changes>;
@@ -53,7 +53,7 @@ async function seeBatch(reports: readonly Report[], options: SeeTogetherOptions)
     const kept = await keep(noted, options);
     open = open.filter((look) => !kept.has(look));
   }
-  return looks.map(changesOf);
+  return tell(reports, looks, options);
 }
 
 async function remember(looks: readonly Look[], { remembered, rules, now }: SeeTogetherOptions): Promise<void> {
@@ -91,9 +91,14 @@ async function note(looks: readonly Look[], options: SeeTogetherOptions): Promis
   });
   const made = await options.activities.change(changing.map(({ change }) => change));
   const late = new Set<Look>();
-  for (const { look, change } of changing) {
-    if (made.has(writeKey(look.key))) look.activity = change.to;
-    else late.add(look);
+  for (const { look } of changing) {
+    const activity = made.get(writeKey(look.key));
+    if (activity === undefined) {
+      late.add(look);
+      continue;
+    }
+    look.activity = activity;
+    look.seen = { ...look.seen, vehicle: { ...look.seen.vehicle, activity } };
   }
   await ask([...late], options);
   return looks.filter((look) => !late.has(look));
@@ -131,11 +136,22 @@ function looksOf(report: Report): Look[] {
   }));
 }
 
-function changesOf(looks: readonly Look[]): Changes {
-  const vehiclesThat = (is: (seen: Seen) => boolean) =>
-    looks.filter(({ seen }) => is(seen)).map(({ key }) => key.vehicle);
-  return { activated: vehiclesThat(({ isActivated }) => isActivated), moved: vehiclesThat(({ hasMoved }) => hasMoved) };
+/** What is to be told of each report. A report that has switched on any tells of all that were switched on with it. */
+async function tell(
+  reports: readonly Report[],
+  looks: readonly (readonly Look[])[],
+  { activities }: SeeTogetherOptions,
+): Promise<Changes[]> {
+  const causes = reports.filter((_, place) => looks[place]?.some(hasSwitchedOn));
+  const activated = await activities.switchedOnBy(causes);
+  return reports.map((report, place) => ({
+    activated: activated[causes.indexOf(report)] ?? [],
+    moved: (looks[place] ?? []).filter(({ seen }) => seen.hasMoved).map(({ key }) => key.vehicle),
+  }));
 }
+
+const hasSwitchedOn = ({ seen, sighting }: Look) =>
+  seen.isActivated && seen.vehicle.activity?.activatedBy === sighting.report;
 
 function keysOf({ shipper, vehicles }: Report): VehicleKey[] {
   return vehicles.map(({ guid: vehicle }) => ({ shipper, vehicle }));

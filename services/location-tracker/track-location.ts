@@ -12,6 +12,9 @@ export type TrackOptions = {
   now: () => number;
 };
 
+/** Vehicles in one notification, at most (decisions G3, G4). */
+const MOST_VEHICLES = 1_000;
+
 /**
  * A report becomes an event for the vehicles that it switched on, one for those that it moved far enough, or a record
  * that it changed nothing (decisions G2, G3; shipper-webhooks, Vehicle location actions).
@@ -21,7 +24,9 @@ export function trackLocation({ seeReport, findAddress, onChanges, now }: TrackO
     const changes = await seeReport(report);
     onChanges(changes);
     const announcements: Announcement[] = [];
-    if (changes.activated.length > 0) announcements.push(activation(report, changes.activated));
+    for (let from = 0; from < changes.activated.length; from += MOST_VEHICLES) {
+      announcements.push(activation(report, changes.activated.slice(from, from + MOST_VEHICLES)));
+    }
     if (changes.moved.length > 0) announcements.push(move(report, changes.moved, await findAddress(report)));
     return announcements.length === 0 ? [absorbed(report, now())] : announcements.map(publishAnnouncement);
   };

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { JsonNumber } from '@waybell/events/json';
 import { readTimestamp } from '@waybell/events/timestamp';
-import { activitiesIn } from '@waybell/location-tracker/activities';
+import { activitiesIn, type Activities } from '@waybell/location-tracker/activities';
 import { deactivationsIn, type Deactivations } from '@waybell/location-tracker/deactivations';
 import { rememberedVehiclesIn, type RememberedVehicles } from '@waybell/location-tracker/remembered-vehicles';
 import type { Report } from '@waybell/location-tracker/report';
@@ -30,6 +30,7 @@ export class Tracker implements AsyncDisposable {
   readonly redis: Client;
   readonly deactivations: Deactivations;
   readonly remembered: RememberedVehicles;
+  readonly activities: Activities;
   readonly #postgres: Postgres;
 
   private constructor(store: TestDatabase, { claimMs, redisUrl }: { claimMs: number; redisUrl: string }) {
@@ -37,6 +38,7 @@ export class Tracker implements AsyncDisposable {
     const options = { url: store.url, role: 'waybell_tracker', poolSize: 5, timeoutMs: 60_000, log: silentLog };
     this.#postgres = connectPostgres(options);
     this.redis = connectRedis({ url: redisUrl, timeoutMs: 60_000, log: silentLog });
+    this.activities = activitiesIn(this.#postgres);
     this.deactivations = deactivationsIn(this.#postgres, { claimMs });
     this.remembered = rememberedVehiclesIn(this.redis, { rememberMs: 24 * HOUR_MS });
   }
@@ -51,8 +53,7 @@ export class Tracker implements AsyncDisposable {
   }
 
   /** A process' way to see reports: each has batches of its own. */
-  replica(remembered: RememberedVehicles = this.remembered): SeeReport {
-    const activities = activitiesIn(this.#postgres);
+  replica(remembered: RememberedVehicles = this.remembered, activities: Activities = this.activities): SeeReport {
     return seeTogether({ activities, remembered, rules, now: () => this.now });
   }
 

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Report } from '@waybell/location-tracker/report';
+import type { Changes, SeeReport } from '@waybell/location-tracker/see-together';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { aReport, HOUR_MS, START, Tracker } from './tracker.ts';
 
@@ -10,7 +12,8 @@ beforeEach(async () => {
 });
 afterEach(() => tracker[Symbol.asyncDispose]());
 
-const guids = (count: number) => Array.from({ length: count }, () => randomUUID());
+/** In their order, as they are told. */
+const guids = (count: number) => Array.from({ length: count }, () => randomUUID()).toSorted();
 const NOTHING = { activated: [], moved: [] };
 
 describe('a report', () => {
@@ -115,6 +118,94 @@ describe('a report', () => {
     for (const recordedAt of [START, START - 1, START - 2 * HOUR_MS]) {
       expect(await seeReport(aReport({ ...vehicle, recordedAt, latitude: 10 }))).toEqual(NOTHING);
     }
+  });
+});
+
+describe('reports that are seen in one batch', () => {
+  const together = (seeReport: SeeReport, reports: readonly Report[]) =>
+    Promise.all(reports.map((report) => seeReport(report)));
+  const activatedBy = (changes: readonly Changes[]) => changes.map(({ activated }) => activated.toSorted());
+
+  test('tell by the first of a shipper of all its vehicles that are on now, and each of its own positions', async () => {
+    const [one, other] = [randomUUID(), randomUUID()];
+    const vehicles = guids(5);
+    const reports = [one, other, one, one, other].map((shipper, place) =>
+      aReport({ shipper, vehicles: vehicles.slice(place, place + 1) }),
+    );
+    const changes = await together(tracker.replica(), reports);
+    const ofShipper = (shipper: string) => vehicles.filter((_, place) => reports[place]?.shipper === shipper);
+    expect(activatedBy(changes)).toEqual([ofShipper(one), ofShipper(other), [], [], []]);
+    expect(changes.map(({ moved }) => moved)).toEqual(vehicles.map((vehicle) => [vehicle]));
+  });
+
+  test('leave out what was on before, and what is not picked up', async () => {
+    const [shipper, vehicles] = [randomUUID(), guids(3)];
+    const [on = '', parked = '', off = ''] = vehicles;
+    await tracker.replica()(aReport({ shipper, vehicles: [on], recordedAt: START - 1 }));
+    const changes = await together(tracker.replica(), [
+      aReport({ shipper, vehicles: [on] }),
+      aReport({ shipper, vehicles: [parked], isPickedUp: false }),
+      aReport({ shipper, vehicles: [off] }),
+    ]);
+    expect(activatedBy(changes)).toEqual([[], [], [off]]);
+  });
+
+  test('that come again one by one, in any order, tell the same by the same report', async () => {
+    const shipper = randomUUID();
+    const reports = guids(4).map((vehicle) => aReport({ shipper, vehicles: [vehicle] }));
+    const changes = await together(tracker.replica(), reports);
+    expect(changes[0]?.activated).toHaveLength(4);
+    for (const forget of [async () => undefined, () => tracker.forgetAll()]) {
+      await forget();
+      for (const [place, report] of [...reports.entries()].toReversed()) {
+        const { activated } = await tracker.replica()(report);
+        expect(activated).toEqual(changes[place]?.activated);
+      }
+    }
+  });
+
+  test('tell of all, also where the process died before it was remembered, and the first comes again alone', async () => {
+    const shipper = randomUUID();
+    const reports = guids(3).map((vehicle) => aReport({ shipper, vehicles: [vehicle] }));
+    const dying = tracker.replica({ ...tracker.remembered, change: () => Promise.reject(new Error('killed')) });
+    await expect(together(dying, reports)).rejects.toThrow('killed');
+    const [owner] = reports;
+    const { activated } = await tracker.replica()(owner ?? aReport());
+    expect(activated.toSorted()).toEqual(
+      reports.flatMap(({ vehicles }) => vehicles.map(({ guid }) => guid)).toSorted(),
+    );
+  });
+
+  test('are told by another where the first was overtaken', async () => {
+    const shipper = randomUUID();
+    const reports = guids(3).map((vehicle) => aReport({ shipper, vehicles: [vehicle] }));
+    const [overtaken = aReport(), next = aReport(), last = aReport()] = reports;
+    let overtakes = true;
+    const slow = tracker.replica(tracker.remembered, {
+      ...tracker.activities,
+      async change(changes) {
+        if (overtakes && changes.length === 3) {
+          overtakes = false;
+          await tracker.replica()(aReport({ shipper, vehicles: overtaken.vehicles.map(({ guid }) => guid) }));
+        }
+        return tracker.activities.change(changes);
+      },
+    });
+    const changes = await together(slow, reports);
+    const both = [...next.vehicles, ...last.vehicles].map(({ guid }) => guid).toSorted();
+    expect(activatedBy(changes)).toEqual([[], both, []]);
+    expect((await tracker.replica()(next)).activated.toSorted()).toEqual(both);
+  });
+
+  test('by one guid for two shippers tell each shipper of its own', async () => {
+    const [one, other] = [randomUUID(), randomUUID()];
+    const guid = randomUUID();
+    const [vehicle = '', another = ''] = guids(2);
+    const changes = await together(tracker.replica(), [
+      aReport({ guid, shipper: one, vehicles: [vehicle] }),
+      aReport({ guid, shipper: other, vehicles: [another] }),
+    ]);
+    expect(activatedBy(changes)).toEqual([[vehicle], [another]]);
   });
 });
 

@@ -16,6 +16,7 @@ import { ParkedEgress } from './0015-parked-egress.ts';
 import { ParkedWithoutRecords } from './0016-parked-without-records.ts';
 import { SecretsOfClients } from './0017-secrets-of-clients.ts';
 import { ClaimedRequests } from './0018-claimed-requests.ts';
+import { SwitchedOnTogether } from './0019-switched-on-together.ts';
 
 /** Every migration, oldest first. One that was released is never changed; the next one changes the tables. */
 export const migrations = [
@@ -37,4 +38,5 @@ export const migrations = [
   ParkedWithoutRecords,
   SecretsOfClients,
   ClaimedRequests,
+  SwitchedOnTogether,
 ];
