@@ -3,11 +3,14 @@ import { buffer } from 'node:stream/consumers';
 import { Command } from 'commander';
 import { readEnvironment } from '@waybell/runtime/environment';
 import { openLine } from '../open-line.ts';
-import type { CheckedEvent } from '../publish/check-lines.ts';
+import type { CheckedEvent, Unknown } from '../publish/check-lines.ts';
 import { publishEvents, type Published } from '../publish/publish-events.ts';
 import { lineRanges, splitLines } from '../publish/split-lines.ts';
 import { report } from '../report.ts';
 import { print } from '../print.ts';
+
+/** Of members that are not known: a file may have any number of them. */
+const MOST_WARNINGS = 20;
 
 export function publishCommand(): Command {
   return new Command('publish')
@@ -17,8 +20,9 @@ export function publishCommand(): Command {
       'after',
       [
         '',
-        'Every line is checked first, as the event-router would check it: unless all are good, none is published. Publishing',
-        'the same file again is safe: events are recognised by guid and body for 24 hours. The routing key is taken from the',
+        'Every line is checked first, as the event-router would check it: unless all are good, none is published. Members that',
+        'the contract does not know are published, with a warning: notifications leave them out. Publishing the same file',
+        'again is safe: events are recognised by guid and body for 24 hours. The routing key is taken from the',
         'event. AMQP_URL names the broker; without it, the running stack is meant.',
         '',
         'Example:',
@@ -51,12 +55,23 @@ async function readChecked(file: string, signal: AbortSignal): Promise<CheckedEv
   if (lines.length === 0) throw new Error(`there is no event in ${nameOf(file)}: write one JSON object a line`);
   const checked = checkLines(lines, { maxBytes: limits.EVENT_MAX_SIZE, maxDepth: limits.EVENT_MAX_DEPTH });
   for (const { line, reason, detail } of checked.faults) report(`line ${line}: ${reason}: ${detail}`);
+  warn(checked.unknown);
   const { length: bad } = checked.faults;
   if (bad === 0) return checked.events;
   throw new Error(
     `nothing was published: ${bad} of ${lines.length} lines in ${nameOf(file)} ${bad === 1 ? 'is not an event' : 'are no events'}; ` +
       'fix or remove them, then publish again',
   );
+}
+
+/** Upstream sends what clients do not get: it may think that they do. */
+function warn(unknown: readonly Unknown[]): void {
+  for (const { action, place, lines } of unknown.slice(0, MOST_WARNINGS)) {
+    const where = `line${lines.length === 1 ? '' : 's'} ${lineRanges(lines)}`;
+    report(`warning: ${where}: ${place}: is not known to ${action} and goes to nobody`);
+  }
+  const more = unknown.length - MOST_WARNINGS;
+  if (more > 0) report(`warning: ${more} more members are not known to their actions and go to nobody`);
 }
 
 async function readAll(file: string, signal: AbortSignal): Promise<Buffer> {

@@ -4,6 +4,7 @@ import { DeliveryMetrics } from '@waybell/deliverer/delivery-metrics';
 import { watchEgress } from '@waybell/deliverer/egress/egress-metrics';
 import { watchEndpoints } from '@waybell/deliverer/endpoints/endpoint-metrics';
 import { watchParking } from '@waybell/deliverer/parking/parking-metrics';
+import { unknownMembersMetric } from '@waybell/events/unknown-members-metric';
 import { countPaused } from '@waybell/event-router/pause-when-deep';
 import { LogMetrics } from '@waybell/delivery-log/log-metrics';
 import { TrackerMetrics } from '@waybell/location-tracker/tracker-metrics';
@@ -30,6 +31,7 @@ const REGISTERED: { by: string; register: (metrics: Metrics) => unknown }[] = [
   { by: 'event-router, location-tracker, deliverer, deactivator, delivery-log', register: lineMetrics },
   { by: 'event-router', register: (metrics) => countPaused(neverAsked, metrics) },
   { by: 'event-router, deliverer', register: countOnceFailures },
+  { by: 'event-router, location-tracker', register: unknownMembersMetric },
   { by: 'deliverer', register: (metrics) => new DeliveryMetrics(metrics, neverAsked) },
   { by: 'event-router, deliverer', register: (metrics) => watchKept({ figures: neverAsked }, metrics) },
   { by: 'deliverer', register: countCallbacks },

@@ -28,6 +28,7 @@ describe('checkLines', () => {
     const line = ` ${JSON.stringify(anEvent())} `;
     expect(check('', line)).toEqual({
       faults: [],
+      unknown: [],
       events: [
         {
           line: 2,
@@ -66,6 +67,18 @@ describe('checkLines', () => {
     const { faults, events } = check(anEvent({ guid: OTHER_GUID }), line);
     expect(faults).toEqual([{ line: 2, reason, detail: expect.stringMatching(/./) }]);
     expect(events).toHaveLength(1);
+  });
+
+  test('names members that the contract does not know, once for each action', () => {
+    const payload = { ...anEvent().payload, driver: 'Ann' };
+    const other = anEvent({ guid: OTHER_GUID, action: 'order.paid', payload });
+    const { events, unknown } = check(anEvent({ version: 2, payload }), other, { ...other, guid: SHIPPER });
+    expect(events).toHaveLength(3);
+    expect(unknown).toEqual([
+      { action: 'shipper.order.picked_up', place: '/version', lines: [1] },
+      { action: 'shipper.order.picked_up', place: '/payload/driver', lines: [1] },
+      { action: 'shipper.order.paid', place: '/payload/driver', lines: [2, 3] },
+    ]);
   });
 
   test('finds a guid that two different events share, and lets the same event stand twice', () => {

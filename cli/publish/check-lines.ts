@@ -10,10 +10,16 @@ export type CheckedEvent = { line: number; publication: Publication };
 /** What is wrong with a line, in the router's own words. */
 export type Fault = { line: number; reason: string; detail: string };
 
+/** A member that the contract with upstream does not know, by action and place, and the lines that have it. */
+export type Unknown = { action: string; place: string; lines: number[] };
+
+export type Checked = { events: CheckedEvent[]; faults: Fault[]; unknown: Unknown[] };
+
 /** Reads every line as the services would, so that what it would reject is known before anything is published. */
-export function checkLines(lines: readonly Line[], limits: EventLimits): { events: CheckedEvent[]; faults: Fault[] } {
+export function checkLines(lines: readonly Line[], limits: EventLimits): Checked {
   const events: CheckedEvent[] = [];
   const faults: Fault[] = [];
+  const unknown = new Map<string, Unknown>();
   const seen = new Map<string, { line: number; fingerprint: string }>();
   for (const { number: line, bytes: body } of lines) {
     const envelope = glanceAt(body);
@@ -22,7 +28,13 @@ export function checkLines(lines: readonly Line[], limits: EventLimits): { event
       faults.push({ line, reason: reading.reason, detail: reading.detail });
       continue;
     }
-    const { guid, action, fingerprint } = reading.event;
+    const { guid, action, fingerprint, unknownMembers } = reading.event;
+    for (const place of unknownMembers.places) {
+      const same = unknown.get(`${actionKey(action)} ${place}`);
+      if (same === undefined)
+        unknown.set(`${actionKey(action)} ${place}`, { action: actionKey(action), place, lines: [line] });
+      else same.lines.push(line);
+    }
     const key = `${actionKey(action)} ${guid}`;
     const earlier = seen.get(key);
     if (earlier !== undefined && earlier.fingerprint !== fingerprint) {
@@ -37,7 +49,7 @@ export function checkLines(lines: readonly Line[], limits: EventLimits): { event
       publication: { kind: 'publish', exchange: eventsExchange, routingKey, body, messageId: guid, contentType },
     });
   }
-  return { events, faults };
+  return { events, faults, unknown: [...unknown.values()] };
 }
 
 /**

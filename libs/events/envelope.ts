@@ -1,12 +1,14 @@
 import { envelopeNames } from '@waybell/catalog/event-schema';
 import type { Invalid } from './invalid-event.ts';
 import { isObject, type JsonObject, type JsonValue } from './json.ts';
+import { UnknownFinder } from './unknown-members.ts';
 
 /** An event's envelope, whichever of its two forms it came in. */
 export type Envelope = {
   readonly kind: 'envelope';
   readonly members: JsonObject;
-  readonly unknownMembers: number;
+  /** What was found of them by now. */
+  readonly unknownMembers: UnknownFinder;
   /** Where a member of the envelope lies in the published body: `/guid` of a CloudEvent is `/id`. */
   readonly placeOf: (pointer: string) => string;
 };
@@ -16,6 +18,7 @@ const cloudEventNames = new Set(
   ['specversion', 'id', 'source', 'type', 'time', 'data'].concat(['datacontenttype', 'dataschema', 'subject']),
 );
 const namesInData = ['parties', 'payload', 'ignored', 'error_message'];
+const dataNames = new Set(namesInData);
 const cloudEventPlaces = new Map([
   ['guid', '/id'],
   ['interface', '/type'],
@@ -27,7 +30,9 @@ const cloudEventPlaces = new Map([
 export function openEnvelope(body: JsonValue, contentType: string | undefined): Envelope | Invalid {
   if (!isObject(body)) return invalid('the body: must be a JSON object');
   if (mediaType(contentType) === 'application/cloudevents+json') return openCloudEvent(body);
-  return { kind: 'envelope', members: body, unknownMembers: countOthers(body, names), placeOf: (pointer) => pointer };
+  const unknownMembers = new UnknownFinder();
+  unknownMembers.find(body, '', names);
+  return { kind: 'envelope', members: body, unknownMembers, placeOf: (pointer) => pointer };
 }
 
 function openCloudEvent(body: JsonObject): Envelope | Invalid {
@@ -43,7 +48,9 @@ function openCloudEvent(body: JsonObject): Envelope | Invalid {
   copy({ from: body, name: 'id', to: members, as: 'guid' });
   copy({ from: body, name: 'time', to: members, as: 'occurred_at' });
   for (const name of namesInData) copy({ from: data, name, to: members, as: name });
-  const unknownMembers = countOthers(body, cloudEventNames) + countOthers(data, new Set(namesInData));
+  const unknownMembers = new UnknownFinder();
+  unknownMembers.find(body, '', cloudEventNames);
+  unknownMembers.find(data, '/data', dataNames);
   return { kind: 'envelope', members, unknownMembers, placeOf: placeInCloudEvent };
 }
 
@@ -55,12 +62,6 @@ function copy(step: { from: JsonObject; name: string; to: Record<string, JsonVal
 function placeInCloudEvent(pointer: string): string {
   const [, name = ''] = pointer.split('/', 2);
   return cloudEventPlaces.get(name) ?? `/data${pointer}`;
-}
-
-function countOthers(object: JsonObject, known: ReadonlySet<string>): number {
-  let others = 0;
-  for (const name of Object.keys(object)) others += known.has(name) ? 0 : 1;
-  return others;
 }
 
 function mediaType(contentType = ''): string {

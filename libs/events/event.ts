@@ -1,6 +1,7 @@
 import type { Action } from '@waybell/catalog/action';
 import type { JsonObject } from './json.ts';
 import type { Timestamp } from './timestamp.ts';
+import type { UnknownMembers } from './unknown-members.ts';
 
 /** An event that keeps the contract with upstream, ready to be announced. */
 export type Event = {
@@ -14,8 +15,8 @@ export type Event = {
   readonly errorMessage: string | null;
   /** As upstream sent it, members unknown to the action included. */
   readonly payload: JsonObject;
-  /** How many members of envelope and payload the contract does not know. */
-  readonly unknownMembers: number;
+  /** Of envelope and payload. */
+  readonly unknownMembers: UnknownMembers;
   /** SHA-256 of the body as published, hexadecimal: tells the same event again from another with its guid. */
   readonly fingerprint: string;
 };

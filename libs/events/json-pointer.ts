@@ -2,8 +2,12 @@ const MAX_LENGTH = 200;
 
 /** The JSON pointer (RFC 6901) of a place, fit for a log line: cut at 200 characters, nothing unprintable in it. */
 export function pointer(path: readonly (string | number)[]): string {
-  const segments = path.map((segment) => `/${String(segment).replaceAll('~', '~0').replaceAll('/', '~1')}`);
-  return printable(segments.join(''));
+  return printable(path.map((segment) => pointerTo(String(segment))).join(''));
+}
+
+/** The segment of a pointer that leads to a member. */
+export function pointerTo(name: string): string {
+  return `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
 export function printable(text: string): string {

@@ -64,7 +64,7 @@ describe('readEvent', () => {
       receivers: [SHIPPER],
       errorMessage: null,
       payload: { order_guid: GUID },
-      unknownMembers: 0,
+      unknownMembers: { count: 0, places: [] },
       fingerprint: createHash('sha256').update(JSON.stringify(anEnvelope())).digest('hex'),
     });
   });
@@ -82,15 +82,22 @@ describe('readEvent', () => {
     },
   );
 
-  test('counts members and parties that it has no use for', () => {
-    const event = eventOf(
-      aMessage(anEnvelope({ version: 2, parties: { shipper: SHIPPER, broker: null, carrier: 7 } })),
-    );
-    expect(event.unknownMembers).toBe(3);
+  test('names members and parties that the contract does not know, and no party that is not needed', () => {
+    const parties = { shipper: SHIPPER, broker: null, carrier: 7, agent: SHIPPER };
+    const payload = { order_guid: GUID, 'a/b~c': { order_guid: 1 } };
+    const event = eventOf(aMessage(anEnvelope({ version: 2, parties, payload })));
+    expect(event.unknownMembers).toEqual({ count: 3, places: ['/version', '/parties/agent', '/payload/a~1b~0c'] });
+  });
+
+  test('names the first of many members that the contract does not know, and counts all', () => {
+    const others = Object.fromEntries(Array.from({ length: 1_000 }, (_, place) => [`other ${place}`, place]));
+    const { unknownMembers } = eventOf(aMessage(anEnvelope({ payload: { order_guid: GUID, ...others } })));
+    expect(unknownMembers.count).toBe(1_000);
+    expect(unknownMembers.places).toEqual(Array.from({ length: 10 }, (_, place) => `/payload/other ${place}`));
   });
 
   test('names an account once that is two parties of an event', () => {
-    const payload = { order_guid: GUID, escalation_guid: GUID };
+    const payload = { order_guid: GUID, resolver_guid: GUID, escalation_guid: GUID };
     const both = anEnvelope({
       action: 'escalation.resolved',
       parties: { shipper: SHIPPER, broker: SHIPPER.toUpperCase() },
@@ -100,7 +107,7 @@ describe('readEvent', () => {
   });
 
   test('names both accounts of an event that two parties receive', () => {
-    const payload = { order_guid: GUID, escalation_guid: GUID };
+    const payload = { order_guid: GUID, resolver_guid: GUID, escalation_guid: GUID };
     const both = anEnvelope({ action: 'escalation.resolved', parties: { broker: BROKER, shipper: SHIPPER }, payload });
     expect(eventOf(aMessage(both, { routingKey: 'shipper.escalation.resolved' })).receivers).toEqual([SHIPPER, BROKER]);
   });
@@ -138,14 +145,15 @@ describe('readEvent', () => {
   });
 
   test('says what is expected at a place, however long its names are', () => {
-    const payload = { order_guid: GUID, escalation_guid: GUID, resolve_reasons: { ['X'.repeat(10_000)]: 7 } };
+    const reasons = { ['X'.repeat(10_000)]: 7 };
+    const payload = { order_guid: GUID, resolver_guid: GUID, escalation_guid: GUID, resolve_reasons: reasons };
     const parties = { shipper: SHIPPER, broker: BROKER };
     const message = aMessage(anEnvelope({ action: 'escalation.resolved', parties, payload }), {
       routingKey: 'shipper.escalation.resolved',
     });
     expect(read(message)).toMatchObject({
       reason: 'payload_invalid',
-      detail: expect.stringMatching(/^\/payload\/resolve_reasons\/X{170,180}…: must be string or null$/),
+      detail: expect.stringMatching(/^\/payload\/resolve_reasons\/X{170,180}…: must be string$/),
     });
   });
 
@@ -198,7 +206,7 @@ describe('readEvent', () => {
   test.each(['7.5', '9007199254740993.5', '1e-400', '"7"'])('does not take %s for a whole number', (id) => {
     expect(read(aNumbered(id))).toMatchObject({
       reason: 'payload_invalid',
-      detail: '/payload/id: must be integer or null',
+      detail: '/payload/id: must be integer',
     });
   });
 
@@ -257,10 +265,10 @@ describe('readEvent of a CloudEvent', () => {
       asCloudEvent,
     );
     const event = eventOf({ ...message, routingKey: 'shipper.order.picked_up' });
-    expect([event.action.name, event.errorMessage, event.unknownMembers]).toEqual([
+    expect([event.action.name, event.errorMessage, event.unknownMembers.places]).toEqual([
       'order.picked_up.ignored',
       'late',
-      2,
+      ['/extension', '/data/note'],
     ]);
   });
 

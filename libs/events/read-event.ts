@@ -1,9 +1,8 @@
 import { hash } from 'node:crypto';
-import type { Action } from '@waybell/catalog/action';
+import type { Action, Party } from '@waybell/catalog/action';
 import { actionKey, actions, findAction } from '@waybell/catalog/actions';
 import { nearestNames } from '@waybell/catalog/nearest-names';
 import { checkSchema } from './check-schema.ts';
-import { countUnknown } from './count-unknown.ts';
 import { decodeBody } from './decode-body.ts';
 import { openEnvelope, type Envelope } from './envelope.ts';
 import type { Event } from './event.ts';
@@ -76,13 +75,17 @@ function noText(place: string, value: JsonValue | undefined): Invalid {
   return invalid('envelope_invalid', `${place}: ${value === undefined ? 'is missing' : 'must be string'}`);
 }
 
+const partyNames = new Set<string>(['shipper', 'broker', 'carrier'] satisfies Party[]);
+
 /** The envelope has passed its schema, so that its members are of their types. */
-function eventOf({ members, unknownMembers }: Envelope, named: Action, fingerprint: string): Event {
+function eventOf({ members, unknownMembers, placeOf }: Envelope, named: Action, fingerprint: string): Event {
   const [parties, payload] = [members['parties'], members['payload']];
   const occurredAt = readTimestamp(textIn(members, 'occurred_at'));
   if (!isObject(parties) || !isObject(payload) || occurredAt === null) throw new Error('the schema let it pass');
   const action = members['ignored'] === true ? ignoredVariant(named) : named;
   const errorMessage = members['error_message'];
+  unknownMembers.find(parties, placeOf('/parties'), partyNames);
+  unknownMembers.findInPayload(payload, placeOf('/payload'), named);
   const needed = named.receivers.map((party) => textIn(parties, party).toLowerCase());
   return {
     guid: textIn(members, 'guid').toLowerCase(),
@@ -91,7 +94,7 @@ function eventOf({ members, unknownMembers }: Envelope, named: Action, fingerpri
     receivers: needed.length === 1 ? needed : [...new Set(needed)],
     errorMessage: typeof errorMessage === 'string' ? errorMessage : null,
     payload,
-    unknownMembers: unknownMembers + (Object.keys(parties).length - needed.length) + countUnknown(named, payload),
+    unknownMembers,
     fingerprint,
   };
 }

@@ -107,7 +107,7 @@ export function routed(event: Event, became: Pick<Routed, 'at' | 'deliveries' | 
       subjects: subjectsOf(event.payload),
       receivers: event.receivers,
       ...became,
-      unknownMembers: event.unknownMembers,
+      unknownMembers: event.unknownMembers.count,
     },
   };
 }

@@ -14,6 +14,7 @@ import { runStep } from '@waybell/line/run-step';
 import { selectActions } from '@waybell/line/line-topology';
 import { deliveryQueue, logQueue, rejectedQueue } from '@waybell/line/topology';
 import { compileSchemas } from '@waybell/events/check-schema';
+import { unknownMembersMetric } from '@waybell/events/unknown-members-metric';
 import { readConfig } from './config.ts';
 import { findSubscriptionsIn } from './find-subscriptions.ts';
 import { pauseWhenDeep } from './pause-when-deep.ts';
@@ -40,7 +41,8 @@ await using kept = new KeptPublications({
 watchKept(kept, parts.metrics);
 
 compileSchemas();
-const step = routeStep({ findSubscriptions: findSubscriptionsIn(postgres), now: Date.now, config });
+const onRead = unknownMembersMetric(parts.metrics);
+const step = routeStep({ findSubscriptions: findSubscriptionsIn(postgres), now: Date.now, onRead, config });
 
 const tools = { broker, keep: kept.keep, deaths: deathsInRedis(redis, parts), ...parts };
 await using routing = runStep(step, { ...tools, once: onceInRedis(redis, parts) });

@@ -72,7 +72,12 @@ function became(row: Row): string[] {
   const { action, receivers, unknownMembers } = reading.event;
   const parties = receivers.map((account) => Object.keys(accounts).find((party) => accounts[party] === account));
   const sent = targetsOf(row).map((target) => shown(notify(reading.event)(target)));
-  return [`receives ${parties.join(' ')}`, `gate ${action.feature ?? 'none'}`, `unknown ${unknownMembers}`, ...sent];
+  return [
+    `receives ${parties.join(' ')}`,
+    `gate ${action.feature ?? 'none'}`,
+    `unknown ${unknownMembers.count}`,
+    ...sent,
+  ];
 }
 
 function expected(row: Row): string[] {

@@ -13,10 +13,14 @@ export type Arrival = { event: Event; bytes: number; traceparent?: string };
 const TRACEPARENT = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/;
 
 /** Reads an event; one that breaks the contract is rejected, naming the place. A trace that is none is left out. */
-export function readArrival(limits: EventLimits): (message: Message) => Arrival | Rejection {
+export function readArrival(
+  limits: EventLimits,
+  onRead: (event: Event) => void = () => undefined,
+): (message: Message) => Arrival | Rejection {
   return (message) => {
     const reading = readEvent(message, limits);
     if (reading.kind === 'invalid') return reject(reading.reason, reading.detail);
+    onRead(reading.event);
     const { traceparent = '' } = message;
     const bytes = unpackedBytes(message, limits.maxBytes);
     return { event: reading.event, bytes, ...(TRACEPARENT.test(traceparent) && { traceparent }) };

@@ -2,6 +2,7 @@ import type { Message } from '@waybell/line/messages';
 import type { Step, StepInParts } from '@waybell/line/run-step';
 import { recordRejectedDelivery } from '@waybell/line/delivery';
 import { deliveriesExchange, routerQueue, straysQueue } from '@waybell/line/topology';
+import type { Event } from '@waybell/events/event';
 import { recordRejectedEvent } from '@waybell/events/rejected-event';
 import { unpackedBytes } from '@waybell/events/decode-body';
 import type { HeldLimit } from '@waybell/line/prefetch-budget';
@@ -10,17 +11,18 @@ import { nameStray } from './name-stray.ts';
 import { readArrival, repeatEvent, routeEvent, type Arrival, type RouteOptions } from './route-event.ts';
 
 export type RouteStepOptions = Pick<RouteOptions, 'findSubscriptions' | 'now'> & {
+  onRead?: (event: Event) => void;
   config: Pick<Config, 'heldLimit' | 'bundleMembers' | 'eventLimits' | 'passesTraceparent' | 'rememberMs'>;
 };
 
 /** The router's place on the line. An event is recognised again by its action and guid, and its body by a hash. */
-export function routeStep({ findSubscriptions, now, config }: RouteStepOptions): StepInParts<Arrival> {
+export function routeStep({ findSubscriptions, now, onRead, config }: RouteStepOptions): StepInParts<Arrival> {
   return {
     name: 'event-router',
     queues: [routerQueue],
     heldLimit: heldLimitOf(config),
     bundleMembers: config.bundleMembers,
-    parse: readArrival(config.eventLimits),
+    parse: readArrival(config.eventLimits, onRead),
     recordRejection: recordRejectedEvent(config.eventLimits, now),
     handle: routeEvent({ findSubscriptions, passesTraceparent: config.passesTraceparent, now }),
     once: {

@@ -1,3 +1,4 @@
+import { unknownMembersMetric } from '@waybell/events/unknown-members-metric';
 import { configOrExit } from '@waybell/runtime/environment';
 import { connectPostgres } from '@waybell/runtime/postgres';
 import { startProcess } from '@waybell/runtime/process-parts';
@@ -31,8 +32,10 @@ watchPublishing(broker.publishing, parts.metrics);
 const figures = new TrackerMetrics(parts.metrics);
 const remembered = rememberedVehiclesIn(redis, config);
 const seeReport = seeTogether({ ...config, activities: activitiesIn(postgres), remembered, now: Date.now });
+if (config.geocoder === undefined) parts.log.info({ setting: 'GEOCODER_URL' }, 'geocoder.none');
 const findAddress = findAddressWith(config.geocoder, figures.countAddress);
-const step = trackStep({ seeReport, findAddress, onChanges: figures.countChanges, now: Date.now, config });
+const onRead = unknownMembersMetric(parts.metrics);
+const step = trackStep({ seeReport, findAddress, onRead, onChanges: figures.countChanges, now: Date.now, config });
 const deactivations = deactivationsIn(postgres, config);
 
 await using tracking = runStep(step, { broker, deaths: deathsInRedis(redis, parts), ...parts });

@@ -4,7 +4,7 @@ import { readReport } from './report.ts';
 const GUID = 'f0f0f0f0-f0f0-4f0f-8f0f-f0f0f0f0f0f0';
 const SHIPPER = 'e1e1e1e1-e1e1-4e1e-8e1e-e1e1e1e1e1e1';
 const VEHICLE = 'c2f1f1d4-2a0b-4d0e-8f0a-6b8e5f2f9c44';
-const read = readReport({ maxBytes: 1_048_576, maxDepth: 32 });
+const read = readReport({ maxBytes: 1_048_576, maxDepth: 32 }, () => undefined);
 
 function readPublished({ payload = {}, action = 'vehicle.location_reported' }: { payload?: object; action?: string }) {
   const event = {

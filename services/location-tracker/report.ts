@@ -1,6 +1,7 @@
 import { findPublished } from '@waybell/catalog/actions';
 import { locationReported } from '@waybell/catalog/shipper/vehicle-location';
 import { digitsOf, isArray, isObject, JsonNumber, type JsonObject, type JsonValue } from '@waybell/events/json';
+import type { Event } from '@waybell/events/event';
 import { readEvent, type EventLimits } from '@waybell/events/read-event';
 import { momentOf, type Timestamp } from '@waybell/events/timestamp';
 import { reject, type Parse } from '@waybell/line/messages';
@@ -23,7 +24,7 @@ export type Report = {
 };
 
 /** Reads a report; one that breaks the contract with upstream is rejected, naming the place. */
-export function readReport(limits: EventLimits): Parse<Report> {
+export function readReport(limits: EventLimits, onRead: (event: Event) => void): Parse<Report> {
   return (message) => {
     const reading = readEvent(message, limits, findPublished);
     if (reading.kind === 'invalid') return reject(reading.reason, reading.detail);
@@ -33,6 +34,7 @@ export function readReport(limits: EventLimits): Parse<Report> {
       return reject('not_a_report', `${event.action.name} is not tracked: publish it to its own routing key`);
     }
     const { guid, occurredAt, payload, unknownMembers } = event;
+    onRead(event);
     const recordedAt = momentOf(textIn(payload, 'recorded_at'));
     return {
       guid,
@@ -43,7 +45,7 @@ export function readReport(limits: EventLimits): Parse<Report> {
       longitude: numberIn(payload, 'longitude'),
       recordedAt,
       address: textIn(payload, 'address'),
-      unknownMembers,
+      unknownMembers: unknownMembers.count,
     };
   };
 }

@@ -1,4 +1,5 @@
 import { unpackedBytes } from '@waybell/events/decode-body';
+import type { Event } from '@waybell/events/event';
 import { recordRejectedEvent } from '@waybell/events/rejected-event';
 import type { Step } from '@waybell/line/run-step';
 import { locationsQueue } from '@waybell/line/topology';
@@ -6,14 +7,16 @@ import type { Config } from './config.ts';
 import { readReport, type Report } from './report.ts';
 import { trackLocation, type TrackOptions } from './track-location.ts';
 
+type TrackStepOptions = TrackOptions & { config: Config; onRead: (event: Event) => void };
+
 /** The tracker's place on the line. A report that comes again is recognised by what it changed, so `once` is not needed. */
-export function trackStep({ config, ...options }: TrackOptions & { config: Config }): Step<Report> {
+export function trackStep({ config, onRead, ...options }: TrackStepOptions): Step<Report> {
   const { heldLimit, eventLimits } = config;
   return {
     name: 'location-tracker',
     queues: [locationsQueue],
     heldLimit: { ...heldLimit, weigh: (message) => unpackedBytes(message, eventLimits.maxBytes) },
-    parse: readReport(eventLimits),
+    parse: readReport(eventLimits, onRead),
     handle: trackLocation(options),
     recordRejection: recordRejectedEvent(eventLimits, options.now),
     describe: ({ guid, vehicles }) => ({ event: guid, vehicles: vehicles.length }),

@@ -175,6 +175,16 @@ export function commands(): void {
       await receiver.untilReceived('/published', 2);
     });
 
+    test('publishes what it does not know all of, and says what goes to nobody', async () => {
+      const carrier = await stack.client('carrier');
+      const event = created(carrier.account);
+      const { code, stdout, stderr } = await waybell('publish', {
+        input: lines({ ...event, payload: { ...event.payload, driver: 'Ann' } }),
+      });
+      expect([code, stdout]).toEqual([0, 'published 1 event\n']);
+      expect(stderr).toMatch(/warning: line 1: \/payload\/driver: is not known to carrier\.order\.created/);
+    });
+
     test('publishes nothing while one line is bad, and says what is wrong with each', async () => {
       const carrier = await stack.client('carrier');
       await carrier.subscribe('order.created', receiver.url('/half-published'));

@@ -29,6 +29,7 @@ export function anEvent(action: ActionRow, dice: Dice): GeneratedEvent {
   const accounts = { shipper, broker: dice.oneIn(10) ? shipper.toLowerCase() : broker, carrier };
   const { payload, revision, unknownMembers } = aPayload(action, dice);
   const guid = aGuid(dice);
+  const strangers: Entry[] = dice.oneIn(10) ? [['agent', anything(dice, 1)]] : [];
   const unneeded = parties.filter((party) => !action.receivers.includes(party) && dice.oneIn(4));
   const named = parties.filter((party) => action.receivers.includes(party) || unneeded.includes(party));
   const envelope: Entry[] = [
@@ -36,7 +37,10 @@ export function anEvent(action: ActionRow, dice: Dice): GeneratedEvent {
     ['interface', quoted(action.interface)],
     ['action', quoted(action.name)],
     ['occurred_at', aTimestamp(dice, action.interface === 'carrier' ? 6 : 3)],
-    ['parties', object(dice.shuffled(named).map((party) => [party, quoted(accounts[party])]))],
+    [
+      'parties',
+      object(dice.shuffled([...named.map((party): Entry => [party, quoted(accounts[party])]), ...strangers])),
+    ],
     ['payload', payload],
   ];
   const isIgnored = mayBeIgnored(action) && dice.oneIn(2);
@@ -51,7 +55,7 @@ export function anEvent(action: ActionRow, dice: Dice): GeneratedEvent {
     envelope: object(dice.shuffled([...envelope, ...others])),
     payload,
     revision,
-    unknownMembers: unknownMembers + unneeded.length + others.length,
+    unknownMembers: unknownMembers + strangers.length + others.length,
   };
 }
 

@@ -1,0 +1,61 @@
+import type { Action, Member } from '@waybell/catalog/action';
+import { isObject, type JsonObject } from './json.ts';
+import { pointerTo, printable } from './json-pointer.ts';
+
+/** Members that the contract does not know: how many, and where the first few of them lie in the body as published. */
+export type UnknownMembers = { readonly count: number; readonly places: readonly string[] };
+
+const MOST_PLACES = 10;
+
+/** Finds them, and keeps no more than a few places: upstream may send thousands. */
+export class UnknownFinder implements UnknownMembers {
+  count = 0;
+  readonly places: string[] = [];
+
+  /** Whatever of the object is not `known`, `within` being where it lies. */
+  find(object: JsonObject, within: string, known: { has(name: string): boolean }): void {
+    for (const name of Object.keys(object)) if (!known.has(name)) this.#add(within, name);
+  }
+
+  /** Of a payload, what its action does not define: what is left out of the notification. */
+  findInPayload(payload: JsonObject, within: string, action: Action): void {
+    if (action.payload.kind === 'open' || action.payload.members === null) return;
+    this.#findAmong(payload, within, membersOf(action));
+  }
+
+  #findAmong(object: JsonObject, within: string, members: readonly Member[]): void {
+    const known = byName(members);
+    for (const name of Object.keys(object)) {
+      const value = object[name];
+      const member = known.get(name);
+      if (member === undefined) this.#add(within, name);
+      else if (member.members !== undefined && isObject(value)) {
+        this.#findAmong(value, within + pointerTo(name), member.members);
+      }
+    }
+  }
+
+  #add(within: string, name: string): void {
+    this.count += 1;
+    if (this.places.length < MOST_PLACES) this.places.push(printable(within + pointerTo(name)));
+  }
+}
+
+type Known = ReadonlyMap<string, Member>;
+
+const knownMembers = new WeakMap<readonly Member[], Known>();
+const payloadMembers = new WeakMap<Action, readonly Member[]>();
+
+function membersOf(action: Action): readonly Member[] {
+  const { payload } = action;
+  if (payload.kind !== 'revision') return payload.members ?? [];
+  const members = payloadMembers.get(action) ?? [...payload.members, payload.revision.member];
+  payloadMembers.set(action, members);
+  return members;
+}
+
+function byName(members: readonly Member[]): Known {
+  const known = knownMembers.get(members) ?? new Map(members.map((member) => [member.name, member]));
+  knownMembers.set(members, known);
+  return known;
+}
