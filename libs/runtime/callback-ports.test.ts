@@ -18,9 +18,12 @@ describe('isForbiddenPort', () => {
     expect(isForbiddenPort({ protocol: 'https:', port }, denied)).toBe(true);
   });
 
-  test.each(['', '443', '80', '444', '8443', '9000', '65535'])('allows "%s"', (port) => {
-    expect(isForbiddenPort({ protocol: 'https:', port }, denied)).toBe(false);
-  });
+  test.each(['', '443', '80', '444', '2375', '3000', '8080', '8443', '8883', '9000', '65535'])(
+    'allows "%s"',
+    (port) => {
+      expect(isForbiddenPort({ protocol: 'https:', port }, denied)).toBe(false);
+    },
+  );
 
   test('takes the port of the scheme where none is named', () => {
     expect(isForbiddenPort({ protocol: 'http:', port: '' }, readPorts(['80']))).toBe(true);

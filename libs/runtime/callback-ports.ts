@@ -1,15 +1,22 @@
 const LAST_PORT = 65_535;
 
 /**
- * Ports on which something else than HTTP listens, and might take a request for something it is not: the bad ports of
- * the Fetch standard, then those of databases, brokers, caches and remote desktops.
+ * Ports of servers that are not web servers, and might take a request for something it is not (decisions R11): first what
+ * the Fetch standard blocks, which has mail, name, file, directory and remote login services.
  */
-export const DENIED_PORTS = [
-  '1,7,9,11,13,15,17,19-23,25,37,42,43,53,69,77,79,87,95,101-104,109-111,113,115,117,119,123,135,137,139,143,161,179',
-  '389,427,465,512-515,526,530-532,540,548,554,556,563,587,601,636,989,990,993,995,1719,1720,1723,2049,3659,4045,4190',
-  '5060,5061,6000,6566,6665-6669,6679,6697,10080',
-  '1433,1521,1883,2181,2375-2380,3306,3389,4369,5432,5671,5672,5900,6379,8883,9042,9092,11211,25672,27017-27019',
-].flatMap((row) => row.split(','));
+const SERVERS = {
+  fetch: [
+    '1,7,9,11,13,15,17,19-23,25,37,42,43,53,69,77,79,87,95,101-104,109-111,113,115,117,119,123,135,137,139,143,161,179',
+    '389,427,465,512-515,526,530-532,540,548,554,556,563,587,601,636,989,990,993,995,1719,1720,1723,2049,3659,4045,4190',
+    '5060,5061,6000,6566,6665-6669,6679,6697,10080',
+  ],
+  remoteLogin: ['3389,5900'],
+  names: ['2181,2379,2380,4369'],
+  databases: ['1433,1521,3306,5432,6379,9042,11211,27017-27019'],
+  messages: ['1883,5671,5672,9092,25672'],
+};
+
+export const DENIED_PORTS = Object.values(SERVERS).flatMap((rows) => rows.flatMap((row) => row.split(',')));
 
 /** Reads ports and ranges of ports. Throws, naming the entry, where one is neither. */
 export function readPorts(entries: readonly string[]): ReadonlySet<number> {

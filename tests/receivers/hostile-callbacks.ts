@@ -185,7 +185,7 @@ export const hostileCallbacks: Group[] = [
   {
     form: 'a port of another protocol, or none',
     answer: 'port',
-    urls: '0 00 22 25 53 110 389 587 2049 2375 3306 3389 5432 5672 6379 6667 11211 27017'
+    urls: '0 00 22 25 53 110 389 587 2049 2379 3306 3389 5432 5672 6379 6667 11211 27017'
       .split(' ')
       .map((port) => `https://hooks.example.com:${port}/`),
   },

@@ -12,7 +12,7 @@ export function subscriptionPaths(interfaces: readonly Interface[]): Readonly<Re
       get: {
         tags: ['Subscriptions'],
         operationId: 'listSubscriptions',
-        summary: 'See all subscriptions, and why one was switched off',
+        summary: 'See all subscriptions, and why one is switched off or suspended',
         description:
           "The client's current ones, by action, with the guids that tests and replays ask for. Those that were switched off are among them; those that were ended are not.",
         security: [{ accessToken: ['webhooks:read'] }],
@@ -54,6 +54,13 @@ export const subscriptionSchemas: Record<string, JsonNode> = {
               '`exhausted`: every attempt of a delivery failed. `window`: every delivery of the last 24 hours, or of what the operator has set, failed.',
           },
         },
+      },
+      suspension: {
+        type: 'object',
+        description:
+          'Only while the account lacks a feature that the action needs: nothing is sent, and the subscription stays.',
+        required: ['reason', 'feature'],
+        properties: { reason: { const: 'feature_off' }, feature: { enum: ['insurance', 'servicepay'] } },
       },
     },
   },

@@ -72,3 +72,30 @@ describe.each(['shipper', 'carrier'] as const)('the subscriptions of a %s', (int
     expect([again?.['is_active'], again?.['deactivation'], more]).toEqual([true, undefined, []]);
   });
 });
+
+test('a subscription whose feature is off is told as suspended, until the feature is on again', async () => {
+  const { guid, token } = await signUp(api, { interface: 'shipper', features: ['insurance'] });
+  for (const action of ['insurance.issued', 'order.paid']) {
+    await api.ask('POST', SUBSCRIBE.shipper(action), { token, body });
+  }
+  const suspensions = async () => {
+    const { objects } = (await api.ask('GET', path, { token })).body.data;
+    return objects.map(({ action, suspension }: Record<string, unknown>) => [action, suspension]);
+  };
+  const setFeatures = (features: string[]) =>
+    api.store.postgres.query('update waybell.accounts set features = $2 where guid = $1', [guid, features]);
+  expect(await suspensions()).toEqual([
+    ['insurance.issued', undefined],
+    ['order.paid', undefined],
+  ]);
+  await setFeatures(['servicepay']);
+  expect(await suspensions()).toEqual([
+    ['insurance.issued', { reason: 'feature_off', feature: 'insurance' }],
+    ['order.paid', undefined],
+  ]);
+  await setFeatures(['insurance']);
+  expect(await suspensions()).toEqual([
+    ['insurance.issued', undefined],
+    ['order.paid', undefined],
+  ]);
+});
