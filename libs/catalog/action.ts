@@ -12,8 +12,11 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 /** One member of a payload, as upstream sends it. Members are announced in the order in which they are listed. */
 export type Member = {
   readonly name: string;
+  /** Of what is announced. */
   readonly schema: JsonSchema;
   readonly isRequired: boolean;
+  /** Announced as null where upstream sends that; of all others null is left out, as if it were absent. */
+  readonly isNullable?: true;
   /** Announced in UTC in the form of the interface, whatever the offset upstream wrote; all else goes as received. */
   readonly isTimestamp?: true;
   /** Members of an object of which, again, only the listed ones are announced. */
@@ -44,7 +47,7 @@ export type RevisionMember = {
 export type AuditNode = {
   /** Its key in `before` and `after`. */
   readonly name: string;
-  /** Its key in the notification's `data`. */
+  /** Its key in the notification's `data`; taken in `before` and `after` as well. */
   readonly announcedAs: string;
   /** Its name in `audit_field_set`; null for an object that only holds fields. */
   readonly field: string | null;

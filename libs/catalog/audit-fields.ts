@@ -45,6 +45,23 @@ export const orderFields: readonly string[] = [
 /** Fields that the `vehicle.*` revision actions can be limited to (the same chapter). */
 export const vehicleFields: readonly string[] = under('vehicles', vehicleNames);
 
+/** The specification lists one name and shows the other in its only sample: both mean the same (decisions N4). */
+const SPELLINGS = { listed: 'schedule_at_by_carrier', shown: 'scheduled_at_by_carrier' };
+
+/** A name in an `audit_field_set` as the lists above have it. */
+export function auditFieldOf(name: string): string {
+  const [parent, leaf, ...more] = name.split('.');
+  return leaf === SPELLINGS.shown && more.length === 0 ? `${parent}.${SPELLINGS.listed}` : name;
+}
+
+/** The fields by every name that they have. */
+export function spelledOut(fields: readonly string[]): string[] {
+  return fields.flatMap((field) => {
+    const shown = field.replace(`.${SPELLINGS.listed}`, `.${SPELLINGS.shown}`);
+    return shown === field ? [field] : [field, shown];
+  });
+}
+
 /** The fields by the objects that hold them, in the order listed. The vehicles' prefix is dropped: a vehicle is flat. */
 export function auditTree(fields: readonly string[]): readonly AuditNode[] {
   return nodesOf(fields.map((field) => ({ field, path: field.replace(/^vehicles\./, '').split('.') })));
@@ -56,7 +73,7 @@ function nodesOf(entries: readonly { field: string; path: readonly string[] }[])
     const held = group.filter(({ path }) => path.length > 1).map(({ field, path }) => ({ field, path: path.slice(1) }));
     return {
       name,
-      announcedAs: name === 'schedule_at_by_carrier' ? 'scheduled_at_by_carrier' : name,
+      announcedAs: name === SPELLINGS.listed ? SPELLINGS.shown : name,
       field: held.length > 0 ? null : (group[0]?.field ?? null),
       nodes: nodesOf(held),
     };

@@ -1,5 +1,5 @@
 import type { Action, JsonSchema } from './action.ts';
-import { objectSchema } from './members.ts';
+import { acceptedSchema, objectSchema } from './members.ts';
 
 const guid = { type: 'string', format: 'uuid' };
 /** Common fields of a notification, which no member that is sent on as it came may overwrite. */
@@ -47,7 +47,7 @@ export function eventSchema(action: Action): JsonSchema {
 
 /** The JSON Schema of the payload alone. */
 export function payloadSchema({ payload }: Action): JsonSchema {
-  if (payload.kind === 'revision') return objectSchema([...payload.members, payload.revision.member]);
-  const schema = objectSchema(payload.members ?? []);
+  if (payload.kind === 'revision') return objectSchema([...payload.members, payload.revision.member], acceptedSchema);
+  const schema = objectSchema(payload.members ?? [], acceptedSchema);
   return payload.kind === 'open' ? { ...schema, properties: { ...schema.properties, ...reserved } } : schema;
 }

@@ -1,87 +1,73 @@
 import type { JsonSchema, Member } from './action.ts';
 
+/** A member that may be absent, and then counts for what null would. What a table types is checked. */
 const member = (name: string, description: string, schema: JsonSchema): Member => ({
   name,
   schema: { ...schema, description },
   isRequired: false,
 });
-const requiredMember = (name: string, description: string, schema: JsonSchema): Member => ({
-  ...member(name, description, schema),
-  isRequired: true,
-});
-
-/** The guid of what the event is about: never absent. */
-export const target = (name: string, description: string): Member =>
-  requiredMember(name, description, { type: 'string', format: 'uuid' });
-
-/** The guids of what the event is about: never absent. */
-export const targets = (name: string, description: string): Member =>
-  requiredMember(name, description, { type: 'array', items: { type: 'string', format: 'uuid' } });
-
-/** Objects of which only the listed members are read, at least one: never absent. */
-export const listOf = (name: string, description: string, members: readonly Member[]): Member =>
-  requiredMember(name, description, { type: 'array', minItems: 1, items: objectSchema(members) });
-
-/** Degrees between `-most` and `most`: never absent. */
-export const coordinate = (name: string, description: string, most: number): Member =>
-  requiredMember(name, description, { type: 'number', minimum: -most, maximum: most });
-
-/** Yes or no: never absent. */
-export const verdict = (name: string, description: string): Member =>
-  requiredMember(name, description, { type: 'boolean' });
-
-/** A date and time: never absent. */
-export const moment = (name: string, description: string): Member =>
-  requiredMember(name, description, { type: 'string', format: 'date-time' });
-
-/** One of a closed list of values: never absent. */
-export const oneOf = (name: string, description: string, values: readonly (string | boolean)[]): Member =>
-  requiredMember(name, description, { enum: values });
-
-/** An object of which only the listed members are announced: never absent. */
-export const object = (name: string, description: string, members: readonly Member[]): Member => ({
-  ...requiredMember(name, description, objectSchema(members)),
-  members,
-});
 
 export const guid = (name: string, description: string): Member =>
-  member(name, description, { type: ['string', 'null'], format: 'uuid' });
-export const text = (name: string, description: string): Member =>
-  member(name, description, { type: ['string', 'null'] });
+  member(name, description, { type: 'string', format: 'uuid' });
+/** At least one. */
+export const guids = (name: string, description: string): Member =>
+  member(name, description, { type: 'array', minItems: 1, items: { type: 'string', format: 'uuid' } });
+export const text = (name: string, description: string): Member => member(name, description, { type: 'string' });
+/** At most so many Unicode code points. */
 export const shortText = (name: string, description: string, maxLength: number): Member =>
-  member(name, description, { type: ['string', 'null'], maxLength });
-export const number = (name: string, description: string): Member =>
-  member(name, description, { type: ['number', 'null'] });
-export const integer = (name: string, description: string): Member =>
-  member(name, description, { type: ['integer', 'null'] });
-export const numberOrText = (name: string, description: string): Member =>
-  member(name, description, { type: ['number', 'string', 'null'] });
-export const flag = (name: string, description: string): Member =>
-  member(name, description, { type: ['boolean', 'null'] });
-/** An object whose members the specification does not show: sent as received. */
-export const anyObject = (name: string, description: string): Member =>
-  member(name, description, { type: ['object', 'null'] });
-/** An object of any names, each with a text. */
-export const texts = (name: string, description: string): Member =>
-  member(name, description, { type: ['object', 'null'], additionalProperties: { type: ['string', 'null'] } });
+  member(name, description, { type: 'string', maxLength });
+export const number = (name: string, description: string): Member => member(name, description, { type: 'number' });
+export const integer = (name: string, description: string): Member => member(name, description, { type: 'integer' });
+export const DECIMAL = String.raw`^-?\d+(?:\.\d+)?$`;
 
+/** A number, or a text that is one. */
+export const decimal = (name: string, description: string): Member =>
+  member(name, description, { type: ['number', 'string'], pattern: DECIMAL });
+/** Degrees between `-most` and `most`. */
+export const coordinate = (name: string, description: string, most: number): Member =>
+  member(name, description, { type: 'number', minimum: -most, maximum: most });
+export const flag = (name: string, description: string): Member => member(name, description, { type: 'boolean' });
+/** `yyyy-mm-dd`. */
+export const date = (name: string, description: string): Member =>
+  member(name, description, { type: 'string', format: 'date' });
+/** A date and time, announced as received. */
+export const moment = (name: string, description: string): Member =>
+  member(name, description, { type: 'string', format: 'date-time' });
+/** A date and time, announced in UTC. */
 export const timestamp = (name: string, description: string): Member => ({
-  ...member(name, description, { type: ['string', 'null'], format: 'date-time' }),
+  ...moment(name, description),
   isTimestamp: true,
 });
+/** One of a closed list of values. */
+export const oneOf = (name: string, description: string, values: readonly (string | boolean)[]): Member =>
+  member(name, description, { enum: values });
+/** An object of which only the listed members are read and announced. */
+export const object = (name: string, description: string, members: readonly Member[]): Member => ({
+  ...member(name, description, { type: 'object' }),
+  members,
+});
+/** Objects of which only the listed members are read, at least one. */
+export const listOf = (name: string, description: string, members: readonly Member[]): Member =>
+  member(name, description, { type: 'array', minItems: 1, items: objectSchema(members, acceptedSchema) });
+/** An object whose members the specification does not show: sent as received. */
+export const anyObject = (name: string, description: string): Member => member(name, description, { type: 'object' });
+/** An object of any names, each with a text. */
+export const texts = (name: string, description: string): Member =>
+  member(name, description, { type: 'object', additionalProperties: { type: 'string' } });
+/** A value of any type. */
+export const anyValue = (name: string): Member => ({ name, schema: {}, isRequired: false });
 
+/** Never absent, and never null. */
+export const required = (optional: Member): Member => ({ ...optional, isRequired: true });
+/** Announced as null where upstream sends that, as a table or a sample shows it. */
+export const nullable = (plain: Member): Member => ({ ...plain, isNullable: true });
 /** Still sent while upstream sends it, and marked as on its way out. */
 export const deprecated = (old: Member): Member => ({ ...old, schema: { ...old.schema, deprecated: true } });
 
-/** A value of any type. */
-export const anyValue = (name: string): Member => ({ name, schema: {}, isRequired: false });
-/** An object, if there is one, of which only the listed members are read. */
-export const optionalObject = (name: string, members: readonly Member[]): Member => ({
-  name,
-  schema: { ...objectSchema(members), type: ['object', 'null'] },
-  isRequired: false,
-  members,
-});
+/** The guid of what the event is about. */
+export const target = (name: string, description: string): Member => required(guid(name, description));
+/** The guids of what the event is about. */
+export const targets = (name: string, description: string): Member => required(guids(name, description));
 
 export type ObjectSchema = {
   readonly type: string;
@@ -89,11 +75,24 @@ export type ObjectSchema = {
   readonly required: readonly string[];
 };
 
-/** The schema of an object with these members; any other member is let through, to be left out later. */
-export function objectSchema(members: readonly Member[]): ObjectSchema {
+/** The schema of an object with these members, each by its own; any other member is let through. */
+export function objectSchema(members: readonly Member[], schemaOf: (member: Member) => JsonSchema): ObjectSchema {
   return {
     type: 'object',
-    properties: Object.fromEntries(members.map(({ name, schema }) => [name, schema])),
+    properties: Object.fromEntries(members.map((each) => [each.name, schemaOf(each)])),
     required: members.filter(({ isRequired }) => isRequired).map(({ name }) => name),
   };
+}
+
+/** Of a member as upstream sends it: null says what its absence says, unless it is required (decisions N4a). */
+export function acceptedSchema({ schema, members, isRequired, isNullable }: Member): JsonSchema {
+  const own = members === undefined ? schema : { ...schema, ...objectSchema(members, acceptedSchema) };
+  return isRequired && isNullable !== true ? own : orNull(own);
+}
+
+/** The schema, or null. */
+export function orNull(schema: JsonSchema): JsonSchema {
+  const { type, enum: values } = schema;
+  if (Array.isArray(values)) return { ...schema, enum: [...values, null] };
+  return type === undefined ? schema : { ...schema, type: [type, 'null'].flat() };
 }

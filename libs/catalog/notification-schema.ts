@@ -1,5 +1,5 @@
 import type { Action, AuditNode, JsonSchema, Member } from './action.ts';
-import { objectSchema } from './members.ts';
+import { objectSchema, orNull, required } from './members.ts';
 
 const milliseconds = { type: 'string', pattern: String.raw`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+0000$` };
 const microseconds = { type: 'string', pattern: String.raw`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+0000$` };
@@ -13,22 +13,21 @@ export function notificationSchema(action: Action): JsonSchema {
 export function revisionNotificationSchema(action: Action): JsonSchema | null {
   if (action.payload.kind !== 'revision') return null;
   const { members, revision } = action.payload;
-  const text = { type: ['string', 'null'] };
-  const nullableGuid = { ...text, format: 'uuid' };
-  const schema = closed([...commonMembers(action), ...members]);
+  const guid = { type: 'string', format: 'uuid' };
+  const text = { type: 'string' };
+  const schema = closed([...commonMembers(action), ...members, always('revision_guid', guid)]);
   return {
     ...heading(action),
     ...schema,
     required: [...schema.required, 'data'],
     properties: {
       ...schema.properties,
-      revision_guid: nullableGuid,
-      user_guid: nullableGuid,
+      user_guid: guid,
       carrier_phone: text,
       carrier_name: text,
       carrier_contact_name: text,
       carrier_email: text,
-      carrier_guid: nullableGuid,
+      carrier_guid: guid,
       data: changesSchema(revision.auditTree),
     },
   };
@@ -45,7 +44,7 @@ function shipperSchema(action: Action): JsonSchema {
   const links = payload.kind === 'listed' ? (payload.links ?? []) : [];
   const own = (payload.members ?? []).map((member) => (links.includes(member.name) ? link(member) : member));
   const members = [...commonMembers(action), ...own];
-  return payload.kind === 'open' ? objectSchema(members) : closed(members);
+  return payload.kind === 'open' ? objectSchema(members, announcedSchema) : closed(members);
 }
 
 function carrierSchema({ name, payload }: Action): JsonSchema {
@@ -65,22 +64,23 @@ const commonMembers = (action: Action): Member[] => [
   always('error_message', { type: ['string', 'null'] }),
 ];
 
-const link = (member: Member): Member => ({
-  ...member,
-  isRequired: true,
-  schema: { ...member.schema, type: 'string' },
-});
+/** What is announced has all its links. */
+const link = (member: Member): Member => required({ ...member, schema: { ...member.schema, minLength: 1 } });
 
 /** An object with these members and no others. */
 function closed(members: readonly Member[]) {
-  return { ...objectSchema(members.map(announced)), additionalProperties: false };
+  return { ...objectSchema(members, announcedSchema), additionalProperties: false };
 }
 
-function announced(member: Member): Member {
-  if (member.members !== undefined) return { ...member, schema: closed(member.members) };
-  const { description } = member.schema;
-  if (member.isTimestamp) return { ...member, schema: { description, anyOf: [milliseconds, { type: 'null' }] } };
-  return member;
+function announcedSchema({ schema, members, isTimestamp, isNullable }: Member): JsonSchema {
+  const { description } = schema;
+  const own =
+    members === undefined
+      ? isTimestamp
+        ? { ...milliseconds, description }
+        : schema
+      : { ...schema, ...closed(members) };
+  return isNullable === true ? orNull(own) : own;
 }
 
 function changesSchema(nodes: readonly AuditNode[]): JsonSchema {

@@ -4,7 +4,7 @@ import type { Action } from '@waybell/catalog/action';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { isGuid } from './guid.ts';
 import type { InvalidReason } from './invalid-event.ts';
-import { readTimestamp } from './timestamp.ts';
+import { isDate, readTimestamp } from './timestamp.ts';
 
 /** The first place at which an event breaks the schema of its action; `place` is a pointer into the envelope. */
 export type Breach = { reason: InvalidReason; place: string; message: string };
@@ -12,6 +12,7 @@ export type Breach = { reason: InvalidReason; place: string; message: string };
 // Numbers beyond a double read as infinite, and are numbers all the same.
 const ajv = new Ajv2020({ strictNumbers: false, strictTypes: false, allowUnionTypes: true });
 ajv.addFormat('uuid', isGuid);
+ajv.addFormat('date', isDate);
 ajv.addFormat('date-time', (text: string) => readTimestamp(text) !== null);
 const validators = new Map<string, ValidateFunction>();
 
@@ -45,6 +46,12 @@ function reasonAt(place: string): InvalidReason {
   return place === '/payload' || place.startsWith('/payload/') ? 'payload_invalid' : 'envelope_invalid';
 }
 
+const formats: Record<string, string> = {
+  uuid: 'must be a guid in UUID format',
+  date: 'must be a date of the calendar as yyyy-mm-dd, such as 2026-11-20',
+  'date-time': 'must be an RFC 3339 timestamp with at most nine fractional digits, such as 2026-11-20T09:30:00.123456Z',
+};
+
 function messageOf(error: ErrorObject): string {
   const params: Record<string, unknown> = error.params;
   switch (error.keyword) {
@@ -53,9 +60,11 @@ function messageOf(error: ErrorObject): string {
     case 'type':
       return `must be ${[params.type].flat().join(' or ')}`;
     case 'format':
-      return params.format === 'uuid'
-        ? 'must be a guid in UUID format'
-        : 'must be an RFC 3339 timestamp with at most nine fractional digits, such as 2026-11-20T09:30:00.123456Z';
+      return formats[String(params.format)] ?? `must be a ${String(params.format)}`;
+    case 'pattern':
+      return 'must be a decimal number, such as 1250.50';
+    case 'minItems':
+      return 'must have at least one item';
     case 'enum':
       return `must be one of ${JSON.stringify(params.allowedValues)}`;
     case 'const':

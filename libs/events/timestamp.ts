@@ -35,6 +35,11 @@ export function readTimestamp(text: string): Timestamp | null {
   };
 }
 
+/** Whether it is a day as RFC 3339 writes it: `2026-11-20`. */
+export function isDate(text: string): boolean {
+  return text.length === 10 && readTimestamp(`${text}T00:00:00Z`) !== null;
+}
+
 /** Nine digits. */
 function fractionOf(text: string): string {
   if (text[SECOND_END] !== '.') return '000000000';

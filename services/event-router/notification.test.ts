@@ -12,6 +12,7 @@ const ACCOUNT = 'e1e1e1e1-e1e1-4e1e-8e1e-e1e1e1e1e1e1';
 const target = { auditFieldSet: null, messageGuid: 'd0d0d0d0-d0d0-5d0d-8d0d-d0d0d0d0d0d0' };
 const ajv = new Ajv2020({ strictTypes: false, allowUnionTypes: true, strictNumbers: false });
 ajv.addFormat('uuid', /^[0-9a-f-]{36}$/i);
+ajv.addFormat('date', /^\d{4}-\d\d-\d\d$/);
 ajv.addFormat('date-time', true);
 
 const envelopeOf = (action: Action, payload: unknown = action.example) => ({

@@ -1,4 +1,5 @@
 import type { Member, RevisionMember } from '@waybell/catalog/action';
+import { auditFieldOf } from '@waybell/catalog/audit-fields';
 import type { Event } from '@waybell/events/event';
 import { isObject, type JsonObject, type JsonValue, writeJson } from '@waybell/events/json';
 import { changesAmong } from './revision.ts';
@@ -25,7 +26,7 @@ export function notify(event: Event): (target: Target) => Notification {
       return revisionAnnouncer(event, payload.members, payload.revision);
     case 'listed': {
       // Sent only when every link is available (shipper-webhooks, Order notifications).
-      const isMissing = (link: string) => (event.payload[link] ?? null) === null;
+      const isMissing = (link: string) => (event.payload[link] ?? '') === '';
       if (payload.links?.some(isMissing)) return () => ({ kind: 'suppressed', reason: 'links_missing' });
       return once(() => shipperNotification(event, listed(event.payload, payload.members)));
     }
@@ -64,13 +65,14 @@ function revisionAnnouncer(
   const shared = once(() => guids() + member('revision_guid', revision['guid']) + actor(revision));
   return ({ auditFieldSet }) => {
     if (auditFieldSet === null) return plain();
-    const data = changesAmong(auditTree, { before, after }, new Set(auditFieldSet));
+    const data = changesAmong(auditTree, { before, after }, new Set(auditFieldSet.map(auditFieldOf)));
     if (change === 'modified' && data === null) return { kind: 'suppressed', reason: 'no_audited_change' };
     return shipperNotification(event, shared() + member('data', data ?? {}));
   };
 }
 
-// Members are written as what follows a member before: `,"name":value`, for each one that is there.
+// Members are written as what follows a member before: `,"name":value`, for each one that is there. What is null is not,
+// but where the specification shows it (decisions N4a).
 
 function shipperNotification({ action, occurredAt, errorMessage }: Event, members: string): Notification {
   const actionDate = writeTimestamp(occurredAt, 'milliseconds');
@@ -81,9 +83,10 @@ function shipperNotification({ action, occurredAt, errorMessage }: Event, member
 /** The listed members, in the order listed. */
 function listed(object: JsonObject, members: readonly Member[]): string {
   let written = '';
-  for (const { name, isTimestamp, members: inner } of members) {
+  for (const { name, isTimestamp, isNullable, members: inner } of members) {
     const value = object[name];
-    if (inner !== undefined && isObject(value)) written += `,"${name}":{${listed(value, inner).slice(1)}}`;
+    if (value === null && isNullable) written += `,"${name}":null`;
+    else if (inner !== undefined && isObject(value)) written += `,"${name}":{${listed(value, inner).slice(1)}}`;
     else written += member(name, isTimestamp ? inUtc(value) : value);
   }
   return written;
@@ -107,7 +110,7 @@ function actor(revision: JsonObject): string {
 }
 
 function member(name: string, value: JsonValue | undefined): string {
-  return value === undefined ? '' : `,"${name}":${writeJson(value)}`;
+  return value === undefined || value === null ? '' : `,"${name}":${writeJson(value)}`;
 }
 
 function inUtc(value: JsonValue | undefined): JsonValue | undefined {

@@ -23,11 +23,16 @@ export function changesAmong(
 }
 
 function changeAt(node: AuditNode, { before, after }: Sides, wanted: ReadonlySet<string>): JsonValue | null {
-  const oldValue = before?.[node.name] ?? null;
-  const newValue = after?.[node.name] ?? null;
+  const oldValue = valueOf(node, before);
+  const newValue = valueOf(node, after);
   if (node.field !== null) return wanted.has(node.field) ? difference(oldValue, newValue) : null;
   const sides = { before: isObject(oldValue) ? oldValue : null, after: isObject(newValue) ? newValue : null };
   return changesAmong(node.nodes, sides, wanted);
+}
+
+/** By whichever of its names it has one. */
+function valueOf({ name, announcedAs }: AuditNode, side: JsonObject | null): JsonValue {
+  return side?.[name] ?? side?.[announcedAs] ?? null;
 }
 
 /** Null when both are the same. Goes into objects, so that what it tells are leaves. */

@@ -1,5 +1,5 @@
 import type { Action } from '../action.ts';
-import { integer, text } from '../members.ts';
+import { integer, required, text } from '../members.ts';
 
 const order = (name: string, description: string): Action => ({
   interface: 'carrier',
@@ -16,7 +16,7 @@ export const carrierOrderActions: readonly Action[] = [
     ...order('order.created', 'a new order is created'),
     payload: {
       kind: 'data',
-      members: [integer('id', 'the order'), text('status', 'the order status')],
+      members: [required(integer('id', 'the order')), required(text('status', 'the order status'))],
     },
     example: { id: 4021, status: 'new' },
   },

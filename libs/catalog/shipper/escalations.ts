@@ -1,5 +1,5 @@
 import type { Action } from '../action.ts';
-import { guid, target, texts } from '../members.ts';
+import { target, texts } from '../members.ts';
 
 const orderGuid = target('order_guid', 'the related order');
 const escalationGuid = target('escalation_guid', 'the escalation');
@@ -13,7 +13,7 @@ export const escalationActions: readonly Action[] = [
     name: 'escalation.submitted',
     description: 'broker submits an escalation',
     receivers: ['shipper'],
-    payload: { kind: 'open', members: [orderGuid, escalationGuid] },
+    payload: { kind: 'open', members: [orderGuid] },
     example: { ...escalationExample, comment: 'Vehicle is not where it should be' },
   },
   {
@@ -25,7 +25,7 @@ export const escalationActions: readonly Action[] = [
       kind: 'listed',
       members: [
         orderGuid,
-        guid('resolver_guid', 'who resolved the escalation'),
+        target('resolver_guid', 'who resolved the escalation'),
         escalationGuid,
         texts('resolve_reasons', 'reason code to reason text'),
       ],

@@ -1,5 +1,5 @@
 import type { Action } from '../action.ts';
-import { number, oneOf, target, text } from '../members.ts';
+import { number, oneOf, required, target, text } from '../members.ts';
 
 /** Why an issued policy ended, by value (shipper-webhooks, Insurance notifications). */
 const cancellationReasons: ReadonlyMap<string, string> = new Map([
@@ -27,8 +27,8 @@ export const insuranceActions: readonly Action[] = [
       kind: 'listed',
       members: [
         ...insured,
-        number('calculated_premium', 'issued premium in USD; may differ from an earlier quote'),
-        text('personal_link', 'link to the insurance portal for the order'),
+        required(number('calculated_premium', 'issued premium in USD; may differ from an earlier quote')),
+        required(text('personal_link', 'link to the insurance portal for the order')),
       ],
     },
     example: { ...example, calculated_premium: 84.5, personal_link: 'https://insurer.example.com/p/1042' },
@@ -44,7 +44,7 @@ export const insuranceActions: readonly Action[] = [
       kind: 'listed',
       members: [
         ...insured,
-        oneOf('cancellation_reason', 'why the policy was canceled', [...cancellationReasons.keys()]),
+        required(oneOf('cancellation_reason', 'why the policy was canceled', [...cancellationReasons.keys()])),
       ],
     },
     example: { ...example, cancellation_reason: 'VEHICLE_REMOVED' },

@@ -1,5 +1,5 @@
 import type { Action } from '../action.ts';
-import { numberOrText, object, shortText, target, text } from '../members.ts';
+import { decimal, moment, object, required, shortText, target, text } from '../members.ts';
 
 const COMMENT_CODE_POINTS = 160;
 
@@ -12,23 +12,25 @@ const loadRequest = (name: string, description: string): Action => ({
     kind: 'listed',
     members: [
       target('order_guid', 'the related order'),
-      object('data', 'the load request', [
-        target('guid', 'the load request'),
-        numberOrText('requested_price', 'price suggested by the carrier'),
-        text('pickup_date', 'pickup date suggested by the carrier, as received'),
-        text('delivery_date', 'delivery date suggested by the carrier, as received'),
-        shortText('carrier_comment', 'carrier note, at most 160 characters', COMMENT_CODE_POINTS),
-        target('carrier_guid', 'the carrier that sent the request'),
-        text('carrier_email', 'carrier e-mail'),
-        text('carrier_phone', 'carrier phone'),
-        text('carrier_name', 'carrier business name'),
-        text('carrier_contact_name', 'carrier contact person'),
-        text('carrier_address', 'carrier address'),
-        text('carrier_city', 'carrier city'),
-        text('carrier_state', 'carrier state'),
-        text('carrier_zip', 'carrier ZIP'),
-        text('carrier_usdot', 'carrier USDOT number'),
-      ]),
+      required(
+        object('data', 'the load request', [
+          target('guid', 'the load request'),
+          decimal('requested_price', 'price suggested by the carrier'),
+          moment('pickup_date', 'pickup date suggested by the carrier, as received'),
+          moment('delivery_date', 'delivery date suggested by the carrier, as received'),
+          shortText('carrier_comment', 'carrier note, at most 160 characters', COMMENT_CODE_POINTS),
+          target('carrier_guid', 'the carrier that sent the request'),
+          text('carrier_email', 'carrier e-mail'),
+          text('carrier_phone', 'carrier phone'),
+          text('carrier_name', 'carrier business name'),
+          text('carrier_contact_name', 'carrier contact person'),
+          text('carrier_address', 'carrier address'),
+          text('carrier_city', 'carrier city'),
+          text('carrier_state', 'carrier state'),
+          text('carrier_zip', 'carrier ZIP'),
+          text('carrier_usdot', 'carrier USDOT number'),
+        ]),
+      ),
     ],
   },
   example: {

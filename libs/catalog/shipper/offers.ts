@@ -1,5 +1,5 @@
 import type { Action } from '../action.ts';
-import { deprecated, guid, integer, target, text } from '../members.ts';
+import { deprecated, integer, required, target, text } from '../members.ts';
 
 const offer = (name: string, description: string): Action => ({
   interface: 'shipper',
@@ -11,8 +11,8 @@ const offer = (name: string, description: string): Action => ({
     members: [
       target('offer_guid', 'the load offer'),
       target('order_guid', 'the related order'),
-      guid('carrier_guid', 'the carrier the offer was sent to'),
-      text('status', 'the order status'),
+      target('carrier_guid', 'the carrier the offer was sent to'),
+      required(text('status', 'the order status')),
       deprecated(integer('id', 'primary key of the offer; deprecated')),
       deprecated(integer('order_id', 'primary key of the order; deprecated')),
     ],

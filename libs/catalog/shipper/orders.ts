@@ -1,5 +1,5 @@
 import type { Action } from '../action.ts';
-import { guid, target, text } from '../members.ts';
+import { target, text } from '../members.ts';
 
 const orderGuid = target('order_guid', 'the related order');
 const example = { order_guid: '5b1e0b1c-7c0e-4d5a-9d2f-3f1f0c8f3a11' };
@@ -29,7 +29,7 @@ export const orderActions: readonly Action[] = [
     ...order('order.submitted_by_customer', 'a customer submits the order (customer portal or shipper-to-broker flow)'),
     payload: {
       kind: 'listed',
-      members: [orderGuid, guid('customer_counterparty_guid', 'the customer that submitted the order')],
+      members: [orderGuid, target('customer_counterparty_guid', 'the customer that submitted the order')],
     },
     example: { ...example, customer_counterparty_guid: '0e6f2c62-93a4-4b7a-8f57-0f1f6c1e2d33' },
   },

@@ -1,5 +1,5 @@
 import type { Action } from '../action.ts';
-import { anyObject, flag, number, target, text, timestamp } from '../members.ts';
+import { anyObject, date, flag, nullable, number, required, target, text, timestamp } from '../members.ts';
 
 /** Actions of the payment program (shipper-webhooks, Payment-program actions). */
 export const paymentProgramActions: readonly Action[] = [
@@ -12,9 +12,9 @@ export const paymentProgramActions: readonly Action[] = [
     payload: {
       kind: 'listed',
       members: [
-        text('flow', 'the flow of the payment program'),
-        flag('enabled', 'whether the payment program is active'),
-        flag('suspended', 'whether the payment program is suspended'),
+        required(text('flow', 'the flow of the payment program')),
+        required(flag('enabled', 'whether the payment program is active')),
+        required(flag('suspended', 'whether the payment program is suspended')),
       ],
     },
     example: { flow: 'MANUAL', enabled: true, suspended: false },
@@ -29,16 +29,16 @@ export const paymentProgramActions: readonly Action[] = [
       kind: 'listed',
       members: [
         target('order_guid', 'the related order'),
-        text('payment_status', 'status of the payment'),
-        text('processing_status', 'status of its processing'),
-        number('amount', 'the amount paid'),
+        required(text('payment_status', 'status of the payment')),
+        required(text('processing_status', 'status of its processing')),
+        required(number('amount', 'the amount paid')),
         timestamp('charged_at', 'when the shipper was charged'),
-        text('charge_date', 'date of the charge, yyyy-mm-dd'),
-        text('expected_date', 'date on which the payment is expected, yyyy-mm-dd'),
+        date('charge_date', 'date of the charge, yyyy-mm-dd'),
+        date('expected_date', 'date on which the payment is expected, yyyy-mm-dd'),
         timestamp('paid_at', 'when the carrier was paid'),
         timestamp('changed_at', 'when the payment last changed'),
-        anyObject('hold', 'why the payment is held, if it is'),
-        anyObject('refund', 'the refund, if there is one'),
+        nullable(anyObject('hold', 'why the payment is held, if it is')),
+        nullable(anyObject('refund', 'the refund, if there is one')),
       ],
     },
     example: {

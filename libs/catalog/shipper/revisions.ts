@@ -1,6 +1,6 @@
 import type { Action, AuditNode, Member, RevisionMember } from '../action.ts';
 import { auditTree, orderFields, vehicleFields } from '../audit-fields.ts';
-import { anyValue, guid, object, optionalObject, target, text } from '../members.ts';
+import { anyValue, guid, object, required, target, text } from '../members.ts';
 
 type Change = RevisionMember['change'];
 
@@ -23,8 +23,8 @@ const byCarrier = {
   },
 };
 
-const carrier = optionalObject('carrier', [
-  guid('guid', 'the carrier who made the change'),
+const carrier = object('carrier', 'the carrier who made the change, where one did', [
+  target('guid', 'the carrier who made the change'),
   text('name', 'carrier business name'),
   text('phone', 'carrier phone'),
   text('email', 'carrier e-mail'),
@@ -41,19 +41,21 @@ const oneActor = {
 
 function revision(change: Change, fields: readonly string[]): RevisionMember {
   const tree = auditTree(fields);
-  const values = tree.map(valueMember);
+  const values = tree.flatMap(valueMembers);
   const member = object('revision', 'what changed, and who changed it', [
-    guid('guid', 'the revision'),
+    target('guid', 'the revision'),
     guid('user_guid', 'the user who made the change'),
     carrier,
-    ...(change === 'created' ? [] : [object('before', 'values before the change', values)]),
-    ...(change === 'deleted' ? [] : [object('after', 'values after the change', values)]),
+    ...(change === 'created' ? [] : [required(object('before', 'values before the change', values))]),
+    ...(change === 'deleted' ? [] : [required(object('after', 'values after the change', values))]),
   ]);
-  return { change, auditTree: tree, member: { ...member, schema: { ...member.schema, ...oneActor } } };
+  return { change, auditTree: tree, member: required({ ...member, schema: { ...member.schema, ...oneActor } }) };
 }
 
-function valueMember(node: AuditNode): Member {
-  return node.field === null ? optionalObject(node.name, node.nodes.map(valueMember)) : anyValue(node.name);
+function valueMembers({ name, announcedAs, field, nodes }: AuditNode): Member[] {
+  if (field === null)
+    return [{ name, schema: { type: 'object' }, isRequired: false, members: nodes.flatMap(valueMembers) }];
+  return [...new Set([name, announcedAs])].map(anyValue);
 }
 
 const order = (change: Change, description: string, example: object): Action => ({
@@ -82,21 +84,21 @@ export const revisionActions: readonly Action[] = [
     ...byUser,
     after: { number: 'WB-1042', price: 1250.5, pickup: { venue: { name: 'North Yard', city: 'Austin' } } },
   }),
-  order('modified', 'order is updated (revision form, fields per audit_field_set)', {
+  order('modified', 'order is updated', {
     ...byCarrier,
     before: { pickup: { schedule_at_by_carrier: null, notes: 'ring twice' } },
     after: { pickup: { schedule_at_by_carrier: '2026-11-21T10:00:00.000+0000', notes: 'ring twice' } },
   }),
-  vehicle('created', 'vehicle is created (revision form)', {
+  vehicle('created', 'vehicle is created', {
     ...byUser,
     after: { make: 'Volvo', model: 'V60', vin: 'YV1DZ8256C2271234' },
   }),
-  vehicle('modified', 'vehicle is updated (revision form, fields per audit_field_set)', {
+  vehicle('modified', 'vehicle is updated', {
     ...byUser,
     before: { color: 'red', year: 2019 },
     after: { color: 'blue', year: 2019 },
   }),
-  vehicle('deleted', 'vehicle is deleted (revision form)', {
+  vehicle('deleted', 'vehicle is deleted', {
     ...byUser,
     before: { make: 'Volvo', model: 'V60', vin: 'YV1DZ8256C2271234' },
   }),

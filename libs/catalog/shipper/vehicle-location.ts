@@ -1,5 +1,17 @@
 import type { Action, Member } from '../action.ts';
-import { coordinate, listOf, moment, number, oneOf, target, targets, text, verdict } from '../members.ts';
+import {
+  coordinate,
+  flag,
+  listOf,
+  moment,
+  nullable,
+  number,
+  oneOf,
+  required,
+  target,
+  targets,
+  text,
+} from '../members.ts';
 
 const vehicleExample = {
   vehicle_guids: ['c2f1f1d4-2a0b-4d0e-8f0a-6b8e5f2f9c44', 'd3a2b1c0-4f5e-4d6c-9b7a-7c9f6a3e0d55'],
@@ -26,9 +38,9 @@ const eta = (name: string, description: string): Action =>
     members: [
       target('order_guid', 'the related order'),
       targets('vehicle_guids', 'vehicles whose ETA was updated'),
-      text('notes', 'optional driver notes'),
-      text('date_from', 'start of the ETA window, as received'),
-      text('date_until', 'end of the ETA window, as received'),
+      nullable(text('notes', 'optional driver notes')),
+      required(moment('date_from', 'start of the ETA window, as received')),
+      required(moment('date_until', 'end of the ETA window, as received')),
     ],
     example: {
       order_guid: '5b1e0b1c-7c0e-4d5a-9d2f-3f1f0c8f3a11',
@@ -44,7 +56,7 @@ const gps = (name: string, description: string, isActive: boolean): Action =>
     description,
     members: [
       targets('vehicle_guids', 'vehicles whose GPS status changed together in one batch'),
-      oneOf('gps_active', 'true for activated, false for deactivated', [isActive]),
+      required(oneOf('gps_active', 'true for activated, false for deactivated', [isActive])),
     ],
     example: { gps_active: isActive },
   });
@@ -58,8 +70,8 @@ export const vehicleLocationActions: readonly Action[] = [
     description: 'a significant location change of the driver is received during transport',
     members: [
       targets('vehicle_guids', 'vehicles whose location was updated'),
-      number('latitude', 'current latitude'),
-      number('longitude', 'current longitude'),
+      required(number('latitude', 'current latitude')),
+      required(number('longitude', 'current longitude')),
       text('address', 'current address, reverse geocoded'),
     ],
     example: { latitude: 30.267153, longitude: -97.743061, address: '301 Congress Ave, Austin, TX' },
@@ -80,13 +92,15 @@ export const locationReported: Action = {
   payload: {
     kind: 'listed',
     members: [
-      listOf('vehicles', 'the vehicles that the driver has, each once', [
-        target('guid', 'the vehicle'),
-        verdict('picked_up', 'whether it is in transport: only then it is announced'),
-      ]),
-      coordinate('latitude', 'degrees, north is positive', 90),
-      coordinate('longitude', 'degrees, east is positive', 180),
-      moment('recorded_at', 'when the position was taken'),
+      required(
+        listOf('vehicles', 'the vehicles that the driver has, each once', [
+          target('guid', 'the vehicle'),
+          required(flag('picked_up', 'whether it is in transport: only then it is announced')),
+        ]),
+      ),
+      required(coordinate('latitude', 'degrees, north is positive', 90)),
+      required(coordinate('longitude', 'degrees, east is positive', 180)),
+      required(moment('recorded_at', 'when the position was taken')),
       text('address', 'what is there, where it is known'),
     ],
   },

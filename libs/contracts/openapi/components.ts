@@ -1,3 +1,4 @@
+import { spelledOut } from '@waybell/catalog/audit-fields';
 import type { Action, Interface } from '@waybell/catalog/action';
 import { problemAnswer } from './answers.ts';
 import type { JsonNode } from './json-node.ts';
@@ -142,7 +143,11 @@ function shipperSchemas(names: readonly string[], catalog: readonly Action[]): R
         verification_token: verificationToken,
         callback_url: { type: 'string', examples: callbackUrl.examples },
         guid: { type: 'string', format: 'uuid' },
-        audit_field_set: { ...auditFieldSet, description: 'As subscribed with; absent where it was omitted.' },
+        audit_field_set: {
+          ...auditFieldSet,
+          type: 'array',
+          description: 'As subscribed with; absent where it was omitted.',
+        },
       },
     },
   };
@@ -155,12 +160,12 @@ function auditFieldSetSchema(catalog: readonly Action[]): JsonNode {
   );
   const forms = [...taking].map(([fields, actions]) => ({
     title: `for ${actions.map(({ name }) => name).join(', ')}`,
-    items: { enum: fields },
+    items: { enum: spelledOut(fields ?? []) },
   }));
   return {
-    type: 'array',
+    type: ['array', 'null'],
     description:
-      'Only for the revision actions. Given, even empty, notifications carry old and new values of these fields; omitted, they have the plain form.',
+      'Only for the revision actions. Given, even empty, notifications carry old and new values of these fields; omitted, they have the plain form. On other actions an empty one, or null, counts as omitted.',
     uniqueItems: true,
     anyOf: forms,
   };

@@ -29,7 +29,7 @@ function actionChapter(action: Action, sentExamples: SentExamples): string[] {
     '',
     ...facts(action),
     '',
-    ...(revision === null ? [] : ['Subscribed without `audit_field_set`:', '']),
+    ...(revision === null ? [] : ['Plain form, subscribed without `audit_field_set`:', '']),
     ...membersTable(notificationSchema(action)),
     '',
     ...jsonBlock(bodyOf('plain')),
@@ -59,14 +59,22 @@ function revisionForm({ auditFields = [], payload }: Action, form: { table: stri
     ? 'Sent only when at least one of the fields subscribed to changed.'
     : 'Sent even when `audit_field_set` is empty.';
   return [
-    `Subscribed with \`audit_field_set\`, here with all of its fields. ${rule}`,
+    `Revision form, subscribed with \`audit_field_set\`, here with all of its fields. ${rule}`,
     '',
     ...form.table,
     '',
     ...jsonBlock(form.body),
-    `\`audit_field_set\` may hold: ${auditFields.map(code).join(', ')}.`,
+    `\`audit_field_set\` may hold: ${auditFields.map(code).join(', ')}.${spellings(auditFields)}`,
     '',
   ];
+}
+
+/** A field that goes by two names. */
+function spellings(fields: readonly string[]): string {
+  const known = fields.filter((field) => field.endsWith('.schedule_at_by_carrier'));
+  return known.length === 0
+    ? ''
+    : ` \`schedule_at_by_carrier\` may be written \`scheduled_at_by_carrier\`, as in \`data\`.`;
 }
 
 function jsonBlock(body: string): string[] {

@@ -1,4 +1,5 @@
 import type { JsonSchema } from '@waybell/catalog/action';
+import { DECIMAL } from '@waybell/catalog/members';
 
 type ObjectSchema = { properties?: Readonly<Record<string, JsonSchema>>; required?: readonly string[] };
 
@@ -41,13 +42,15 @@ function typeOf(schema: JsonSchema): string {
   if ('const' in schema) return `\`${JSON.stringify(schema['const'])}\``;
   if (Array.isArray(schema['enum'])) return schema['enum'].map((value) => `\`${JSON.stringify(value)}\``).join(' or ');
   if (Array.isArray(schema['anyOf'])) return schema['anyOf'].map(typeOf).join(' or ');
+  if (schema['pattern'] === DECIMAL) return 'number or decimal string';
   if (typeof schema['pattern'] === 'string') return timestampType(schema['pattern']);
   const types = [schema['type']].flat().map((type) => nameOf(String(type), schema));
   return types.join(' or ');
 }
 
 function nameOf(type: string, schema: JsonSchema): string {
-  if (type === 'string' && schema['format'] === 'uuid') return 'guid';
+  const format = type === 'string' ? FORMATS[String(schema['format'])] : undefined;
+  if (format !== undefined) return format;
   if (type === 'string' && typeof schema['maxLength'] === 'number') {
     return `string of at most ${schema['maxLength']} characters`;
   }
@@ -55,6 +58,12 @@ function nameOf(type: string, schema: JsonSchema): string {
   if (type === 'array') return `array of ${typeOf(schema['items'] as JsonSchema)}`;
   return type;
 }
+
+const FORMATS: Record<string, string | undefined> = {
+  uuid: 'guid',
+  date: 'date, yyyy-mm-dd',
+  'date-time': 'date-time',
+};
 
 function timestampType(pattern: string): string {
   return pattern.includes('{6}') ? 'timestamp, microseconds' : 'timestamp, milliseconds';

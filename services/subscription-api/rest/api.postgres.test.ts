@@ -332,13 +332,19 @@ describe('a body', () => {
     ['to a forbidden address', 'order.created', { callback_url: 'https://127.0.0.1/' }, ['#/callback_url']],
     ['to a host inside', 'order.created', { callback_url: 'https://inside.test/' }, ['#/callback_url']],
     ['with unknown members', 'order.created', { callback_url, 'a/b~': 1, c: 2 }, ['#/a~1b~0', '#/c']],
-    ['with audit fields elsewhere', 'order.paid', { callback_url, audit_field_set: [] }, ['#/audit_field_set']],
+    ['with audit fields elsewhere', 'order.paid', { callback_url, audit_field_set: ['price'] }, ['#/audit_field_set']],
     ['with audit fields null', 'order.created', { callback_url, audit_field_set: null }, ['#/audit_field_set']],
     [
       'with an audit field that is none',
       'order.created',
       { callback_url, audit_field_set: ['price', 'x', 1] },
       ['#/audit_field_set/1', '#/audit_field_set/2'],
+    ],
+    [
+      'with an audit field by both of its names',
+      'order.created',
+      { callback_url, audit_field_set: ['pickup.schedule_at_by_carrier', 'pickup.scheduled_at_by_carrier'] },
+      ['#/audit_field_set/1'],
     ],
     [
       'with a repeated audit field',
@@ -361,13 +367,28 @@ describe('a body', () => {
     [
       'with everything wrong',
       'order.paid',
-      { callback_url: 1, audit_field_set: [], d: 1 },
+      { callback_url: 1, audit_field_set: {}, d: 1 },
       ['#/d', '#/callback_url', '#/audit_field_set'],
     ],
   ])('%s answers 422 and points to it', async (_name, action, body, pointers) => {
     const answer = await api.ask('POST', `${base}/${action}/subscribe`, { token: shipper.token, body });
     expect(problemStatus(answer)).toBe(422);
     expect(answer.body.errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual(pointers);
+  });
+
+  test.each([[], null])('with audit fields of %j is fine on an action that has none', async (auditFields) => {
+    const body = { callback_url, audit_field_set: auditFields };
+    const answer = await api.ask('POST', `${base}/order.paid/subscribe`, { token: shipper.token, body });
+    expect([answer.status, 'audit_field_set' in answer.body.data.object]).toEqual([200, false]);
+  });
+
+  test('with an audit field as the notification spells it is fine, and shown as it was given', async () => {
+    const body = {
+      callback_url,
+      audit_field_set: ['pickup.scheduled_at_by_carrier', 'delivery.schedule_at_by_carrier'],
+    };
+    const answer = await api.ask('POST', `${base}/order.modified/subscribe`, { token: shipper.token, body });
+    expect([answer.status, answer.body.data.object.audit_field_set]).toEqual([200, body.audit_field_set]);
   });
 
   test('to a host that does not resolve yet, or also to an allowed address, is fine', async () => {

@@ -1,4 +1,5 @@
 import type { Action } from '@waybell/catalog/action';
+import { auditFieldOf } from '@waybell/catalog/audit-fields';
 import { readCallbackUrl, type CallbackRules, type CallbackUrl } from '../callback-url.ts';
 import type { Wish } from '../subscriptions.ts';
 import { invalidBody, isObject, notAnObject, pointTo, unknownMembers } from './body.ts';
@@ -22,8 +23,8 @@ export async function readSubscribeRequest(body: unknown, action: Action, rules:
   return {
     action: action.name,
     callbackUrl: url.url,
-    // It was just found to have this type.
-    auditFieldSet: (auditFieldSet as string[] | undefined) ?? null,
+    // It was just found to have this type. Elsewhere than with revisions it is none (decisions N1).
+    auditFieldSet: action.auditFields === undefined ? null : ((auditFieldSet as string[] | undefined) ?? null),
   };
 }
 
@@ -32,15 +33,20 @@ async function readUrl(value: unknown, rules: CallbackRules): Promise<CallbackUr
   return typeof value === 'string' ? readCallbackUrl(value, rules) : { fault: 'must be a string' };
 }
 
+const isNone = (value: unknown): boolean => value === null || (Array.isArray(value) && value.length === 0);
+
 function findAuditFaults(value: unknown, { name, auditFields }: Action): Fault[] {
   if (value === undefined) return [];
   const pointer = pointTo('audit_field_set');
+  if (auditFields === undefined && isNone(value)) return [];
   if (auditFields === undefined) return [{ pointer, detail: `is taken by the five revision actions, not by ${name}` }];
   if (!Array.isArray(value)) return [{ pointer, detail: 'must be an array of strings' }];
+  const names = value.map((field: unknown) => (typeof field === 'string' ? auditFieldOf(field) : field));
   return value.flatMap((field: unknown, index) => {
     const place = pointTo('audit_field_set', index);
     if (typeof field !== 'string') return [{ pointer: place, detail: 'must be a string' }];
-    if (!auditFields.includes(field)) return [{ pointer: place, detail: `${name} has no field "${field}"` }];
-    return value.indexOf(field) < index ? [{ pointer: place, detail: `"${field}" is there twice` }] : [];
+    const listed = auditFieldOf(field);
+    if (!auditFields.includes(listed)) return [{ pointer: place, detail: `${name} has no field "${field}"` }];
+    return names.indexOf(listed) < index ? [{ pointer: place, detail: `"${field}" is there twice` }] : [];
   });
 }

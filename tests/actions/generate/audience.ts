@@ -1,4 +1,4 @@
-import { orderFields, vehicleFields } from '../oracle/audit-fields.ts';
+import { orderFields, otherName, vehicleFields } from '../oracle/audit-fields.ts';
 import { messageGuidOf } from '../oracle/message-guid.ts';
 import { expectedOf } from '../oracle/expected-body.ts';
 import type { Dice } from './dice.ts';
@@ -70,6 +70,10 @@ function outcome(event: GeneratedEvent, { guid, auditFieldSet, isFeatureOn }: Kn
     : `${event.action.interface}.${announcedName(event)} ${guid} ${messageGuid} ${told.body}`;
 }
 
+/** By either of its names. */
+const spelled = (fields: readonly string[], dice: Dice) =>
+  fields.map((field) => (dice.oneIn(2) ? field : otherName(field)));
+
 function aSubscription({ action }: GeneratedEvent, dice: Dice): Known {
   const fields = action.family === 'vehicle revision' ? vehicleFields : orderFields;
   const share = dice.pick([1, 2, 10]);
@@ -79,7 +83,7 @@ function aSubscription({ action }: GeneratedEvent, dice: Dice): Known {
     guid: aGuid(dice).toLowerCase(),
     client: 'default',
     generation: dice.below(9) + 1,
-    auditFieldSet: isRevised ? dice.pick(sets.map((set) => set && dice.shuffled(set))) : null,
+    auditFieldSet: isRevised ? dice.pick(sets.map((set) => set && spelled(dice.shuffled(set), dice))) : null,
     isFeatureOn: !dice.oneIn(8),
   };
 }

@@ -74,7 +74,7 @@ export const faults: Readonly<Record<string, Break>> = {
   'a user and a carrier made the change': ({ revision }) => {
     if (revision === null) return null;
     setIn(revision.json, 'user_guid', quoted('77777777-7777-4777-8777-777777777777'));
-    setIn(revision.json, 'carrier', object([]));
+    setIn(revision.json, 'carrier', object([['guid', quoted('55555555-5555-4555-8555-555555555555')]]));
     return invalidPayload('/revision');
   },
   'who made the change has no guid': ({ revision }, dice) => {
@@ -83,6 +83,13 @@ export const faults: Readonly<Record<string, Break>> = {
     setIn(revision.json, 'carrier', undefined);
     setIn(revision.json, name, noGuid(dice));
     return invalidPayload(`/revision/${name}`);
+  },
+  'the revision, or the carrier that made it, has no guid': ({ revision }, dice) => {
+    if (revision === null) return null;
+    const carrier = valueIn(revision.json, 'carrier');
+    const [holder, place] = carrier?.kind === 'object' ? [carrier, '/revision/carrier'] : [revision.json, '/revision'];
+    setIn(holder, 'guid', dice.oneIn(2) ? undefined : nothing);
+    return invalidPayload(`${place}/guid`);
   },
   'the payload is missing, or no object': ({ envelope }, dice) => {
     setIn(envelope, 'payload', dice.oneIn(2) ? undefined : dice.pick([nothing, noObject(dice)]));

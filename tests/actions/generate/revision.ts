@@ -1,4 +1,4 @@
-import { orderFields, placeOf, vehicleFields } from '../oracle/audit-fields.ts';
+import { orderFields, otherName, placeOf, vehicleFields } from '../oracle/audit-fields.ts';
 import type { Dice } from './dice.ts';
 import {
   array,
@@ -60,10 +60,10 @@ export function aRevision(change: Change, isVehicle: boolean, dice: Dice): Revis
     if (dice.oneIn(share)) sides.set(field, sidesOf(change, dice));
   }
   const actor = anActor(dice);
-  const guid: Entry[] = dice.oneIn(8) ? [] : [['guid', dice.oneIn(8) ? nothing : quoted(aGuid(dice))]];
+  const guid: Entry = ['guid', quoted(aGuid(dice))];
   const before = nested(sides, 'before', dice);
   const after = nested(sides, 'after', dice);
-  const members: Entry[] = [...guid, ...actor.written];
+  const members: Entry[] = [guid, ...actor.written];
   if (change !== 'created') members.push(['before', before]);
   if (change !== 'deleted') members.push(['after', after]);
   const superfluous = change !== 'modified' && dice.oneIn(4) ? 1 : 0;
@@ -162,7 +162,8 @@ function nested(sides: ReadonlyMap<string, Sides>, side: 'before' | 'after', dic
     const names = placeOf(field);
     let holder = order;
     for (const name of names.slice(0, -1)) holder = holderIn(holder, name);
-    holder.members.push([names.at(-1) ?? '', value]);
+    const name = names.at(-1) ?? '';
+    holder.members.push([dice.oneIn(2) ? name : otherName(name), value]);
   }
   for (const name of ['pickup', 'customer']) {
     const isFree = !order.members.some(([each]) => each === name);
@@ -182,19 +183,23 @@ function holderIn(holder: JsonObject, name: string): JsonObject {
   return made;
 }
 
-/** A user, a carrier (some of it), or neither; what is null or left out stays so. */
+/** A user, a carrier (some of it), or neither; what is null is left out. */
 function anActor(dice: Dice): { written: Entry[]; sent: Entry[] } {
   const user: Entry = ['user_guid', dice.oneIn(4) ? nothing : quoted(aGuid(dice))];
   if (dice.oneIn(3)) return { written: [], sent: [] };
   if (dice.oneIn(2))
-    return { written: [user, ...(dice.oneIn(2) ? [['carrier', nothing] satisfies Entry] : [])], sent: [user] };
-  const names = ['phone', 'name', 'contact_name', 'email', 'guid'].filter(() => !dice.oneIn(4));
-  const carrier = names.map((name): Entry => {
-    return [name, dice.oneIn(5) ? nothing : name === 'guid' ? quoted(aGuid(dice)) : aText(dice)];
-  });
+    return {
+      written: [user, ...(dice.oneIn(2) ? [['carrier', nothing] satisfies Entry] : [])],
+      sent: isNull(user[1]) ? [] : [user],
+    };
+  const names = ['phone', 'name', 'contact_name', 'email'].filter(() => !dice.oneIn(4));
+  const carrier: Entry[] = [
+    ...names.map((name): Entry => [name, dice.oneIn(5) ? nothing : aText(dice)]),
+    ['guid', quoted(aGuid(dice))],
+  ];
   const others: Entry[] = isNull(user[1]) ? [user] : [];
   return {
     written: [...others, ['carrier', object(dice.shuffled(carrier))]],
-    sent: carrier.map(([name, value]) => [`carrier_${name}`, value]),
+    sent: carrier.filter(([, value]) => !isNull(value)).map(([name, value]) => [`carrier_${name}`, value]),
   };
 }

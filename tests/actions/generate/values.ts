@@ -4,6 +4,8 @@ import { array, type Entry, type Json, nothing, object, quoted, same } from './j
 
 const texts = ['', 'x', 'né', '😀 "quoted" \\ /', 'line\nbreak\ttab', '\u2028\u007f\u0001', 'cut \ud83d', '\udc00!'];
 const fractions = ['0.10', '1250.50', '-97.0', '1e400', '1E-400', '100.00', '-0.0', '9007199254740993.5', '0'];
+const decimals = ['0', '-0', '7', '-1250.50', '9007199254740993.10', '00.1'];
+const dates = ['2026-11-20', '2028-02-29', '2000-02-29', '0001-01-01', '9999-12-31'];
 const wholes = ['0', '-0', '7', '9007199254740993', '9223372036854775809', '123456789012345678901234567890', '1e400'];
 /** Names that mean something to JavaScript, or to nobody. */
 const otherNames = ['note', '__proto__', 'constructor', 'toString', '2', '1', '', 'é😀', 'a/b~c', '\ud800'];
@@ -32,7 +34,7 @@ export function aNumber(dice: Dice): Json {
 }
 
 /** A moment at any offset, with up to nine fractional digits. `sent` has the digits of the interface, in UTC. */
-export function aTimestamp(dice: Dice, digits: 3 | 6 = 3): Json {
+export function aTimestamp(dice: Dice, digits: 3 | 6 = 3): Extract<Json, { kind: 'text' }> {
   const second = (dice.below(4_000_000_000) - 1_000_000_000) * 1_000;
   const fraction = Array.from({ length: dice.below(10) }, () => dice.below(10)).join('');
   const offset = dice.oneIn(2) ? 0 : dice.below(2_879) - 1_439;
@@ -68,7 +70,7 @@ export function otherEntries(dice: Dice, depth = 2): Entry[] {
 
 /** A valid value: for a member that is not needed, now and then null. */
 export function aValue([, kind, need]: Row, dice: Dice): Json {
-  return need === undefined && dice.oneIn(5) ? nothing : valueOf(kind, dice);
+  return need !== 'needed' && dice.oneIn(5) ? nothing : valueOf(kind, dice);
 }
 
 function valueOf(kind: Kind, dice: Dice): Json {
@@ -76,15 +78,15 @@ function valueOf(kind: Kind, dice: Dice): Json {
     case 'guid':
       return quoted(aGuid(dice));
     case 'guids':
-      return array(Array.from({ length: dice.below(4) }, () => quoted(aGuid(dice))));
+      return array(Array.from({ length: dice.below(4) + 1 }, () => quoted(aGuid(dice))));
     case 'text':
       return aText(dice);
     case 'text of at most 160':
       return aText(dice, dice.pick(['', 'x', '😀']).repeat(160 - dice.below(2)));
     case 'number':
       return aNumber(dice);
-    case 'number or text':
-      return dice.oneIn(2) ? aNumber(dice) : aText(dice);
+    case 'decimal':
+      return dice.oneIn(2) ? aNumber(dice) : aText(dice, dice.pick(decimals));
     case 'whole number':
       return same(dice.pick([...wholes, '-10.0', '25e1']));
     case 'flag':
@@ -92,6 +94,10 @@ function valueOf(kind: Kind, dice: Dice): Json {
     case 'true':
     case 'false':
       return same(kind);
+    case 'date':
+      return quoted(dice.pick(dates));
+    case 'date-time':
+      return same(aTimestamp(dice).written);
     case 'timestamp':
       return aTimestamp(dice);
     case 'object':

@@ -23,6 +23,20 @@ const noGuids = [
   '11111111-1111-4111-8111-11111111111g',
   ' 11111111-1111-4111-8111-111111111111',
 ];
+const noDates = [
+  '',
+  'today',
+  '20.11.2026',
+  '2026-11-20T09:30:00Z',
+  '2026-1-2',
+  '2026-02-29',
+  '2026-00-10',
+  '2026-04-31',
+  '2100-02-29',
+  '+2026-11-20',
+  '2026-11-20 ',
+];
+const noDecimals = ['', 'banana', '1,100.00', '$5', '1e3', '.5', '5.', '+5', '0x10', 'NaN', ' 5', '5\n', '--5'];
 const noTimestamps = [
   '',
   'yesterday',
@@ -63,6 +77,9 @@ function wrongOf(kind: Kind, dice: Dice): Json {
   switch (kind) {
     case 'guid':
       return noGuid(dice);
+    case 'date':
+      return dice.oneIn(2) ? quoted(dice.pick(noDates)) : same(dice.pick([...flags, ...numbers, ...holders]));
+    case 'date-time':
     case 'timestamp':
       return noTimestamp(dice);
     case 'object':
@@ -70,14 +87,14 @@ function wrongOf(kind: Kind, dice: Dice): Json {
     case 'load request':
       return noObject(dice);
     case 'guids':
-      return same(dice.pick([...flags, ...numbers, ...strings, ...objects]));
+      return same(dice.pick(['[]', ...flags, ...numbers, ...strings, ...objects]));
     case 'text':
     case 'text of at most 160':
       return same(dice.pick([...flags, ...numbers, ...holders]));
     case 'number':
       return same(dice.pick([...flags, ...strings, ...holders]));
-    case 'number or text':
-      return same(dice.pick([...flags, ...holders]));
+    case 'decimal':
+      return dice.oneIn(2) ? quoted(dice.pick(noDecimals)) : same(dice.pick([...flags, ...holders]));
     case 'whole number':
       return same(
         dice.pick(['0.5', '1e-400', '9007199254740993.5', '-1.0000000000000000000000001', ...flags, ...strings]),

@@ -26,6 +26,9 @@ export const vehicleFields: readonly string[] = listed(
 /** Where a field lies in `before` and `after`. */
 export const placeOf = (field: string): string[] => field.replace(/^vehicles\./, '').split('.');
 
+/** The list has the one name, the only sample the other: both are taken, and the sample's is sent. */
+export const otherName = (name: string): string => name.replace('schedule_at_by_carrier', 'scheduled_at_by_carrier');
+export const listedName = (name: string): string => name.replace('scheduled_at_by_carrier', 'schedule_at_by_carrier');
+
 /** Where it lies in a notification's `data`. */
-export const announcedPlaceOf = (field: string): string[] =>
-  placeOf(field).map((name) => (name === 'schedule_at_by_carrier' ? 'scheduled_at_by_carrier' : name));
+export const announcedPlaceOf = (field: string): string[] => placeOf(field).map(otherName);

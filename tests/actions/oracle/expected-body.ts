@@ -1,6 +1,6 @@
 import { announcedName, type GeneratedEvent, isOpen, rowsOf } from '../generate/event.ts';
 import { type Entry, isNull, type Json, object, same, sentText, valueIn } from '../generate/json.ts';
-import { announcedPlaceOf, orderFields, vehicleFields } from './audit-fields.ts';
+import { announcedPlaceOf, listedName, orderFields, vehicleFields } from './audit-fields.ts';
 import { loadRequestRows, neededLinks, type Row } from './member-tables.ts';
 
 export type Wanted = { auditFieldSet: readonly string[] | null; messageGuid: string };
@@ -10,10 +10,10 @@ export type Expected = { body: string } | { nothing: 'links_missing' | 'no_audit
 export function expectedOf(event: GeneratedEvent, wanted: Wanted): Expected {
   if (event.action.interface === 'carrier') return { body: sentText(object(carrierEntries(event, wanted))) };
   const links = neededLinks[event.action.family] ?? [];
-  if (links.some((link) => isNull(valueIn(event.payload, link)))) return { nothing: 'links_missing' };
+  if (links.some((link) => isNone(valueIn(event.payload, link)))) return { nothing: 'links_missing' };
   const members = [...commonEntries(event), ...ownEntries(event)];
   if (event.revision === null || wanted.auditFieldSet === null) return { body: sentText(object(members)) };
-  const data = changes(event, new Set(wanted.auditFieldSet));
+  const data = changes(event, new Set(wanted.auditFieldSet.map(listedName)));
   if (event.revision.change === 'modified' && data.members.length === 0) return { nothing: 'no_audited_change' };
   const guid = valueIn(event.revision.json, 'guid');
   if (guid !== undefined) members.push(['revision_guid', guid]);
@@ -37,6 +37,9 @@ function carrierEntries(event: GeneratedEvent, { messageGuid }: Wanted): Entry[]
   ];
 }
 
+/** No link: missing, null, or empty. */
+const isNone = (link: Json | undefined): boolean => isNull(link) || (link?.kind === 'text' && link.sent === '""');
+
 const momentOf = (event: GeneratedEvent): Json => valueIn(event.envelope, 'occurred_at') ?? same('null');
 
 /** The members of the table, in its order; in an open family then all others, as they came. */
@@ -48,9 +51,9 @@ function ownEntries({ action, payload }: GeneratedEvent): Entry[] {
 }
 
 function listedIn(members: readonly Entry[], rows: readonly Row[]): Entry[] {
-  return rows.flatMap(([name, kind]): Entry[] => {
+  return rows.flatMap(([name, kind, need]): Entry[] => {
     const value = members.find(([each]) => each === name)?.[1];
-    if (value === undefined) return [];
+    if (value === undefined || (isNull(value) && need !== 'or null')) return [];
     const isRequest = kind === 'load request' && value.kind === 'object';
     return [[name, isRequest ? object(listedIn(value.members, loadRequestRows)) : value]];
   });

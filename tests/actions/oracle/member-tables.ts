@@ -1,22 +1,27 @@
-/** What a member may be. All but `data` and the closed lists may be null unless they are needed. */
 export type Kind =
   | 'guid'
   | 'guids'
   | 'text'
   | 'text of at most 160'
   | 'number'
-  | 'number or text'
+  | 'decimal'
   | 'whole number'
   | 'flag'
   | 'true'
   | 'false'
+  | 'date'
+  | 'date-time'
   | 'timestamp'
   | 'object'
   | 'texts'
   | 'cancellation reason'
   | 'load request';
 
-export type Row = readonly [name: string, kind: Kind, need?: 'needed'];
+/**
+ * `needed`: never missing, and never null. `or null`: null is sent, as a table or a sample shows it. All others may be
+ * missing, and null says the same.
+ */
+export type Row = readonly [name: string, kind: Kind, need?: 'needed' | 'or null'];
 
 const order: Row = ['order_guid', 'guid', 'needed'];
 const vehicle: Row = ['vehicle_guid', 'guid', 'needed'];
@@ -30,7 +35,7 @@ const papers: readonly Row[] = [
 /** Payloads of every family of actions, in the order in which the specifications list their members. */
 export const memberTables = {
   order: [order],
-  'order of a customer': [order, ['customer_counterparty_guid', 'guid']],
+  'order of a customer': [order, ['customer_counterparty_guid', 'guid', 'needed']],
   'pickup papers': [order, ...papers],
   'delivery papers': [order, ...papers, ['pdf_delivery_receipt_url', 'text']],
   'order revision': [order],
@@ -38,42 +43,48 @@ export const memberTables = {
   offer: [
     ['offer_guid', 'guid', 'needed'],
     order,
-    ['carrier_guid', 'guid'],
-    ['status', 'text'],
+    ['carrier_guid', 'guid', 'needed'],
+    ['status', 'text', 'needed'],
     ['id', 'whole number'],
     ['order_id', 'whole number'],
   ],
   'load request': [order, ['data', 'load request', 'needed']],
-  arrival: [order, vehicles, ['notes', 'text'], ['date_from', 'text'], ['date_until', 'text']],
-  position: [vehicles, ['latitude', 'number'], ['longitude', 'number'], ['address', 'text']],
+  arrival: [
+    order,
+    vehicles,
+    ['notes', 'text', 'or null'],
+    ['date_from', 'date-time', 'needed'],
+    ['date_until', 'date-time', 'needed'],
+  ],
+  position: [vehicles, ['latitude', 'number', 'needed'], ['longitude', 'number', 'needed'], ['address', 'text']],
   'gps on': [vehicles, ['gps_active', 'true', 'needed']],
   'gps off': [vehicles, ['gps_active', 'false', 'needed']],
-  'submitted escalation': [order, escalation],
-  'resolved escalation': [order, ['resolver_guid', 'guid'], escalation, ['resolve_reasons', 'texts']],
+  'submitted escalation': [order],
+  'resolved escalation': [order, ['resolver_guid', 'guid', 'needed'], escalation, ['resolve_reasons', 'texts']],
   'cancelled order': [order],
-  'issued insurance': [order, vehicle, ['calculated_premium', 'number'], ['personal_link', 'text']],
+  'issued insurance': [order, vehicle, ['calculated_premium', 'number', 'needed'], ['personal_link', 'text', 'needed']],
   'canceled insurance': [order, vehicle, ['cancellation_reason', 'cancellation reason', 'needed']],
   'payment settings': [
-    ['flow', 'text'],
-    ['enabled', 'flag'],
-    ['suspended', 'flag'],
+    ['flow', 'text', 'needed'],
+    ['enabled', 'flag', 'needed'],
+    ['suspended', 'flag', 'needed'],
   ],
   payment: [
     order,
-    ['payment_status', 'text'],
-    ['processing_status', 'text'],
-    ['amount', 'number'],
+    ['payment_status', 'text', 'needed'],
+    ['processing_status', 'text', 'needed'],
+    ['amount', 'number', 'needed'],
     ['charged_at', 'timestamp'],
-    ['charge_date', 'text'],
-    ['expected_date', 'text'],
+    ['charge_date', 'date'],
+    ['expected_date', 'date'],
     ['paid_at', 'timestamp'],
     ['changed_at', 'timestamp'],
-    ['hold', 'object'],
-    ['refund', 'object'],
+    ['hold', 'object', 'or null'],
+    ['refund', 'object', 'or null'],
   ],
   'carrier order': [
-    ['id', 'whole number'],
-    ['status', 'text'],
+    ['id', 'whole number', 'needed'],
+    ['status', 'text', 'needed'],
   ],
   'carrier data': [],
 } as const satisfies Readonly<Record<string, readonly Row[]>>;
@@ -82,9 +93,9 @@ export type Family = keyof typeof memberTables;
 
 export const loadRequestRows: readonly Row[] = [
   ['guid', 'guid', 'needed'],
-  ['requested_price', 'number or text'],
-  ['pickup_date', 'text'],
-  ['delivery_date', 'text'],
+  ['requested_price', 'decimal'],
+  ['pickup_date', 'date-time'],
+  ['delivery_date', 'date-time'],
   ['carrier_comment', 'text of at most 160'],
   ['carrier_guid', 'guid', 'needed'],
   ['carrier_email', 'text'],
