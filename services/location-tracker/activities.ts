@@ -77,14 +77,13 @@ export function activitiesIn(postgres: Postgres): Activities {
   return {
     async read(keys) {
       if (keys.length === 0) return new Map();
-      const values = [keys.map(({ shipper }) => shipper), keys.map(({ vehicle }) => vehicle)];
-      const { rows } = await whenAvailable(postgres, () => postgres.query<Row>({ ...READ, values }));
+      const { rows } = await whenAvailable(postgres, () => postgres.query<Row>({ ...READ, values: columnsOf(keys) }));
       return new Map(rows.map((row) => [writeKey(row), activityOf(row)]));
     },
     async change(changes) {
       if (changes.length === 0) return new Map();
       const values = [
-        ...keysOf(changes),
+        ...columnsOf(changes.map(({ key }) => key)),
         changes.map(({ from }) => from?.isActive ?? null),
         changes.map(({ from }) => from?.notedAt ?? null),
         changes.map(({ to }) => to.notedAt),
@@ -97,7 +96,8 @@ export function activitiesIn(postgres: Postgres): Activities {
           const made = changes.filter(({ key }) => isMade.has(writeKey(key)));
           const joined = joining(made);
           if (joined.length > 0) {
-            await client.query({ ...JOIN, values: [...keysOf(joined), joined.map(({ to }) => to.activatedBy)] });
+            const causes = joined.map(({ to }) => to.activatedBy);
+            await client.query({ ...JOIN, values: [...columnsOf(joined.map(({ key }) => key)), causes] });
           }
           return new Map([...made, ...joined].map(({ key, to }) => [writeKey(key), to]));
         }),
@@ -112,9 +112,9 @@ export function activitiesIn(postgres: Postgres): Activities {
   };
 }
 
-const keysOf = (changes: readonly ActivityChange[]): [shippers: string[], vehicles: string[]] => [
-  changes.map(({ key }) => key.shipper),
-  changes.map(({ key }) => key.vehicle),
+const columnsOf = (keys: readonly VehicleKey[]): [shippers: string[], vehicles: string[]] => [
+  keys.map(({ shipper }) => shipper),
+  keys.map(({ vehicle }) => vehicle),
 ];
 
 /** Those that join what an earlier one of the same shipper has switched on. */
