@@ -67,7 +67,12 @@ export function parking(parked: number): void {
 
 export function parkedOverLimit(): void {
   describe('where an account has more parked than it may', () => {
-    settingsOf('deliverer', () => ({ DELIVER_SLOW: '1s', PARKED_MAX_ROWS: String(LIMIT) }));
+    // So long that none fails to its end, which would switch the subscription off, before whoever parks them takes over.
+    settingsOf('deliverer', () => ({
+      DELIVER_SLOW: '1s',
+      PARKED_MAX_ROWS: String(LIMIT),
+      CARRIER_RESPONSE_LIMIT: '60s',
+    }));
 
     test('the oldest end as parked_over_limit, the others come, and the subscription stays on', async () => {
       const { client, subscription, hung } = await hungCarrier();
