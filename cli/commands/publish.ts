@@ -64,14 +64,14 @@ async function readChecked(file: string, signal: AbortSignal): Promise<CheckedEv
   );
 }
 
-/** Upstream sends what clients do not get: it may think that they do. */
+/** Upstream may think that clients get it. */
 function warn(unknown: readonly Unknown[]): void {
   for (const { action, place, lines } of unknown.slice(0, MOST_WARNINGS)) {
     const where = `line${lines.length === 1 ? '' : 's'} ${lineRanges(lines)}`;
-    report(`warning: ${where}: ${place}: is not known to ${action} and goes to nobody`);
+    report(`warning: ${where}: ${place}: is not known to ${action}: no notification has it`);
   }
   const more = unknown.length - MOST_WARNINGS;
-  if (more > 0) report(`warning: ${more} more members are not known to their actions and go to nobody`);
+  if (more > 0) report(`warning: ${more} more members are not known to their actions: no notification has them`);
 }
 
 async function readAll(file: string, signal: AbortSignal): Promise<Buffer> {

@@ -175,7 +175,7 @@ export function commands(): void {
       await receiver.untilReceived('/published', 2);
     });
 
-    test('publishes what it does not know all of, and says what goes to nobody', async () => {
+    test('publishes what it does not know all of, and says what no notification has', async () => {
       const carrier = await stack.client('carrier');
       const event = created(carrier.account);
       const { code, stdout, stderr } = await waybell('publish', {

@@ -67,7 +67,7 @@ export function parking(parked: number): void {
 
 export function parkedOverLimit(): void {
   describe('where an account has more parked than it may', () => {
-    // So long that none fails to its end, which would switch the subscription off, before whoever parks them takes over.
+    // So long that none fails to its end, which would switch the subscription off, before the deliverer that parks them takes over.
     settingsOf('deliverer', () => ({
       DELIVER_SLOW: '1s',
       PARKED_MAX_ROWS: String(LIMIT),
