@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
 import { bundle, bundleContentType, UNOPENED } from './bundle.ts';
-import type { Lease } from './hand-over/performer.ts';
+import type { Lease } from './hand-over/performer-tools.ts';
 import { newSourceId, type Message, type Outgoing } from './messages.ts';
 import { deliveriesExchange, rejectedQueue } from './topology.ts';
 import { aLine, limitOf, numbers, to } from './testing/a-line.ts';

@@ -2,7 +2,7 @@ import { configOrExit } from '@waybell/runtime/environment';
 import { connectPostgres } from '@waybell/runtime/postgres';
 import { startProcess } from '@waybell/runtime/process-parts';
 import { connectBroker } from '@waybell/line/broker/connect-broker';
-import { watchPublishing } from '@waybell/line/step-report';
+import { watchPublishing } from '@waybell/line/line-metrics';
 import { runStep } from '@waybell/line/run-step';
 import { rejectedQueue } from '@waybell/line/topology';
 import { announceDeactivations } from './announce-deactivations.ts';

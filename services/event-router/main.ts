@@ -9,7 +9,7 @@ import { watchKept } from '@waybell/line/kept/kept-metrics';
 import { KeptPublications } from '@waybell/line/kept/kept-publications';
 import { KEPT_SETTINGS, keptIn } from '@waybell/line/kept/kept-store';
 import { onceInRedis } from '@waybell/line/once';
-import { watchPublishing } from '@waybell/line/step-report';
+import { watchPublishing } from '@waybell/line/line-metrics';
 import { runStep } from '@waybell/line/run-step';
 import { selectActions } from '@waybell/line/line-topology';
 import { deliveryQueue, logQueue, rejectedQueue } from '@waybell/line/topology';

@@ -5,7 +5,7 @@ import { startProcess } from '@waybell/runtime/process-parts';
 import { connectRedis } from '@waybell/runtime/redis';
 import { connectBroker } from '@waybell/line/broker/connect-broker';
 import { deathsInRedis } from '@waybell/line/deaths';
-import { watchPublishing } from '@waybell/line/step-report';
+import { watchPublishing } from '@waybell/line/line-metrics';
 import { runStep } from '@waybell/line/run-step';
 import { logQueue, rejectedQueue, routerQueue } from '@waybell/line/topology';
 import { activitiesIn } from './activities.ts';

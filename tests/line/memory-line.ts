@@ -6,12 +6,9 @@ import { judge, requestHeaders, type Call } from '@waybell/deliverer/request/cal
 import { deliverStep } from '@waybell/deliverer/deliver-step';
 import { endpointKey } from '@waybell/deliverer/endpoints/endpoint';
 import { Flow } from '@waybell/deliverer/parking/flow';
-import type { ParkingStore } from '@waybell/deliverer/parking/parking-store';
 import { MemoryParking } from '@waybell/deliverer/parking/testing/memory-parking';
 import { routeStep, strayStep } from '@waybell/event-router/router-steps';
 import { asideHeaders } from '@waybell/line/broker/amqp-message';
-import type { ParkedRow } from '@waybell/line/messages';
-import type { Once } from '@waybell/line/once';
 import { readOutcomes } from '@waybell/line/outcome-batch';
 import type { Outcome } from '@waybell/line/outcomes';
 import { runStep, type StepTools } from '@waybell/line/run-step';
@@ -22,7 +19,9 @@ import type { PublishedEvent } from '../testing/event.ts';
 import { MemoryBroker } from '@waybell/line/testing/memory-broker';
 import { goOn, MemoryLink, type Edge, type Fate } from '@waybell/line/testing/memory-link';
 import { configsOf, type Configs } from './memory-configs.ts';
+import { MemoryOnce } from './memory-once.ts';
 import { MemorySubscriptions } from './memory-subscriptions.ts';
+import { parkingOf } from './parking-of.ts';
 
 /** How a receiver answers: with a status, or not in time. */
 export type Response = { status: number | 'none'; afterMs?: number };
@@ -69,7 +68,7 @@ export class MemoryLine {
   readonly #options: LineOptions;
   readonly #configs: Configs;
   readonly #processes = new Map<string, Process>();
-  readonly #remembered = new Map<string, { fingerprint: string; until: number }>();
+  readonly #once = new MemoryOnce(() => this.now);
   readonly #errors: string[] = [];
 
   constructor(options: LineOptions = {}) {
@@ -149,7 +148,7 @@ export class MemoryLine {
     this.#processes.set(service, started);
     const tools: StepTools = {
       broker: link.asBroker,
-      once: this.#onceOf(link),
+      once: this.#once.of(link),
       log: pino({ level: 'error' }, { write: (line: string) => void this.#errors.push(line) }),
       metrics,
       clock: this.#clock,
@@ -172,7 +171,8 @@ export class MemoryLine {
       const callEndpoint = (call: Call) => this.#answer(call, process);
       const clock = this.#clock;
       const { now } = clock;
-      const store = this.#parkingOf(process.link);
+      const ask = <T>(look: () => T) => this.#ask(look);
+      const store = parkingOf(process.link, { parking: this.parking, ask });
       const flow = new Flow({
         ...config,
         ...tools,
@@ -208,40 +208,6 @@ export class MemoryLine {
     return target && endpointKey(target);
   }
 
-  /** Where a process parks: it dies before something is done there, and does nothing more after its end. */
-  #parkingOf(link: MemoryLink): ParkingStore {
-    return new Proxy<ParkingStore>(this.parking, {
-      get:
-        (store, name: keyof ParkingStore) =>
-        async (...args: never[]) => {
-          const edge = edgeOf(name, args);
-          const isAlive = edge === undefined ? !link.isDead : link.survives(edge);
-          if (!isAlive) return new Promise(() => undefined);
-          // While nothing is parked nobody asks: to ask every second would fill days.
-          if (name === 'lease') await this.parking.untilFilled();
-          // Whatever it is, it takes these.
-          return this.#ask(() => (store[name] as (...given: never[]) => Promise<unknown>)(...args));
-        },
-    });
-  }
-
-  #onceOf(link: MemoryLink): Once {
-    return {
-      recall: async (keys) => keys.map((key) => this.#recalled(key)),
-      remember: async (marks, ttlMs) => {
-        for (const { key, fingerprint } of marks) {
-          if (!link.survives({ what: 'remember', key })) return new Promise(() => undefined);
-          this.#remembered.set(key, { fingerprint, until: this.now + ttlMs });
-        }
-      },
-    };
-  }
-
-  #recalled(key: string): string | undefined {
-    const mark = this.#remembered.get(key);
-    return mark !== undefined && mark.until > this.now ? mark.fingerprint : undefined;
-  }
-
   async #answer(call: Call, { link, underWay }: Process) {
     // A process that is dead makes no request.
     if (link.isDead) return new Promise<never>(() => undefined);
@@ -259,12 +225,4 @@ export class MemoryLine {
       ? { isDelivered: false, reason: 'response_timeout' as const, durationMs }
       : { ...judge(status), durationMs };
   }
-}
-
-/** Before what a process may die where it parks. */
-function edgeOf(name: keyof ParkingStore, [rows]: readonly unknown[]): Edge | undefined {
-  if (name === 'remove') return { what: 'remove' };
-  if (name !== 'insert') return undefined;
-  // It is what insert takes.
-  return { what: 'insert', deliveries: (rows as readonly ParkedRow[]).map(({ delivery }) => delivery) };
 }

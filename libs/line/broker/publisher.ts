@@ -2,7 +2,7 @@ import type { ChannelModel } from 'amqplib';
 import type { Clock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import type { ServerAddress } from '@waybell/runtime/server-address';
-import type { PublishingFigures } from '../step-report.ts';
+import type { PublishingFigures } from '../line-metrics.ts';
 import type { Publication } from '../messages.ts';
 import { ConfirmWatch } from './confirm-watch.ts';
 import { openLink, type BrokerState } from './link.ts';

@@ -1,15 +1,13 @@
-import type { Clock, Timer } from '@waybell/runtime/clock';
+import type { Timer } from '@waybell/runtime/clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
-import type { Broker } from '../broker/connect-broker.ts';
 import type { Consuming } from '../broker/queue-consumer.ts';
 import { Stalled, Unconfirmed } from '../broker/publish-errors.ts';
-import type { HandlerInParts, Message, Parked, Publication, Source } from '../messages.ts';
-import type { Deaths } from '../deaths.ts';
-import type { Once } from '../once.ts';
-import type { StepReport } from '../step-report.ts';
+import type { HandlerInParts, Source } from '../messages.ts';
 import { mayBegin, step } from './hand-over.ts';
 import { AskingOnce } from './asking-once.ts';
 import { Blame } from './blame.ts';
+import { Conditions } from './conditions.ts';
+import type { PerformerTools } from './performer-tools.ts';
 import { Publishing } from './publishing.ts';
 import { SlowBundles, type Taken } from './slow-bundles.ts';
 import { emptyState, type Effect, type Input, type News, type Rules } from './state.ts';
@@ -17,36 +15,6 @@ import type { Door } from './suspicion.ts';
 
 /** How long a record waits for others that leave with it. */
 const FLUSH_MS = 20;
-
-export type PerformerTools<M> = {
-  broker: Broker;
-  once?: Once;
-  /** Without it, what came back from another process may have killed that. */
-  deaths?: Deaths;
-  /** Resolves when it is where it waits. Rejects with `Unavailable` where that cannot be or is not known. */
-  park?: (parked: Parked) => Promise<void>;
-  keep?: Keep;
-  lease?: Lease;
-  clock: Clock;
-  now?: () => number;
-  report: StepReport<M>;
-  /** Runs when something is away that is to be waited for. */
-  onUnavailable: (error: Unavailable) => void;
-  /** Runs when a message was put into the quarantine. */
-  onQuarantined: () => void;
-};
-
-/**
- * Keeps what the broker does not take for now, and sends it on from there later. Resolves when it is safe. Rejects with
- * `Unavailable` where it is not, or not known to be.
- */
-export type Keep = (publication: Publication) => Promise<void>;
-
-/**
- * Keeps a message that is at work where it is taken from, should this process die; acknowledged, it is gone from there.
- * Resolves with nothing where it cannot be kept; never rejects.
- */
-export type Lease = (message: Message, onCut: (source: Source) => void) => Promise<Source | undefined>;
 
 /** `bundleMembers`: in a bundle that it publishes, at most. */
 type Performed<M> = Omit<Rules<M>, 'now' | 'keeps'> & { handle: HandlerInParts<M>; bundleMembers?: number };
@@ -66,7 +34,7 @@ export class Performer<M> {
   readonly #publishing: Publishing;
   readonly #askingOnce: AskingOnce;
   readonly #slow: SlowBundles;
-  readonly #watchers = new Set<() => void>();
+  readonly #conditions = new Conditions();
   #isCut = false;
   #flushTimer: Timer | undefined;
   taken = 0;
@@ -110,7 +78,7 @@ export class Performer<M> {
 
   hear(input: Input): void {
     for (const effect of step(this.#state, input, this.#rules)) this.#do(effect);
-    this.#tellWatchers();
+    this.#conditions.look();
   }
 
   /** What was taken, and is not acknowledged, given back or let go of. */
@@ -149,7 +117,7 @@ export class Performer<M> {
 
   /** Resolves when nothing is in hand. */
   untilEmpty(): Promise<void> {
-    return this.#until(() => this.inHand === 0);
+    return this.#conditions.until(() => this.inHand === 0);
   }
 
   #came(source: Source, door: Door): void {
@@ -212,7 +180,7 @@ export class Performer<M> {
 
   #waitForBroker(): void {
     // Not until it can be written to: a broker that blocks would be waited for by the step that is to drain it.
-    this.#tools.onUnavailable(new Unavailable('rabbitmq', () => this.#until(() => this.mayBegin)));
+    this.#tools.onUnavailable(new Unavailable('rabbitmq', () => this.#conditions.until(() => this.mayBegin)));
   }
 
   #run({ member, message }: Do<'run', M>): void {
@@ -276,22 +244,7 @@ export class Performer<M> {
     const taken = this.#inHand.get(id);
     this.#inHand.delete(id);
     if (taken !== undefined) this.#blame.done(taken.source);
-    this.#tellWatchers();
+    this.#conditions.look();
     return taken?.source;
-  }
-
-  #tellWatchers(): void {
-    // Hardly ever is there any, and to look through an empty set makes garbage for each input.
-    if (this.#watchers.size > 0) for (const look of this.#watchers) look();
-  }
-
-  #until(isSo: () => boolean): Promise<void> {
-    return new Promise((resolve) => {
-      const look = () => {
-        if (isSo() && this.#watchers.delete(look)) resolve();
-      };
-      this.#watchers.add(look);
-      look();
-    });
   }
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Broker } from '@waybell/line/broker/connect-broker';
 import { actionKey, publishKept, readDelivery, type Delivery } from '@waybell/line/delivery';
-import type { Lease } from '@waybell/line/hand-over/performer';
+import type { Lease } from '@waybell/line/hand-over/performer-tools';
 import { isRejection, newSourceId, type Source } from '@waybell/line/messages';
 import type { InterfaceName } from '@waybell/line/outcomes';
 import type { Clock, Timer } from '@waybell/runtime/clock';

@@ -1,0 +1,30 @@
+import type { Once } from '@waybell/line/once';
+import type { MemoryLink } from '@waybell/line/testing/memory-link';
+
+/** What the processes of a line have handed over, kept in memory: a process may die before it remembers. */
+export class MemoryOnce {
+  readonly #now: () => number;
+  readonly #remembered = new Map<string, { fingerprint: string; until: number }>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** As the process of that link sees it. */
+  of(link: MemoryLink): Once {
+    return {
+      recall: async (keys) => keys.map((key) => this.#recalled(key)),
+      remember: async (marks, ttlMs) => {
+        for (const { key, fingerprint } of marks) {
+          if (!link.survives({ what: 'remember', key })) return new Promise(() => undefined);
+          this.#remembered.set(key, { fingerprint, until: this.#now() + ttlMs });
+        }
+      },
+    };
+  }
+
+  #recalled(key: string): string | undefined {
+    const mark = this.#remembered.get(key);
+    return mark !== undefined && mark.until > this.#now() ? mark.fingerprint : undefined;
+  }
+}

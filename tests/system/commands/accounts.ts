@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
+import { adminPort, stack } from '../stand.ts';
+import { waybell } from './run.ts';
+
+export function accounts(): void {
+  describe('account and token', () => {
+    test('make an account whose token the API takes until it is revoked', async () => {
+      const account = (await waybell('account create --interface carrier')).stdout.trim();
+      const { stdout } = await waybell(`token create --account ${account} --client tms --expires 90d`);
+      const token = stdout.trim();
+      expect(stdout).toBe(`${token}\n`);
+      const call = async () =>
+        (
+          await fetch(`${stack.stack.addresses['API_URL']}/v1/webhooks`, {
+            headers: { authorization: `Bearer ${token}` },
+          })
+        ).status;
+      expect(await call()).toBe(200);
+      const { stdout: listed } = await waybell(`token list --account ${account}`);
+      expect(listed).toContain('tms');
+      expect(listed).not.toContain(token);
+      expect((await waybell('token revoke -', { input: `${token}\n` })).code).toBe(0);
+      expect(await call()).toBe(401);
+    });
+
+    test('are made over HTTP too by a token for operators, where ADMIN_PORT is set', async () => {
+      const operators = (await waybell('account create --interface shipper')).stdout.trim();
+      const { stdout: token } = await waybell(`token create --account ${operators} --scope admin`);
+      const response = await fetch(`http://127.0.0.1:${adminPort}/v1/admin/accounts`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token.trim()}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ interface: 'carrier', features: [] }),
+      });
+      expect(response.status).toBe(201);
+      // The operators' document says so.
+      const { guid } = (await response.json()) as { guid: string };
+      expect((await waybell('account list')).stdout).toContain(`${guid}  carrier  none\n`);
+      const { stdout: audited } = await waybell(`audit --account ${guid} --since 1h`);
+      expect(audited).toMatch(
+        /^\S+Z {2}token \S+ {2}from 127\.0\.0\.1 {2}account\.created \S+ {2}\{.*\} {2}request \S+\n$/,
+      );
+      const { stdout: latest } = await waybell(`audit --account ${operators} --limit 1 --json`);
+      expect(JSON.parse(latest)).toMatchObject({ who: 'command line', what: 'token.created' });
+    });
+
+    test('switch features on and off', async () => {
+      const guid = randomUUID();
+      await waybell(`account create --interface shipper --guid ${guid} --feature insurance --feature servicepay`);
+      const { stderr } = await waybell(`account update --guid ${guid} --remove-feature insurance`);
+      expect(stderr).toContain('(features: servicepay)');
+    });
+
+    test.each([
+      ['account create --interface truck', 'shipper or carrier'],
+      ['account create --interface carrier --feature gps', 'insurance and servicepay'],
+      [`account update --guid ${randomUUID()}`, '--add-feature'],
+      [`account update --guid ${randomUUID()} --add-feature insurance`, 'create it first'],
+      [`token create --account ${randomUUID()}`, 'create it first'],
+      [`token create --account ${randomUUID()} --expires 90`, '90d'],
+      [`token revoke ${randomUUID()}`, 'no such token'],
+      [`token list --account ${randomUUID()}`, 'create it first'],
+      ['audit --account me', 'not a guid'],
+      ['audit --limit 0', 'whole number'],
+    ])('answer "%s" with what to do, on stderr, and exit code 1', async (args, advice) => {
+      const { code, stdout, stderr } = await waybell(args);
+      expect([code, stdout]).toEqual([1, '']);
+      expect(stderr).toContain(advice);
+    });
+  });
+}

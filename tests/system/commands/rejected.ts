@@ -1,0 +1,179 @@
+import { randomUUID } from 'node:crypto';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { connect, type ConfirmChannel } from 'amqplib';
+import { publishRejected } from '@waybell/line/hand-over/aside';
+import { RejectedQueue } from '@waybell/line/broker/rejected-queue';
+import { publishDelivery } from '@waybell/line/delivery';
+import type { Publication } from '@waybell/line/messages';
+import { rejectedQueue } from '@waybell/line/topology';
+import { until } from '@waybell/runtime/testing/until';
+import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
+import { cuttableProxy } from '@waybell/subscription-api/testing/cuttable-proxy';
+import { receiver, stack } from '../stand.ts';
+import { created, waybell } from './run.ts';
+
+export function rejected(): void {
+  describe('rejected', () => {
+    // The broker may still take the queue for that of the command before, which has ended.
+    const succeeded = (args: string) =>
+      until(`"${args}" succeeds`, async () => {
+        const ended = await waybell(args);
+        return ended.code === 0 && ended;
+      });
+
+    /** Does something that no command is needed for, each of which takes its time to start. */
+    async function onBroker<T>(work: (channel: ConfirmChannel) => Promise<T>): Promise<T> {
+      const connection = await connect(stack.brokerUrl);
+      try {
+        return await work(await connection.createConfirmChannel());
+      } finally {
+        await connection.close();
+      }
+    }
+    const untilWaiting = (count: number) =>
+      until(`${count} messages are rejected`, () =>
+        onBroker(async (channel) => (await channel.checkQueue(rejectedQueue)).messageCount === count),
+      );
+
+    beforeEach(async () => {
+      await onBroker((channel) => channel.purgeQueue(rejectedQueue));
+      await untilWaiting(0);
+    });
+
+    const list = async (): Promise<Record<string, string>[]> =>
+      (await succeeded('rejected list --json')).stdout
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line): Record<string, string> => JSON.parse(line));
+    const untilListed = async (count: number) => {
+      await untilWaiting(count);
+      const listed = await list();
+      expect(listed).toHaveLength(count);
+      return listed;
+    };
+
+    /** Puts a message where the line would put one whose handler failed five times. */
+    async function failed(from: { queue: string; exchange: string }, { body, routingKey, ...properties }: Publication) {
+      const message = { ...properties, ...from, body, routingKey, deliveryCount: 0, failures: 5 };
+      const rejection = { kind: 'reject', reason: 'handler_failed', detail: 'TypeError: x' } as const;
+      const { messageId, type, note, contentType, headers } = publishRejected(message, rejection, wallClockMs());
+      // Without what it has none of: the shapes are those of amqplib, where none is no member.
+      const described = JSON.parse(
+        JSON.stringify({ messageId, type, correlationId: note, contentType, headers }),
+      ) as object;
+      await onBroker(async (channel) => {
+        channel.publish('waybell.rejected', '', body, { persistent: true, ...described });
+        await channel.waitForConfirms();
+      });
+    }
+
+    test('lists and shows what was refused, byte for byte, and looking changes nothing', async () => {
+      const bodies = [Buffer.from([0xff, 0x00, 0x0a]), Buffer.from('{\r\n "guid": 1e400 }'), Buffer.from('[')];
+      for (const body of bodies) {
+        await stack.upstream.publishRaw('carrier.order.created', body);
+        await untilListed(bodies.indexOf(body) + 1);
+      }
+      const listed = await list();
+      expect(listed).toMatchObject([
+        { reason: 'not_utf8', queue: 'waybell.events.router', exchange: 'waybell.events', size: 3 },
+        { reason: 'envelope_invalid', routingKey: 'carrier.order.created' },
+        { reason: 'not_json' },
+      ]);
+      for (const [number, body] of bodies.entries()) {
+        expect((await waybell(`rejected show ${listed[number]?.['id']} --raw`)).bytes).toEqual(body);
+        expect(await list()).toEqual(listed);
+      }
+      expect((await waybell('rejected list')).stdout).toMatch(/not_utf8 .*\n +byte 1 is not UTF-8\n.*envelope_invalid/);
+    });
+
+    test('puts an event back as it came, once, and takes it from the list', async () => {
+      const carrier = await stack.client('carrier');
+      await carrier.subscribe('order.created', receiver.url('/retried'));
+      const event = created(carrier.account);
+      const routingKey = 'carrier.order.created';
+      await failed(
+        { queue: 'waybell.suspects.event-router', exchange: 'waybell.events' },
+        { kind: 'publish', exchange: '', routingKey, body: Buffer.from(JSON.stringify(event)), messageId: event.guid },
+      );
+      const { code, stdout } = await waybell(`rejected retry ${event.guid}`);
+      expect([code, stdout]).toEqual([0, expect.stringContaining('retried: waybell.events carrier.order.created')]);
+      await receiver.untilReceived('/retried', 1);
+      expect(await list()).toEqual([]);
+      expect(receiver.at('/retried')).toHaveLength(1);
+    });
+
+    test('puts a delivery that came back from its retry queue back to be attempted', async () => {
+      const carrier = await stack.client('carrier');
+      await carrier.subscribe('order.created', receiver.url('/retried-delivery'));
+      const { rows } = await stack.postgres.query<{ guid: string; generation: string }>(
+        `select guid, generation from waybell.subscriptions where account_guid = $1`,
+        [carrier.account],
+      );
+      const delivery = publishDelivery({
+        guid: randomUUID(),
+        interface: 'carrier',
+        action: 'order.created',
+        subscription: rows[0]?.guid ?? '',
+        generation: Number(rows[0]?.generation),
+        event: randomUUID(),
+        attempt: 2,
+        createdAt: wallClockMs(),
+        beganAt: wallClockMs(),
+        body: Buffer.from('{"action":"order.created"}'),
+      });
+      await failed({ queue: 'waybell.suspects.deliverer', exchange: 'waybell.returns' }, delivery);
+      expect((await waybell('rejected retry --reason handler_failed')).code).toBe(0);
+      const [request] = await receiver.untilReceived('/retried-delivery', 1);
+      expect(request?.headers['x-webhook-attempt']).toBe('2');
+      expect(await list()).toEqual([]);
+    });
+
+    test('comes back to the list when it is still wrong, without being retried in circles', async () => {
+      await stack.upstream.publishRaw('carrier.order.created', Buffer.from('{'));
+      const [before] = await untilListed(1);
+      expect((await waybell('rejected retry --all')).stdout).toBe(
+        `${before?.['id']} retried: waybell.events carrier.order.created\n`,
+      );
+      const [after] = await untilListed(1);
+      expect(after?.['id']).not.toBe(before?.['id']);
+    });
+
+    test('keeps what nobody knows the door of, and says so', async () => {
+      const nowhere = {
+        kind: 'publish',
+        exchange: '',
+        routingKey: 'x',
+        body: Buffer.from('x'),
+        messageId: 'lost',
+      } as const;
+      await failed({ queue: 'waybell.strays', exchange: 'waybell.strays' }, nowhere);
+      const { code, stderr } = await waybell('rejected retry lost');
+      expect([code, stderr]).toEqual([1, expect.stringContaining('stays')]);
+      expect(await list()).toHaveLength(1);
+    });
+
+    test('deletes what was chosen, and only when told twice', async () => {
+      await stack.upstream.publishRaw('carrier.order.created', Buffer.from('{'));
+      await stack.upstream.publishRaw('carrier.order.createt', Buffer.from('{}'));
+      await untilListed(2);
+      expect((await waybell('rejected purge --reason not_json')).stderr).toContain('--yes');
+      expect((await waybell('rejected purge --yes')).stderr).toContain('say which');
+      expect(await list()).toHaveLength(2);
+      expect((await waybell('rejected purge --reason not_json --yes')).code).toBe(0);
+      expect(await list()).toMatchObject([{ reason: 'unroutable' }]);
+    });
+
+    test('does not look empty while another command reads it, and gets everything back from one that is killed', async () => {
+      await stack.upstream.publishRaw('carrier.order.created', Buffer.from('{'));
+      await untilListed(1);
+      await using proxy = await cuttableProxy(stack.brokerUrl);
+      const reader = await RejectedQueue.open(proxy);
+      for await (const _rejected of reader.messages());
+      const { code, stderr } = await waybell('rejected list');
+      expect([code, stderr]).toEqual([1, expect.stringContaining('another command')]);
+      await proxy.cut();
+      await reader[Symbol.asyncDispose]();
+      await untilListed(1);
+    });
+  });
+}

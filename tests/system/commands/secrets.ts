@@ -1,0 +1,41 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { newerKey, olderKey, receiver, stack } from '../stand.ts';
+import { created, lines, waybell } from './run.ts';
+
+export function secrets(): void {
+  describe('secrets rotate', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'waybell-secrets-'));
+    afterAll(() => rmSync(folder, { recursive: true }));
+    const fileWith = (name: string, content: string) => {
+      writeFileSync(join(folder, name), `${content}\n`);
+      return join(folder, name);
+    };
+
+    test('takes keys and address from files, says what is in use, and receivers know the line by the same token', async () => {
+      const carrier = await stack.client('carrier');
+      const token = await carrier.subscribe('order.created', receiver.url('/rotated'));
+      const env = {
+        SECRET_KEYS_FILE: fileWith('keys', `${newerKey},${olderKey}`),
+        DATABASE_URL: '',
+        DATABASE_URL_FILE: fileWith('database', stack.stack.servers.url('postgres')),
+      };
+      const { code, stdout, stderr } = await waybell('secrets rotate', { env });
+      expect([code, stdout]).toEqual([0, expect.stringMatching(/^newer {2}\d+ secrets\nolder {2}0 secrets\n$/)]);
+      expect(stderr).toContain('may leave SECRET_KEYS: older');
+      expect(stderr + stdout).not.toContain(newerKey);
+      await waybell('publish', { input: lines(created(carrier.account)) });
+      const [received] = await receiver.untilReceived('/rotated', 1);
+      expect(received?.headers['x-service-verification-token']).toBe(token);
+    });
+
+    test('fails while a key is in use that is not the newest, and says what to do', async () => {
+      const carrier = await stack.client('carrier');
+      await carrier.subscribe('order.created', receiver.url('/not-rotated'));
+      const { code, stderr } = await waybell('secrets rotate', { env: { SECRET_KEYS: newerKey ?? '' } });
+      expect([code, stderr]).toEqual([1, expect.stringContaining('SECRET_KEYS lacks the key "older": put it back')]);
+    });
+  });
+}
