@@ -81,8 +81,8 @@ export function parkedOverLimit(): void {
         deliveries.push(messageGuid((await client.hear('order.created')).guid, subscription));
       }
       const overLimit = () => endedAs(subscription, 'parked_over_limit', 'exhausted');
-      await until('no more are parked than may be', async () => {
-        return (await overLimit()).size >= HEARD_OVER_LIMIT - LIMIT - hung.open();
+      await until('some have ended, and no more are parked than may be', async () => {
+        return (await overLimit()).size > 0 && (await parkedOf(stack.postgres, subscription)) <= LIMIT;
       });
       hung.answer(200);
       const ended = await until('each has come, or ended before', async () => {
