@@ -6,14 +6,12 @@ import { untilGiven, type Shutdown } from '@waybell/runtime/shutdown';
 import { within } from '@waybell/runtime/within';
 import type { Broker } from './broker/connect-broker.ts';
 import type { Consumer } from './broker/consumers.ts';
-import type { Deaths } from './deaths.ts';
 import type { Consuming } from './broker/queue-consumer.ts';
 import { Gate } from './gate.ts';
 import { Performer } from './hand-over/performer.ts';
-import type { Keep, Lease } from './hand-over/performer-tools.ts';
+import type { HandOverTools } from './hand-over/performer-tools.ts';
 import type { Rules } from './hand-over/state.ts';
-import type { Handler, HandlerInParts, Parked } from './messages.ts';
-import type { Once } from './once.ts';
+import type { Handler, HandlerInParts } from './messages.ts';
 import type { HeldLimit } from './prefetch-budget.ts';
 import { Quarantine } from './quarantine.ts';
 import { StepReport } from './step-report.ts';
@@ -45,15 +43,7 @@ export type RunningStep = AsyncDisposable & {
   resume(reason: string): void;
 };
 
-export type StepTools = {
-  broker: Broker;
-  once?: Once;
-  deaths?: Deaths;
-  /** Resolves when it is where it waits. */
-  park?: (parked: Parked) => Promise<void>;
-  keep?: Keep;
-  /** Where it keeps what is slow in a bundle; without it, the bundle waits. */
-  lease?: Lease;
+export type StepTools = HandOverTools & {
   /** Takes what is parked; what it takes is handled as what comes from the queues. */
   takeParked?: (consuming: Consuming) => Consumer;
   /** When it is to take nothing more, and when what it holds has had its time; without it, when it is disposed of, and never. */
@@ -64,7 +54,6 @@ export type StepTools = {
   metrics: Metrics;
   holdMs?: number;
   clock?: Clock;
-  now?: () => number;
 };
 
 const ONE_AT_A_TIME: HeldLimit = { messages: 1, bytes: Number.MAX_SAFE_INTEGER };

@@ -6,7 +6,8 @@ import type { Message, Parked, Publication, Source } from '../messages.ts';
 import type { Once } from '../once.ts';
 import type { StepReport } from '../step-report.ts';
 
-export type PerformerTools<M> = {
+/** What a step is given to hand over with. */
+export type HandOverTools = {
   broker: Broker;
   once?: Once;
   /** Without it, what came back from another process may have killed that. */
@@ -14,9 +15,13 @@ export type PerformerTools<M> = {
   /** Resolves when it is where it waits. Rejects with `Unavailable` where that cannot be or is not known. */
   park?: (parked: Parked) => Promise<void>;
   keep?: Keep;
+  /** Where it keeps what is slow in a bundle; without it, the bundle waits. */
   lease?: Lease;
-  clock: Clock;
   now?: () => number;
+};
+
+export type PerformerTools<M> = HandOverTools & {
+  clock: Clock;
   report: StepReport<M>;
   /** Runs when something is away that is to be waited for. */
   onUnavailable: (error: Unavailable) => void;
