@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DAY_MS } from '@waybell/delivery-log/partitions';
+import { DAY_MS } from '@waybell/delivery-log/write/partitions';
 import { Dice } from '@waybell/tests/actions/generate/dice';
 import type { LogHistory } from './log-history.ts';
 import { lookupsIn } from './log-lookups.ts';

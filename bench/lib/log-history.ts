@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
-import { DAY_MS, dayOf } from '@waybell/delivery-log/partitions';
+import { DAY_MS, dayOf } from '@waybell/delivery-log/write/partitions';
 
 /**
  * A delivery log as a month leaves it, made by Postgres itself. Every event is about an order and a vehicle and goes to two

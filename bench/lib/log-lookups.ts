@@ -1,4 +1,4 @@
-import { deliveryHistory, timelineOf } from '@waybell/history/history';
+import { deliveryHistory, timelineOf } from '@waybell/delivery-log/read/history';
 import type { Dice } from '@waybell/tests/actions/generate/dice';
 import { countsOf, DELIVERIES_PER_EVENT, guidOf, type LogHistory } from './log-history.ts';
 import { connectAs } from './log-writer.ts';

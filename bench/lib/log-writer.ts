@@ -1,6 +1,6 @@
-import { LogMetrics } from '@waybell/delivery-log/log-metrics';
-import { partitionsIn, type Partitions } from '@waybell/delivery-log/partitions';
-import { writeOutcomesTo } from '@waybell/delivery-log/write-outcomes';
+import { LogMetrics } from '@waybell/delivery-log/write/log-metrics';
+import { partitionsIn, type Partitions } from '@waybell/delivery-log/write/partitions';
+import { writeOutcomesTo } from '@waybell/delivery-log/write/write-outcomes';
 import type { Outcome } from '@waybell/line/outcomes';
 import { createLog } from '@waybell/runtime/log';
 import { createMetrics } from '@waybell/runtime/metrics';

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { TABLES } from '@waybell/delivery-log/log-columns';
+import { TABLES } from '@waybell/delivery-log/write/log-columns';
 import { cpuBetween, cpuOf } from '../lib/cpu.ts';
 import { inTurn, ratios } from '../lib/in-turn.ts';
 import { BATCH } from '../lib/log-records.ts';

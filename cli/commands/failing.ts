@@ -1,6 +1,11 @@
 import { Command, Option } from 'commander';
-import { failingOrigins, oldestUndelivered, type FailingOrigin, type Undelivered } from '@waybell/history/failing';
-import { parkedEndpoints } from '@waybell/history/parked';
+import {
+  failingOrigins,
+  oldestUndelivered,
+  type FailingOrigin,
+  type Undelivered,
+} from '@waybell/delivery-log/read/failing';
+import { parkedEndpoints } from '@waybell/delivery-log/read/parked';
 import { formatDuration } from '@waybell/runtime/duration';
 import { positive } from '../count-option.ts';
 import { durationMs } from '../duration-option.ts';

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { forget } from '@waybell/history/forget';
+import { forget } from '@waybell/delivery-log/ask/forget';
 import { RejectedQueue } from '@waybell/line/broker/rejected-queue';
 import { brokerOf } from '@waybell/stack/address-of';
 import { names } from '../rejected/names.ts';

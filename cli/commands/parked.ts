@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { parkedEndpoints } from '@waybell/history/parked';
+import { parkedEndpoints } from '@waybell/delivery-log/read/parked';
 import { positive } from '../count-option.ts';
 import { openLine } from '../open-line.ts';
 import { describeEndpoint } from '../parked/describe-parked.ts';

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { keptInAll, type KeptFor } from '@waybell/history/kept';
-import { parkedInAll, type ParkedInAll } from '@waybell/history/parked';
+import { keptInAll, type KeptFor } from '@waybell/delivery-log/read/kept';
+import { parkedInAll, type ParkedInAll } from '@waybell/delivery-log/read/parked';
 import { describeKept } from '../kept/describe-kept.ts';
 import { describeInAll } from '../parked/describe-parked.ts';
 import { report } from '../report.ts';

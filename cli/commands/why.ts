@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { deliveryHistory, eventHistory, timelineOf } from '@waybell/history/history';
-import type { Cursor, DeliveryEntry, EventEntry } from '@waybell/history/entries';
+import { deliveryHistory, eventHistory, timelineOf } from '@waybell/delivery-log/read/history';
+import type { Cursor, DeliveryEntry, EventEntry } from '@waybell/delivery-log/read/entries';
 import { positive } from '../count-option.ts';
 import { print } from '../print.ts';
 import { report } from '../report.ts';

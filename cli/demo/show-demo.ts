@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { EventEntry, Verdict } from '@waybell/history/entries';
-import { eventHistory } from '@waybell/history/history';
+import type { EventEntry, Verdict } from '@waybell/delivery-log/read/entries';
+import { eventHistory } from '@waybell/delivery-log/read/history';
 import { openLine } from '../open-line.ts';
 import { describeEvent } from '../why/describe-history.ts';
 import { withDatabase } from '../with-database.ts';

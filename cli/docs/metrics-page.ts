@@ -6,7 +6,7 @@ import { watchEndpoints } from '@waybell/deliverer/endpoints/endpoint-metrics';
 import { watchParking } from '@waybell/deliverer/parking/parking-metrics';
 import { unknownMembersMetric } from '@waybell/events/unknown-members-metric';
 import { countPaused } from '@waybell/event-router/pause-when-deep';
-import { LogMetrics } from '@waybell/delivery-log/log-metrics';
+import { LogMetrics } from '@waybell/delivery-log/write/log-metrics';
 import { TrackerMetrics } from '@waybell/location-tracker/tracker-metrics';
 import { watchKept } from '@waybell/line/kept/kept-metrics';
 import { lineMetrics, watchPublishing } from '@waybell/line/line-metrics';

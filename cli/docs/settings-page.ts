@@ -4,7 +4,7 @@ import { routerSettings } from '@waybell/event-router/config';
 import { declareSettings } from '@waybell/line/broker/declare';
 import { scheduleSettings } from '@waybell/line/line-topology';
 import { formatDuration } from '@waybell/runtime/duration';
-import { deliveryLogSettings } from '@waybell/delivery-log/config';
+import { deliveryLogSettings } from '@waybell/delivery-log-service/config';
 import { trackerSettings } from '@waybell/location-tracker/config';
 import { bytes, duration, durations, wait } from '@waybell/runtime/environment';
 import { subscriptionApiSettings } from '@waybell/subscription-api/config';

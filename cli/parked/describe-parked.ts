@@ -1,4 +1,4 @@
-import type { ParkedEndpoint, ParkedInAll } from '@waybell/history/parked';
+import type { ParkedEndpoint, ParkedInAll } from '@waybell/delivery-log/read/parked';
 import { counted, sizeOf } from '../amounts.ts';
 
 /** An endpoint and what waits for it, as a line for a terminal. */

@@ -1,5 +1,5 @@
 import type { ParkReason } from '@waybell/line/messages';
-import type { AttemptEntry, DeliveryEntry, EventEntry, Verdict, Why } from '@waybell/history/entries';
+import type { AttemptEntry, DeliveryEntry, EventEntry, Verdict, Why } from '@waybell/delivery-log/read/entries';
 
 const LONGEST_EXCERPT = 200;
 

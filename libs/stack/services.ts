@@ -51,7 +51,7 @@ export const services: readonly Service[] = [
     name: 'delivery-log',
     needs: ['AMQP_URL', 'DATABASE_URL'],
     databaseRole: 'waybell_log',
-    config: () => import('@waybell/delivery-log/config'),
+    config: () => import('@waybell/delivery-log-service/config'),
   },
 ];
 

@@ -1,7 +1,7 @@
 import type { Log } from '@waybell/runtime/log';
 import { repeatedly } from '@waybell/runtime/repeatedly';
 import type { Config } from './config.ts';
-import { DAY_MS, type Partitions } from './partitions.ts';
+import { DAY_MS, type Partitions } from '@waybell/delivery-log/write/partitions';
 import type { Sendings } from './sendings.ts';
 
 const INTERVAL_MS = 600_000;

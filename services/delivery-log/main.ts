@@ -8,12 +8,12 @@ import { runStep } from '@waybell/line/run-step';
 import { deliveryQueue, rejectedQueue } from '@waybell/line/topology';
 import { readConfig } from './config.ts';
 import { keepPartitions } from './keep-partitions.ts';
-import { LogMetrics } from './log-metrics.ts';
-import { partitionsIn } from './partitions.ts';
+import { LogMetrics } from '@waybell/delivery-log/write/log-metrics';
+import { partitionsIn } from '@waybell/delivery-log/write/partitions';
 import { recordStep } from './record-step.ts';
 import { sendingsIn } from './sendings.ts';
 import { startSending } from './start-sending.ts';
-import { writeOutcomesTo } from './write-outcomes.ts';
+import { writeOutcomesTo } from '@waybell/delivery-log/write/write-outcomes';
 
 const config = configOrExit(readConfig);
 

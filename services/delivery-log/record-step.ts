@@ -4,7 +4,7 @@ import type { Outcome } from '@waybell/line/outcomes';
 import type { Step } from '@waybell/line/run-step';
 import { logQueue } from '@waybell/line/topology';
 import type { Config } from './config.ts';
-import type { WriteOutcomes } from './write-outcomes.ts';
+import type { WriteOutcomes } from '@waybell/delivery-log/write/write-outcomes';
 
 export type RecordOptions = { write: WriteOutcomes };
 

@@ -2,7 +2,7 @@ import { publishDelivery, type Delivery } from '@waybell/line/delivery';
 import type { Publication } from '@waybell/line/messages';
 import type { Routed } from '@waybell/line/outcomes';
 import type { Sending, Sendings } from './sendings.ts';
-import type { WriteOutcomes } from './write-outcomes.ts';
+import type { WriteOutcomes } from '@waybell/delivery-log/write/write-outcomes';
 
 export type SendOptions = {
   sendings: Pick<Sendings, 'claim' | 'settle'>;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { deliveryHistory, timelineOf } from '@waybell/history/history';
+import { deliveryHistory, timelineOf } from '@waybell/delivery-log/read/history';
 import type { Attempted, DeliveryFacts } from '@waybell/line/outcomes';
 import { aDelivered, aFailed, anExhausted, DAY_MS, LogStand, START } from './log-stand.ts';
 import { watchPlans } from './watch-plans.ts';

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { failingOrigins, oldestUndelivered } from '@waybell/history/failing';
-import { findDeliveries } from '@waybell/history/find-deliveries';
-import { forget } from '@waybell/history/forget';
-import { deliveryHistory, eventHistory, timelineOf } from '@waybell/history/history';
-import { askForResend } from '@waybell/history/by-hand';
-import { countReplay } from '@waybell/history/replays';
-import { DELIVERY_STATUSES, type ClientReader } from '@waybell/history/entries';
+import { failingOrigins, oldestUndelivered } from '@waybell/delivery-log/read/failing';
+import { findDeliveries } from '@waybell/delivery-log/read/find-deliveries';
+import { forget } from '@waybell/delivery-log/ask/forget';
+import { deliveryHistory, eventHistory, timelineOf } from '@waybell/delivery-log/read/history';
+import { askForResend } from '@waybell/delivery-log/ask/by-hand';
+import { countReplay } from '@waybell/delivery-log/ask/replays';
+import { DELIVERY_STATUSES, type ClientReader } from '@waybell/delivery-log/read/entries';
 import type { Attempted, Delivered, Outcome, Routed } from '@waybell/line/outcomes';
 import { createAccount } from '@waybell/subscription-api/accounts';
 import { aDelivered, aDropped, aFailed, anExhausted, aRouted, DAY_MS, LogStand, START } from './log-stand.ts';

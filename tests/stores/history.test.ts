@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { describeEvent } from '@waybell/cli/why/describe-history';
-import { failingOrigins, oldestUndelivered } from '@waybell/history/failing';
-import { forget } from '@waybell/history/forget';
-import { deliveryHistory, eventHistory, timelineOf } from '@waybell/history/history';
-import { bodyOf } from '@waybell/history/log-tables';
-import type { Reader } from '@waybell/history/entries';
+import { failingOrigins, oldestUndelivered } from '@waybell/delivery-log/read/failing';
+import { forget } from '@waybell/delivery-log/ask/forget';
+import { deliveryHistory, eventHistory, timelineOf } from '@waybell/delivery-log/read/history';
+import { bodyOf } from '@waybell/delivery-log/read/log-tables';
+import type { Reader } from '@waybell/delivery-log/read/entries';
 import { aDelivered, aDropped, aFailed, anExhausted, aRouted, LogStand, START } from './log-stand.ts';
 
 let stand: LogStand;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { LogMetrics } from '@waybell/delivery-log/log-metrics';
-import { DAY_MS, partitionsIn, type Partitions } from '@waybell/delivery-log/partitions';
-import { writeOutcomesTo, type WriteOutcomes } from '@waybell/delivery-log/write-outcomes';
+import { LogMetrics } from '@waybell/delivery-log/write/log-metrics';
+import { DAY_MS, partitionsIn, type Partitions } from '@waybell/delivery-log/write/partitions';
+import { writeOutcomesTo, type WriteOutcomes } from '@waybell/delivery-log/write/write-outcomes';
 import type { Attempted, Delivered, Dropped, Exhausted, Failed, Routed } from '@waybell/line/outcomes';
 import { createMetrics } from '@waybell/runtime/metrics';
 import { connectPostgres, type Postgres } from '@waybell/runtime/postgres';

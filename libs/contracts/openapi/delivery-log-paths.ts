@@ -1,5 +1,5 @@
 import type { Interface } from '@waybell/catalog/action';
-import { DELIVERY_STATUSES } from '@waybell/history/entries';
+import { DELIVERY_STATUSES } from '@waybell/delivery-log/read/entries';
 import { deliveryReasons } from '@waybell/line/reasons';
 import { problemAnswers, success } from './answers.ts';
 import { schemaRef, type JsonNode } from './json-node.ts';

@@ -1,4 +1,4 @@
-import { DELIVERY_STATUSES, PARK_REASONS } from '@waybell/history/entries';
+import { DELIVERY_STATUSES, PARK_REASONS } from '@waybell/delivery-log/read/entries';
 import { schemaRef, type JsonNode } from './json-node.ts';
 
 const guid: JsonNode = { type: 'string', format: 'uuid' };

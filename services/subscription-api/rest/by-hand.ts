@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sentExamples } from '@waybell/contracts/sent-examples';
-import { askForResend, askForTest, type Refused } from '@waybell/history/by-hand';
-import { askForReplay, cancelReplay, countReplay, latestReplays, replayOf } from '@waybell/history/replays';
+import { askForResend, askForTest, type Refused } from '@waybell/delivery-log/ask/by-hand';
+import { askForReplay, cancelReplay, countReplay, latestReplays, replayOf } from '@waybell/delivery-log/ask/replays';
 import { LISTED_REPLAYS } from '@waybell/contracts/openapi/by-hand-paths';
-import type { ClientReader, DeliveryEntry } from '@waybell/history/entries';
-import { deliveryHistory } from '@waybell/history/history';
+import type { ClientReader, DeliveryEntry } from '@waybell/delivery-log/read/entries';
+import { deliveryHistory } from '@waybell/delivery-log/read/history';
 import { Router } from 'express';
 import { answerFor, answerObject } from './answer-for.ts';
 import { requireScope, type Caller } from './authenticate.ts';

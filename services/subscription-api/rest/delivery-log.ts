@@ -1,8 +1,8 @@
 import type { Action, Interface } from '@waybell/catalog/action';
-import { DELIVERY_STATUSES, type ClientReader } from '@waybell/history/entries';
-import { findDeliveries } from '@waybell/history/find-deliveries';
-import { deliveryHistory, timelineOf } from '@waybell/history/history';
-import { bodyOf } from '@waybell/history/log-tables';
+import { DELIVERY_STATUSES, type ClientReader } from '@waybell/delivery-log/read/entries';
+import { findDeliveries } from '@waybell/delivery-log/read/find-deliveries';
+import { deliveryHistory, timelineOf } from '@waybell/delivery-log/read/history';
+import { bodyOf } from '@waybell/delivery-log/read/log-tables';
 import { deliveryReasons } from '@waybell/line/reasons';
 import { Router, type Request } from 'express';
 import { answerFor, answerObject } from './answer-for.ts';

@@ -1,4 +1,4 @@
-import type { AttemptEntry, DeliveryEntry, EventEntry, Verdict, Why } from '@waybell/history/entries';
+import type { AttemptEntry, DeliveryEntry, EventEntry, Verdict, Why } from '@waybell/delivery-log/read/entries';
 import { asCurl, type SentRequest } from './sent-request.ts';
 
 /** An event, and what became of it for the client that asks. */

@@ -1,5 +1,5 @@
 import { PAGE_SIZE } from '@waybell/contracts/openapi/delivery-log-paths';
-import type { Cursor, Page } from '@waybell/history/entries';
+import type { Cursor, Page } from '@waybell/delivery-log/read/entries';
 import { isGuid } from '@waybell/events/guid';
 import { Refusal } from '../refusal.ts';
 import { wholeNumber } from './read-query.ts';

@@ -1,5 +1,5 @@
 import { REPLAY_RATE } from '@waybell/contracts/openapi/by-hand-paths';
-import type { ReplayRequest } from '@waybell/history/replays';
+import type { ReplayRequest } from '@waybell/delivery-log/ask/replays';
 import { isGuid } from '@waybell/events/guid';
 import { momentOf, readTimestamp } from '@waybell/events/timestamp';
 import { invalidBody, isObject, notAnObject, pointTo, unknownMembers } from './body.ts';

@@ -1,4 +1,4 @@
-import type { AskedReplay, Replay } from '@waybell/history/replays';
+import type { AskedReplay, Replay } from '@waybell/delivery-log/ask/replays';
 import { Problem } from './problem.ts';
 
 /** With how far it has come. Throws a Problem (404) where there is none, as where it is somebody else's. */

@@ -1,5 +1,5 @@
-import type { AttemptEntry, DeliveryEntry } from '@waybell/history/entries';
-import { isMade } from '@waybell/history/history';
+import type { AttemptEntry, DeliveryEntry } from '@waybell/delivery-log/read/entries';
+import { isMade } from '@waybell/delivery-log/read/history';
 
 /** What a receiver was sent, or is to be sent, without what is secret. */
 export type SentRequest = {

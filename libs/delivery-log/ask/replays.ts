@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { unattempted } from '@waybell/line/reasons';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { isUnderWay, refused, targetOf, type Refused } from './by-hand.ts';
-import type { ClientReader } from './entries.ts';
+import type { ClientReader } from '../read/entries.ts';
 
 export type ReplayRequest = { subscription: string; sinceMs: number; untilMs: number; perSecond: number };
 export type AskedReplay = {

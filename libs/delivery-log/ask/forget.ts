@@ -1,5 +1,5 @@
 import type { Queryable } from '@waybell/runtime/postgres';
-import { placesOf } from './parked.ts';
+import { placesOf } from '../read/parked.ts';
 
 /** What was deleted, in rows; and how much is on its way to the broker or to a second attempt, whatever it is about. */
 export type Forgotten = { events: number; bodies: number; answers: number; parked: number; onItsWay: number };

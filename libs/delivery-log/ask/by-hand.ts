@@ -4,8 +4,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Queryable } from '@waybell/runtime/postgres';
-import type { ClientReader } from './entries.ts';
-import { deliveryHistory, isMade } from './history.ts';
+import type { ClientReader } from '../read/entries.ts';
+import { deliveryHistory, isMade } from '../read/history.ts';
 
 /** Why nothing is sent: what there is to say to whoever asked. */
 export type Refused = {
