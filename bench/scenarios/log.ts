@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { TABLES } from '@waybell/delivery-log/write/log-columns';
+import { tableNames } from '@waybell/delivery-log/tables';
 import { cpuBetween, cpuOf } from '../lib/cpu.ts';
 import { inTurn, ratios } from '../lib/in-turn.ts';
 import { BATCH } from '../lib/log-records.ts';
@@ -69,7 +69,7 @@ export const log: Scenario = {
 
 /** Into empty tables, and with nothing left to be written of what was there before. */
 async function take(stand: PostgresStand, { pid, count, run }: Turn): Promise<Result> {
-  await stand.postgres.query(`truncate ${TABLES.map((table) => `delivery_log.${table}`).join(', ')}`);
+  await stand.postgres.query(`truncate ${tableNames.map((table) => `delivery_log.${table}`).join(', ')}`);
   await stand.postgres.query('checkpoint');
   const cpu = () => cpuOf({ process: [pid], postgres: [stand.pid()] });
   const before = cpu();

@@ -70,10 +70,10 @@ function parkedOf({ parked }: DeliveryEntry): string {
 }
 
 function describeAttempt(attempt: AttemptEntry): string[] {
-  const { at, kind, status, why, durationMs, url, ip, byHand, parked, answer } = attempt;
+  const { at, kind, httpStatus, why, durationMs, url, ip, byHand, parked, answer } = attempt;
   if (kind === 'dropped') return [`${timeOf(at)}  no attempt ${attempt.attempt}: ${why?.reason ?? ''}`];
   const facts = [
-    status === undefined ? undefined : String(status),
+    httpStatus === undefined ? undefined : String(httpStatus),
     why?.reason,
     durationMs === undefined ? undefined : `${durationMs} ms${partsOf(attempt)}`,
     url,

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { actions } from '@waybell/catalog/actions';
+import { schemaStatements } from '@waybell/delivery-log/schema';
 import { createAccount } from './accounts.ts';
 import { migrate } from './migrate.ts';
-import { RejectionsApart } from './migrations/0011-rejections-apart.ts';
 import { migrations } from './migrations/in-order.ts';
 import { cuttableProxy } from './testing/cuttable-proxy.ts';
 import { createTestDatabase, PATIENT_MS, silentLog as log, type TestDatabase } from './testing/database.ts';
@@ -66,34 +66,19 @@ describe('migrate', () => {
     expect(await migrate({ url: store.url, log })).toEqual(names);
   });
 
-  test('keeps what the delivery log holds of a day, and its rows apart from then on', async () => {
-    await using store = await createTestDatabase({ isMigrated: false });
-    const { describeSource } = await import('./database.ts');
-    const source = describeSource({ url: store.url, role: '', poolSize: 1, timeoutMs: PATIENT_MS, log });
-    await migrate({ url: store.url, log });
-    await source.initialize();
-    for (const _ of names.slice(names.indexOf(new RejectionsApart().name))) await source.undoLastMigration();
-    await source.destroy();
-    const rejected = (delivery: string) =>
-      store.postgres.query(
-        `insert into delivery_log.events
-           (at, event, interface, action, receivers, subjects, suppressed, unknown_members, rejected_delivery)
-         values ('2026-11-20 09:30Z', $1, 'carrier', 'order.created', '{}', '{}', '[]', 0, $2) on conflict do nothing`,
-        ['00000000-0000-4000-8000-000000000000', delivery],
-      );
-    const kept = async () =>
-      (await store.postgres.query('select rejected_delivery from delivery_log.events order by 1')).rows;
-    const [one, other] = ['00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-000000000002'];
-    await store.postgres.query(`create table delivery_log.events_20261120 partition of delivery_log.events
+  test('adds to the tables of the delivery log what they lack, and keeps their rows', async () => {
+    await using store = await createTestDatabase();
+    const { postgres } = store;
+    await postgres.query(`create table delivery_log.attempts_20261120 partition of delivery_log.attempts
       for values from ('2026-11-20 00:00Z') to ('2026-11-21 00:00Z')`);
-    await rejected(one);
-    await rejected(other);
-    expect(await kept()).toEqual([{ rejected_delivery: one }]);
-
-    await migrate({ url: store.url, log });
-    await rejected(one);
-    await rejected(other);
-    expect(await kept()).toEqual([{ rejected_delivery: one }, { rejected_delivery: other }]);
+    await postgres.query('drop view delivery_log.all_attempts');
+    await postgres.query('alter table delivery_log.attempts drop column tls_ms');
+    await postgres.query(`insert into delivery_log.attempts (at, delivery, attempt, kind, subscription)
+      values ('2026-11-20 09:30Z', gen_random_uuid(), 1, 'failed', gen_random_uuid())`);
+    for (const statement of schemaStatements('waybell_log')) await postgres.query(statement);
+    for (const statement of schemaStatements('waybell_log')) await postgres.query(statement);
+    const { rows } = await postgres.query('select attempt, tls_ms from delivery_log.all_attempts');
+    expect(rows).toEqual([{ attempt: 1, tls_ms: null }]);
   });
 });
 

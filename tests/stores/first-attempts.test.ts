@@ -29,8 +29,12 @@ function aSuccess(what: Partial<Delivered> = {}, of: Partial<Routed> = {}): [Rou
 const ownRows = (delivery: string) =>
   stand.rows<{ kind: string }>('select kind from delivery_log.attempts where delivery = $1', [delivery]);
 const told = (delivery: string) =>
-  stand.rows('select at, attempt, kind, status, answer from delivery_log.all_attempts where delivery = $1', [delivery]);
-const once = ({ at }: Delivered) => [{ at: new Date(at), attempt: 1, kind: 'delivered', status: 200, answer: 'ok' }];
+  stand.rows('select at, attempt, kind, http_status, answer from delivery_log.all_attempts where delivery = $1', [
+    delivery,
+  ]);
+const once = ({ at }: Delivered) => [
+  { at: new Date(at), attempt: 1, kind: 'delivered', http_status: 200, answer: 'ok' },
+];
 
 describe('a first attempt that succeeds', () => {
   test.each([

@@ -36,8 +36,8 @@ describe('timelineOf', () => {
             delivery: {
               status: 'delivered',
               attempts: [
-                { attempt: 1, kind: 'failed', status: 503, why: { reason: 'http_5xx' }, retryAt: START + 1_020 },
-                { attempt: 2, kind: 'delivered', status: 200, at: START + 1_040 },
+                { attempt: 1, kind: 'failed', httpStatus: 503, why: { reason: 'http_5xx' }, retryAt: START + 1_020 },
+                { attempt: 2, kind: 'delivered', httpStatus: 200, at: START + 1_040 },
               ],
             },
           },
@@ -155,7 +155,7 @@ describe('forget', () => {
     expect(await bodyOf(stand.store.postgres, kept.delivery)).toContain('Jane Doe');
     expect(await deliveryHistory(stand.store.postgres, gone.delivery, 'operator')).toMatchObject({
       status: 'exhausted',
-      attempts: [{ status: 500, why: { reason: 'http_5xx' } }],
+      attempts: [{ httpStatus: 500, why: { reason: 'http_5xx' } }],
     });
     const tables = await stand.rows(
       'select answer from delivery_log.attempts where delivery = $1 and answer is not null',

@@ -45,7 +45,7 @@ async function generate(stand: LogStand, { account, subscription, kind, count }:
        from generate_series(1, $3::int) i, waybell.subscriptions s where s.guid = $4 and s.account_guid = $5
        returning *
      ), attempted as (
-       insert into delivery_log.attempts (at, delivery, attempt, kind, subscription, status, duration_ms)
+       insert into delivery_log.attempts (at, delivery, attempt, kind, subscription, http_status, duration_ms)
        select at + interval '20 ms', delivery, 1, $6, subscription, 200, 20 from made
      )
      select delivery from made order by at desc limit 10`,

@@ -36,8 +36,16 @@ describe('writeOutcomes', () => {
       deliveries,
     );
     expect(await attemptsOf(delivery)).toMatchObject([
-      { kind: 'failed', attempt: 1, status: 500, reason: 'http_5xx', ip: '203.0.113.7', answer: 'Oh', duration_ms: 7 },
-      { kind: 'delivered', attempt: 2, status: 200, reason: null, at: new Date(START + 1_020) },
+      {
+        kind: 'failed',
+        attempt: 1,
+        http_status: 500,
+        reason: 'http_5xx',
+        ip: '203.0.113.7',
+        answer: 'Oh',
+        duration_ms: 7,
+      },
+      { kind: 'delivered', attempt: 2, http_status: 200, reason: null, at: new Date(START + 1_020) },
     ]);
     expect(await stand.rows('select * from delivery_log.bodies where delivery = $1', [delivery])).toMatchObject([
       { body: '{"a":1}' },
@@ -179,7 +187,7 @@ describe('writeOutcomes on a Postgres that is slow', () => {
   const TIMEOUT_MS = 1_000;
   const HANGING = 599;
   const hanging = () => aFailed({ answer: { durationMs: 1, status: HANGING } });
-  const hangs = `if new.status = ${HANGING} then perform pg_sleep(${(3 * TIMEOUT_MS) / 1_000}); end if;`;
+  const hangs = `if new.http_status = ${HANGING} then perform pg_sleep(${(3 * TIMEOUT_MS) / 1_000}); end if;`;
 
   test('writes a lot in parts that it has time for, where all of it would take longer than a statement may', async () => {
     const records = Array.from({ length: 100 }, () => aFailed());

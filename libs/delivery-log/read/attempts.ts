@@ -1,27 +1,9 @@
 import type { Queryable } from '@waybell/runtime/postgres';
-import type { AttemptEntry } from './entries.ts';
-import {
-  answerColumns,
-  deliveryColumns,
-  ms,
-  SKEW_MS,
-  time,
-  type Answered,
-  type DeliveryRow,
-  type Told,
-} from './log-tables.ts';
+import { time } from '../columns.ts';
+import type { Row } from '../tables.ts';
+import { attemptColumns, deliveryColumns, SKEW_MS, type DeliveryRow, type Told } from './log-tables.ts';
 
-export type AttemptRow = Answered & {
-  at: number;
-  delivery: string;
-  attempt: number;
-  kind: AttemptEntry['kind'];
-  subscription: string;
-  parked: AttemptEntry['parked'] | null;
-  by_hand: AttemptEntry['byHand'] | null;
-  reason: string | null;
-  retry_at: number | null;
-};
+export type AttemptRow = Row<'attempts'>;
 
 /** By then most have got through, however long their receivers were away. */
 const SOON_MS = 86_400_000;
@@ -61,9 +43,9 @@ export async function attemptsOf(
 }
 
 /** The one that the row of its delivery tells of. */
-function firstAttempt({ attempted_at: at, ...row }: DeliveryRow): AttemptRow[] {
+function firstAttempt({ attemptedAt: at, ...row }: DeliveryRow): AttemptRow[] {
   if (at === null) return [];
-  const none = { parked: null, by_hand: null, reason: null, retry_at: null };
+  const none = { parked: null, byHand: null, reason: null, retryAt: null };
   return [{ ...row, ...none, at, attempt: 1, kind: 'delivered' }];
 }
 
@@ -102,9 +84,7 @@ async function attemptsWithin(
   const { rows } = await postgres.query<AttemptRow>({
     name: 'history-attempts',
     // `offset 0` keeps Postgres from reading whole days to join them.
-    text: `select ${ms('a.at')}, a.delivery, a.attempt, a.kind, a.subscription, a.parked, a.by_hand, a.reason,
-             ${ms('a.retry_at')}, ${answerColumns('a', '$4')}
-           from ${WANTED}
+    text: `select ${attemptColumns('$4')} from ${WANTED}
            cross join lateral (
              select * from delivery_log.attempts m
              where m.delivery = wanted.delivery and m.at >= ${time('from_ms')} and m.at < ${time('until_ms')} offset 0

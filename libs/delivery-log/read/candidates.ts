@@ -1,6 +1,7 @@
 import type { Queryable } from '@waybell/runtime/postgres';
 import type { ClientReader, Cursor } from './entries.ts';
-import { deliveryColumns, ms, SKEW_MS, time, type DeliveryRow } from './log-tables.ts';
+import { ms, time } from '../columns.ts';
+import { deliveryColumns, SKEW_MS, type DeliveryRow } from './log-tables.ts';
 
 /** A delivery that may be among those asked for, and its place in the order in which they are looked at. */
 export type Candidate = DeliveryRow & { place: Cursor };
@@ -40,7 +41,7 @@ function valuesOf({ reader, action, since, before, limit }: CandidateQuery): unk
 export async function deliveriesOfClient(postgres: Queryable, query: CandidateQuery): Promise<Candidates> {
   const { rows } = await postgres.query<Row>({
     name: 'history-of-client',
-    text: `select ${DELIVERY}, ${ms('d.at', 'placed_at')}, d.delivery as placed_guid from (${SUBSCRIPTIONS}) s
+    text: `select ${DELIVERY}, ${ms('d.at')} as "placedAt", d.delivery as "placedGuid" from (${SUBSCRIPTIONS}) s
            cross join lateral (
              select * from delivery_log.deliveries d
              where d.subscription = s.guid and d.at >= ${SINCE} and d.at < ${UNTIL} and (d.at, d.delivery) < ${BEFORE}
@@ -56,7 +57,7 @@ export async function deliveriesOfClient(postgres: Queryable, query: CandidateQu
 export async function deliveriesInVain(postgres: Queryable, query: CandidateQuery): Promise<Candidates> {
   const { rows } = await postgres.query<Row>({
     name: 'history-in-vain',
-    text: `select ${DELIVERY}, ${ms('a.at', 'placed_at')}, a.delivery as placed_guid from (
+    text: `select ${DELIVERY}, ${ms('a.at')} as "placedAt", a.delivery as "placedGuid" from (
              select a.* from (${SUBSCRIPTIONS}) s
              cross join lateral (
                select a.at, a.delivery from delivery_log.attempts a
@@ -83,7 +84,7 @@ export async function deliveriesAbout(
 ): Promise<Candidates> {
   const { rows } = await postgres.query<Row>({
     name: 'history-deliveries-about',
-    text: `select ${DELIVERY}, ${ms('d.at', 'placed_at')}, d.delivery as placed_guid from delivery_log.subjects s
+    text: `select ${DELIVERY}, ${ms('d.at')} as "placedAt", d.delivery as "placedGuid" from delivery_log.subjects s
            join delivery_log.deliveries d on d.event = s.event and d.at = s.at
            where d.subscription in (${SUBSCRIPTIONS}) and s.subject = $10
              and s.at >= ${SINCE} and s.at < ${UNTIL} and s.at <= ${BEFORE_AT} and (s.at, d.delivery) < ${BEFORE}
@@ -94,10 +95,10 @@ export async function deliveriesAbout(
 }
 
 /** Of one that is no longer kept, or not yet there, while its end is, all but the place is null. */
-type Row = DeliveryRow & { placed_at: number; placed_guid: string };
+type Row = DeliveryRow & { placedAt: number; placedGuid: string };
 
 function candidatesIn(rows: readonly Row[], { limit }: Pick<CandidateQuery, 'limit'>): Candidates {
-  const placed = rows.map(({ placed_at: at, placed_guid: guid, ...row }) => ({ ...row, place: { at, guid } }));
+  const placed = rows.map(({ placedAt: at, placedGuid: guid, ...row }) => ({ ...row, place: { at, guid } }));
   const candidates = placed.filter(({ delivery }) => delivery !== null);
   const last = placed.at(-1);
   return last === undefined || rows.length < limit ? { candidates } : { candidates, next: last.place };

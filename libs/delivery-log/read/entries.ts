@@ -3,8 +3,9 @@
  * and each attempt. Times are milliseconds since the epoch, guids lower-case.
  */
 import type { ParkReason } from '@waybell/line/messages';
-import type { ByHand, InterfaceName, SuppressionReason } from '@waybell/line/outcomes';
+import type { InterfaceName, SuppressionReason } from '@waybell/line/outcomes';
 import type { ReasonMeaning } from '@waybell/line/reasons';
+import type { Row } from '../tables.ts';
 
 /** Who asks: an API client, who is told of nothing but its own, or an operator. */
 export type Reader = ClientReader | 'operator';
@@ -20,9 +21,9 @@ export type EventEntry = {
   action: string;
   /** When the router looked at it. */
   at: number;
-  subjects: string[];
+  subjects: readonly string[];
   /** Accounts. */
-  receivers: string[];
+  receivers: readonly string[];
   verdicts: Verdict[];
 };
 
@@ -61,29 +62,15 @@ export type DeliveryEntry = {
   deactivation?: { at: number; rule: string };
 };
 
-/** One attempt, or, without a duration, the end that came instead of one. */
-export type AttemptEntry = {
-  attempt: number;
-  /** When it ended. */
-  at: number;
-  kind: 'delivered' | 'failed' | 'exhausted' | 'dropped';
-  subscription: string;
-  byHand?: ByHand;
-  /** Why it was parked before, if it was. */
-  parked?: ParkReason;
-  status?: number;
-  why?: Why;
-  retryAt?: number;
-  durationMs?: number;
-  url?: string;
-  ip?: string;
-  dnsMs?: number;
-  connectMs?: number;
-  tlsMs?: number;
-  firstByteMs?: number;
-  /** The beginning of what the receiver said. */
-  answer?: string;
-};
+/** What of an object is there. */
+export type WithoutNulls<T> = { [K in keyof T]?: Exclude<T[K], null | undefined> };
+
+type Attempt = Row<'attempts'>;
+type Always = 'attempt' | 'at' | 'kind' | 'subscription';
+
+/** One attempt, or, without a duration, the end that came instead of one: what its row has. `at` is when it ended. */
+export type AttemptEntry = Pick<Attempt, Always> &
+  WithoutNulls<Omit<Attempt, Always | 'delivery' | 'reason'>> & { why?: Why };
 
 /** Where the next page begins: behind this entry. */
 export type Cursor = { at: number; guid: string };

@@ -2,7 +2,17 @@ import { isOwnFault, meaningOf, unattempted, type ReasonKind } from '@waybell/li
 import type { Suppression } from '@waybell/line/outcomes';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { attemptsOf, type AttemptRow } from './attempts.ts';
-import type { AttemptEntry, Cursor, DeliveryEntry, EventEntry, Page, Reader, Verdict, Why } from './entries.ts';
+import type {
+  AttemptEntry,
+  Cursor,
+  DeliveryEntry,
+  EventEntry,
+  Page,
+  Reader,
+  Verdict,
+  Why,
+  WithoutNulls,
+} from './entries.ts';
 import {
   deactivationsOf,
   deliveriesOf,
@@ -90,7 +100,7 @@ async function tell(postgres: Queryable, rows: readonly EventRow[], reader: Read
   const byVerdict = Map.groupBy(told, ({ event, at }) => `${event} ${at}`);
   // A delivery that was rejected is told with its event.
   return rows
-    .filter(({ rejected_delivery }) => rejected_delivery === null)
+    .filter(({ rejectedDelivery }) => rejectedDelivery === null)
     .map((row) => eventEntry(row, byVerdict.get(`${row.event} ${row.at}`) ?? [], reader));
 }
 
@@ -99,7 +109,7 @@ function eventEntry(row: EventRow, deliveries: DeliveryEntry[], reader: Reader):
   const verdicts: Verdict[] = deliveries.map((delivery) => ({ kind: 'delivery', delivery }));
   for (const suppression of (row.suppressed ?? []).filter((each) => concerns(each, reader)))
     verdicts.push({ kind: 'suppressed', ...suppression, ...why('suppressed', suppression.reason) });
-  if (row.rejected_reason !== null) verdicts.push(rejectedVerdict(row, row.rejected_reason, reader));
+  if (row.rejectedReason !== null) verdicts.push(rejectedVerdict(row, row.rejectedReason, reader));
   // Another client of the account is subscribed, and so the record says nothing of this one.
   if (verdicts.length === 0) verdicts.push({ kind: 'suppressed', ...why('suppressed', 'no_subscription') });
   return {
@@ -113,14 +123,14 @@ function eventEntry(row: EventRow, deliveries: DeliveryEntry[], reader: Reader):
   };
 }
 
-function rejectedVerdict({ rejected_detail, rejected_delivery }: EventRow, reason: string, reader: Reader): Verdict {
+function rejectedVerdict({ rejectedDetail, rejectedDelivery }: EventRow, reason: string, reader: Reader): Verdict {
   // How Waybell itself failed is nobody else's business, and may quote anything.
   const isTold = reader === 'operator' || !isOwnFault(reason);
   return {
     kind: 'rejected',
     ...why('rejected', reason),
-    detail: (isTold ? rejected_detail : null) ?? '',
-    ...(rejected_delivery !== null && { delivery: rejected_delivery }),
+    detail: (isTold ? rejectedDetail : null) ?? '',
+    ...(rejectedDelivery !== null && { delivery: rejectedDelivery }),
   };
 }
 
@@ -194,27 +204,11 @@ function deactivationBy(attempts: readonly AttemptEntry[], deactivations: readon
   return found && { at: found.at, rule: found.rule };
 }
 
-function attemptEntry(row: AttemptRow): AttemptEntry {
-  const known = {
-    byHand: row.by_hand,
-    parked: row.parked,
-    status: row.status,
-    why: row.reason === null ? null : why(row.kind === 'dropped' ? 'dropped' : 'failed', row.reason),
-    retryAt: row.retry_at,
-    durationMs: row.duration_ms,
-    url: row.url,
-    ip: row.ip,
-    dnsMs: row.dns_ms,
-    connectMs: row.connect_ms,
-    tlsMs: row.tls_ms,
-    firstByteMs: row.first_byte_ms,
-    answer: row.answer,
-  };
-  const { attempt, at, kind, subscription } = row;
-  return { attempt, at, kind, subscription, ...withoutNulls(known) };
+function attemptEntry({ delivery: _, reason, ...row }: AttemptRow): AttemptEntry {
+  const { attempt, at, kind, subscription, ...known } = row;
+  const reasoned = { why: reason === null ? null : why(kind === 'dropped' ? 'dropped' : 'failed', reason) };
+  return { attempt, at, kind, subscription, ...withoutNulls({ ...known, ...reasoned }) };
 }
-
-type WithoutNulls<T> = { [K in keyof T]?: Exclude<T[K], null | undefined> };
 
 function withoutNulls<T extends object>(object: T): WithoutNulls<T> {
   // What is left has no null, which the type of `fromEntries` cannot say.

@@ -1,45 +1,10 @@
-import type { InterfaceName, Suppression } from '@waybell/line/outcomes';
 import type { Queryable } from '@waybell/runtime/postgres';
+import { ms, selected, time } from '../columns.ts';
+import { tables, type Row } from '../tables.ts';
 import type { Cursor, Reader } from './entries.ts';
 
-export type EventRow = {
-  at: number;
-  event: string;
-  interface: InterfaceName;
-  action: string;
-  receivers: string[];
-  subjects: string[];
-  suppressed: Suppression[] | null;
-  rejected_reason: string | null;
-  rejected_detail: string | null;
-  rejected_delivery: string | null;
-};
-
-export type DeliveryRow = Answered & {
-  at: number;
-  delivery: string;
-  event: string;
-  interface: InterfaceName;
-  action: string;
-  subscription: string;
-  account: string;
-  client: string;
-  /** When its first attempt succeeded, where its row tells of that. */
-  attempted_at: number | null;
-};
-
-/** What a receiver answered. */
-export type Answered = {
-  status: number | null;
-  duration_ms: number | null;
-  url: string | null;
-  ip: string | null;
-  dns_ms: number | null;
-  connect_ms: number | null;
-  tls_ms: number | null;
-  first_byte_ms: number | null;
-  answer: string | null;
-};
+export type EventRow = Omit<Row<'events'>, 'unknownMembers'>;
+export type DeliveryRow = Row<'deliveries'>;
 
 export type RejectionRow = { delivery: string; reason: string };
 
@@ -53,20 +18,16 @@ export type Told = { withAnswers: boolean };
 
 type Paging = { before?: Cursor | undefined; limit: number };
 
-/** In milliseconds since the epoch, as a number. */
-export const ms = (column: string, as = column.replace(/^.*\./, '')): string =>
-  `round(extract(epoch from ${column}) * 1000)::float8 as ${as}`;
-export const time = (parameter: string): string => `to_timestamp(${parameter}::float8 / 1000)`;
+const { unknownMembers: _, ...TOLD_OF_EVENTS } = tables.events.columns;
+const EVENT = selected(TOLD_OF_EVENTS, 'e');
 
-const EVENT = `${ms('e.at')}, e.event, e.interface, e.action, e.receivers, e.subjects, e.suppressed, e.rejected_reason,
-  e.rejected_detail, e.rejected_delivery`;
-/** The columns of `Answered`. `isTold`: whether with what the receiver said, in SQL. */
-export const answerColumns = (table: string, isTold: string): string =>
-  `${['status', 'duration_ms', 'url', 'ip', 'dns_ms', 'connect_ms', 'tls_ms', 'first_byte_ms'].map((name) => `${table}.${name}`).join(', ')},
-  case when ${isTold} then ${table}.answer end as answer`;
+/** What a query of `d` says of a delivery. `isTold`: whether with what the receiver said, in SQL. */
 export const deliveryColumns = (isTold: string): string =>
-  `${ms('d.at')}, d.delivery, d.event, d.interface, d.action, d.subscription, d.account, d.client, ${ms('d.attempted_at')},
-  ${answerColumns('d', isTold)}`;
+  selected(tables.deliveries.columns, 'd', { answer: `case when ${isTold} then d.answer end` });
+
+/** The same of an attempt `a`. */
+export const attemptColumns = (isTold: string): string =>
+  selected(tables.attempts.columns, 'a', { answer: `case when ${isTold} then a.answer end` });
 
 /** Whom an event row concerns. An account is told nothing of an event that is for others. */
 const OF_READER = `($1::uuid is null or ($1 = any (e.receivers) and e.interface = $2))`;
@@ -170,7 +131,7 @@ export async function deactivationsOf(
   if (deliveries.length === 0) return [];
   const { rows } = await postgres.query<DeactivationRow>({
     name: 'history-deactivations',
-    text: `select ${ms('at')}, subject_guid as subscription, details ->> 'deactivation_rule' as rule
+    text: `select ${ms('at')} as at, subject_guid as subscription, details ->> 'deactivation_rule' as rule
            from waybell.audit_log
            where account_guid = any ($1::uuid[]) and subject_guid = any ($2::uuid[]) and at > ${time('$3')}
              and what = 'subscription.changed' and details ->> 'deactivation_rule' is not null

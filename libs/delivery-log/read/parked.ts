@@ -1,6 +1,7 @@
 import type { ParkReason } from '@waybell/line/messages';
 import type { Queryable } from '@waybell/runtime/postgres';
-import { ms, type DeliveryRow } from './log-tables.ts';
+import { ms } from '../columns.ts';
+import type { DeliveryRow } from './log-tables.ts';
 
 /** A delivery waits for its endpoint now: since when, in milliseconds since the epoch, and why. */
 export type ParkedNow = { since: number; why: ParkReason };
@@ -27,7 +28,7 @@ export async function parkedOf(
              select delivery, subscription, to_timestamp(at_ms / 1000) as at
              from unnest($1::uuid[], $2::uuid[], $3::float8[]) as w (delivery, subscription, at_ms)
            ), place as (${placesOf('wanted')})
-           select place.delivery, ${ms('p.parked_at', 'since')}, p.why from place
+           select place.delivery, ${ms('p.parked_at')} as since, p.why from place
            cross join lateral (
              select * from waybell.parked q
              where q.subscription = place.subscription and q.created_at = place.created_at

@@ -1,34 +1,42 @@
 import type { Copy } from '@waybell/runtime/postgres';
-import { columnsOf, TABLES } from './log-columns.ts';
-import type { LogRows } from './log-rows.ts';
+import { nameOf, writerOf, type Written } from '../columns.ts';
+import { columnsOf, tableNames, type AnyRecord, type LogRows, type TableName } from '../tables.ts';
 
 /** What has to be copied for these rows: half of what inserting them would cost Postgres. */
 export function copiesOf(rows: LogRows): Copy[] {
-  const filled = TABLES.filter((table) => rows[table].length > 0);
-  return filled.map((table) => ({ text: COPIES[table], data: textOf(table, rows) }));
+  const filled = tableNames.filter((table) => rows[table].length > 0);
+  return filled.map((table) => ({ text: COPIES[table].text, data: textOf(table, rows) }));
 }
 
-// Every table is in `TABLES`, which the type of `fromEntries` does not say.
-const COPIES = Object.fromEntries(TABLES.map((table) => [table, copyText(table)])) as Record<keyof LogRows, string>;
+type Copied = { text: string; writers: ((record: AnyRecord) => Written)[]; isEscaped: boolean[] };
 
-function copyText(table: keyof LogRows): string {
-  const names = columnsOf(table).map(({ name }) => name);
-  return `copy delivery_log.${table} (${names.join(', ')}) from stdin`;
+// Every table is in `tableNames`, which the type of `fromEntries` does not say.
+const COPIES = Object.fromEntries(tableNames.map((table) => [table, copyOf(table)])) as Record<TableName, Copied>;
+
+function copyOf(table: TableName): Copied {
+  const columns = Object.entries(columnsOf(table));
+  return {
+    text: `copy delivery_log.${table} (${columns.map(([member]) => nameOf(member)).join(', ')}) from stdin`,
+    writers: columns.map(([, column]) => writerOf(column)),
+    isEscaped: columns.map(([, { kind }]) => kind === 'text' || kind === 'text[]' || kind === 'jsonb'),
+  };
 }
 
 /** In the text format of COPY: a line for each row, a tab between its columns. */
-function textOf(table: keyof LogRows, rows: LogRows): string {
-  const columns = columnsOf(table);
-  const lines = rows[table].map((row) => columns.map(({ type, of }) => fieldOf(of(row), type)).join('\t'));
+function textOf(table: TableName, rows: LogRows): string {
+  const { writers, isEscaped } = COPIES[table];
+  const lines = rows[table].map((record) =>
+    writers.map((write, place) => fieldOf(write(record), isEscaped[place] === true)).join('\t'),
+  );
   return `${lines.join('\n')}\n`;
 }
 
 const SPECIAL = /[\\\t\n\r]/;
 const ESCAPED: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 
-function fieldOf(value: string | number | null | undefined, type: string): string {
-  if (value === null || value === undefined) return '\\N';
+function fieldOf(value: Written, isEscaped: boolean): string {
+  if (value === null) return '\\N';
   if (typeof value === 'number') return String(value);
-  if (type !== 'text' && type !== 'jsonb') return value;
-  return SPECIAL.test(value) ? value.replaceAll(/[\\\t\n\r]/g, (special) => ESCAPED[special] ?? special) : value;
+  if (!isEscaped || !SPECIAL.test(value)) return value;
+  return value.replaceAll(/[\\\t\n\r]/g, (special) => ESCAPED[special] ?? special);
 }

@@ -1,24 +1,34 @@
-import type { LogRows } from './log-rows.ts';
-import { columnsOf, TABLES } from './log-columns.ts';
+import { nameOf, typeOf, writerOf } from '../columns.ts';
+import { columnsOf, tableNames, type AnyRecord, type LogRows } from '../tables.ts';
 
-/** One statement for all five tables: one way to Postgres and back, and all rows or none. */
+/** One statement for all tables: one way to Postgres and back, and all rows or none. */
 const INSERT = { name: 'insert-outcomes', text: insertText() };
+
+const WRITERS = tableNames.map((table) => ({ table, writers: Object.values(columnsOf(table)).map(writerOf) }));
 
 /** The statement that inserts them. A row that is there already stays as it is. */
 export function insertRows(rows: LogRows): { name: string; text: string; values: unknown[][] } {
-  const values = TABLES.flatMap((table) => columnsOf(table).map(({ of }) => rows[table].map((row) => of(row) ?? null)));
+  const values = WRITERS.flatMap(({ table, writers }) => {
+    const records: readonly AnyRecord[] = rows[table];
+    return writers.map((write) => records.map(write));
+  });
   return { ...INSERT, values };
 }
 
 function insertText(): string {
   let place = 0;
-  const inserts = TABLES.map((table) => {
-    const columns = columnsOf(table);
-    const arrays = columns.map(({ type }) => `$${(place += 1)}::${type}[]`);
-    const names = columns.map(({ name }) => name);
-    const selected = columns.map(({ name, fromText }) => (fromText === undefined ? name : `${name}::${fromText}`));
-    return `insert into delivery_log.${table} (${names.join(', ')})
-      select ${selected.join(', ')} from unnest(${arrays.join(', ')}) as row (${names.join(', ')})
+  const inserts = tableNames.map((table) => {
+    // An array cannot be in an array of different lengths: there it is text, and becomes one afterwards.
+    const columns = Object.entries(columnsOf(table)).map(([member, { kind }]) => ({
+      name: nameOf(member),
+      type: typeOf(kind),
+      isArray: kind.endsWith('[]'),
+    }));
+    const arrays = columns.map(({ type, isArray }) => `$${(place += 1)}::${isArray ? 'text' : type}[]`);
+    const names = columns.map(({ name }) => name).join(', ');
+    const chosen = columns.map(({ name, type, isArray }) => (isArray ? `${name}::${type}` : name)).join(', ');
+    return `insert into delivery_log.${table} (${names})
+      select ${chosen} from unnest(${arrays.join(', ')}) as row (${names})
       on conflict do nothing`;
   });
   const last = inserts.pop();

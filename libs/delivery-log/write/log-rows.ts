@@ -1,15 +1,9 @@
-import type { Answer, Attempted, Rejected, Routed } from '@waybell/line/outcomes';
-import { firstOf, type DeliveryRow, type LogRecord } from './merging.ts';
+import type { Attempted, Rejected, Routed } from '@waybell/line/outcomes';
+import type { LogRows } from '../tables.ts';
+import { firstOf, type DeliveryInHand, type LogRecord } from './merging.ts';
 import { dayOf } from './partitions.ts';
 
-/** What a batch of records comes to: the rows of each table. */
-export type LogRows = {
-  events: (Routed | Rejected)[];
-  subjects: { subject: string; at: number; event: string }[];
-  deliveries: DeliveryRow[];
-  attempts: Attempted[];
-  bodies: { at: number; delivery: string; body: string }[];
-};
+type RowsInHand = Omit<LogRows, 'deliveries'> & { deliveries: DeliveryInHand[] };
 
 export type RowsOptions = {
   /** The first day of which bodies are kept. */
@@ -18,8 +12,9 @@ export type RowsOptions = {
   merges: boolean;
 };
 
+/** What records come to: the rows of each table. */
 export function rowsOf(records: readonly LogRecord[], { oldestBodies, merges }: RowsOptions): LogRows {
-  const rows: LogRows = { events: [], subjects: [], deliveries: [], attempts: [], bodies: [] };
+  const rows: RowsInHand = { events: [], subjects: [], deliveries: [], attempts: [], bodies: [] };
   for (const { outcome, isRepeat } of records) {
     if (outcome.kind === 'routed' || outcome.kind === 'rejected') addEvent(rows, outcome, isRepeat);
   }
@@ -37,7 +32,7 @@ export function rowsOf(records: readonly LogRecord[], { oldestBodies, merges }: 
   return rows;
 }
 
-function addEvent(rows: LogRows, outcome: Routed | Rejected, isRepeat: boolean): void {
+function addEvent(rows: RowsInHand, outcome: Routed | Rejected, isRepeat: boolean): void {
   const { at, event, interface: interfaceName, action } = outcome;
   rows.events.push(outcome);
   for (const subject of outcome.subjects) rows.subjects.push({ subject, at, event });
@@ -48,9 +43,4 @@ function addEvent(rows: LogRows, outcome: Routed | Rejected, isRepeat: boolean):
 
 function addBody(rows: LogRows, { at, delivery, body }: Attempted, oldestBodies: number): void {
   if (body !== undefined && dayOf(at) >= oldestBodies) rows.bodies.push({ at, delivery, body: body.toString() });
-}
-
-/** Of an attempt, or of what came instead of one. */
-export function answerOf(outcome: Attempted): Partial<Answer> {
-  return 'answer' in outcome ? outcome.answer : {};
 }

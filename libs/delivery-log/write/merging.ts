@@ -2,21 +2,21 @@
  * Most deliveries succeed at their first attempt: then the attempt lies in the row of its delivery. For that the router's
  * record stays in hand for a while.
  */
-import { isAttempted, type Delivered, type Outcome, type Routed } from '@waybell/line/outcomes';
+import { isAttempted, type Delivered, type Outcome } from '@waybell/line/outcomes';
+import type { DeliveryRecord } from '../tables.ts';
 import type { Waiting } from './in-lots.ts';
 
 /** `isRepeat`: it may be written already. */
 export type LogRecord = { outcome: Outcome; isRepeat: boolean };
 
-/** A delivery that an event caused, and the attempt that is told with it. */
-export type DeliveryRow = Routed['deliveries'][number] &
-  Pick<Routed, 'at' | 'event' | 'interface' | 'action'> & { isRepeat: boolean; first?: Delivered };
+/** A row of a delivery that is to be written. `isRepeat`: it may be there already. */
+export type DeliveryInHand = DeliveryRecord & { isRepeat: boolean };
 
 /** Readers look for the attempts of a stretch of time in the deliveries from so long before it until so long after it. */
 const FURTHEST_APART_MS = 60_000;
 
 /** The attempt, where the row of its delivery can tell of it. */
-export function firstOf(row: DeliveryRow, { outcome, isRepeat }: LogRecord): Delivered | undefined {
+export function firstOf(row: DeliveryInHand, { outcome, isRepeat }: LogRecord): Delivered | undefined {
   if (outcome.kind !== 'delivered' || isRepeat || row.isRepeat || row.first !== undefined) return undefined;
   const { attempt, byHand, parked, subscription, at } = outcome;
   const isPlain = attempt === 1 && byHand === undefined && parked === undefined;

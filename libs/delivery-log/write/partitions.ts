@@ -1,9 +1,7 @@
+import { tableNames, type TableName } from '../tables.ts';
 import { inTransaction, onConnection, whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 
 export const DAY_MS = 86_400_000;
-
-const TABLES = ['events', 'subjects', 'deliveries', 'attempts', 'bodies'] as const;
-export type Table = (typeof TABLES)[number];
 
 /** Days are counted from the epoch, in UTC. */
 export const dayOf = (atMs: number): number => Math.floor(atMs / DAY_MS);
@@ -17,7 +15,7 @@ export type PartitionsOptions = {
 
 export type Partitions = {
   /** The first day that is kept. */
-  oldest(table?: Table): number;
+  oldest(table?: TableName): number;
   /** Resolves when there is room for records of these times. Throws RangeError for one too far ahead, or `Unavailable`. */
   ensure(times: readonly number[]): Promise<void>;
   /** Takes no partition for granted any more: one was found missing. */
@@ -43,10 +41,10 @@ const CLIENT_LIMIT_MS = DETACH_LIMIT_MS + 1_000;
 export function partitionsIn(postgres: Postgres, { days, bodyDays, now }: PartitionsOptions): Partitions {
   const known = new Set<number>();
   const today = () => dayOf(now());
-  const oldest = (table?: Table) => today() - (table === 'bodies' ? bodyDays : days);
+  const oldest = (table?: TableName) => today() - (table === 'bodies' ? bodyDays : days);
 
   async function create(day: number): Promise<void> {
-    for (const table of TABLES)
+    for (const table of tableNames)
       if (day >= oldest(table))
         // Whatever Postgres says against it: no record is to blame.
         await whenAvailable(
@@ -71,16 +69,16 @@ export function partitionsIn(postgres: Postgres, { days, bodyDays, now }: Partit
     async turnOver() {
       for (let day = today(); day <= today() + DAYS_AHEAD; day += 1) await create(day);
       const dropped: string[] = [];
-      for (const table of TABLES) dropped.push(...(await dropBefore(postgres, table, oldest(table))));
+      for (const table of tableNames) dropped.push(...(await dropBefore(postgres, table, oldest(table))));
       return dropped;
     },
   };
 }
 
 const nameOf = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
-const partitionOf = (table: Table, day: number): string => `${table}_${nameOf(day).replaceAll('-', '')}`;
+const partitionOf = (table: TableName, day: number): string => `${table}_${nameOf(day).replaceAll('-', '')}`;
 
-async function createPartition(postgres: Postgres, table: Table, day: number): Promise<void> {
+async function createPartition(postgres: Postgres, table: TableName, day: number): Promise<void> {
   const name = `delivery_log.${partitionOf(table, day)}`;
   await inTransaction(postgres, async (client) => {
     // Several replicas find at the same moment that it is missing.
@@ -115,7 +113,7 @@ where n.nspname = 'delivery_log' and c.relkind = 'r' and not c.relispartition
 -- Postgres detaches one at a time: an interrupted one has to be ended before the next.
 order by is_detaching desc nulls last, name`;
 
-async function dropBefore(postgres: Postgres, table: Table, day: number): Promise<string[]> {
+async function dropBefore(postgres: Postgres, table: TableName, day: number): Promise<string[]> {
   return onConnection(postgres, async (client) => {
     const patiently = (text: string) => client.query({ text, query_timeout: CLIENT_LIMIT_MS } as { text: string });
     await client.query(`set statement_timeout = ${DETACH_LIMIT_MS}`);

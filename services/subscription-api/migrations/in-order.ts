@@ -8,7 +8,6 @@ import { AuditSigningSecrets } from './0007-audit-signing-secrets.ts';
 import { LeastGrants } from './0008-least-grants.ts';
 import { DeliveryLog } from './0009-delivery-log.ts';
 import { Sendings } from './0010-sendings.ts';
-import { RejectionsApart } from './0011-rejections-apart.ts';
 import { Parked } from './0012-parked.ts';
 import { OpenRequests } from './0013-open-requests.ts';
 import { KeptPublications } from './0014-kept-publications.ts';
@@ -30,7 +29,6 @@ export const migrations = [
   LeastGrants,
   DeliveryLog,
   Sendings,
-  RejectionsApart,
   Parked,
   OpenRequests,
   KeptPublications,

@@ -52,7 +52,7 @@ function attemptView(entry: AttemptEntry) {
     kind: entry.kind,
     by_hand: entry.byHand,
     parked: entry.parked,
-    http_status: entry.status,
+    http_status: entry.httpStatus,
     ...whyView(entry.why),
     retry_at: moment(entry.retryAt),
     duration_ms: entry.durationMs,

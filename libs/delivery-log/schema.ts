@@ -1,0 +1,64 @@
+import { nameOf, typeOf, type Columns } from './columns.ts';
+import { tableNames, tables } from './tables.ts';
+
+/**
+ * The statements that make the tables as `tables.ts` says, and add to those that are there what they lack. They may be run
+ * again and again. What is to go, or to become something else, is a migration's.
+ */
+export function schemaStatements(owner: string): string[] {
+  return [...tableNames.flatMap((name) => tableStatements(name, owner)), ...viewStatements(owner)];
+}
+
+function tableStatements(name: keyof typeof tables, owner: string): string[] {
+  const { columns, constraints = [], indexes = {} }: Described = tables[name];
+  const described = Object.entries(columns).map(
+    ([member, { kind, isGiven }]) => `${nameOf(member)} ${typeOf(kind)}${isGiven ? ' not null' : ''}`,
+  );
+  const added = described.map((each) => `add column if not exists ${each}`);
+  return [
+    `create table if not exists delivery_log.${name} (${[...described, ...constraints].join(', ')}) partition by range (at)`,
+    `alter table delivery_log.${name} ${added.join(', ')}`,
+    ...Object.entries(indexes).map(([index, text]) => {
+      const [, unique = '', rest = ''] = /^(unique )?(.*)$/s.exec(text) ?? [];
+      return `create ${unique}index if not exists ${index} on delivery_log.${name} ${rest}`;
+    }),
+    `alter table delivery_log.${name} owner to ${owner}`,
+  ];
+}
+
+type Described = { columns: Columns<never>; constraints?: readonly string[]; indexes?: Record<string, string> };
+
+/**
+ * Every attempt once, wherever it lies, for SQL by hand: a record that came twice may lie in both tables, or in two rows of
+ * a delivery whose event was routed twice. `filed_at`: the time of its row, within a minute of its own; a query that names a
+ * stretch of it is spared a look into each day.
+ */
+function viewStatements(owner: string): string[] {
+  const told = Object.keys(tables.attempts.columns).filter((member) => member !== 'at');
+  const ofFirst: Record<string, string> = { attempt: '1', kind: `'delivered'` };
+  const first = told.map((member) => {
+    const isThere = member in tables.deliveries.columns;
+    return ofFirst[member] ?? (isThere ? nameOf(member) : `null::${typeOf(kindOf(member))}`);
+  });
+  return [
+    'drop view if exists delivery_log.all_attempts',
+    `create view delivery_log.all_attempts as
+     select at, at as filed_at, ${told.map(nameOf).join(', ')}
+     from delivery_log.attempts a
+     where kind <> 'delivered' or attempt <> 1 or (
+       select true from delivery_log.deliveries d where d.delivery = a.delivery and d.attempted_at = a.at
+         and d.at > a.at - interval '1 minute' and d.at < a.at + interval '1 minute' limit 1) is null
+     union all
+     select attempted_at, at, ${first.join(', ')}
+     from delivery_log.deliveries d
+     where attempted_at is not null and (
+       select true from delivery_log.deliveries e where e.delivery = d.delivery and e.attempted_at = d.attempted_at
+         and e.at > d.attempted_at - interval '1 minute' and e.at < d.at limit 1) is null`,
+    `alter view delivery_log.all_attempts owner to ${owner}`,
+  ];
+}
+
+function kindOf(member: string) {
+  const { kind } = (tables.attempts.columns as Columns<never>)[member] ?? { kind: 'text' as const };
+  return kind;
+}
