@@ -13,7 +13,7 @@ import { lineMetrics, watchPublishing } from '@waybell/line/line-metrics';
 import { countOnceFailures } from '@waybell/line/once';
 import { createMetrics, type Metrics } from '@waybell/runtime/metrics';
 import { watchReadiness } from '@waybell/runtime/readiness-metrics';
-import { httpMetrics } from '@waybell/subscription-api/rest/http-metrics';
+import { httpMetrics } from '@waybell/subscription-api/rest/http/http-metrics';
 
 /** A page says what there is; nobody is there to be asked for figures. */
 const neverAsked = (): never => {

@@ -1,5 +1,5 @@
 import { duration, InvalidEnvironment, str, words } from '@waybell/runtime/environment';
-import type { JwtRules } from './rest/by-jwt.ts';
+import type { JwtRules } from './rest/authentication/by-jwt.ts';
 
 // Signatures by the issuer's private key alone: with a shared secret, whoever checks a token could make one.
 const ALGORITHMS = [

@@ -1,14 +1,14 @@
 import type { Interface } from '@waybell/catalog/action';
 import type { Express } from 'express';
-import { byHandRoutes } from './by-hand.ts';
-import { carrierRoutes } from './carrier.ts';
-import { deliveryLogRoutes } from './delivery-log.ts';
-import { documentRoutes, publicDocuments } from './documents.ts';
-import { createHttpApp, type HttpAppOptions } from './http-app.ts';
-import type { RouteOptions } from './routes.ts';
-import { signingSecretRoutes } from './signing-secrets.ts';
-import { shipperRoutes } from './shipper.ts';
-import { subscriptionRoutes } from './subscriptions.ts';
+import { byHandRoutes } from './deliveries/by-hand.ts';
+import { carrierRoutes } from './subscriptions/carrier.ts';
+import { deliveryLogRoutes } from './deliveries/delivery-log.ts';
+import { documentRoutes, publicDocuments } from './documents/documents.ts';
+import { createHttpApp, type HttpAppOptions } from './http/http-app.ts';
+import type { RouteOptions } from './http/routes.ts';
+import { signingSecretRoutes } from './secrets/signing-secrets.ts';
+import { shipperRoutes } from './subscriptions/shipper.ts';
+import { subscriptionRoutes } from './subscriptions/subscriptions.ts';
 
 export type ApiOptions = RouteOptions & Omit<HttpAppOptions, 'overview'> & { interfaces: readonly string[] };
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { exportSPKI, importJWK, SignJWT, type CryptoKey } from 'jose';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
-import type { JwtRules } from '../rest/by-jwt.ts';
+import type { JwtRules } from '../rest/authentication/by-jwt.ts';
 import { aKey, signed, startIssuer, type IssuedKey } from './issuer.ts';
 
 export type Forgery = AsyncDisposable & {

@@ -1,0 +1,84 @@
+import type { Interface } from '@waybell/catalog/action';
+import type { Request } from 'express';
+import type { Actor } from '../../actor.ts';
+import { TOKEN_PREFIX, type Scope } from '../../tokens.ts';
+import { Problem } from '../http/problem.ts';
+
+/** Who asks: a client of an account, and what it may do. */
+export type Caller = {
+  interface: Interface;
+  accountGuid: string;
+  clientId: string;
+  features: readonly string[];
+  scopes: readonly string[];
+  /** Who is named for what it changes. */
+  actor: Actor;
+};
+
+/** Where a request came from, and by which id it is known. */
+export type Origin = Omit<Actor, 'who'>;
+
+/** Throws a Problem where the request carries no token that holds, Unavailable where that cannot be known now. */
+export type Authenticate = (request: Request) => Promise<Caller>;
+
+/** Whose token it is. Throws a Problem (401, `invalidToken`) where it does not hold, Unavailable as above. */
+export type FindCaller = (token: string, from: Origin) => Promise<Caller>;
+
+const SCHEME = 'bearer ';
+const TOKEN_LIMIT = 8_192;
+
+/** Knows callers by bearer tokens (RFC 6750): opaque ones by their prefix, all others are JWTs where those are on. */
+export function authenticateBearer({ opaque, jwt }: { opaque: FindCaller; jwt: FindCaller | undefined }): Authenticate {
+  return (request) => {
+    const token = requireBearerToken(request);
+    const from = { origin: request.ip ?? 'unknown', requestId: request.res?.locals['requestId'] ?? null };
+    return jwt === undefined || token.startsWith(TOKEN_PREFIX) ? opaque(token, from) : jwt(token, from);
+  };
+}
+
+/**
+ * What follows `Bearer` in the request's `Authorization`, whatever it is; undefined where there is no such header. Two
+ * such headers are one that is malformed: a proxy in front may have gone by either.
+ */
+export function bearerTokenOf(request: Request): string | undefined {
+  const given = (request.headersDistinct['authorization'] ?? []).join(', ');
+  if (given.slice(0, SCHEME.length).toLowerCase() !== SCHEME) return undefined;
+  const token = given.slice(SCHEME.length).trim();
+  return token === '' ? undefined : token;
+}
+
+/** Throws a Problem (403) unless the caller belongs to the interface and has the scope. */
+export function requireRight(caller: Caller, right: { interface: Interface; scope: Scope }): void {
+  if (caller.interface !== right.interface) {
+    const detail = `This is the ${right.interface} interface; the access token is for the ${caller.interface} one.`;
+    const challenge = `Bearer realm="waybell", error="insufficient_scope", error_description="${detail}"`;
+    throw new Problem('other-interface', detail, { headers: { 'www-authenticate': challenge } });
+  }
+  requireScope(caller, right.scope);
+}
+
+/** Throws a Problem (403) unless the caller has the scope, on whichever interface. */
+export function requireScope(caller: Caller, scope: Scope): void {
+  if (caller.scopes.includes(scope)) return;
+  const challenge = `Bearer realm="waybell", error="insufficient_scope", scope="${scope}"`;
+  const detail = `This needs the scope ${scope}; the access token has ${caller.scopes.join(', ') || 'none'}.`;
+  throw new Problem('insufficient-scope', detail, { headers: { 'www-authenticate': challenge } });
+}
+
+/** The answer to a token that does not hold; `detail` is for people, and in the challenge as far as RFC 6750 allows. */
+export function invalidToken(detail: string): Problem {
+  const description = detail.replaceAll(/[^\x20-\x7e]|["\\]/g, '');
+  const challenge = `Bearer realm="waybell", error="invalid_token", error_description="${description}"`;
+  return new Problem('invalid-token', detail, { headers: { 'www-authenticate': challenge } });
+}
+
+function requireBearerToken(request: Request): string {
+  const token = bearerTokenOf(request);
+  if (token === undefined) {
+    const detail = 'Send the header "Authorization: Bearer <access token>".';
+    throw new Problem('unauthenticated', detail, { headers: { 'www-authenticate': 'Bearer realm="waybell"' } });
+  }
+  // The syntax of RFC 6750; anything else cannot be one of ours.
+  if (token.length > TOKEN_LIMIT || !/^[\w.~+/-]+=*$/.test(token)) throw invalidToken('The access token is malformed.');
+  return token;
+}

@@ -1,0 +1,110 @@
+import type { Interface } from '@waybell/catalog/action';
+import { isGuid } from '@waybell/events/guid';
+import { Unavailable } from '@waybell/runtime/unavailable';
+import { errors, jwtVerify, type JWTPayload } from 'jose';
+import type { Actor } from '../../actor.ts';
+import type { Database } from '../../database.ts';
+import type { Account } from '../../tables/account.ts';
+import { DEFAULT_SCOPES, isClientName, SCOPES } from '../../tokens.ts';
+import { invalidToken, type FindCaller } from './authenticate.ts';
+import { issuerKeys } from './issuer-keys.ts';
+
+/** Which JWTs hold, and how they name whom they are for. */
+export type JwtRules = {
+  issuer: string;
+  audience: string;
+  jwksUrl: URL;
+  algorithms: string[];
+  /** By how much the clocks of issuer and process may differ. */
+  leewayMs: number;
+  /** The names of the claims. */
+  claims: { account: string; client: string; interface: string };
+};
+
+type Named = { accountGuid: string; clientId: string; interface: Interface; scopes: readonly string[] };
+
+// RFC 3339 has no way to write a later year.
+const LAST_EXPIRY_S = 253_402_300_799;
+
+/** What people are shown of a token is to be read as one word of a line, and to fit there. */
+const NAME = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]{1,255}$/u;
+
+/**
+ * Knows callers by JWT access tokens (RFC 9068). The first valid one of an account creates it (decisions R13); its
+ * features are those of the account, as for any token. Scopes that are not Waybell's mean nothing here.
+ */
+export function byJwt(database: Database, rules: JwtRules): FindCaller {
+  const keys = issuerKeys(rules.jwksUrl);
+  const options = {
+    issuer: rules.issuer,
+    audience: rules.audience,
+    algorithms: rules.algorithms,
+    clockTolerance: rules.leewayMs / 1_000,
+    typ: 'at+jwt',
+    requiredClaims: ['exp', 'iat', 'sub', 'jti', ...Object.values(rules.claims)],
+  };
+  return async (token, from) => {
+    const verified = await jwtVerify(token, keys, options).catch((error: unknown) => {
+      throw explain(error, () => keys.reload());
+    });
+    const named = readClaims(verified.payload, rules);
+    const actor = { who: `jwt ${verified.payload.sub}`, ...from };
+    const account = await findOrCreate(database, named, actor);
+    if (account.interface !== named.interface) {
+      throw invalidToken(`The access token is for the ${named.interface} interface, its account for the other.`);
+    }
+    return { ...named, features: account.features, actor };
+  };
+}
+
+/** What RFC 9068 asks of each claim that is read here, or told; jose has seen to the others. */
+function readClaims(payload: JWTPayload, { claims: names, leewayMs }: JwtRules): Named {
+  const { exp, iat } = payload;
+  if (Number(exp) > LAST_EXPIRY_S) throw badClaim('exp');
+  if (Number(iat) * 1_000 > Date.now() + leewayMs) throw badClaim('iat');
+  const text = (name: string) => (typeof payload[name] === 'string' ? payload[name] : '');
+  const [accountGuid, clientId, interfaceName] = [text(names.account), text(names.client), text(names.interface)];
+  if (!isGuid(accountGuid)) throw badClaim(names.account);
+  if (!isClientName(clientId)) throw badClaim(names.client);
+  if (interfaceName !== 'shipper' && interfaceName !== 'carrier') throw badClaim(names.interface);
+  for (const name of ['sub', 'jti']) if (!NAME.test(text(name))) throw badClaim(name);
+  const given = payload['scope'] === undefined ? DEFAULT_SCOPES : text('scope').split(' ');
+  const scopes = SCOPES.filter((scope) => given.includes(scope));
+  return { accountGuid: accountGuid.toLowerCase(), clientId, interface: interfaceName, scopes };
+}
+
+type Found = Pick<Account, 'interface' | 'features'>;
+
+async function findOrCreate(database: Database, named: Named, actor: Actor): Promise<Found> {
+  const { accountGuid, interface: interfaceName } = named;
+  const find = 'select interface, features from waybell.accounts where guid = $1';
+  const create = 'insert into waybell.accounts (guid, interface) values ($1, $2) on conflict (guid) do nothing';
+  const [found] = await database.run((source) => source.query<Found[]>(find, [accountGuid]));
+  if (found !== undefined) return found;
+  await database.change(actor, (postgres) => postgres.query(create, [accountGuid, interfaceName]));
+  const [made] = await database.run((source) => source.query<Found[]>(find, [accountGuid]));
+  if (made === undefined) throw new Error('an account that was just created is not there');
+  return made;
+}
+
+/** What to answer to a JWT that jose refuses. What is not about the token itself is about fetching keys. */
+function explain(error: unknown, probe: () => Promise<unknown>): Error {
+  if (error instanceof errors.JWTExpired) return invalidToken('The access token expired.');
+  if (error instanceof errors.JWTClaimValidationFailed) return badClaim(error.claim);
+  if (error instanceof errors.JOSEAlgNotAllowed) {
+    return invalidToken('The access token is signed by an algorithm that is not accepted.');
+  }
+  const { JWKSNoMatchingKey, JWKSMultipleMatchingKeys, JWSSignatureVerificationFailed } = errors;
+  if ([JWKSNoMatchingKey, JWKSMultipleMatchingKeys, JWSSignatureVerificationFailed].some((is) => error instanceof is)) {
+    return invalidToken('The signature of the access token is not by a key of its issuer.');
+  }
+  const { JWSInvalid, JWTInvalid, JOSENotSupported } = errors;
+  if ([JWSInvalid, JWTInvalid, JOSENotSupported].some((is) => error instanceof is)) {
+    return invalidToken('The access token is malformed.');
+  }
+  return new Unavailable('keys of the token issuer', probe, error);
+}
+
+function badClaim(name: string): Error {
+  return invalidToken(`The claim ${name} of the access token is missing, or not one that is accepted here.`);
+}

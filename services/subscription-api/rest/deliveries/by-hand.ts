@@ -1,0 +1,186 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sentExamples } from '@waybell/contracts/sent-examples';
+import { askForResend, askForTest, type Refused } from '@waybell/delivery-log/ask/by-hand';
+import { askForReplay, cancelReplay, countReplay, latestReplays, replayOf } from '@waybell/delivery-log/ask/replays';
+import { LISTED_REPLAYS } from '@waybell/contracts/openapi/by-hand-paths';
+import type { ClientReader, DeliveryEntry } from '@waybell/delivery-log/read/entries';
+import { deliveryHistory } from '@waybell/delivery-log/read/history';
+import { Router } from 'express';
+import { answerFor, answerObject } from '../http/answer-for.ts';
+import { requireScope, type Caller } from '../authentication/authenticate.ts';
+import { readJson, readNothing } from '../http/body.ts';
+import { deliveryDetailView } from './history-view.ts';
+import { Problem } from '../http/problem.ts';
+import { readQuery, requirePathGuid } from '../http/read-query.ts';
+import { readReplayRequest } from './replay-request.ts';
+import { askedReplayView, replayView } from './replay-view.ts';
+import { addPath, type RouteOptions } from '../http/routes.ts';
+import { sentRequest } from './sent-request.ts';
+
+type ByHandOptions = Pick<RouteOptions, 'authenticate' | 'database'>;
+type OfGuid = { guid: string };
+
+/** As long as a receiver may take, and somewhat more: then the answer is that there is none yet. */
+const TEST_LIMIT_MS = 75_000;
+const FIRST_LOOK_MS = 100;
+const LONGEST_LOOK_MS = 2_000;
+const RETRY_LATER = { headers: { 'retry-after': '60' } };
+
+/** What clients have sent by hand: again what did not arrive, or an example. The same on either interface. */
+export function byHandRoutes(options: ByHandOptions): Router {
+  const router = Router({ caseSensitive: true });
+  addResend(router, options);
+  addReplays(router, options);
+  addTest(router, options);
+  return router;
+}
+
+function addResend(router: Router, { authenticate, database }: ByHandOptions): void {
+  addPath<OfGuid>(router, ['/v1/deliveries/:guid/resend'], {
+    async post(request, response) {
+      const { caller, client, by } = admitted(await authenticate(request));
+      await readNothing(request, response);
+      const delivery = requirePathGuid('guid', request.params.guid);
+      const asked = await database.change(caller.actor, (postgres) => askForResend(postgres, { delivery, client, by }));
+      if (asked.kind === 'refused') throw refusal(asked, 'unknown-delivery');
+      const { subscription, fromAttempt: attempt } = asked;
+      const resend = { delivery_guid: delivery, subscription_guid: subscription, attempt };
+      answerObject(caller, response.status(202), resend);
+    },
+  });
+}
+
+function addReplays(router: Router, { authenticate, database }: ByHandOptions): void {
+  addPath(router, ['/v1/replays'], {
+    async get(request, response) {
+      const { caller, client } = admitted(await authenticate(request), 'webhooks:read');
+      const replays = await database.askLog((postgres) => latestReplays(postgres, client, LISTED_REPLAYS));
+      answerFor(caller, response, { objects: replays.map(askedReplayView) });
+    },
+
+    async post(request, response) {
+      const { caller, client, by } = admitted(await authenticate(request));
+      const { isDryRun, ...replay } = readReplayRequest(await readJson(request, response), Date.now());
+      if (isDryRun) {
+        const total = await database.askLog((postgres) => countReplay(postgres, replay, client));
+        if (typeof total !== 'number') throw refusal(total, 'not-subscribed');
+        return answerObject(caller, response, { total });
+      }
+      const asked = await database.change(caller.actor, (postgres) =>
+        askForReplay(postgres, { ...replay, client, by }),
+      );
+      if (asked.kind === 'refused') throw refusal(asked, 'not-subscribed');
+      const made = await database.askLog((postgres) => replayOf(postgres, asked.guid, client));
+      answerObject(caller, response.status(202), replayView(made));
+    },
+  });
+
+  addPath<OfGuid>(router, ['/v1/replays/:guid'], {
+    async get(request, response) {
+      const { caller, client } = admitted(await authenticate(request), 'webhooks:read');
+      const guid = requirePathGuid('guid', request.params.guid);
+      readQuery(request, {});
+      answerObject(caller, response, replayView(await database.askLog((postgres) => replayOf(postgres, guid, client))));
+    },
+    async delete(request, response) {
+      const { caller, client } = admitted(await authenticate(request));
+      await readNothing(request, response);
+      const guid = requirePathGuid('guid', request.params.guid);
+      const replay = await database.change(caller.actor, (postgres) => cancelReplay(postgres, guid, client));
+      answerObject(caller, response, replayView(replay));
+    },
+  });
+}
+
+function addTest(router: Router, { authenticate, database }: ByHandOptions): void {
+  const oneAtATime = refusingSeconds();
+  addPath<OfGuid>(router, ['/v1/subscriptions/:guid/test'], {
+    async post(request, response) {
+      const { caller, client, by } = admitted(await authenticate(request));
+      await readNothing(request, response);
+      const subscription = requirePathGuid('guid', request.params.guid);
+      const exampleOf = exampleOn(client.interface);
+      await oneAtATime([client.account, client.client, subscription].join(' '), async () => {
+        const asked = await database.change(caller.actor, (postgres) =>
+          askForTest(postgres, { subscription, client, by, exampleOf }),
+        );
+        if (asked.kind === 'refused') throw refusal(asked, 'not-subscribed');
+        const gone = new AbortController();
+        response.once('close', () => gone.abort());
+        const look = () => database.askLog((postgres) => deliveryHistory(postgres, asked.delivery, client));
+        const entry = await untilAnswered(look, gone.signal);
+        answerObject(caller, response, deliveryDetailView(entry, sentRequest(entry, asked.body)));
+      });
+    },
+  });
+}
+
+/** Throws a Problem (409) while work of the same key is under way: what is waited for is looked for again and again. */
+function refusingSeconds(): (key: string, work: () => Promise<void>) => Promise<void> {
+  const underWay = new Set<string>();
+  return async (key, work) => {
+    if (underWay.has(key))
+      throw new Problem('under-way', 'A test of this subscription is on its way: wait for its answer.');
+    underWay.add(key);
+    try {
+      await work();
+    } finally {
+      underWay.delete(key);
+    }
+  };
+}
+
+/** With what the receiver said, for which it looks ever more seldom. Throws a Problem (503) where that is not known in time. */
+async function untilAnswered(
+  look: () => Promise<DeliveryEntry | undefined>,
+  signal: AbortSignal,
+): Promise<DeliveryEntry> {
+  const until = performance.now() + TEST_LIMIT_MS;
+  for (let delayMs = FIRST_LOOK_MS; ; delayMs = Math.min(delayMs * 1.5, LONGEST_LOOK_MS)) {
+    const entry = await look();
+    if (entry !== undefined && entry.status !== 'waiting') return entry;
+    if (performance.now() > until || signal.aborted)
+      throw new Problem('unavailable', 'There is no result yet; the delivery log will have it.', RETRY_LATER);
+    await sleep(delayMs);
+  }
+}
+
+function admitted(caller: Caller, scope: 'webhooks:read' | 'webhooks:write' = 'webhooks:write') {
+  requireScope(caller, scope);
+  return { caller, client: clientOf(caller), by: caller.actor.who };
+}
+
+function clientOf({ accountGuid, clientId, interface: interfaceName }: Caller): ClientReader {
+  return { account: accountGuid, client: clientId, interface: interfaceName };
+}
+
+const MESSAGE_GUID = /"guid":"[^"]*"/;
+
+/** The documented example; on the carrier interface the body carries the guid of the message. */
+function exampleOn(interfaceName: Caller['interface']) {
+  return (action: string, guid: string): string => {
+    const [example] = sentExamples[`${interfaceName}.${action}`] ?? [];
+    if (example === undefined) throw new Error(`no example of ${interfaceName}.${action}`);
+    return interfaceName === 'carrier' ? example.body.replace(MESSAGE_GUID, `"guid":"${guid}"`) : example.body;
+  };
+}
+
+function refusal({ why }: Refused, unknown: 'unknown-delivery' | 'not-subscribed'): Problem {
+  switch (why) {
+    case 'not_found':
+      return new Problem(unknown, 'There is none of this guid that belongs to this client.');
+    case 'under_way':
+      return new Problem('under-way', 'It is still on its way: see when its next attempt is due.');
+    case 'a_test':
+      return new Problem('was-a-test', 'A test is sent once: ask for another one of the subscription.');
+    case 'body_gone':
+      return new Problem('body-gone', 'What was sent is no longer kept; ask the platform to publish the event again.');
+    case 'unsubscribed':
+      return new Problem('nobody-subscribed', 'This client is not subscribed to the action any more: subscribe first.');
+    case 'deactivated':
+      return new Problem(
+        'nobody-subscribed',
+        'The subscription is switched off, as its deliveries failed: subscribe again first.',
+      );
+  }
+}

@@ -1,0 +1,84 @@
+import type { Action, Interface } from '@waybell/catalog/action';
+import { DELIVERY_STATUSES, type ClientReader } from '@waybell/delivery-log/read/entries';
+import { findDeliveries } from '@waybell/delivery-log/read/find-deliveries';
+import { deliveryHistory, timelineOf } from '@waybell/delivery-log/read/history';
+import { bodyOf } from '@waybell/delivery-log/read/log-tables';
+import { deliveryReasons } from '@waybell/line/reasons';
+import { Router, type Request } from 'express';
+import { answerFor, answerObject } from '../http/answer-for.ts';
+import { requireScope, type Caller } from '../authentication/authenticate.ts';
+import { deliveryDetailView, deliveryView, eventView } from './history-view.ts';
+import { pageView, pagingOf, pagingParameters } from './page.ts';
+import { Problem } from '../http/problem.ts';
+import { guid, moment, oneOf, readQuery, requirePathGuid } from '../http/read-query.ts';
+import { addPath, type RouteOptions } from '../http/routes.ts';
+import { sentRequest } from './sent-request.ts';
+
+type LogOptions = Pick<RouteOptions, 'authenticate' | 'database' | 'catalog'>;
+
+/** What became of events and deliveries: the same on either interface, of the token's account and client alone. */
+export function deliveryLogRoutes({ authenticate, database, catalog }: LogOptions): Router {
+  const router = Router({ caseSensitive: true });
+  const filters = { shipper: filterParameters('shipper', catalog), carrier: filterParameters('carrier', catalog) };
+
+  async function admit(request: Request): Promise<ClientReader & Caller> {
+    const caller = await authenticate(request);
+    requireScope(caller, 'webhooks:read');
+    return { ...caller, account: caller.accountGuid, client: caller.clientId };
+  }
+
+  addPath<{ subject: string }>(router, ['/v1/timeline/:subject'], {
+    async get(request, response) {
+      const reader = await admit(request);
+      const subject = requirePathGuid('subject_guid', request.params.subject);
+      const paging = pagingOf(readQuery(request, pagingParameters));
+      const page = await database.askLog((postgres) => timelineOf(postgres, { subject, reader, ...paging }));
+      answerFor(reader, response, pageView(page, eventView));
+    },
+  });
+
+  addPath(router, ['/v1/deliveries'], {
+    async get(request, response) {
+      const reader = await admit(request);
+      const { limit, cursor, ...filter } = readQuery(request, { ...filters[reader.interface], ...pagingParameters });
+      const paging = pagingOf({ limit, cursor });
+      const page = await database.askLog((postgres) => findDeliveries(postgres, { reader, filter, ...paging }));
+      answerFor(reader, response, pageView(page, deliveryView));
+    },
+  });
+
+  addPath<{ guid: string }>(router, ['/v1/deliveries/:guid'], {
+    async get(request, response) {
+      const reader = await admit(request);
+      const delivery = requirePathGuid('guid', request.params.guid);
+      readQuery(request, {});
+      const { entry, body } = await findDelivery(database, delivery, reader);
+      const object = deliveryDetailView(entry, sentRequest(entry, body));
+      answerObject(reader, response, object);
+    },
+  });
+
+  return router;
+}
+
+/** Throws a Problem (404) where there is none, as where it is somebody else's. */
+async function findDelivery(database: LogOptions['database'], delivery: string, reader: ClientReader) {
+  const found = await database.askLog(async (postgres) => {
+    const entry = await deliveryHistory(postgres, delivery, reader);
+    return entry && { entry, body: await bodyOf(postgres, delivery) };
+  });
+  if (found !== undefined) return found;
+  throw new Problem('unknown-delivery', 'This client has no delivery of that guid, or it is no longer kept.');
+}
+
+function filterParameters(interfaceName: Interface, catalog: readonly Action[]) {
+  const actions = catalog.filter((action) => action.interface === interfaceName).map(({ name }) => name);
+  return {
+    subject: guid,
+    action: oneOf(actions),
+    status: oneOf(DELIVERY_STATUSES),
+    reason: oneOf(deliveryReasons),
+    since: moment,
+    until: moment,
+  };
+}

@@ -1,0 +1,86 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { startApi, type TestApi } from '../../testing/api.ts';
+
+const docs = join(import.meta.dirname, '../../../../docs');
+const contracts = [
+  'openapi.json',
+  'asyncapi.json',
+  'schemas/shipper.order.created.notification.json',
+  'schemas/carrier.damage.deleted.event.json',
+];
+
+let api: TestApi;
+
+beforeAll(async () => {
+  api = await startApi();
+});
+
+afterAll(async () => {
+  await api[Symbol.asyncDispose]();
+});
+
+describe('a document', () => {
+  test.each(contracts)('%s is what docs/ has, and needs no token', async (path) => {
+    const { status, text, headers } = await api.ask('GET', `/${path}`);
+    expect([status, text]).toEqual([200, await readFile(join(docs, path), 'utf8')]);
+    expect(headers.get('content-type')).toMatch(/^application\/(schema\+)?json; charset=utf-8$/);
+    expect(headers.get('access-control-allow-origin')).toBe('*');
+  });
+
+  test.each([...contracts, 'docs', 'docs/swagger-ui.css'])(
+    '%s may be kept and is told apart by its ETag',
+    async (path) => {
+      const { headers } = await api.ask('GET', `/${path}`);
+      expect(headers.get('cache-control')).toBe('public, max-age=300');
+      const etag = headers.get('etag') ?? '';
+      expect(await api.ask('GET', `/${path}`, { headers: { 'if-none-match': etag } })).toMatchObject({
+        status: 304,
+        text: '',
+      });
+      expect((await api.ask('GET', `/${path}`, { headers: { 'if-none-match': '"other"' } })).status).toBe(200);
+    },
+  );
+
+  test.each([...contracts, 'docs'])('%s is read with GET and HEAD only', async (path) => {
+    const head = await api.ask('HEAD', `/${path}`);
+    const { text } = await api.ask('GET', `/${path}`);
+    expect([head.status, head.text, head.headers.get('content-length')]).toEqual([
+      200,
+      '',
+      `${Buffer.byteLength(text)}`,
+    ]);
+    const put = await api.ask('PUT', `/${path}`);
+    expect([put.status, put.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+  });
+
+  test.each(['schemas/nope.json', 'schemas/..%2fopenapi.json', 'docs/..%2f..%2fpackage.json', 'schemas/'])(
+    'that is none, %s, answers 404 as a problem',
+    async (path) => {
+      expect(await api.ask('GET', `/${path}`)).toMatchObject({ status: 404, body: { status: 404 } });
+    },
+  );
+
+  test('tells of the interfaces that the process serves', async () => {
+    await using carriers = await startApi({ interfaces: ['carrier'] });
+    const { body } = await carriers.ask('GET', '/openapi.json');
+    expect(Object.keys(body.paths).filter((path) => path.startsWith('/v1/public'))).toEqual([]);
+    expect(Object.keys(body.webhooks).filter((name) => name.startsWith('shipper'))).toEqual([]);
+  });
+});
+
+describe('the page', () => {
+  test('loads nothing but what is served beside it', async () => {
+    const { text, headers } = await api.ask('GET', '/docs');
+    const linked = [...text.matchAll(/(?:src|href)="(?!data:)([^"]+)"/g)].map(([, path]) => path ?? '');
+    expect(linked).toEqual(['docs/swagger-ui.css', 'openapi.json', 'docs/swagger-ui-bundle.js', 'docs/start.js']);
+    for (const path of linked) expect((await api.ask('GET', `/${path}`)).status).toBe(200);
+    expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self';/);
+  });
+
+  test('is found with a trailing slash too, where its relative links hold', async () => {
+    const { status, headers } = await api.ask('GET', '/docs/');
+    expect([status, headers.get('location')]).toEqual([308, '../docs']);
+  });
+});

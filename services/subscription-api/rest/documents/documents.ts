@@ -1,0 +1,79 @@
+import { hash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Action, Interface } from '@waybell/catalog/action';
+import { adminDocumentFiles, documentFiles } from '@waybell/contracts/document-files';
+import { sentExamples } from '@waybell/contracts/sent-examples';
+import { Router, type Response } from 'express';
+import { pageFiles, PAGE_POLICY } from './page-files.ts';
+import { addPath } from '../http/routes.ts';
+
+type Document = { type: string; bytes: Buffer; etag: string; headers: Record<string, string> };
+
+const CACHED = 'public, max-age=300';
+
+/** Anyone's page may read what is public. */
+const SHARED = { 'access-control-allow-origin': '*', 'cross-origin-resource-policy': 'cross-origin' };
+
+/** The paths of routes, and what is there by its path. */
+type Documents = { routes: string[]; files: ReadonlyMap<string, Document> };
+
+/** Serves documents without a token. */
+export function documentRoutes({ routes, files }: Documents): Router {
+  const router = Router({ caseSensitive: true });
+
+  addPath(router, routes, {
+    get(request, response, next) {
+      const document = files.get(request.path.replaceAll(/^\/|\/$/g, ''));
+      // What the page loads lies beside it, whatever the path under which a proxy shows the API.
+      if (request.path === '/docs/') response.status(308).set('location', '../docs').end();
+      else if (document === undefined) next('router');
+      else send(document, request, response);
+    },
+  });
+  return router;
+}
+
+function send(
+  { type, bytes, etag, headers }: Document,
+  request: Pick<IncomingMessage, 'headers'>,
+  response: Response,
+): void {
+  response.set({ 'content-type': type, etag, 'cache-control': CACHED, ...headers });
+  if (isKept(request.headers['if-none-match'], etag)) response.status(304).end();
+  else response.set('content-length', String(bytes.length)).end(bytes);
+}
+
+/** Express would not say so of a request with `Cache-Control: no-cache`, which is to ask here, and need not get it again. */
+function isKept(ifNoneMatch: string | undefined, etag: string): boolean {
+  const kept = (ifNoneMatch ?? '').split(',').map((each) => each.trim().replace(/^W\//, ''));
+  return kept.includes(etag) || kept.includes('*');
+}
+
+/** The contracts of the interfaces served, and a page to read them by; kept in memory. */
+export function publicDocuments(options: { interfaces: readonly Interface[]; catalog: readonly Action[] }): Documents {
+  const page = Object.entries(pageFiles()).map(([path, file]) =>
+    entry(path, { ...file, headers: { 'content-security-policy': PAGE_POLICY } }),
+  );
+  return {
+    routes: ['/openapi.json', '/asyncapi.json', '/schemas/:file', '/docs', '/docs/:file'],
+    files: new Map([...contracts(documentFiles({ ...options, sentExamples })), ...page]),
+  };
+}
+
+export function adminDocuments(): Documents {
+  return { routes: ['/admin-openapi.json'], files: new Map(contracts(adminDocumentFiles())) };
+}
+
+function contracts(files: Record<string, string>): [string, Document][] {
+  return Object.entries(files).map(([path, text]) =>
+    entry(path, { type: contractType(path), bytes: Buffer.from(text), headers: SHARED }),
+  );
+}
+
+function entry(path: string, file: Omit<Document, 'etag'>): [string, Document] {
+  return [path, { ...file, etag: `"${hash('sha256', file.bytes).slice(0, 32)}"` }];
+}
+
+function contractType(path: string): string {
+  return path.startsWith('schemas/') ? 'application/schema+json; charset=utf-8' : 'application/json; charset=utf-8';
+}

@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto';
+import type { Log } from '@waybell/runtime/log';
+import type { Redis } from '@waybell/runtime/redis';
+import express, { type Express, type RequestHandler, type Router } from 'express';
+import helmet from 'helmet';
+import { TOKEN_PREFIX } from '../../tokens.ts';
+import type { Authenticate } from '../authentication/authenticate.ts';
+import type { HttpMetrics } from './http-metrics.ts';
+import { limiting, type Limits } from '../limits/limits.ts';
+import { answerProblems, Problem } from './problem.ts';
+
+export type HttpAppOptions = {
+  authenticate: Authenticate;
+  /** Where strangers find which endpoints there are. */
+  overview: string;
+  limits: Limits;
+  /** Networks of proxies whose `X-Forwarded-For` says where a request came from. */
+  trustedProxies: readonly string[];
+  redis: Redis;
+  log: Log;
+  httpMetrics: HttpMetrics;
+};
+
+/**
+ * What every listener has, around its routes: request ids, log lines and measurements, limits, headers, and problems for
+ * what goes wrong. The routes are given the way to authenticate that counts requests and failures.
+ */
+export function createHttpApp(options: HttpAppOptions, routes: (authenticate: Authenticate) => Router[]): Express {
+  const { limits, trustedProxies, redis, log, httpMetrics } = options;
+  const app = express();
+  app.disable('x-powered-by').disable('etag').enable('case sensitive routing').set('query parser', false);
+  app.set('trust proxy', [...trustedProxies]);
+  app.use(identifyRequest, observeRequests(log, httpMetrics), protect(), requireOneHost);
+  app.use(...routes(limiting(options.authenticate, { ...limits, redis, log })));
+  app.use(() => {
+    throw new Problem('unknown-path', `No endpoint has this path: ${options.overview} shows those that there are.`);
+  });
+  app.use(answerProblems(log));
+  return app;
+}
+
+const identifyRequest: RequestHandler = (_request, response, next) => {
+  const requestId = randomUUID();
+  response.locals['requestId'] = requestId;
+  response.set({ 'x-request-id': requestId, 'cache-control': 'no-store' });
+  next();
+};
+
+/** RFC 9112, 3.2. With two, a proxy in front may have gone by the other one. */
+const requireOneHost: RequestHandler = ({ headersDistinct: { host = [] }, httpVersion }, _response, next) => {
+  if (host.length > 1 || (host.length === 0 && httpVersion !== '1.0')) {
+    throw new Problem('malformed-request', 'A request has to name one Host.', { headers: { connection: 'close' } });
+  }
+  next();
+};
+
+// Belongs into a header or a body; who puts it into a path is told so, and the log is not told what it is.
+const TOKEN = new RegExp(String.raw`${TOKEN_PREFIX}[\w-]+`, 'g');
+
+/** One log line and one measurement per request. */
+function observeRequests(log: Log, { requestSeconds }: HttpMetrics): RequestHandler {
+  return (request, response, next) => {
+    const begun = performance.now();
+    response.once('close', () => {
+      const tookMs = performance.now() - begun;
+      const [route = 'none'] = [request.route?.path].flat() as (string | undefined)[];
+      const { requestId } = response.locals;
+      const [method, status] = [request.method, response.statusCode];
+      requestSeconds.observe({ method, route, status }, tookMs / 1_000);
+      const path = request.path.replaceAll(TOKEN, `${TOKEN_PREFIX}***`);
+      log.info({ requestId, method, path, status, ms: Math.round(tookMs) }, 'request.answered');
+    });
+    next();
+  };
+}
+
+/** Nothing here is a page: it loads nothing, and no page may frame or read it. What only a page's reader heeds is left out. */
+function protect(): RequestHandler {
+  return helmet({
+    crossOriginOpenerPolicy: false,
+    originAgentCluster: false,
+    xDnsPrefetchControl: false,
+    xDownloadOptions: false,
+    xPermittedCrossDomainPolicies: false,
+    xXssProtection: false,
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: { 'default-src': ["'none'"], 'frame-ancestors': ["'none'"] },
+    },
+    xFrameOptions: { action: 'deny' },
+  });
+}

@@ -1,0 +1,46 @@
+import type { Action } from '@waybell/catalog/action';
+import type { RequestHandler, Response, Router } from 'express';
+import type { CallbackRules } from '../../callback-url.ts';
+import type { Database } from '../../database.ts';
+import type { SigningSecrets } from '../../signing-secrets.ts';
+import type { Subscriptions } from '../../subscriptions.ts';
+import type { Authenticate } from '../authentication/authenticate.ts';
+import { Problem } from './problem.ts';
+
+/** What the routes of either interface need. */
+export type RouteOptions = {
+  authenticate: Authenticate;
+  subscriptions: Subscriptions;
+  signingSecrets: SigningSecrets;
+  database: Pick<Database, 'askLog' | 'change'>;
+  catalog: readonly Action[];
+  callbackRules: CallbackRules;
+};
+
+const METHODS = ['get', 'post', 'patch', 'delete'] as const;
+
+type Method = (typeof METHODS)[number];
+
+type OfAction = { action: string };
+
+/** Adds the handlers of a path; with any other method it answers 405 and names the right ones. */
+export function addPath<Params = OfAction>(
+  router: Router,
+  paths: string[],
+  handlers: Partial<Record<Method, RequestHandler<Params>>>,
+): void {
+  const offered = METHODS.filter((method) => handlers[method] !== undefined);
+  const names = offered.flatMap((method) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]));
+  const allow = names.join(', ');
+  const route = router.route(paths);
+  for (const method of offered) {
+    const handler = handlers[method];
+    // Paths without a parameter have handlers that read none.
+    if (handler !== undefined) route[method](handler as RequestHandler);
+  }
+  route.all((request, response: Response) => {
+    response.set('allow', allow);
+    if (request.method !== 'OPTIONS') throw new Problem('method-not-allowed', `Allowed here: ${allow}.`);
+    response.status(204).end();
+  });
+}

@@ -1,0 +1,19 @@
+import type { Express } from 'express';
+import type { Database } from '../../database.ts';
+import { adminRoutes } from './admin.ts';
+import { authenticateBearer } from '../authentication/authenticate.ts';
+import { byAccessToken } from '../authentication/by-access-token.ts';
+import { adminDocuments, documentRoutes } from '../documents/documents.ts';
+import { createHttpApp, type HttpAppOptions } from '../http/http-app.ts';
+
+export type AdminApiOptions = Omit<HttpAppOptions, 'authenticate' | 'overview'> & { database: Database };
+
+/** The operators' interface, for a listener that strangers do not reach. It takes opaque tokens alone. */
+export function createAdminApi({ database, ...options }: AdminApiOptions): Express {
+  // What an issuer of JWTs means by a scope called "admin" is not known here.
+  const knows = authenticateBearer({ opaque: byAccessToken(database), jwt: undefined });
+  return createHttpApp({ ...options, overview: '/admin-openapi.json', authenticate: knows }, (authenticate) => [
+    adminRoutes({ authenticate, database }),
+    documentRoutes(adminDocuments()),
+  ]);
+}

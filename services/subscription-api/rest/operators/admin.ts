@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto';
+import { isGuid } from '@waybell/events/guid';
+import { Router, type Request } from 'express';
+import { ACCOUNTS_PER_PAGE, createAccount, listAccounts, updateAccount } from '../../accounts.ts';
+import type { Database, Queryable } from '../../database.ts';
+import { createToken, listTokens, revokeToken } from '../../tokens.ts';
+import { readAccountChange, readNewAccount, readNewToken } from './admin-requests.ts';
+import { requireScope, type Authenticate } from '../authentication/authenticate.ts';
+import { readJson, readNothing } from '../http/body.ts';
+import { Problem } from '../http/problem.ts';
+import { addPath } from '../http/routes.ts';
+
+type OfGuid = { guid: string };
+
+/** What `./waybell account` and `./waybell token` do, by the same functions. */
+export function adminRoutes({ authenticate, database }: { authenticate: Authenticate; database: Database }): Router {
+  const router = Router({ caseSensitive: true });
+
+  /** Who asks has to have the scope, and is named for what it changes. */
+  async function admit(request: Request) {
+    const caller = await authenticate(request);
+    requireScope(caller, 'admin');
+    return <T>(work: (postgres: Queryable) => Promise<T>) => database.change(caller.actor, work);
+  }
+
+  addPath(router, ['/v1/admin/accounts'], {
+    async get(request, response) {
+      const run = await admit(request);
+      const after = readAfter(request);
+      const accounts = await run((postgres) => listAccounts(postgres, { after }));
+      const next = accounts.length < ACCOUNTS_PER_PAGE ? null : accounts.at(-1)?.guid;
+      response.json({ accounts, next });
+    },
+    async post(request, response) {
+      const run = await admit(request);
+      const account = readNewAccount(await readJson(request, response));
+      response.status(201).json(await run((postgres) => createAccount(postgres, account)));
+    },
+  });
+
+  addPath<OfGuid>(router, ['/v1/admin/accounts/:guid'], {
+    async patch(request, response) {
+      const run = await admit(request);
+      const guid = requireGuid(request, 'unknown-account');
+      const change = readAccountChange(await readJson(request, response));
+      response.json(await run((postgres) => updateAccount(postgres, { guid, ...change })));
+    },
+  });
+
+  addPath<OfGuid>(router, ['/v1/admin/accounts/:guid/tokens'], {
+    async get(request, response) {
+      const run = await admit(request);
+      const accountGuid = requireGuid(request, 'unknown-account');
+      response.json({ tokens: await run((postgres) => listTokens(postgres, accountGuid)) });
+    },
+    async post(request, response) {
+      const run = await admit(request);
+      const accountGuid = requireGuid(request, 'unknown-account');
+      const wish = readNewToken(await readJson(request, response));
+      const guid = randomUUID();
+      const token = await run((postgres) => createToken(postgres, { accountGuid, guid, ...wish }));
+      response.status(201).json({ guid, token });
+    },
+  });
+
+  addPath<OfGuid>(router, ['/v1/admin/tokens/:guid'], {
+    async delete(request, response) {
+      const run = await admit(request);
+      const guid = requireGuid(request, 'unknown-token');
+      await readNothing(request, response);
+      await run((postgres) => revokeToken(postgres, guid));
+      response.status(204).end();
+    },
+  });
+
+  return router;
+}
+
+function requireGuid({ params: { guid } }: Request<OfGuid>, kind: 'unknown-account' | 'unknown-token'): string {
+  if (!isGuid(guid)) throw new Problem(kind, 'The path has to hold a guid.');
+  return guid.toLowerCase();
+}
+
+function readAfter({ url }: Request): string | undefined {
+  const after = new URLSearchParams(url.split('?', 2)[1]).get('after') ?? undefined;
+  if (after !== undefined && !isGuid(after)) throw new Problem('malformed-request', '"after" has to be a guid.');
+  return after;
+}

@@ -1,0 +1,47 @@
+import { Router } from 'express';
+import type { SigningSecret } from '../../signing-secrets.ts';
+import { requireScope } from '../authentication/authenticate.ts';
+import { invalidBody, pointTo, readMembers } from '../http/body.ts';
+import { Problem } from '../http/problem.ts';
+import { addPath, type RouteOptions } from '../http/routes.ts';
+
+/** A client's signing secrets: the same on either interface. They take the same right as verification tokens. */
+export function signingSecretRoutes({ authenticate, signingSecrets }: RouteOptions): Router {
+  const router = Router({ caseSensitive: true });
+
+  addPath(router, ['/v1/signing-secrets'], {
+    async get(request, response) {
+      const caller = await authenticate(request);
+      requireScope(caller, 'webhooks:write');
+      response.json((await signingSecrets.list(caller)).map(view));
+    },
+  });
+
+  addPath(router, ['/v1/signing-secrets/rotate'], {
+    async post(request, response) {
+      const caller = await authenticate(request);
+      requireScope(caller, 'webhooks:write');
+      const { force = false } = await readMembers(request, response, ['force']);
+      if (typeof force !== 'boolean') {
+        throw invalidBody([{ pointer: pointTo('force'), detail: 'must be true or false' }]);
+      }
+      const { isRotated, secrets } = await signingSecrets.rotate(caller, { endsEarlier: force });
+      if (!isRotated) throw underWay(secrets);
+      response.json(secrets.map(view));
+    },
+  });
+
+  return router;
+}
+
+/** Who checks notifications with the earlier one would refuse them all from then on. */
+function underWay([, earlier]: SigningSecret[]): Problem {
+  const detail =
+    `The secret before the last rotation is valid until ${earlier?.expiresAt?.toISOString() ?? 'then'}: rotate after that, ` +
+    'or end it at once with {"force": true}.';
+  return new Problem('rotation-under-way', detail);
+}
+
+function view({ secret, createdAt, expiresAt }: SigningSecret) {
+  return { secret, created_at: createdAt.toISOString(), expires_at: expiresAt?.toISOString() ?? null };
+}

@@ -1,0 +1,81 @@
+import { Router, type Request } from 'express';
+import type { Subscription } from '../../tables/subscription.ts';
+import type { Scope } from '../../tokens.ts';
+import { requireRight, type Caller } from '../authentication/authenticate.ts';
+import { readJson, readNothing } from '../http/body.ts';
+import { listActions, requireFeature } from './find-action.ts';
+import { Problem } from '../http/problem.ts';
+import { addPath, type RouteOptions } from '../http/routes.ts';
+import { readSubscribeRequest } from './subscribe-request.ts';
+
+/** The endpoints of carrier-webhooks, and one to look at a subscription. */
+export function carrierRoutes({ authenticate, subscriptions, catalog, callbackRules }: RouteOptions): Router {
+  const router = Router({ caseSensitive: true });
+  const actions = listActions('carrier', catalog);
+
+  async function admit(request: Request, scope: Scope): Promise<Caller> {
+    const caller = await authenticate(request);
+    requireRight(caller, { interface: 'carrier', scope });
+    return caller;
+  }
+
+  const present = (subscription: Subscription, caller: Caller) =>
+    carrierView(
+      subscription,
+      caller.scopes.includes('webhooks:write') ? subscriptions.verificationToken(subscription) : null,
+    );
+
+  addPath(router, ['/v1/webhooks'], {
+    async get(request, response) {
+      const caller = await admit(request, 'webhooks:read');
+      response.json(actions.listFor(caller).map(({ name, description }) => ({ action: name, description })));
+    },
+  });
+
+  addPath(router, ['/v1/webhooks/:action/subscriptions'], {
+    async get(request, response) {
+      const caller = await admit(request, 'webhooks:read');
+      const action = actions.find(request.params.action, response);
+      const current = await subscriptions.find(caller, action.name);
+      response.json(current === null ? [] : [present(current, caller)]);
+    },
+
+    async post(request, response) {
+      const caller = await admit(request, 'webhooks:write');
+      const action = actions.find(request.params.action, response);
+      requireFeature(action, caller);
+      const wish = await readSubscribeRequest(await readJson(request, response), action, callbackRules);
+      const subscription = await subscriptions.subscribeOnce(caller, wish);
+      if (subscription === undefined) throw alreadySubscribed(await subscriptions.find(caller, action.name));
+      response.status(201).json(present(subscription, caller));
+    },
+
+    async delete(request, response) {
+      const caller = await admit(request, 'webhooks:write');
+      const action = actions.find(request.params.action, response);
+      await readNothing(request, response);
+      const ended = await subscriptions.end(caller, action.name);
+      if (ended === undefined) throw new Problem('not-subscribed', `This client is not subscribed to ${action.name}.`);
+      response.status(204).end();
+    },
+  });
+
+  return router;
+}
+
+/** The four fields of carrier-webhooks, Subscription; the token only where the caller may see it. */
+function carrierView(subscription: Subscription, token: string | null) {
+  return {
+    is_active: subscription.is_active,
+    action: subscription.action,
+    ...(token === null ? {} : { verification_token: token }),
+    callback_url: subscription.callback_url,
+  };
+}
+
+/** The one in the way may have gone since; then it only says less. */
+function alreadySubscribed(current: Subscription | null): Problem {
+  const state = current?.is_active === false ? ', but the subscription was deactivated' : '';
+  const detail = `This client is already subscribed to the action${state}. DELETE the subscription first, then subscribe again.`;
+  return new Problem('already-subscribed', detail);
+}
