@@ -27,7 +27,7 @@ export function countsOf({ eventsPerDay }: LogHistory) {
   const events = eventsPerDay * DAYS;
   return {
     events,
-    subjects: events * 2,
+    keys: events * 2,
     deliveries: events * DELIVERIES_PER_EVENT,
     attempts: events * ATTEMPTS_PER_EVENT,
     orders: Math.floor(events / EVENTS_PER_ORDER),
@@ -85,7 +85,7 @@ function rowsOf(history: LogHistory, place: number): Record<string, string> {
   const subscription = `md5('subscription' || d % ${ACCOUNTS * DELIVERIES_PER_EVENT})::uuid`;
   return {
     events: `select at, event, 'shipper', action, array[${account}], array[about, vehicle], null, null from ${events}`,
-    subjects: `select about, at, event from ${events} union all select vehicle, at, event from ${events}`,
+    keys: `select about::text, 'order_guid', at, event from ${events} union all select vehicle::text, 'vehicle_guid', at, event from ${events}`,
     deliveries: `select at, md5('delivery' || d)::uuid, event, 'shipper', action, ${subscription}, ${account},
                    'client ' || d % 2, case when d % 2 = 0 then at + interval '40 ms' end,
                    ${ANSWERED.map((column) => `case when d % 2 = 0 then ${column} end`).join(', ')} from ${deliveries}, ${answer('d % 2 = 0')}`,

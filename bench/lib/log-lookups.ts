@@ -21,7 +21,7 @@ export function lookupsIn(url: string, history: LogHistory): Lookups {
     async timeline(dice) {
       const subject = guidOf('order', someOf(dice, history.eventsPerDay, orders));
       const beganAt = performance.now();
-      const { entries } = await timelineOf(postgres, { subject, reader: 'operator', limit: PAGE });
+      const { entries } = await timelineOf(postgres, { about: { key: subject }, reader: 'operator', limit: PAGE });
       const tookMs = performance.now() - beganAt;
       const verdicts = entries.flatMap((entry) => entry.verdicts);
       const isWhole = verdicts.every(

@@ -54,7 +54,10 @@ function routedFor({ event, delivery, subscription, action, at }: Attempted, pla
     interface: 'shipper',
     action,
     at: at - 5,
-    subjects: [randomUUID(), randomUUID()],
+    keys: [
+      { kind: 'order_guid', key: randomUUID() },
+      { kind: 'vehicle_guid', key: randomUUID() },
+    ],
     receivers: [account],
     deliveries: [{ delivery, subscription, account, client: 'default' }],
     suppressed: [],

@@ -28,7 +28,7 @@ async function run(options: { subject: string; yes?: true }): Promise<void> {
   const subject = readGuid(options.subject, '--subject');
   if (!options.yes) throw new Error('nothing was deleted: add --yes to delete it for good');
   const { events, bodies, answers, parked, onItsWay } = await withDatabase(process.env, (postgres) =>
-    forget(postgres, subject),
+    forget(postgres, { key: subject }),
   );
   const rejected = await forgetRejected(subject);
   report(

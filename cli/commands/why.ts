@@ -1,81 +1,131 @@
 import { Command } from 'commander';
-import { deliveryHistory, eventHistory, timelineOf } from '@waybell/delivery-log/read/history';
-import type { Cursor, DeliveryEntry, EventEntry } from '@waybell/delivery-log/read/entries';
+import type { Found } from '@waybell/delivery-log/read/find-anything';
+import { why, type Answer, type Question } from '@waybell/delivery-log/read/why';
 import { positive } from '../count-option.ts';
 import { print } from '../print.ts';
 import { report } from '../report.ts';
+import { describeAccount, describeCandidate, describeSubscription } from '../why/describe-found.ts';
 import { describeDelivery, describeEvent } from '../why/describe-history.ts';
-import { readGuid } from '../why/read-guid.ts';
 import { withDatabase } from '../with-database.ts';
 
 const PAGE = 100;
 
-type Options = { subject?: string; event?: string; delivery?: string; limit: number; json?: true };
+type Options = {
+  subject?: string;
+  event?: string;
+  delivery?: string;
+  subscription?: string;
+  account?: string;
+  kind?: string;
+  limit: number;
+  json?: true;
+};
 
 export function whyCommand(): Command {
   return new Command('why')
-    .description('tell why a callback did, or did not, arrive: what became of everything about an order')
-    .option('--subject <guid>', 'an order, a vehicle, an offer, a load request …: all about it, newest first')
-    .option('--event <guid>', 'one event')
-    .option('--delivery <guid>', 'one delivery: the webhook-id that a receiver saw')
-    .option('--limit <count>', 'events, at most', positive, 100)
+    .description('tell why a callback did, or did not, arrive: by an order number, a VIN, a guid of anything')
+    .argument('[anything]', 'the guid, number or VIN of what events are about; or the guid of an event, a delivery …')
+    .option('--subject <key>', 'what events are about: an order, a vehicle, an offer …')
+    .option('--event <guid>', 'an event')
+    .option('--delivery <guid>', 'a delivery: the webhook-id that a receiver saw')
+    .option('--subscription <guid>', 'a subscription')
+    .option('--account <guid>', 'an account')
+    .option('--kind <kind>', 'which kind of key it is, such as order_id, where several have the same')
+    .option('--limit <count>', 'events, or deliveries, at most', positive, 100)
     .option('--json', 'one JSON object a line')
     .addHelpText(
       'after',
-      '\nDATABASE_URL names the database; without it, the running stack is meant. Times are UTC.' +
-        '\n\nExample:\n  ./waybell why --subject 5b1e0b1c-7c0e-4d5a-9d2f-3f1f0c8f3a11\n',
+      '\nWithout an option it is found out what is meant; what may mean several things is listed.' +
+        '\nDATABASE_URL names the database; without it, the running stack is meant. Times are UTC.' +
+        '\n\nExamples:\n  ./waybell why 4711\n  ./waybell why 5b1e0b1c-7c0e-4d5a-9d2f-3f1f0c8f3a11\n',
     )
-    .action(why);
+    .action(tellWhy);
 }
 
-async function why(options: Options): Promise<void> {
-  const { kind, guid } = readQuestion(options);
-  const { limit } = options;
-  const tell = <T extends object>(entry: T, describe: (entry: T) => string[]) =>
-    print(...(options.json ? [JSON.stringify(entry)] : [...describe(entry), '']));
+async function tellWhy(anything: string | undefined, options: Options): Promise<void> {
+  const question = readQuestion(anything, options);
   const found = await withDatabase(process.env, async (postgres) => {
-    if (kind === 'delivery') {
-      const delivery = await deliveryHistory(postgres, guid, 'operator');
-      if (delivery !== undefined) tell<DeliveryEntry>(delivery, describeDelivery);
-      return delivery === undefined ? 0 : 1;
-    }
-    if (kind === 'event') {
-      const entries = await eventHistory(postgres, guid, 'operator');
-      for (const entry of entries) tell<EventEntry>(entry, describeEvent);
-      return entries.length;
-    }
     let told = 0;
-    let before: Cursor | undefined;
-    do {
-      const page = await timelineOf(postgres, {
-        subject: guid,
-        reader: 'operator',
-        before,
-        limit: Math.min(PAGE, limit - told),
-      });
-      for (const entry of page.entries) tell<EventEntry>(entry, describeEvent);
-      told += page.entries.length;
-      before = page.next;
-    } while (before !== undefined && told < limit);
-    if (before !== undefined) report(`there are earlier events: --limit ${limit * 10} shows more`);
-    return told;
+    let answer = await why(postgres, { ...question, limit: Math.min(PAGE, question.limit) });
+    tell(answer, question.text, options.json === true);
+    while (answer.kind === 'events' && answer.page.next !== undefined) {
+      told += answer.page.entries.length;
+      if (told >= question.limit) {
+        report(`there are earlier events: --limit ${question.limit * 10} shows more`);
+        break;
+      }
+      const limit = Math.min(PAGE, question.limit - told);
+      answer = await why(postgres, { ...question, limit, before: answer.page.next });
+      tell(answer, question.text, options.json === true);
+    }
+    return answer.kind;
   });
-  if (found === 0) throw new Error(unknown(kind, guid));
+  if (found === 'nothing') throw new Error(unknown(question.text));
+  if (found === 'several') process.exitCode = 1;
 }
 
-type Kind = 'subject' | 'event' | 'delivery';
-
-function readQuestion({ subject, event, delivery }: Options): { kind: Kind; guid: string } {
-  const given = Object.entries({ subject, event, delivery }).filter(([, guid]) => guid !== undefined);
-  const [[kind, guid] = []] = given;
-  if (given.length !== 1 || kind === undefined || guid === undefined)
-    throw new Error('give one of --subject, --event and --delivery');
-  return { kind: kind as Kind, guid: readGuid(guid, `--${kind}`) };
+/** What is asked for by name is that; anything else is found out. */
+function readQuestion(anything: string | undefined, options: Options): Question {
+  const { subject, event, delivery, subscription, account, kind: keyKind, limit } = options;
+  const named: [Found['kind'], string | undefined][] = [
+    ['key', subject],
+    ['event', event],
+    ['delivery', delivery],
+    ['subscription', subscription],
+    ['account', account],
+  ];
+  const given = named.filter(([, text]) => text !== undefined);
+  const [[as, text] = [undefined, anything]] = given;
+  if (text === undefined || given.length + (anything === undefined ? 0 : 1) !== 1)
+    throw new Error('say what about, once: ./waybell why 4711');
+  return { text, as, keyKind, limit };
 }
 
-function unknown(kind: Kind, guid: string): string {
-  const seen = `nothing is known of ${kind} ${guid}`;
-  const kept = 'or it is longer ago than LOG_RETENTION';
-  if (kind === 'delivery') return `${seen}: no such delivery was made, ${kept}`;
-  return `${seen}: no event that names it has come, ${kept}. One whose guid cannot be read is in "./waybell rejected list"`;
+function tell(answer: Answer, text: string, isJson: boolean): void {
+  if (isJson) {
+    for (const each of itemsOf(answer)) print(JSON.stringify(each));
+    return;
+  }
+  const nameOf = (account: string) => answer.accounts.get(account)?.name ?? undefined;
+  switch (answer.kind) {
+    case 'nothing':
+      return;
+    case 'several':
+      report(`"${text}" may mean several things; say which:`);
+      return print(...answer.candidates.map((found) => describeCandidate(found, text)));
+    case 'events':
+      return answer.page.entries.forEach((entry) => print(...describeEvent(entry, nameOf), ''));
+    case 'delivery':
+      return print(...describeDelivery(answer.delivery, nameOf), '');
+    case 'subscription':
+      print(...describeSubscription(answer.subscription, nameOf), '');
+      return answer.latest.forEach((delivery) => print(...describeDelivery(delivery, nameOf), ''));
+    case 'account':
+      print(...describeAccount(answer.account, answer.subscriptions), '');
+      return answer.latest.forEach((delivery) => print(...describeDelivery(delivery, nameOf), ''));
+  }
+}
+
+function itemsOf(answer: Answer): object[] {
+  switch (answer.kind) {
+    case 'nothing':
+      return [];
+    case 'several':
+      return answer.candidates;
+    case 'events':
+      return answer.page.entries;
+    case 'delivery':
+      return [answer.delivery];
+    case 'subscription':
+      return [answer.subscription, ...answer.latest];
+    case 'account':
+      return [answer.account, ...answer.subscriptions, ...answer.latest];
+  }
+}
+
+function unknown(text: string): string {
+  return (
+    `nothing is known of "${text}": no event that names it has come, nor is it an event, a delivery, a subscription or an account, ` +
+    'or it is longer ago than LOG_RETENTION. What could hardly be read is in "./waybell rejected list"'
+  );
 }

@@ -122,7 +122,7 @@ async function toldBySupport(event: string, { env, signal }: DemoOptions): Promi
       entries = await eventHistory(postgres, event, 'operator');
       return entries.some(({ verdicts }) => verdicts.some(isGivenUp));
     }, signal);
-    return entries.flatMap(describeEvent);
+    return entries.flatMap((entry) => describeEvent(entry, () => undefined));
   });
 }
 

@@ -1,5 +1,5 @@
 import { decodeBody } from '@waybell/events/decode-body';
-import { unescaped } from '@waybell/events/subjects';
+import { unescaped } from '@waybell/events/keys';
 import type { Rejected } from '@waybell/line/broker/rejected-queue';
 import { plainOf } from './plain-of.ts';
 

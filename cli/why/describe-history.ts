@@ -1,23 +1,37 @@
 import type { ParkReason } from '@waybell/line/messages';
-import type { AttemptEntry, DeliveryEntry, EventEntry, Verdict, Why } from '@waybell/delivery-log/read/entries';
+import type {
+  AttemptEntry,
+  DeliveryEntry,
+  EventEntry,
+  SuppressedVerdict,
+  Verdict,
+  Why,
+} from '@waybell/delivery-log/read/entries';
 
 const LONGEST_EXCERPT = 200;
 
+/** What an account is called, if it has a name. */
+export type NameOf = (account: string) => string | undefined;
+
+const NOT_KEYS = new Set(['revision_guid', 'user_guid']);
+
 /** An event and what became of it, as lines for a terminal. Times are UTC. */
-export function describeEvent(entry: EventEntry): string[] {
-  const { event, interface: interfaceName, action, at, verdicts } = entry;
+export function describeEvent(entry: EventEntry, nameOf: NameOf): string[] {
+  const { event, interface: interfaceName, action, at, keys, verdicts } = entry;
+  const about = keys.filter(({ kind }) => !NOT_KEYS.has(kind)).map(({ kind, key }) => `${kind} ${key}`);
   return [
     `${timeOf(at)}  ${interfaceName} ${action}  event ${event}`,
-    ...verdicts.flatMap((verdict) => describeVerdict(verdict).map((line) => `  ${line}`)),
+    ...(about.length === 0 ? [] : [`  about ${about.join(', ')}`]),
+    ...verdicts.flatMap((verdict) => describeVerdict(verdict, nameOf).map((line) => `  ${line}`)),
   ];
 }
 
-function describeVerdict(verdict: Verdict): string[] {
+function describeVerdict(verdict: Verdict, nameOf: NameOf): string[] {
   switch (verdict.kind) {
     case 'delivery':
-      return describeDelivery(verdict.delivery);
+      return describeDelivery(verdict.delivery, nameOf);
     case 'suppressed':
-      return [`nothing sent to ${whoIn(verdict)}: ${verdict.reason}`, ...advice(verdict)];
+      return [`nothing sent to ${whoIn(verdict, nameOf)}: ${causeOf(verdict)}`, ...advice(verdict)];
     case 'rejected': {
       const what = verdict.delivery === undefined ? 'the event' : `delivery ${verdict.delivery}`;
       return [`${what} was rejected: ${verdict.reason}`, ...indented([verdict.detail]), ...advice(verdict)];
@@ -26,12 +40,12 @@ function describeVerdict(verdict: Verdict): string[] {
 }
 
 /** A delivery with its attempts, as lines for a terminal. */
-export function describeDelivery(delivery: DeliveryEntry): string[] {
+export function describeDelivery(delivery: DeliveryEntry, nameOf: NameOf): string[] {
   const { account, client, subscription, attempts, why, deactivation } = delivery;
   return [
     `delivery ${delivery.delivery}: ${standingOf(delivery)}${parkedOf(delivery)}`,
     ...indented([
-      `to account ${account}, client ${client}, subscription ${subscription}`,
+      `to ${accountCalled(account, nameOf)}, client ${client}, subscription ${subscription}`,
       ...attempts.flatMap(describeAttempt),
       ...(deactivation === undefined
         ? []
@@ -99,18 +113,25 @@ function partsOf({ dnsMs, connectMs, tlsMs, firstByteMs }: AttemptEntry): string
   return parts.length === 0 ? '' : ` (${parts.join(', ')})`;
 }
 
-function whoIn({
-  account,
-  client,
-  subscription,
-}: {
-  account?: string;
-  client?: string;
-  subscription?: string;
-}): string {
+function whoIn({ account, client, subscription }: SuppressedVerdict, nameOf: NameOf): string {
   if (account === undefined) return 'anybody';
   const of = client === undefined ? '' : `, client ${client}, subscription ${subscription ?? 'none'}`;
-  return `account ${account}${of}`;
+  return `${accountCalled(account, nameOf)}${of}`;
+}
+
+export function accountCalled(account: string, nameOf: NameOf): string {
+  const name = nameOf(account);
+  return `account ${account}${name === undefined ? '' : ` (${name})`}`;
+}
+
+/** The reason, and how it came about. */
+function causeOf({ reason, noSubscription }: SuppressedVerdict): string {
+  if (noSubscription === undefined) return reason;
+  const { cause, subscription, at, rule } = noSubscription;
+  const when = at === undefined ? '' : ` ${cause === 'switched_off' ? 'since' : 'at'} ${timeOf(at)}`;
+  const which =
+    subscription === undefined ? '' : ` (subscription ${subscription}${rule === undefined ? '' : `, rule: ${rule}`})`;
+  return `${reason}, ${cause}${when}${which}`;
 }
 
 function advice({ meaning, remedy }: Why): string[] {
@@ -119,4 +140,4 @@ function advice({ meaning, remedy }: Why): string[] {
 
 const indented = (lines: string[]): string[] => lines.filter((line) => line !== '').map((line) => `  ${line}`);
 
-const timeOf = (at: number): string => new Date(at).toISOString().replace('T', ' ').replace('Z', '');
+export const timeOf = (at: number): string => new Date(at).toISOString().replace('T', ' ').replace('Z', '');

@@ -1,14 +1,33 @@
-import { whyOf, type Answer, type Attempted, type Delivered, type Rejected, type Routed } from '@waybell/line/outcomes';
+import {
+  whyOf,
+  type Answer,
+  type Attempted,
+  type Delivered,
+  type KeptEvent,
+  type Key,
+  type Rejected,
+  type Routed,
+} from '@waybell/line/outcomes';
+import { normalizedKey } from '@waybell/events/keys';
 import { column, optional, type Columns, type RowOf } from './columns.ts';
 
 /** A delivery that an event caused, and the attempt that is told with it. */
 export type DeliveryRecord = Routed['deliveries'][number] &
   Pick<Routed, 'at' | 'event' | 'interface' | 'action'> & { first?: Delivered };
 
+/** A key as it stands in the row of its event. */
+export const writeKey = ({ kind, key }: Key): string => `${kind}=${key}`;
+
+export function readKey(written: string): Key {
+  const at = written.indexOf('=');
+  return { kind: written.slice(0, at), key: written.slice(at + 1) };
+}
+
 /** What the rows of each table are made of. */
 type Records = {
   events: Routed | Rejected;
-  subjects: { subject: string; at: number; event: string };
+  keys: Key & { at: number; event: string };
+  kept_events: Pick<Routed, 'at' | 'event' | 'interface' | 'action'> & { account: string; kept: KeptEvent };
   deliveries: DeliveryRecord;
   attempts: Attempted;
   bodies: { at: number; delivery: string; body: string };
@@ -42,6 +61,8 @@ type OneTable<C> = {
   constraints?: readonly string[];
   /** Columns, and what else there is to say, of each index by its name; `unique` where it is that. */
   indexes?: Record<string, string>;
+  /** Kept for as long as bodies are, which is shorter. */
+  isShortLived?: true;
 };
 
 /** Says which records the rows of a table are made of. */
@@ -63,7 +84,7 @@ export const tables = {
       interface: column('text', (record) => record.interface),
       action: column('text', ({ action }) => action),
       receivers: column('uuid[]', ({ receivers }) => receivers),
-      subjects: column('uuid[]', ({ subjects }) => subjects),
+      keys: column('text[]', ({ keys }) => keys.map(writeKey)),
       suppressed: optional('jsonb', (record) =>
         record.kind === 'routed' && record.suppressed.length > 0 ? record.suppressed : undefined,
       ),
@@ -78,14 +99,15 @@ export const tables = {
     indexes: { events_once: 'unique (event, at, interface, action, coalesce(rejected_delivery, event))' },
   }),
 
-  /** Where an order, a vehicle or an offer is found. */
-  subjects: table('subjects')({
+  /** Where an order, a vehicle or an offer is found: by each of its names, however it is spelled. */
+  keys: table('keys')({
     columns: {
-      subject: column('uuid', ({ subject }) => subject),
+      key: column('text', ({ key }) => normalizedKey(key)),
+      kind: column('text', ({ kind }) => kind),
       at: column('moment', ({ at }) => at),
       event: column('uuid', ({ event }) => event),
     },
-    constraints: ['primary key (subject, at, event)'],
+    constraints: ['primary key (key, at, event, kind)'],
   }),
 
   /** The deliveries that events caused, and whose they are; with the first attempt of most of those that succeeded at it. */
@@ -136,6 +158,22 @@ export const tables = {
       body: column('text', ({ body }) => body),
     },
     constraints: ['primary key (delivery, at)'],
+    isShortLived: true,
+  }),
+
+  /** Events as upstream published them, for each account that they are for and that is known: what was not sent can be made of them. */
+  kept_events: table('kept_events')({
+    columns: {
+      account: column('uuid', ({ account }) => account),
+      interface: column('text', (record) => record.interface),
+      action: column('text', ({ action }) => action),
+      at: column('moment', ({ at }) => at),
+      event: column('uuid', ({ event }) => event),
+      contentType: optional('text', ({ kept }) => kept.contentType),
+      body: column('text', ({ kept }) => kept.body.toString()),
+    },
+    constraints: ['primary key (account, action, at, event)'],
+    isShortLived: true,
   }),
 };
 
@@ -149,6 +187,8 @@ export type LogRows = { [T in TableName]: Records[T][] };
 
 /** A row of a table, as it is read. */
 export type Row<T extends TableName> = RowOf<(typeof tables)[T]['columns']>;
+
+export const isShortLived = (name: TableName): boolean => 'isShortLived' in tables[name];
 
 export type AnyRecord = Records[TableName];
 

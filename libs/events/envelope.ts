@@ -7,6 +7,8 @@ import { UnknownFinder } from './unknown-members.ts';
 export type Envelope = {
   readonly kind: 'envelope';
   readonly members: JsonObject;
+  /** Of a CloudEvent: what it says that it is about. */
+  readonly subject?: string;
   /** What was found of them by now. */
   readonly unknownMembers: UnknownFinder;
   /** Where a member of the envelope lies in the published body: `/guid` of a CloudEvent is `/id`. */
@@ -51,7 +53,14 @@ function openCloudEvent(body: JsonObject): Envelope | Invalid {
   const unknownMembers = new UnknownFinder();
   unknownMembers.find(body, '', cloudEventNames);
   unknownMembers.find(data, '/data', dataNames);
-  return { kind: 'envelope', members, unknownMembers, placeOf: placeInCloudEvent };
+  const { subject } = body;
+  return {
+    kind: 'envelope',
+    members,
+    unknownMembers,
+    placeOf: placeInCloudEvent,
+    ...(typeof subject === 'string' && { subject }),
+  };
 }
 
 function copy(step: { from: JsonObject; name: string; to: Record<string, JsonValue>; as: string }): void {

@@ -15,6 +15,8 @@ export type Event = {
   readonly errorMessage: string | null;
   /** As upstream sent it, members unknown to the action included. */
   readonly payload: JsonObject;
+  /** Of a CloudEvent that has one. */
+  readonly subject?: string;
   /** Of envelope and payload. */
   readonly unknownMembers: UnknownMembers;
   /** SHA-256 of the body as published, hexadecimal: tells the same event again from another with its guid. */

@@ -15,7 +15,8 @@ import { readTimestamp } from './timestamp.ts';
 /** What of an AMQP message an event is read from; everything else about it is ignored. */
 export type EventMessage = {
   readonly body: Buffer;
-  readonly routingKey: string;
+  /** Not compared with the body where it is not known any more. */
+  readonly routingKey?: string;
   readonly messageId?: string | undefined;
   readonly contentType?: string | undefined;
   readonly contentEncoding?: string | undefined;
@@ -39,7 +40,7 @@ export function readEvent(message: EventMessage, limits: EventLimits, find: Find
   const named = namedAction(envelope, find);
   if (named.kind === 'invalid') return named;
   const { action } = named;
-  if (message.routingKey !== actionKey(action)) {
+  if (message.routingKey !== undefined && message.routingKey !== actionKey(action)) {
     const detail = `the routing key is "${message.routingKey}", but the body is of ${actionKey(action)}`;
     return invalid('routing_key_differs', detail);
   }
@@ -78,7 +79,7 @@ function noText(place: string, value: JsonValue | undefined): Invalid {
 const partyNames = new Set<string>(['shipper', 'broker', 'carrier'] satisfies Party[]);
 
 /** The envelope has passed its schema, so that its members are of their types. */
-function eventOf({ members, unknownMembers, placeOf }: Envelope, named: Action, fingerprint: string): Event {
+function eventOf({ members, unknownMembers, placeOf, subject }: Envelope, named: Action, fingerprint: string): Event {
   const [parties, payload] = [members['parties'], members['payload']];
   const occurredAt = readTimestamp(textIn(members, 'occurred_at'));
   if (!isObject(parties) || !isObject(payload) || occurredAt === null) throw new Error('the schema let it pass');
@@ -96,6 +97,7 @@ function eventOf({ members, unknownMembers, placeOf }: Envelope, named: Action, 
     payload,
     unknownMembers,
     fingerprint,
+    ...(subject !== undefined && { subject }),
   };
 }
 

@@ -17,7 +17,7 @@ describe('recordRejectedEvent', () => {
     for (const order of [ORDER, ORDER.toUpperCase(), escaped])
       for (const end of ['', '}']) {
         const text = `{"order_guid":"${order}"${end}`;
-        expect(rejected(text)).toMatchObject({ event: EVENT, at: 7, subjects: [ORDER] });
+        expect(rejected(text)).toMatchObject({ event: EVENT, at: 7, keys: [{ kind: 'guid', key: ORDER }] });
       }
   });
 

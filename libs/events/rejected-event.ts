@@ -1,7 +1,7 @@
 import { decodeBody } from './decode-body.ts';
 import { isGuid } from './guid.ts';
 import type { EventMessage } from './read-event.ts';
-import { guidsIn } from './subjects.ts';
+import { keysIn, type Key } from './keys.ts';
 
 /** What is put on record of an event that was rejected: enough to find it again by what it was about. */
 export type RejectedEvent = {
@@ -10,8 +10,8 @@ export type RejectedEvent = {
   interface: 'shipper' | 'carrier';
   action: string;
   at: number;
-  /** Guids that its text names. */
-  subjects: string[];
+  /** What its text names. */
+  keys: Key[];
   receivers: string[];
   reason: string;
   detail: string;
@@ -23,21 +23,21 @@ const MOST_RECEIVERS = 8;
 /** Reads what it can of an event that breaks the contract; undefined where its guid or its interface cannot be told. */
 export function recordRejectedEvent({ maxBytes }: { maxBytes: number }, now: () => number) {
   return (message: EventMessage, { reason, detail }: { reason: string; detail: string }): RejectedEvent | undefined => {
-    const [, interfaceName, action = ''] = KEY.exec(message.routingKey) ?? [];
+    const [, interfaceName, action = ''] = KEY.exec(message.routingKey ?? '') ?? [];
     const decoded = decodeBody(message, maxBytes);
     const text = decoded.kind === 'bytes' ? decoded.bytes.toString() : '';
     const members = membersOf(text);
     const event = [members['guid'], members['id'], message.messageId].find(isGuid)?.toLowerCase();
     if (event === undefined || (interfaceName !== 'shipper' && interfaceName !== 'carrier')) return undefined;
     const receivers = receiversIn(members);
-    const subjects = guidsIn(text, new Set([event, ...receivers]));
+    const keys = keysIn(text, new Set([event, ...receivers]));
     return {
       kind: 'rejected',
       event,
       interface: interfaceName,
       action,
       at: now(),
-      subjects,
+      keys,
       receivers,
       reason,
       detail,

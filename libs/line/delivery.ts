@@ -231,7 +231,7 @@ export function recordRejectedDelivery(now: () => number) {
     const delivery = readDelivery(message);
     if (isRejection(delivery)) return undefined;
     const { guid, event, interface: interfaceName, action } = delivery;
-    const of = { event, interface: interfaceName, action, delivery: guid, subjects: [], receivers: [] };
+    const of = { event, interface: interfaceName, action, delivery: guid, keys: [], receivers: [] };
     return { kind: 'rejected', ...of, at: now(), reason, detail };
   };
 }

@@ -58,7 +58,12 @@ const outcome = fc.oneof(
     .map((some) => ({ kind: 'failed', ...facts, ...some, beganAt: 1, retryAt: 9 })),
   fc.record({ body: maybe(text), answer }).map((some) => ({ kind: 'delivered', ...facts, ...some, beganAt: 1 })),
   fc
-    .record({ subjects: fc.array(text), receivers: fc.array(text), client: text, unknownMembers: fc.nat() })
+    .record({
+      keys: fc.array(fc.record({ kind: text, key: text })),
+      receivers: fc.array(text),
+      client: text,
+      unknownMembers: fc.nat(),
+    })
     .map(({ client, ...some }) => {
       const addressed = { delivery: 'd', subscription: 's', account: 'a', client };
       const suppressed = [{ reason: 'feature_off', client }];
@@ -67,7 +72,7 @@ const outcome = fc.oneof(
   fc.record({ detail: text, delivery: maybe(text) }).map((some) => ({
     kind: 'rejected',
     ...of,
-    subjects: ['s'],
+    keys: [{ kind: 'order_guid', key: 's' }],
     receivers: [],
     reason: 'r',
     ...some,

@@ -6,10 +6,10 @@
 import { isAscii } from 'node:buffer';
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { reject, type Message, type Publication, type Rejection } from './messages.ts';
-import type { Attempted, Outcome, Rejected, Routed } from './outcomes.ts';
+import type { Attempted, KeptEvent, Key, Outcome, Rejected, Routed } from './outcomes.ts';
 import { outcomesExchange } from './topology.ts';
 
-const VERSION = 2;
+const VERSION = 3;
 const CONTENT_TYPE = 'application/vnd.waybell.outcomes';
 /** Below this, compressing costs more than it saves. */
 const SMALLEST_COMPRESSED = 4_096;
@@ -41,11 +41,12 @@ export function writeOutcomes(outcomes: readonly Outcome[]): Buffer {
 /** About how many characters it has when it travels, before it is compressed. */
 export function charactersOf(outcome: Outcome): number {
   if (outcome.kind === 'routed') {
-    const { subjects, receivers, deliveries, suppressed } = outcome;
-    return 150 + 40 * (subjects.length + receivers.length) + 160 * (deliveries.length + suppressed.length);
+    const { keys, receivers, kept, deliveries, suppressed } = outcome;
+    const named = 60 * keys.length + 40 * receivers.length;
+    return 150 + named + 160 * (deliveries.length + suppressed.length) + (kept?.body.length ?? 0);
   }
   if (outcome.kind === 'rejected') {
-    return 250 + 40 * (outcome.subjects.length + outcome.receivers.length) + outcome.detail.length;
+    return 250 + 60 * outcome.keys.length + 40 * outcome.receivers.length + outcome.detail.length;
   }
   const answered = 'answer' in outcome ? (outcome.answer.body?.length ?? 0) : 0;
   return 350 + (bodyOf(outcome)?.length ?? 0) + answered;
@@ -107,7 +108,8 @@ function isCompressed(body: Buffer): boolean {
 type Row = [Outcome['kind'], ...unknown[]];
 
 function bodyOf(outcome: Outcome): string | Buffer | undefined {
-  return outcome.kind === 'routed' || outcome.kind === 'rejected' ? undefined : outcome.body;
+  if (outcome.kind === 'routed') return outcome.kept?.body;
+  return outcome.kind === 'rejected' ? undefined : outcome.body;
 }
 
 /** A body as it travels, and in characters as JavaScript counts them. */
@@ -129,10 +131,12 @@ function rowOf(outcome: Outcome, bodyLength: number | undefined): Row {
         each.account,
         each.client,
       ]);
-      return [...of, outcome.subjects, outcome.receivers, deliveries, outcome.suppressed, outcome.unknownMembers];
+      const { receivers, kept, suppressed, unknownMembers } = outcome;
+      const event = kept && [kept.accounts, kept.contentType, bodyLength];
+      return [...of, keysOf(outcome), receivers, deliveries, suppressed, unknownMembers, event];
     }
     case 'rejected':
-      return [...of, outcome.subjects, outcome.receivers, outcome.reason, outcome.detail, outcome.delivery];
+      return [...of, keysOf(outcome), outcome.receivers, outcome.reason, outcome.detail, outcome.delivery];
     case 'delivered':
     case 'failed':
     case 'exhausted':
@@ -140,6 +144,8 @@ function rowOf(outcome: Outcome, bodyLength: number | undefined): Row {
       return [...of, ...factsOf(outcome), bodyLength, ...endOf(outcome)];
   }
 }
+
+const keysOf = ({ keys }: Routed | Rejected): unknown[] => keys.map(({ kind, key }) => [kind, key]);
 
 function factsOf({ delivery, subscription, generation, attempt, parked, byHand }: Attempted): unknown[] {
   return [delivery, subscription, generation, attempt, parked, byHand];
@@ -157,23 +163,32 @@ type TakeBody = (length: number) => string;
 
 function outcomeOf(row: Row, takeBody: TakeBody): Outcome {
   // Each was written above, from what has this type.
-  if (row[0] === 'routed') return routedOf(row) as Routed;
+  if (row[0] === 'routed') return routedOf(row, takeBody) as Routed;
   if (row[0] === 'rejected') return rejectedOf(row) as Rejected;
   return attemptedOf(row, takeBody) as Attempted;
 }
 
-function routedOf([kind, event, side, action, at, subjects, receivers, places, suppressed, unknownMembers]: Row) {
+function routedOf(row: Row, takeBody: TakeBody) {
+  const [kind, event, side, action, at, keys, receivers, places, suppressed, unknownMembers, kept] = row;
   const deliveries = (places as string[][]).map(([delivery, subscription, account, client]) => ({
     delivery,
     subscription,
     account,
     client,
   }));
-  return { kind, event, interface: side, action, at, subjects, receivers, deliveries, suppressed, unknownMembers };
+  const about = { kind, event, interface: side, action, at, keys: keysIn(keys), receivers };
+  const routed = { ...about, deliveries, suppressed, unknownMembers };
+  return kept === null ? routed : { ...routed, kept: keptOf(kept as [string[], string | null, number], takeBody) };
 }
 
-function rejectedOf([kind, event, side, action, at, subjects, receivers, reason, detail, delivery]: Row) {
-  const of = { kind, event, interface: side, action, at, subjects, receivers, reason, detail };
+const keysIn = (keys: unknown): Key[] => (keys as [string, string][]).map(([kind, key]) => ({ kind, key }));
+
+function keptOf([accounts, contentType, length]: [string[], string | null, number], takeBody: TakeBody): KeptEvent {
+  return { accounts, body: takeBody(length), ...(contentType === null ? {} : { contentType }) };
+}
+
+function rejectedOf([kind, event, side, action, at, keys, receivers, reason, detail, delivery]: Row) {
+  const of = { kind, event, interface: side, action, at, keys: keysIn(keys), receivers, reason, detail };
   return delivery === null ? of : { ...of, delivery };
 }
 

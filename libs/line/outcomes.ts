@@ -22,6 +22,18 @@ export type Suppression = { reason: SuppressionReason; account?: string; client?
 /** One of the deliveries that an event caused, and whose it is. */
 export type Addressed = { delivery: string; subscription: string; account: string; client: string };
 
+/** What an event is about, by one of its names: of which kind (`order_guid`, `order_id`, `vin`), and as it stands in the event. */
+export type Key = { readonly kind: string; readonly key: string };
+
+/** An event as upstream published it, for as long as bodies are kept: what was not sent can be made of it. */
+export type KeptEvent = {
+  /** Those of the receivers that Waybell knows. */
+  accounts: readonly string[];
+  body: string | Buffer;
+  /** Where it says which of the two envelopes it has. */
+  contentType?: string;
+};
+
 /** The router's verdict on one event: the deliveries it caused, and who got nothing and why. */
 export type Routed = {
   kind: 'routed';
@@ -29,10 +41,12 @@ export type Routed = {
   interface: InterfaceName;
   action: string;
   at: number;
-  /** What the event is about: the guids in its payload, order, vehicles, offer and so on, each once. */
-  subjects: readonly string[];
+  /** What the event is about: order, vehicles, offer and so on. */
+  keys: readonly Key[];
   /** The accounts that it is for. */
   receivers: readonly string[];
+  /** Absent where no account is known that it is for. */
+  kept?: KeptEvent;
   deliveries: Addressed[];
   suppressed: Suppression[];
   /** Members of the event that its action does not define; left out of the notification. */
@@ -46,7 +60,7 @@ export type Rejected = {
   interface: InterfaceName;
   action: string;
   at: number;
-  subjects: readonly string[];
+  keys: readonly Key[];
   receivers: readonly string[];
   reason: string;
   detail: string;

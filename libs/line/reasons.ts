@@ -133,6 +133,33 @@ export const suppressionReasons = {
   },
 } as const satisfies Record<SuppressionReason, ReasonMeaning>;
 
+/** What `no_subscription` means for an account, or for an API client of it, when the event came. */
+export const noSubscriptionCauses = {
+  unknown_account: {
+    meaning: 'Waybell did not know the account: it never used the API.',
+    remedy:
+      'Check the guid that the event names. To receive notifications, an account needs a token and a subscription.',
+  },
+  never_subscribed: {
+    meaning: 'There was no subscription to the action, and there has been none since.',
+    remedy: 'Subscribe to the action; a replay with include_suppressed then sends what came before.',
+  },
+  switched_off: {
+    meaning: 'The subscription had been switched off, because its deliveries only failed.',
+    remedy: 'Fix the receiver and subscribe again; a replay with include_suppressed then sends what was missed.',
+  },
+  ended: {
+    meaning: 'The subscription had been ended.',
+    remedy: 'Subscribe again; a replay with include_suppressed then sends what was missed.',
+  },
+  subscribed_later: {
+    meaning: 'The subscription was made after the event came.',
+    remedy: 'A replay with include_suppressed sends what came before.',
+  },
+} as const satisfies Record<string, ReasonMeaning>;
+
+export type NoSubscriptionCause = keyof typeof noSubscriptionCauses;
+
 /** Why a delivery is exhausted without a last attempt: that says nothing about its receiver, and counts against nobody. */
 const unattemptedReasons = {
   expired: {

@@ -96,7 +96,7 @@ describe('a batch that is larger than the broker takes', () => {
     const routed: Outcome = {
       kind: 'routed',
       ...of,
-      subjects: ['x'],
+      keys: [{ kind: 'vin', key: 'x' }],
       receivers: ['a'],
       deliveries,
       suppressed,
@@ -106,7 +106,7 @@ describe('a batch that is larger than the broker takes', () => {
     const records = outcomesOf(taken).map((outcome) => (outcome.kind === 'routed' ? outcome : undefined));
     expect(records.flatMap((record) => record?.deliveries)).toEqual(deliveries);
     expect(records.flatMap((record) => record?.suppressed)).toEqual(suppressed);
-    expect(records.every((record) => record?.event === 'e' && record.subjects.join() === 'x')).toBe(true);
+    expect(records.every((record) => record?.event === 'e' && record.keys[0]?.key === 'x')).toBe(true);
   });
 
   test('is refused where nothing is left to leave out', () => {

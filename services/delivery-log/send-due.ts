@@ -57,7 +57,7 @@ function routedBy(test: Sending): Routed {
     interface: test.interface,
     action,
     at: test.dueAt,
-    subjects: [],
+    keys: [],
     receivers: [account],
     deliveries: [{ delivery, subscription, account, client }],
     suppressed: [],

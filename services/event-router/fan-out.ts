@@ -1,22 +1,30 @@
 import { publishDelivery, type Delivery } from '@waybell/line/delivery';
 import type { Outgoing } from '@waybell/line/messages';
-import type { Addressed, Routed, Suppression, SuppressionReason } from '@waybell/line/outcomes';
+import type { Addressed, KeptEvent, Routed, Suppression, SuppressionReason } from '@waybell/line/outcomes';
 import { MOST_MEMBERS } from '@waybell/line/bundle';
 import type { Event } from '@waybell/events/event';
-import { subjectsOf } from '@waybell/events/subjects';
+import { keysOf } from '@waybell/events/keys';
 import type { Subscription } from './find-subscriptions.ts';
 import { messageGuid } from './message-guid.ts';
 import { notify } from './notification.ts';
+
+/** Of each account that receives an event, its subscriptions; undefined where Waybell does not know the account. */
+export type Found = readonly (readonly Subscription[] | undefined)[];
 
 /** What an event becomes: who is to have it, and since when. */
 export type Routing = {
   event: Event;
   /** The trace that receivers get; absent where they get none. */
   traceparent?: string;
-  /** Of each account that receives it, in the order of `event.receivers`. */
-  found: readonly (readonly Subscription[])[];
+  /** In the order of `event.receivers`. */
+  found: Found;
+  /** The event as it was published. */
+  published: Published;
   at: number;
 };
+
+/** An event as upstream published it, without its content encoding. */
+export type Published = Omit<KeptEvent, 'accounts'>;
 
 /** Of the deliveries of one event that are on their way to the broker at once: no more begin beyond either. */
 export const PART = { deliveries: 256, bytes: 2 ** 21 };
@@ -27,7 +35,7 @@ export const BESIDE_BYTES = 2_560;
  * All that an event causes, a part at a time: one delivery for each subscription, and with the last of them one record of
  * what became of the event: the deliveries made, and who got nothing and why. The bytes of a part are made with it.
  */
-export function* fanOut({ event, traceparent, found, at }: Routing): Generator<Outgoing[], undefined> {
+export function* fanOut({ event, traceparent, found, published, at }: Routing): Generator<Outgoing[], undefined> {
   const toDelivery = deliveryOf(event, at);
   const [deliveries, suppressed]: [Addressed[], Suppression[]] = [[], []];
   let part = new Part();
@@ -49,7 +57,9 @@ export function* fanOut({ event, traceparent, found, at }: Routing): Generator<O
       deliveries.push({ delivery: result.guid, subscription: guid, account, client });
     }
   }
-  part.caused.push(routed(event, { at, deliveries, suppressed }));
+  const accounts = event.receivers.filter((_, place) => found[place] !== undefined);
+  const kept = accounts.length === 0 ? undefined : { accounts, ...published };
+  part.caused.push(routed(event, { at, deliveries, suppressed, ...(kept !== undefined && { kept }) }));
   yield part.caused;
 }
 
@@ -96,7 +106,7 @@ function deliveryOf(event: Event, createdAt: number): (subscription: Subscriptio
 }
 
 /** The record of what became of an event. */
-export function routed(event: Event, became: Pick<Routed, 'at' | 'deliveries' | 'suppressed'>): Outgoing {
+export function routed(event: Event, became: Pick<Routed, 'at' | 'deliveries' | 'suppressed' | 'kept'>): Outgoing {
   return {
     kind: 'outcome',
     outcome: {
@@ -104,7 +114,7 @@ export function routed(event: Event, became: Pick<Routed, 'at' | 'deliveries' | 
       event: event.guid,
       interface: event.action.interface,
       action: event.action.name,
-      subjects: subjectsOf(event.payload),
+      keys: keysOf(event.payload, event.action.keys, event.subject),
       receivers: event.receivers,
       ...became,
       unknownMembers: event.unknownMembers.count,

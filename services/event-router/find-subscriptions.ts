@@ -13,14 +13,20 @@ export type Subscription = {
   isFeatureOn: boolean;
 };
 
-/** The subscriptions of an account to an action. Asks Postgres every time, so a subscribe counts for the next event. */
-export type FindSubscriptions = (action: Action, account: string) => Promise<readonly Subscription[]>;
+/**
+ * The subscriptions of an account to an action; undefined where Waybell does not know the account. Asks Postgres every
+ * time, so that a subscribe counts for the next event.
+ */
+export type FindSubscriptions = (action: Action, account: string) => Promise<readonly Subscription[] | undefined>;
 
 type Wanted = { action: Action; account: string };
 
 type Row = {
   /** Of the account among those asked for, from 1. */
   place: number;
+} & ({ subscription_guid: null } | Target);
+
+type Target = {
   subscription_guid: string;
   client_id: string;
   generation: number;
@@ -30,18 +36,23 @@ type Row = {
 
 const SUBSCRIPTIONS = {
   name: 'subscription-targets',
+  // A row for each known account at least.
   text: `select place::int, subscription_guid, client_id, generation, audit_field_set, feature_on
          from unnest($1::text[], $2::text[], $3::uuid[]) with ordinality wanted(interface, action, account_guid, place)
-         join waybell.subscription_targets using (interface, action, account_guid)`,
+         join waybell.known_accounts using (account_guid)
+         left join waybell.subscription_targets using (interface, action, account_guid)`,
 };
 
 export function findSubscriptionsIn(postgres: Postgres): FindSubscriptions {
-  const find = microBatch<Wanted, Subscription[]>(
+  const find = microBatch<Wanted, Subscription[] | undefined>(
     async (wanted) => {
       const values = columnsOf(wanted);
       const { rows } = await whenAvailable(postgres, () => postgres.query<Row>({ ...SUBSCRIPTIONS, values }));
-      const found = wanted.map((): Subscription[] => []);
-      for (const row of rows) found[row.place - 1]?.push(readSubscription(row));
+      const found = wanted.map((): Subscription[] | undefined => undefined);
+      for (const row of rows) {
+        const of = (found[row.place - 1] ??= []);
+        if (row.subscription_guid !== null) of.push(readSubscription(row));
+      }
       return found;
     },
     // One at a time: what is asked for meanwhile goes together, and on into one bundle.
@@ -59,7 +70,7 @@ function columnsOf(wanted: Wanted[]): string[] {
   ];
 }
 
-function readSubscription(row: Row): Subscription {
+function readSubscription(row: Target): Subscription {
   return {
     guid: row.subscription_guid,
     client: row.client_id,

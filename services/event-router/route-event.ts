@@ -1,13 +1,13 @@
 import { reject, type HandlerInParts, type Message, type Outgoing, type Rejection } from '@waybell/line/messages';
 import type { Event } from '@waybell/events/event';
-import { unpackedBytes } from '@waybell/events/decode-body';
+import { decodeBody, unpackedBytes } from '@waybell/events/decode-body';
 import { readEvent, type EventLimits } from '@waybell/events/read-event';
 import { Room } from '@waybell/runtime/room';
-import { BESIDE_BYTES, fanOut, PART, routed } from './fan-out.ts';
-import type { FindSubscriptions, Subscription } from './find-subscriptions.ts';
+import { BESIDE_BYTES, fanOut, PART, routed, type Found, type Published } from './fan-out.ts';
+import type { FindSubscriptions } from './find-subscriptions.ts';
 
 /** An event as it arrived: what upstream says, its size, and the trace it says it in. */
-export type Arrival = { event: Event; bytes: number; traceparent?: string };
+export type Arrival = { event: Event; bytes: number; published: () => Published; traceparent?: string };
 
 // W3C Trace Context. With anything else in it no request could be made: receivers would be switched off for it.
 const TRACEPARENT = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/;
@@ -23,8 +23,17 @@ export function readArrival(
     onRead(reading.event);
     const { traceparent = '' } = message;
     const bytes = unpackedBytes(message, limits.maxBytes);
-    return { event: reading.event, bytes, ...(TRACEPARENT.test(traceparent) && { traceparent }) };
+    const published = () => publishedAs(message, limits);
+    return { event: reading.event, bytes, published, ...(TRACEPARENT.test(traceparent) && { traceparent }) };
   };
+}
+
+/** It was read as an event, so that its encoding is known. */
+function publishedAs(message: Message, { maxBytes }: EventLimits): Published {
+  const decoded = decodeBody(message, maxBytes);
+  const { contentType } = message;
+  const body = decoded.kind === 'bytes' ? decoded.bytes : message.body;
+  return { body, ...(contentType !== undefined && { contentType }) };
 }
 
 export type RouteOptions = {
@@ -47,7 +56,7 @@ export function routeEvent({ findSubscriptions, passesTraceparent, now }: RouteO
   const room = new Room(ROOM_BYTES);
 
   /** Who is to have it; or how much room its deliveries need, where that is not `taken` and not free: nothing that was found is kept meanwhile. */
-  async function find(arrival: Arrival, taken: number): Promise<Found | number> {
+  async function find(arrival: Arrival, taken: number): Promise<Looked | number> {
     const { action, receivers } = arrival.event;
     try {
       const asked = receivers.map((account) => findSubscriptions(action, account));
@@ -72,13 +81,20 @@ export function routeEvent({ findSubscriptions, passesTraceparent, now }: RouteO
     }
     const { found, taken } = looked;
     const trace = passesTraceparent ? traceparent : undefined;
-    const parts = fanOut({ event, found, at: now(), ...(trace === undefined ? {} : { traceparent: trace }) });
+    const published = arrival.published();
+    const parts = fanOut({
+      event,
+      found,
+      published,
+      at: now(),
+      ...(trace === undefined ? {} : { traceparent: trace }),
+    });
     if (taken === 0) return atOnce(parts);
     return { next: () => parts.next().value, end: () => room.giveBack(taken) };
   };
 }
 
-type Found = { found: readonly (readonly Subscription[])[]; taken: number };
+type Looked = { found: Found; taken: number };
 
 function atOnce(parts: Generator<Outgoing[], undefined>): Outgoing[] {
   const all = parts.next().value ?? [];
@@ -87,9 +103,9 @@ function atOnce(parts: Generator<Outgoing[], undefined>): Outgoing[] {
 }
 
 /** Of the room, in bytes: for no more than a part. */
-function weigh({ bytes }: Arrival, found: Found['found']): number {
+function weigh({ bytes }: Arrival, found: Found): number {
   let count = 0;
-  for (const { length } of found) count += length;
+  for (const subscriptions of found) count += subscriptions?.length ?? 0;
   const all = count * (bytes + BESIDE_BYTES);
   return all < SMALL_BYTES ? 0 : Math.min(all, PART.bytes);
 }

@@ -62,7 +62,7 @@ function absorbed({ guid, shipper, vehicles, unknownMembers }: Report, at: numbe
       interface: 'shipper',
       action: 'vehicle.location_reported',
       at,
-      subjects: vehicles.map((vehicle) => vehicle.guid),
+      keys: vehicles.map((vehicle) => ({ kind: 'vehicle_guid', key: vehicle.guid })),
       receivers: [shipper],
       deliveries: [],
       suppressed: [{ reason: 'position_absorbed' }],

@@ -111,7 +111,7 @@ describe('findSubscriptions', () => {
     const guids = [await aSubscription({ account }), await aSubscription({ account, client: 'second' })];
     await aSubscription();
     await aSubscription({ account, action: 'order.delivered' });
-    const found = await findSubscriptionsIn(router)(created, account);
+    const found = (await findSubscriptionsIn(router)(created, account)) ?? [];
     expect(found.map(({ guid }) => guid).toSorted()).toEqual(guids.toSorted());
     expect(found.map(({ client }) => client).toSorted()).toEqual(['default', 'second']);
     expect(found[0]).toMatchObject({ generation: 3, auditFieldSet: null, isFeatureOn: true });
@@ -130,15 +130,21 @@ describe('findSubscriptions', () => {
   ])('says of an account with the features %p whether the one of the action is on: %p', async (features, isOn) => {
     const account = await anAccount('shipper', features);
     await aSubscription({ interface: 'shipper', action: 'insurance.issued', account });
-    const [found] = await findSubscriptionsIn(router)(actionOf('shipper', 'insurance.issued'), account);
+    const [found] = (await findSubscriptionsIn(router)(actionOf('shipper', 'insurance.issued'), account)) ?? [];
     expect(found?.isFeatureOn).toBe(isOn);
   });
 
   test.each([[['vehicles.vin', 'pickup.city']], [[]]])('tells the audit field set %p', async (auditFieldSet) => {
     const account = await anAccount('shipper');
     await aSubscription({ interface: 'shipper', action: 'order.modified', account, auditFieldSet });
-    const [found] = await findSubscriptionsIn(router)(actionOf('shipper', 'order.modified'), account);
+    const [found] = (await findSubscriptionsIn(router)(actionOf('shipper', 'order.modified'), account)) ?? [];
     expect(found?.auditFieldSet).toEqual(auditFieldSet);
+  });
+
+  test('tells an account without a subscription from one that is not known', async () => {
+    const find = findSubscriptionsIn(router);
+    expect(await find(created, await anAccount('carrier'))).toEqual([]);
+    expect(await find(created, randomUUID())).toBeUndefined();
   });
 
   test('answers each of many who ask at once', async () => {
@@ -146,7 +152,7 @@ describe('findSubscriptions', () => {
     const guids = await Promise.all(accounts.map((account) => aSubscription({ account })));
     const find = findSubscriptionsIn(router);
     const found = await Promise.all([...accounts, ...accounts].map((account) => find(created, account)));
-    expect(found.map(([first]) => first?.guid)).toEqual([...guids, ...guids]);
+    expect(found.map((each) => each?.[0]?.guid)).toEqual([...guids, ...guids]);
   });
 
   test('fails only for an account that Postgres refuses, not for those asked for with it', async () => {

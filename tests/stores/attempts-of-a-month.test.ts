@@ -24,7 +24,11 @@ const made = (...attempts: { after: number; of: MakeAttempt }[]) =>
   );
 
 const toldOf = async (subject: string) => {
-  const { entries } = await timelineOf(stand.store.postgres, { subject, reader: 'operator', limit: 10 });
+  const { entries } = await timelineOf(stand.store.postgres, {
+    about: { key: subject },
+    reader: 'operator',
+    limit: 10,
+  });
   return entries.flatMap(({ verdicts }) =>
     verdicts.flatMap((verdict) => (verdict.kind === 'delivery' ? verdict.delivery : [])),
   );
@@ -34,7 +38,7 @@ describe('of a delivery that is weeks old, timelineOf', () => {
   test('looks for attempts around its day alone, where it got through', async () => {
     const { subject } = await made({ after: 20, of: aFailed }, { after: 1_040, of: aDelivered });
     const plans = watchPlans(stand.store.postgres);
-    const { entries } = await timelineOf(plans, { subject, reader: 'operator', limit: 10 });
+    const { entries } = await timelineOf(plans, { about: { key: subject }, reader: 'operator', limit: 10 });
     expect(entries).toMatchObject([{ verdicts: [{ delivery: { status: 'delivered', attempts: [{}, {}] } }] }]);
     expect(plans.looksInto('attempts')).toBeLessThanOrEqual(2);
     expect(plans.looksInto('deliveries')).toBe(1);

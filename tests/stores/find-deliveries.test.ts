@@ -56,7 +56,7 @@ describe('findDeliveries, of a client with very many', () => {
     { reason: 'dns' },
     { action: 'order.updated' },
     { status: 'delivered' },
-    { subject: '1f0c9a52-6f5e-4a3f-9a55-0c8f2f0f7d11' },
+    { about: { key: '1f0c9a52-6f5e-4a3f-9a55-0c8f2f0f7d11' } },
   ])('looks at few rows for %j', async (filter) => {
     const plans = watchPlans(stand.store.postgres);
     await findDeliveries(plans, { reader, filter, limit: 50 });

@@ -172,12 +172,17 @@ async function answersOf(on: LogStand, { attempts, isRoutedAgain }: Story, isRep
   const client: ClientReader = { account, client: 'default', interface: 'carrier' };
   const asked = { sinceMs: START - 1, account, limit: 10 };
   const replay = { subscription, sinceMs: START, untilMs: START + DAY_MS, perSecond: 1 };
-  const pages = [{}, { subject }, { reason: 'http_5xx' }, ...DELIVERY_STATUSES.map((status) => ({ status }))];
+  const pages = [
+    {},
+    { about: { key: subject } },
+    { reason: 'http_5xx' },
+    ...DELIVERY_STATUSES.map((status) => ({ status })),
+  ];
   const found: unknown[] = [];
   for (const filter of pages) found.push(await findDeliveries(postgres, { reader: client, filter, limit: 1 }));
   const answers = {
-    timeline: await timelineOf(postgres, { subject, reader: 'operator', limit: 10 }),
-    toClient: await timelineOf(postgres, { subject, reader: client, limit: 10 }),
+    timeline: await timelineOf(postgres, { about: { key: subject }, reader: 'operator', limit: 10 }),
+    toClient: await timelineOf(postgres, { about: { key: subject }, reader: client, limit: 10 }),
     event: await eventHistory(postgres, event, 'operator'),
     delivery: await deliveryHistory(postgres, delivery, client),
     found,
@@ -185,8 +190,8 @@ async function answersOf(on: LogStand, { attempts, isRoutedAgain }: Story, isRep
     undelivered: await oldestUndelivered(postgres, asked),
     replay: await countReplay(postgres, replay, client),
     resend: await askForResend(postgres, { delivery, client, by: 'a test' }),
-    forgotten: await forget(postgres, subject),
-    afterwards: await timelineOf(postgres, { subject, reader: 'operator', limit: 10 }),
+    forgotten: await forget(postgres, { key: subject }),
+    afterwards: await timelineOf(postgres, { about: { key: subject }, reader: 'operator', limit: 10 }),
   };
   const own = { account, subscription, event, subject, delivery };
   return JSON.parse(

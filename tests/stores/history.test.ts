@@ -17,7 +17,7 @@ afterAll(() => stand[Symbol.asyncDispose]());
 const ids = () => ({ event: randomUUID(), subject: randomUUID(), delivery: randomUUID(), subscription: randomUUID() });
 const reader = (account: string, client = 'default'): Reader => ({ account, client, interface: 'carrier' });
 const about = (subject: string, who: Reader = 'operator', limit = 10) =>
-  timelineOf(stand.store.postgres, { subject, reader: who, limit });
+  timelineOf(stand.store.postgres, { about: { key: subject }, reader: who, limit });
 
 describe('timelineOf', () => {
   test('tells of an event whose delivery was retried until it got through', async () => {
@@ -44,7 +44,9 @@ describe('timelineOf', () => {
         ],
       },
     ]);
-    expect(entries.flatMap(describeEvent).join('\n')).toMatch(/delivered after 2 attempts/);
+    expect(entries.flatMap((entry) => describeEvent(entry, () => undefined)).join('\n')).toMatch(
+      /delivered after 2 attempts/,
+    );
   });
 
   test.each([
@@ -65,7 +67,7 @@ describe('timelineOf', () => {
     await stand.write([
       aRouted({
         event,
-        subjects: [subject],
+        keys: [{ kind: 'order_guid', key: subject }],
         receivers: [ours, theirs],
         deliveries: [{ delivery, subscription, account: ours, client: 'first' }],
         suppressed: [{ reason: 'feature_off', account: theirs, client: 'default', subscription: randomUUID() }],
@@ -101,8 +103,8 @@ describe('timelineOf', () => {
     const of = { kind: 'rejected', event, interface: 'carrier', action: 'order.created' } as const;
     const invalid = { reason: 'payload_invalid', detail: '/payload/id: must be' };
     await stand.write([
-      { ...of, ...invalid, subjects: [subject], receivers: [account], at: START },
-      { ...of, reason: 'process_killed', detail: 'died', delivery, subjects: [], receivers: [], at: START + 20 },
+      { ...of, ...invalid, keys: [{ kind: 'order_guid', key: subject }], receivers: [account], at: START },
+      { ...of, reason: 'process_killed', detail: 'died', delivery, keys: [], receivers: [], at: START + 20 },
     ]);
     expect((await about(subject, reader(account))).entries).toMatchObject([
       { verdicts: [{ kind: 'delivery', delivery: { status: 'rejected', why: { reason: 'process_killed' } } }] },
@@ -119,7 +121,7 @@ describe('timelineOf what Waybell itself failed on', () => {
     const of = { event, interface: 'carrier', action: 'order.created', at: START } as const;
     const detail = 'TypeError: of {"name":"Jane Doe"}';
     const rejection = { kind: 'rejected', reason: 'handler_failed', detail } as const;
-    await stand.write([{ ...of, ...rejection, subjects: [subject], receivers: [account] }]);
+    await stand.write([{ ...of, ...rejection, keys: [{ kind: 'order_guid', key: subject }], receivers: [account] }]);
     const remedy = expect.stringContaining('operator');
     expect((await about(subject)).entries).toMatchObject([{ verdicts: [{ detail, remedy }] }]);
     expect((await about(subject, reader(account))).entries).toMatchObject([{ verdicts: [{ detail: '', remedy }] }]);
@@ -132,10 +134,10 @@ describe('forget', () => {
     const of = { event, interface: 'carrier', action: 'order.created', reason: 'handler_failed' } as const;
     const rejection = { kind: 'rejected', ...of, receivers: [], detail: 'in {"name":"Jane Doe"}' } as const;
     await stand.write([
-      { ...rejection, subjects: [subject], at: START },
-      { ...rejection, subjects: [], at: START + 20, delivery },
+      { ...rejection, keys: [{ kind: 'order_guid', key: subject }], at: START },
+      { ...rejection, keys: [], at: START + 20, delivery },
     ]);
-    await forget(stand.store.postgres, subject);
+    await forget(stand.store.postgres, { key: subject });
     const quotes = 'select from delivery_log.events where event = $1 and rejected_detail is not null';
     expect(await stand.rows(quotes, [event])).toEqual([]);
   });
@@ -144,7 +146,7 @@ describe('forget', () => {
     const answer = { durationMs: 1, status: 500, reason: 'http_5xx' as const, body: 'Jane Doe' };
     const exhausted = anExhausted({ body: '{"name":"Jane Doe"}', answer });
     const [gone, kept] = [await stand.log([exhausted]), await stand.log([exhausted])];
-    expect(await forget(stand.store.postgres, gone.subject)).toEqual({
+    expect(await forget(stand.store.postgres, { key: gone.subject })).toEqual({
       events: 1,
       bodies: 1,
       answers: 1,

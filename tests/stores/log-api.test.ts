@@ -29,7 +29,7 @@ async function someone(interfaceName: 'shipper' | 'carrier' = 'carrier'): Promis
 const timeline = async (subject: string, token: string, query = '') =>
   api.ask('GET', `/v1/timeline/${subject}${query}`, { token });
 
-describe('GET /v1/timeline/{subject_guid}', () => {
+describe('GET /v1/timeline/{key}', () => {
   test('tells what was sent, and what the receiver said', async () => {
     const [us, subject] = [await someone(), randomUUID()];
     const answer = {
@@ -57,7 +57,7 @@ describe('GET /v1/timeline/{subject_guid}', () => {
           event_guid: event,
           action: 'order.created',
           at: '2026-11-20T09:30:00.000Z',
-          subject_guids: [subject],
+          keys: [{ kind: 'order_guid', key: subject }],
           verdicts: [
             {
               kind: 'delivery',
@@ -106,7 +106,7 @@ describe('GET /v1/timeline/{subject_guid}', () => {
 
   test('tells what was not sent, and why', async () => {
     const [us, subject] = [await someone(), randomUUID()];
-    const of = { subjects: [subject], receivers: [us.account] };
+    const of = { keys: [{ kind: 'order_guid', key: subject }], receivers: [us.account] };
     const absorbed = {
       reason: 'position_absorbed',
       account: us.account,
@@ -188,7 +188,7 @@ describe('GET /v1/timeline/{subject_guid}', () => {
     ['limit', '?limit=1&limit=2'],
     ['cursor', '?cursor=x'],
     ['cursor', `?cursor=${Buffer.from(`9999999999999999/${randomUUID()}`).toString('base64url')}`],
-    ['subject', '?subject=x'],
+    ['subject', '?key=x'],
   ])('refuses a wrong %s: %s', async (parameter, query) => {
     const us = await someone();
     const { status, body } = await timeline(randomUUID(), us.token, query);
@@ -205,7 +205,7 @@ describe('GET /v1/timeline/{subject_guid}', () => {
     await using slow = await startApi({ timeoutMs: 300 });
     const { token } = await signUp(slow, { interface: 'carrier' });
     const lock = await slow.store.postgres.connect();
-    await lock.query('begin; lock table delivery_log.subjects in access exclusive mode');
+    await lock.query('begin; lock table delivery_log.keys in access exclusive mode');
     const { status, headers } = await slow.ask('GET', `/v1/timeline/${randomUUID()}`, { token });
     expect([status, headers.get('retry-after')]).toEqual([503, '5']);
     await lock.query('rollback');
@@ -324,7 +324,7 @@ async function everyStatus() {
   ];
   const { event, delivery } = rejected;
   const of = { event, delivery, interface: 'carrier', action: 'order.created', at: START + 5_020 } as const;
-  const nobody = { subjects: [], receivers: [], reason: 'process_killed', detail: '' };
+  const nobody = { keys: [], receivers: [], reason: 'process_killed', detail: '' };
   await stand.write([{ kind: 'rejected', ...of, ...nobody }]);
   return { us, subject: exhausted.subject, guids: made.map((each) => each.delivery) };
 }
@@ -357,14 +357,14 @@ describe('GET /v1/deliveries', () => {
   test('finds them by subject, action, reason and time, and by all together', async () => {
     const [, retrying, , exhausted, dropped] = all.guids;
     const found = async (query: string) => guidsIn((await list(all.us.token, query)).body.objects);
-    expect(await found(`?subject=${all.subject.toUpperCase()}`)).toEqual([exhausted]);
+    expect(await found(`?key=${all.subject.toUpperCase()}`)).toEqual([exhausted]);
     expect(await found('?action=order.created')).toHaveLength(6);
     expect(await found('?action=order.updated')).toEqual([]);
     expect(await found('?reason=response_timeout')).toEqual([exhausted]);
     expect(await found('?reason=unsubscribed')).toEqual([dropped]);
     expect(await found('?status=retrying&reason=http_5xx')).toEqual([retrying]);
     expect(await found('?since=2026-11-20T10:30:01%2B01:00&until=2026-11-20T09:30:04Z')).toHaveLength(3);
-    const every = `subject=${all.subject}&action=order.created&since=2026-11-20T09:30:03Z&until=2026-11-20T09:30:04Z`;
+    const every = `key=${all.subject}&action=order.created&since=2026-11-20T09:30:03Z&until=2026-11-20T09:30:04Z`;
     expect(await found(`?${every}&status=exhausted&reason=response_timeout&limit=200`)).toEqual([exhausted]);
     expect(await found(`?${every}&status=dropped`)).toEqual([]);
   });
@@ -387,7 +387,7 @@ describe('GET /v1/deliveries', () => {
 
   test('shows nobody those of another account, or of another client', async () => {
     const client = await createToken(api.store.postgres, { accountGuid: all.us.account, clientId: 'other' });
-    for (const query of ['', '?status=exhausted', `?subject=${all.subject}`]) {
+    for (const query of ['', '?status=exhausted', `?key=${all.subject}`]) {
       expect((await list(client, query)).body).toEqual({ objects: [], next: null });
       expect((await list((await someone()).token, query)).body).toEqual({ objects: [], next: null });
       expect((await list((await someone('shipper')).token, query)).body.data).toEqual({ objects: [], next: null });
@@ -401,7 +401,7 @@ describe('GET /v1/deliveries', () => {
     ['subject', '4711', 'must be a guid'],
     ['since', '2026-02-30T00:00:00Z', expect.stringContaining('must be a time such as')],
     ['until', '2026-11-20T09:30:00+01:00', expect.stringContaining('%2B')],
-    ['order', 'asc', expect.stringContaining('is not known here; known are: subject,')],
+    ['order', 'asc', expect.stringContaining('is not known here; known are: key,')],
   ])('refuses a wrong %s, %s', async (parameter, value, detail) => {
     const { status, body } = await list(all.us.token, `?${parameter}=${value}`);
     expect([status, body.errors]).toEqual([422, [{ parameter, detail }]]);
@@ -417,7 +417,7 @@ describe('many who ask for timelines at once', () => {
   test('keep nobody waiting who asks for something else', async () => {
     const us = await someone();
     const busy = await api.store.postgres.connect();
-    await busy.query('begin; lock table delivery_log.subjects in access exclusive mode');
+    await busy.query('begin; lock table delivery_log.keys in access exclusive mode');
     const asked = Promise.all(Array.from({ length: 12 }, () => timeline(randomUUID(), us.token)));
     try {
       await until('they wait in Postgres', async () => (await waitingForLocks()) >= HALF_OF_CONNECTIONS);

@@ -61,7 +61,7 @@ export class LogStand implements AsyncDisposable {
       event,
       at,
       interface: interfaceName,
-      subjects: [subject],
+      keys: [{ kind: 'order_guid', key: subject }],
       receivers: [account],
       deliveries,
     });
@@ -126,7 +126,7 @@ const attempted = () => ({
 export const aRouted = (what: Partial<Routed> = {}): Routed => ({
   ...facts(),
   kind: 'routed',
-  subjects: [],
+  keys: [],
   receivers: [],
   deliveries: [],
   suppressed: [],

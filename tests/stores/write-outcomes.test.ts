@@ -20,17 +20,21 @@ describe('writeOutcomes', () => {
     const [event, subject, delivery, subscription, account] = Array.from({ length: 5 }, () => randomUUID());
     if (!event || !subject || !delivery || !subscription || !account) throw new Error('five guids');
     const deliveries = [{ delivery, subscription, account, client: 'default' }];
-    const routed = aRouted({ event, subjects: [subject], receivers: [account], deliveries });
+    const routed = aRouted({ event, keys: [{ kind: 'order_guid', key: subject }], receivers: [account], deliveries });
     const answer = { durationMs: 7, status: 500, reason: 'http_5xx' as const, ip: '203.0.113.7', body: 'Oh' };
     const failed = aFailed({ event, delivery, subscription, at: START + 10, answer, body: '{"a":1}' });
     const delivered = aDelivered({ event, delivery, subscription, attempt: 2, at: START + 1_020 });
     expect(await stand.write([routed, failed, delivered])).toEqual([]);
 
-    expect(await stand.rows('select * from delivery_log.subjects where subject = $1', [subject])).toMatchObject([
-      { event },
-    ]);
+    expect(await stand.rows('select * from delivery_log.keys where key = $1', [subject])).toMatchObject([{ event }]);
     expect(await stand.rows('select * from delivery_log.events where event = $1', [event])).toMatchObject([
-      { at: new Date(START), receivers: [account], subjects: [subject], suppressed: null, rejected_reason: null },
+      {
+        at: new Date(START),
+        receivers: [account],
+        keys: [`order_guid=${subject}`],
+        suppressed: null,
+        rejected_reason: null,
+      },
     ]);
     expect(await stand.rows('select * from delivery_log.deliveries where event = $1', [event])).toMatchObject(
       deliveries,
@@ -89,7 +93,7 @@ describe('writeOutcomes', () => {
     const deliveries = [randomUUID(), randomUUID()].toSorted();
     const rejected = deliveries.map((delivery): Outcome => {
       const reason = { reason: 'process_killed', detail: 'died' };
-      const of = { event, interface: interfaceName, action, at, subjects: [], receivers: [] };
+      const of = { event, interface: interfaceName, action, at, keys: [], receivers: [] };
       return { kind: 'rejected', ...of, ...reason, delivery };
     });
     await stand.write(rejected);

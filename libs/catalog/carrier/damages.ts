@@ -1,4 +1,5 @@
 import type { Action } from '../action.ts';
+import { carrierOrderKeys } from '../keys.ts';
 
 const damage = (name: string, description: string): Action => ({
   interface: 'carrier',
@@ -6,6 +7,7 @@ const damage = (name: string, description: string): Action => ({
   description,
   receivers: ['carrier'],
   payload: { kind: 'data', members: null },
+  keys: { ...carrierOrderKeys, id: 'damage_id' },
   example: { id: 318, order_id: 4021, type: 'scratch' },
 });
 

@@ -1,4 +1,5 @@
 import type { Action } from '../action.ts';
+import { carrierOrderKeys } from '../keys.ts';
 import { integer, required, text } from '../members.ts';
 
 const order = (name: string, description: string): Action => ({
@@ -7,6 +8,7 @@ const order = (name: string, description: string): Action => ({
   description,
   receivers: ['carrier'],
   payload: { kind: 'data', members: null },
+  keys: carrierOrderKeys,
   example: { id: 4021, number: 'WB-1042' },
 });
 

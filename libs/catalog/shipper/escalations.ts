@@ -1,4 +1,5 @@
 import type { Action } from '../action.ts';
+import { orderKeys } from '../keys.ts';
 import { target, texts } from '../members.ts';
 
 const orderGuid = target('order_guid', 'the related order');
@@ -14,6 +15,7 @@ export const escalationActions: readonly Action[] = [
     description: 'broker submits an escalation',
     receivers: ['shipper'],
     payload: { kind: 'open', members: [orderGuid] },
+    keys: orderKeys,
     example: { ...escalationExample, comment: 'Vehicle is not where it should be' },
   },
   {
@@ -30,6 +32,7 @@ export const escalationActions: readonly Action[] = [
         texts('resolve_reasons', 'reason code to reason text'),
       ],
     },
+    keys: orderKeys,
     example: {
       ...escalationExample,
       resolver_guid: '1d7a6b3c-0c59-4c5d-b0b5-7e3f2a9d4c66',
@@ -45,6 +48,7 @@ export const escalationActions: readonly Action[] = [
     description: 'shipper cancels the order',
     receivers: ['broker'],
     payload: { kind: 'open', members: [orderGuid] },
+    keys: orderKeys,
     example: { ...orderExample, reason: 'Sold locally' },
   },
 ];

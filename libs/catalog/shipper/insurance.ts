@@ -1,4 +1,5 @@
 import type { Action } from '../action.ts';
+import { orderKeys } from '../keys.ts';
 import { number, oneOf, required, target, text } from '../members.ts';
 
 /** Why an issued policy ended, by value (shipper-webhooks, Insurance notifications). */
@@ -31,6 +32,7 @@ export const insuranceActions: readonly Action[] = [
         required(text('personal_link', 'link to the insurance portal for the order')),
       ],
     },
+    keys: orderKeys,
     example: { ...example, calculated_premium: 84.5, personal_link: 'https://insurer.example.com/p/1042' },
   },
   {
@@ -47,6 +49,7 @@ export const insuranceActions: readonly Action[] = [
         required(oneOf('cancellation_reason', 'why the policy was canceled', [...cancellationReasons.keys()])),
       ],
     },
+    keys: orderKeys,
     example: { ...example, cancellation_reason: 'VEHICLE_REMOVED' },
   },
 ];

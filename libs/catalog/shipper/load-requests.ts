@@ -1,4 +1,5 @@
 import type { Action } from '../action.ts';
+import { orderKeys } from '../keys.ts';
 import { decimal, moment, object, required, shortText, target, text } from '../members.ts';
 
 const COMMENT_CODE_POINTS = 160;
@@ -33,6 +34,7 @@ const loadRequest = (name: string, description: string): Action => ({
       ),
     ],
   },
+  keys: { ...orderKeys, data_guid: 'load_request_guid' },
   example: {
     order_guid: '5b1e0b1c-7c0e-4d5a-9d2f-3f1f0c8f3a11',
     data: {

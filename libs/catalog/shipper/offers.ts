@@ -17,6 +17,7 @@ const offer = (name: string, description: string): Action => ({
       deprecated(integer('order_id', 'primary key of the order; deprecated')),
     ],
   },
+  keys: { id: 'offer_id', order_id: 'order_id' },
   example: {
     offer_guid: '2b4d6f80-91a3-4c5e-8f70-1a3c5e7f9b88',
     order_guid: '5b1e0b1c-7c0e-4d5a-9d2f-3f1f0c8f3a11',

@@ -1,4 +1,5 @@
 import type { Action } from '../action.ts';
+import { orderKeys } from '../keys.ts';
 import { target, text } from '../members.ts';
 
 const orderGuid = target('order_guid', 'the related order');
@@ -10,6 +11,7 @@ const order = (name: string, description: string): Action => ({
   description,
   receivers: ['shipper'],
   payload: { kind: 'listed', members: [orderGuid] },
+  keys: orderKeys,
   example,
 });
 

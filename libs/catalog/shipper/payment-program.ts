@@ -1,4 +1,5 @@
 import type { Action } from '../action.ts';
+import { orderKeys } from '../keys.ts';
 import { anyObject, date, flag, nullable, number, required, target, text, timestamp } from '../members.ts';
 
 /** Actions of the payment program (shipper-webhooks, Payment-program actions). */
@@ -17,6 +18,7 @@ export const paymentProgramActions: readonly Action[] = [
         required(flag('suspended', 'whether the payment program is suspended')),
       ],
     },
+    keys: {},
     example: { flow: 'MANUAL', enabled: true, suspended: false },
   },
   {
@@ -41,6 +43,7 @@ export const paymentProgramActions: readonly Action[] = [
         nullable(anyObject('refund', 'the refund, if there is one')),
       ],
     },
+    keys: orderKeys,
     example: {
       order_guid: '5b1e0b1c-7c0e-4d5a-9d2f-3f1f0c8f3a11',
       payment_status: 'PAID',

@@ -1,5 +1,6 @@
 import type { Action, AuditNode, Member, RevisionMember } from '../action.ts';
 import { auditTree, orderFields, vehicleFields } from '../audit-fields.ts';
+import { orderKeys } from '../keys.ts';
 import { anyValue, guid, object, required, target, text } from '../members.ts';
 
 type Change = RevisionMember['change'];
@@ -65,6 +66,7 @@ const order = (change: Change, description: string, example: object): Action => 
   receivers: ['shipper'],
   auditFields: orderFields,
   payload: { kind: 'revision', members: [orderGuid], revision: revision(change, orderFields) },
+  keys: orderKeys,
   example: { ...orderExample, revision: example },
 });
 
@@ -75,6 +77,7 @@ const vehicle = (change: Change, description: string, example: object): Action =
   receivers: ['shipper'],
   auditFields: vehicleFields,
   payload: { kind: 'revision', members: [orderGuid, vehicleGuid], revision: revision(change, vehicleFields) },
+  keys: orderKeys,
   example: { ...vehicleExample, revision: example },
 });
 

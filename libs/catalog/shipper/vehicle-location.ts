@@ -1,4 +1,5 @@
 import type { Action, Member } from '../action.ts';
+import { orderKeys } from '../keys.ts';
 import {
   coordinate,
   flag,
@@ -28,6 +29,7 @@ const vehicle = (entry: {
   description: entry.description,
   receivers: ['shipper'],
   payload: { kind: 'listed', members: entry.members },
+  keys: orderKeys,
   example: { ...vehicleExample, ...entry.example },
 });
 
@@ -104,6 +106,7 @@ export const locationReported: Action = {
       text('address', 'what is there, where it is known'),
     ],
   },
+  keys: orderKeys,
   example: {
     vehicles: vehicleExample.vehicle_guids.map((guid) => ({ guid, picked_up: true })),
     latitude: 30.267153,

@@ -52,8 +52,8 @@ export function deliveryLogPaths(interfaces: readonly Interface[]): Readonly<Rec
   const page = (entry: string) => answered(interfaces, { shipper: pageOf(entry), carrier: pageOf(entry) });
   const one = (entry: string) => answered(interfaces, { shipper: objectOf(entry), carrier: schemaRef(entry) });
   return {
-    '/v1/timeline/{subject_guid}': {
-      parameters: [{ name: 'subject_guid', in: 'path', required: true, schema: guid }],
+    '/v1/timeline/{key}': {
+      parameters: [{ name: 'key', in: 'path', required: true, schema: guid }],
       get: {
         tags,
         operationId: 'getTimeline',

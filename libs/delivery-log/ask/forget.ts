@@ -1,21 +1,24 @@
 import type { Queryable } from '@waybell/runtime/postgres';
+import type { AskedKey } from '../read/log-tables.ts';
 import { placesOf } from '../read/parked.ts';
 
 /** What was deleted, in rows; and how much is on its way to the broker or to a second attempt, whatever it is about. */
 export type Forgotten = { events: number; bodies: number; answers: number; parked: number; onItsWay: number };
 
 /**
- * Deletes what was sent about a subject, exhausted deliveries included, what is parked of it, which is then dropped, what
+ * Deletes what was sent about something, exhausted deliveries included, what is parked of it, which is then dropped, what
  * receivers answered, and what was quoted from events that were rejected. Guids, times and reasons stay: that something was sent, and what became of it.
  */
-export async function forget(postgres: Queryable, subject: string): Promise<Forgotten> {
+export async function forget(postgres: Queryable, { key, kind }: AskedKey): Promise<Forgotten> {
   const { rows } = await postgres.query<Forgotten>(
     `with about as (
-       select event, at from delivery_log.subjects where subject = $1
+       select distinct event, at from delivery_log.keys where key = $1 and ($2::text is null or kind = $2)
      ), sent as (
        select d.delivery, d.subscription, d.at from delivery_log.deliveries d join about using (event, at)
      ), bodies as (
        delete from delivery_log.bodies b using sent where b.delivery = sent.delivery returning b.delivery
+     ), kept as (
+       delete from delivery_log.kept_events k using about where k.event = about.event returning k.event
      ), answers as (
        update delivery_log.attempts a set answer = null from sent
        where a.delivery = sent.delivery and a.answer is not null returning a.delivery
@@ -42,7 +45,7 @@ export async function forget(postgres: Queryable, subject: string): Promise<Forg
        (select count(*)::int from (table answers union all table first_answers) a) as answers, (select count(*)::int from parked) as parked,
        ((select coalesce(sum(publications), 0) from waybell.kept_destinations)
          + (select count(*) from waybell.open_requests))::int as "onItsWay"`,
-    [subject],
+    [key, kind ?? null],
   );
   const [forgotten] = rows;
   if (forgotten === undefined) throw new Error('a row without a table always comes');

@@ -1,7 +1,7 @@
 import type { Queryable } from '@waybell/runtime/postgres';
 import type { ClientReader, Cursor } from './entries.ts';
 import { ms, time } from '../columns.ts';
-import { deliveryColumns, SKEW_MS, type DeliveryRow } from './log-tables.ts';
+import { deliveryColumns, SKEW_MS, type AskedKey, type DeliveryRow } from './log-tables.ts';
 
 /** A delivery that may be among those asked for, and its place in the order in which they are looked at. */
 export type Candidate = DeliveryRow & { place: Cursor };
@@ -77,19 +77,22 @@ export async function deliveriesInVain(postgres: Queryable, query: CandidateQuer
   return candidatesIn(rows, query);
 }
 
-/** Those about a subject, by when they were made, newest first. */
+/** Those about something, by when they were made, newest first. */
 export async function deliveriesAbout(
   postgres: Queryable,
-  { subject, ...query }: CandidateQuery & { subject: string },
+  { about, ...query }: CandidateQuery & { about: AskedKey },
 ): Promise<Candidates> {
   const { rows } = await postgres.query<Row>({
     name: 'history-deliveries-about',
-    text: `select ${DELIVERY}, ${ms('d.at')} as "placedAt", d.delivery as "placedGuid" from delivery_log.subjects s
-           join delivery_log.deliveries d on d.event = s.event and d.at = s.at
-           where d.subscription in (${SUBSCRIPTIONS}) and s.subject = $10
-             and s.at >= ${SINCE} and s.at < ${UNTIL} and s.at <= ${BEFORE_AT} and (s.at, d.delivery) < ${BEFORE}
-           order by s.at desc, d.delivery desc limit ${LIMIT}`,
-    values: [...valuesOf(query), query.until, subject],
+    text: `select ${DELIVERY}, ${ms('d.at')} as "placedAt", d.delivery as "placedGuid" from (
+             select at, event from delivery_log.keys
+             where key = $10 and ($11::text is null or kind = $11) and at >= ${SINCE} and at < ${UNTIL} and at <= ${BEFORE_AT}
+             group by at, event
+           ) k
+           join delivery_log.deliveries d on d.event = k.event and d.at = k.at
+           where d.subscription in (${SUBSCRIPTIONS}) and (k.at, d.delivery) < ${BEFORE}
+           order by k.at desc, d.delivery desc limit ${LIMIT}`,
+    values: [...valuesOf(query), query.until, about.key, about.kind ?? null],
   });
   return candidatesIn(rows, query);
 }
@@ -102,4 +105,22 @@ function candidatesIn(rows: readonly Row[], { limit }: Pick<CandidateQuery, 'lim
   const candidates = placed.filter(({ delivery }) => delivery !== null);
   const last = placed.at(-1);
   return last === undefined || rows.length < limit ? { candidates } : { candidates, next: last.place };
+}
+
+/** Those that were made for these subscriptions last, the newest first. */
+export async function latestDeliveries(
+  postgres: Queryable,
+  subscriptions: readonly string[],
+  limit: number,
+): Promise<DeliveryRow[]> {
+  const { rows } = await postgres.query<DeliveryRow>({
+    name: 'history-latest-deliveries',
+    text: `select ${DELIVERY} from unnest($1::uuid[]) as s (guid)
+           cross join lateral (
+             select * from delivery_log.deliveries d where d.subscription = s.guid order by d.at desc limit $2
+           ) d
+           order by d.at desc, d.delivery limit $2`,
+    values: [subscriptions, limit],
+  });
+  return rows;
 }

@@ -3,9 +3,10 @@
  * and each attempt. Times are milliseconds since the epoch, guids lower-case.
  */
 import type { ParkReason } from '@waybell/line/messages';
-import type { InterfaceName, SuppressionReason } from '@waybell/line/outcomes';
+import type { InterfaceName, Key, SuppressionReason } from '@waybell/line/outcomes';
 import type { ReasonMeaning } from '@waybell/line/reasons';
 import type { Row } from '../tables.ts';
+import type { NoSubscription } from './no-subscription.ts';
 
 /** Who asks: an API client, who is told of nothing but its own, or an operator. */
 export type Reader = ClientReader | 'operator';
@@ -21,7 +22,7 @@ export type EventEntry = {
   action: string;
   /** When the router looked at it. */
   at: number;
-  subjects: readonly string[];
+  keys: readonly Key[];
   /** Accounts. */
   receivers: readonly string[];
   verdicts: Verdict[];
@@ -30,8 +31,18 @@ export type EventEntry = {
 /** What an event came to for somebody. */
 export type Verdict =
   | { kind: 'delivery'; delivery: DeliveryEntry }
-  | ({ kind: 'suppressed'; reason: SuppressionReason; account?: string; client?: string; subscription?: string } & Why)
+  | SuppressedVerdict
   | ({ kind: 'rejected'; detail: string; delivery?: string } & Why);
+
+/** Why an account, or a client of it, got nothing; for `no_subscription` with how that came about. */
+export type SuppressedVerdict = {
+  kind: 'suppressed';
+  reason: SuppressionReason;
+  account?: string;
+  client?: string;
+  subscription?: string;
+  noSubscription?: NoSubscription;
+} & Why;
 
 export const PARK_REASONS: readonly ParkReason[] = ['full', 'hung', 'egress'];
 

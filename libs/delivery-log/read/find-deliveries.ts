@@ -2,10 +2,11 @@ import type { Queryable } from '@waybell/runtime/postgres';
 import { deliveriesAbout, deliveriesInVain, deliveriesOfClient, type Candidates } from './candidates.ts';
 import type { ClientReader, Cursor, DeliveryEntry, DeliveryStatus, Page } from './entries.ts';
 import { withAttempts } from './history.ts';
+import type { AskedKey } from './log-tables.ts';
 
 /** What deliveries are asked for by. Times are of when they were made. */
 export type DeliveryFilter = {
-  subject?: string | undefined;
+  about?: AskedKey | undefined;
   action?: string | undefined;
   status?: DeliveryStatus | undefined;
   /** Why they are not delivered; without a status, of those that ended so. */
@@ -58,9 +59,9 @@ function candidatesFor(
   postgres: Queryable,
   { filter, ...query }: Required<Pick<DeliveriesQuery, 'reader' | 'filter' | 'limit'>> & { before: Cursor },
 ): Promise<Candidates> {
-  const { subject, action, since = EARLIEST_MS, until = LATEST.at } = filter;
+  const { about, action, since = EARLIEST_MS, until = LATEST.at } = filter;
   const asked = { ...query, action, since, until };
-  if (subject !== undefined) return deliveriesAbout(postgres, { ...asked, subject });
+  if (about !== undefined) return deliveriesAbout(postgres, { ...asked, about });
   return isInVain(filter) ? deliveriesInVain(postgres, asked) : deliveriesOfClient(postgres, asked);
 }
 
@@ -70,12 +71,12 @@ function isInVain({ status, reason }: DeliveryFilter): boolean {
 }
 
 function isAskedFor(entry: DeliveryEntry, place: Cursor, filter: DeliveryFilter): boolean {
-  const { subject, status, reason, since = EARLIEST_MS, until = LATEST.at } = filter;
+  const { about, status, reason, since = EARLIEST_MS, until = LATEST.at } = filter;
   if (status !== undefined && entry.status !== status) return false;
   if (reason !== undefined && entry.why?.reason !== reason) return false;
   if (!isInVain(filter)) return true;
   if (entry.status !== 'exhausted' && entry.status !== 'dropped') return false;
   // What was sent again by hand may have ended in vain more than once: its place is the last one.
-  const isAtItsPlace = subject !== undefined || entry.attempts.at(-1)?.at === place.at;
+  const isAtItsPlace = about !== undefined || entry.attempts.at(-1)?.at === place.at;
   return isAtItsPlace && entry.at >= since && entry.at < until;
 }

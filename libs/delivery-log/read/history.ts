@@ -1,6 +1,7 @@
-import { isOwnFault, meaningOf, unattempted, type ReasonKind } from '@waybell/line/reasons';
+import { isOwnFault, meaningOf, noSubscriptionCauses, unattempted, type ReasonKind } from '@waybell/line/reasons';
 import type { Suppression } from '@waybell/line/outcomes';
 import type { Queryable } from '@waybell/runtime/postgres';
+import { readKey } from '../tables.ts';
 import { attemptsOf, type AttemptRow } from './attempts.ts';
 import type {
   AttemptEntry,
@@ -20,11 +21,13 @@ import {
   eventByGuid,
   eventsAbout,
   rejectionsOf,
+  type AskedKey,
   type DeactivationRow,
   type DeliveryRow,
   type EventRow,
   type Told,
 } from './log-tables.ts';
+import { whyNoSubscription } from './no-subscription.ts';
 import { parkedOf, type ParkedNow } from './parked.ts';
 
 /** A rule switches off within half a second of the records, and those may take as long. */
@@ -36,9 +39,9 @@ const CAUSED_WITHIN_MS = 10_000;
  */
 export async function timelineOf(
   postgres: Queryable,
-  { subject, reader, ...paging }: { subject: string; reader: Reader; before?: Cursor | undefined; limit: number },
+  { about, reader, ...paging }: { about: AskedKey; reader: Reader; before?: Cursor | undefined; limit: number },
 ): Promise<Page<EventEntry>> {
-  const rows = await eventsAbout(postgres, { subject, reader, ...paging });
+  const rows = await eventsAbout(postgres, { about, reader, ...paging });
   const entries = await tell(postgres, rows, reader);
   const last = rows.at(-1);
   if (last === undefined || rows.length < paging.limit) return { entries };
@@ -99,28 +102,58 @@ async function tell(postgres: Queryable, rows: readonly EventRow[], reader: Read
   const told = await withAttempts(postgres, made, answers);
   const byVerdict = Map.groupBy(told, ({ event, at }) => `${event} ${at}`);
   // A delivery that was rejected is told with its event.
-  return rows
+  const entries = rows
     .filter(({ rejectedDelivery }) => rejectedDelivery === null)
     .map((row) => eventEntry(row, byVerdict.get(`${row.event} ${row.at}`) ?? [], reader));
+  await explainNoSubscription(postgres, entries);
+  return entries;
+}
+
+/** Says of each account that got nothing, for want of a subscription, how that came about. */
+async function explainNoSubscription(postgres: Queryable, entries: readonly EventEntry[]): Promise<void> {
+  const unsent = entries.flatMap(({ action, at, verdicts }) =>
+    verdicts.flatMap((verdict) => {
+      const isOne = verdict.kind === 'suppressed' && verdict.reason === 'no_subscription';
+      const { account, client } = isOne ? verdict : {};
+      return isOne && account !== undefined ? [{ verdict, account, client, action, at }] : [];
+    }),
+  );
+  const causes = await whyNoSubscription(postgres, unsent);
+  for (const [place, { verdict }] of unsent.entries()) {
+    const noSubscription = causes[place];
+    if (noSubscription === undefined) continue;
+    Object.assign(verdict, { noSubscription, ...noSubscriptionCauses[noSubscription.cause] });
+  }
 }
 
 function eventEntry(row: EventRow, deliveries: DeliveryEntry[], reader: Reader): EventEntry {
-  const { event, interface: interfaceName, action, at, subjects, receivers } = row;
+  const { event, interface: interfaceName, action, at, keys, receivers } = row;
   const verdicts: Verdict[] = deliveries.map((delivery) => ({ kind: 'delivery', delivery }));
   for (const suppression of (row.suppressed ?? []).filter((each) => concerns(each, reader)))
-    verdicts.push({ kind: 'suppressed', ...suppression, ...why('suppressed', suppression.reason) });
+    verdicts.push({
+      kind: 'suppressed',
+      ...suppression,
+      ...clientOf(reader),
+      ...why('suppressed', suppression.reason),
+    });
   if (row.rejectedReason !== null) verdicts.push(rejectedVerdict(row, row.rejectedReason, reader));
   // Another client of the account is subscribed, and so the record says nothing of this one.
-  if (verdicts.length === 0) verdicts.push({ kind: 'suppressed', ...why('suppressed', 'no_subscription') });
+  if (verdicts.length === 0 && reader !== 'operator')
+    verdicts.push({ kind: 'suppressed', ...clientOf(reader), ...why('suppressed', 'no_subscription') });
   return {
     event,
     interface: interfaceName,
     action,
     at,
-    subjects,
+    keys: keys.map(readKey),
     receivers: reader === 'operator' ? receivers : receivers.filter((account) => account === reader.account),
     verdicts,
   };
+}
+
+/** Whom a client is told of: itself. */
+function clientOf(reader: Reader): { account: string; client: string } | undefined {
+  return reader === 'operator' ? undefined : { account: reader.account, client: reader.client };
 }
 
 function rejectedVerdict({ rejectedDetail, rejectedDelivery }: EventRow, reason: string, reader: Reader): Verdict {

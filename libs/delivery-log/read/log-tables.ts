@@ -36,18 +36,25 @@ function readerValues(reader: Reader): [string | null, string | null] {
   return reader === 'operator' ? [null, null] : [reader.account, reader.interface];
 }
 
-/** What happened to everything about a subject, newest first. */
+/** What people ask by: a key as it is found (`normalizedKey`), and of which kind, where that is said. */
+export type AskedKey = { key: string; kind?: string | undefined };
+
+/** What happened to everything about something, newest first. */
 export async function eventsAbout(
   postgres: Queryable,
-  { subject, reader, before, limit }: { subject: string; reader: Reader } & Paging,
+  { about, reader, before, limit }: { about: AskedKey; reader: Reader } & Paging,
 ): Promise<EventRow[]> {
   const { rows } = await postgres.query<EventRow>({
-    name: 'history-of-subject',
-    text: `select ${EVENT} from delivery_log.subjects s
-           join delivery_log.events e on e.event = s.event and e.at = s.at
-           where ${OF_READER} and s.subject = $3 and ($4::float8 is null or (s.at, s.event) < (${time('$4')}, $5::uuid))
-           order by s.at desc, s.event desc limit $6`,
-    values: [...readerValues(reader), subject, before?.at ?? null, before?.guid ?? null, limit],
+    name: 'history-of-key',
+    // Once, though an event may have the same key under two names.
+    text: `select ${EVENT} from (
+             select at, event from delivery_log.keys
+             where key = $3 and ($7::text is null or kind = $7) and ($4::float8 is null or (at, event) < (${time('$4')}, $5::uuid))
+             group by at, event
+           ) k
+           join delivery_log.events e on e.event = k.event and e.at = k.at
+           where ${OF_READER} order by k.at desc, k.event desc limit $6`,
+    values: [...readerValues(reader), about.key, before?.at ?? null, before?.guid ?? null, limit, about.kind ?? null],
   });
   return rows;
 }

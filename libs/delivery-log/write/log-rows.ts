@@ -14,9 +14,10 @@ export type RowsOptions = {
 
 /** What records come to: the rows of each table. */
 export function rowsOf(records: readonly LogRecord[], { oldestBodies, merges }: RowsOptions): LogRows {
-  const rows: RowsInHand = { events: [], subjects: [], deliveries: [], attempts: [], bodies: [] };
+  const rows: RowsInHand = { events: [], keys: [], deliveries: [], attempts: [], bodies: [], kept_events: [] };
   for (const { outcome, isRepeat } of records) {
-    if (outcome.kind === 'routed' || outcome.kind === 'rejected') addEvent(rows, outcome, isRepeat);
+    if (outcome.kind === 'routed' || outcome.kind === 'rejected')
+      addEvent(rows, outcome, { isRepeat, isKept: dayOf(outcome.at) >= oldestBodies });
   }
   // The first row, where an event was routed twice.
   const byGuid = new Map(merges ? rows.deliveries.toReversed().map((row) => [row.delivery, row]) : []);
@@ -32,13 +33,21 @@ export function rowsOf(records: readonly LogRecord[], { oldestBodies, merges }: 
   return rows;
 }
 
-function addEvent(rows: RowsInHand, outcome: Routed | Rejected, isRepeat: boolean): void {
+function addEvent(
+  rows: RowsInHand,
+  outcome: Routed | Rejected,
+  { isRepeat, isKept }: { isRepeat: boolean; isKept: boolean },
+): void {
   const { at, event, interface: interfaceName, action } = outcome;
   rows.events.push(outcome);
-  for (const subject of outcome.subjects) rows.subjects.push({ subject, at, event });
+  for (const { kind, key } of outcome.keys) rows.keys.push({ kind, key, at, event });
   if (outcome.kind === 'rejected') return;
   for (const delivery of outcome.deliveries)
     rows.deliveries.push({ ...delivery, at, event, interface: interfaceName, action, isRepeat });
+  const { kept } = outcome;
+  if (kept === undefined || !isKept) return;
+  for (const account of kept.accounts)
+    rows.kept_events.push({ account, kept, at, event, interface: interfaceName, action });
 }
 
 function addBody(rows: LogRows, { at, delivery, body }: Attempted, oldestBodies: number): void {

@@ -6,7 +6,7 @@ const of = { event: 'e', interface: 'carrier', action: 'order.created', at: 2 } 
 const routed = (...deliveries: string[]): Routed => ({
   ...of,
   kind: 'routed',
-  subjects: [],
+  keys: [],
   receivers: [],
   deliveries: deliveries.map((delivery) => ({ delivery, subscription: 's', account: 'a', client: 'c' })),
   suppressed: [],

@@ -1,4 +1,4 @@
-import { tableNames, type TableName } from '../tables.ts';
+import { isShortLived, tableNames, type TableName } from '../tables.ts';
 import { inTransaction, onConnection, whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 
 export const DAY_MS = 86_400_000;
@@ -41,7 +41,7 @@ const CLIENT_LIMIT_MS = DETACH_LIMIT_MS + 1_000;
 export function partitionsIn(postgres: Postgres, { days, bodyDays, now }: PartitionsOptions): Partitions {
   const known = new Set<number>();
   const today = () => dayOf(now());
-  const oldest = (table?: TableName) => today() - (table === 'bodies' ? bodyDays : days);
+  const oldest = (table?: TableName) => today() - (table !== undefined && isShortLived(table) ? bodyDays : days);
 
   async function create(day: number): Promise<void> {
     for (const table of tableNames)
@@ -90,7 +90,7 @@ async function createPartition(postgres: Postgres, table: TableName, day: number
     if (rows.length === 0) {
       await client.query(`create table ${name} (like delivery_log.${table} including all)`);
       // Bodies are short, and compressed all the same.
-      if (table === 'bodies') await client.query(`alter table ${name} set (toast_tuple_target = 128)`);
+      if (isShortLived(table)) await client.query(`alter table ${name} set (toast_tuple_target = 128)`);
     }
     if (rows[0]?.is_attached !== true) {
       await client.query(

@@ -16,6 +16,8 @@ import { ParkedWithoutRecords } from './0016-parked-without-records.ts';
 import { SecretsOfClients } from './0017-secrets-of-clients.ts';
 import { ClaimedRequests } from './0018-claimed-requests.ts';
 import { SwitchedOnTogether } from './0019-switched-on-together.ts';
+import { KnownAccounts } from './0020-known-accounts.ts';
+import { AccountNames } from './0023-account-names.ts';
 
 /** Every migration, oldest first. One that was released is never changed; the next one changes the tables. */
 export const migrations = [
@@ -37,4 +39,6 @@ export const migrations = [
   SecretsOfClients,
   ClaimedRequests,
   SwitchedOnTogether,
+  KnownAccounts,
+  AccountNames,
 ];

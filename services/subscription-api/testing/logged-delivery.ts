@@ -19,16 +19,16 @@ export async function logDelivery(
 ): Promise<LoggedDelivery> {
   const { delivery = randomUUID(), subscription = randomUUID(), byHand } = given;
   const [subject, event] = [randomUUID(), randomUUID()];
-  for (const table of ['events', 'subjects', 'deliveries', 'attempts', 'bodies'])
+  for (const table of ['events', 'keys', 'deliveries', 'attempts', 'bodies'])
     await postgres.query(
       `create table if not exists delivery_log.${table}_of_tests partition of delivery_log.${table} default`,
     );
   await postgres.query(
     `with event as (
-       insert into delivery_log.events (at, event, interface, action, receivers, subjects, suppressed, unknown_members)
-       values ($8, $2, $6, 'order.created', array[$5::uuid], array[$1::uuid], '[]', 0)
+       insert into delivery_log.events (at, event, interface, action, receivers, keys, suppressed, unknown_members)
+       values ($8, $2, $6, 'order.created', array[$5::uuid], array['order_guid=' || $1], '[]', 0)
      ), subject as (
-       insert into delivery_log.subjects values ($1, $8, $2)
+       insert into delivery_log.keys values ($1, 'order_guid', $8, $2)
      ), attempt as (
        insert into delivery_log.attempts (at, delivery, attempt, kind, subscription, reason, url, answer, by_hand)
        values ($8, $3, 1, 'exhausted', $4, 'reset', $7, $7, $9)

@@ -10,7 +10,7 @@ import { requireScope, type Caller } from '../authentication/authenticate.ts';
 import { deliveryDetailView, deliveryView, eventView } from './history-view.ts';
 import { pageView, pagingOf, pagingParameters } from './page.ts';
 import { Problem } from '../http/problem.ts';
-import { guid, moment, oneOf, readQuery, requirePathGuid } from '../http/read-query.ts';
+import { aboutKey, keyKind, moment, oneOf, readQuery, requirePathGuid, requirePathKey } from '../http/read-query.ts';
 import { addPath, type RouteOptions } from '../http/routes.ts';
 import { sentRequest } from './sent-request.ts';
 
@@ -27,12 +27,13 @@ export function deliveryLogRoutes({ authenticate, database, catalog }: LogOption
     return { ...caller, account: caller.accountGuid, client: caller.clientId };
   }
 
-  addPath<{ subject: string }>(router, ['/v1/timeline/:subject'], {
+  addPath<{ key: string }>(router, ['/v1/timeline/:key'], {
     async get(request, response) {
       const reader = await admit(request);
-      const subject = requirePathGuid('subject_guid', request.params.subject);
-      const paging = pagingOf(readQuery(request, pagingParameters));
-      const page = await database.askLog((postgres) => timelineOf(postgres, { subject, reader, ...paging }));
+      const { kind, ...query } = readQuery(request, { kind: keyKind, ...pagingParameters });
+      const about = { key: requirePathKey(request.params.key), kind };
+      const paging = pagingOf(query);
+      const page = await database.askLog((postgres) => timelineOf(postgres, { about, reader, ...paging }));
       answerFor(reader, response, pageView(page, eventView));
     },
   });
@@ -40,7 +41,11 @@ export function deliveryLogRoutes({ authenticate, database, catalog }: LogOption
   addPath(router, ['/v1/deliveries'], {
     async get(request, response) {
       const reader = await admit(request);
-      const { limit, cursor, ...filter } = readQuery(request, { ...filters[reader.interface], ...pagingParameters });
+      const { limit, cursor, key, kind, ...others } = readQuery(request, {
+        ...filters[reader.interface],
+        ...pagingParameters,
+      });
+      const filter = { ...others, about: key === undefined ? undefined : { key, kind } };
       const paging = pagingOf({ limit, cursor });
       const page = await database.askLog((postgres) => findDeliveries(postgres, { reader, filter, ...paging }));
       answerFor(reader, response, pageView(page, deliveryView));
@@ -74,7 +79,8 @@ async function findDelivery(database: LogOptions['database'], delivery: string, 
 function filterParameters(interfaceName: Interface, catalog: readonly Action[]) {
   const actions = catalog.filter((action) => action.interface === interfaceName).map(({ name }) => name);
   return {
-    subject: guid,
+    key: aboutKey,
+    kind: keyKind,
     action: oneOf(actions),
     status: oneOf(DELIVERY_STATUSES),
     reason: oneOf(deliveryReasons),

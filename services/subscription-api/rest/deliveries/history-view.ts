@@ -2,8 +2,8 @@ import type { AttemptEntry, DeliveryEntry, EventEntry, Verdict, Why } from '@way
 import { asCurl, type SentRequest } from './sent-request.ts';
 
 /** An event, and what became of it for the client that asks. */
-export function eventView({ event, action, at, subjects, verdicts }: EventEntry) {
-  return { event_guid: event, action, at: moment(at), subject_guids: subjects, verdicts: verdicts.map(verdictView) };
+export function eventView({ event, action, at, keys, verdicts }: EventEntry) {
+  return { event_guid: event, action, at: moment(at), keys, verdicts: verdicts.map(verdictView) };
 }
 
 function verdictView(verdict: Verdict) {

@@ -1,4 +1,5 @@
 import { isGuid } from '@waybell/events/guid';
+import { LONGEST_KEY, normalizedKey } from '@waybell/events/keys';
 import { momentOf, readTimestamp } from '@waybell/events/timestamp';
 import type { Request } from 'express';
 import { Refusal } from '../../refusal.ts';
@@ -38,9 +39,29 @@ export function requirePathGuid(parameter: string, text: string): string {
   return text.toLowerCase();
 }
 
-export function guid(text: string): string {
-  if (!isGuid(text)) throw new Refusal('must be a guid');
-  return text.toLowerCase();
+/** What an event is about, as people name it, in a parameter of the path. Throws a Problem (422) where it can be none. */
+export function requirePathKey(text: string): string {
+  try {
+    return aboutKey(text);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    throw invalidParameters([{ parameter: 'key', detail: error.message }]);
+  }
+}
+
+/** A guid, a number, a VIN …, however it is spelled. */
+export function aboutKey(text: string): string {
+  const key = normalizedKey(text);
+  if (key === '' || key.length > LONGEST_KEY || /\p{Cc}/u.test(key)) {
+    throw new Refusal(`must be a guid, a number, a VIN or a subject of an event, at most ${LONGEST_KEY} characters`);
+  }
+  return key;
+}
+
+/** Of which kind a key is, such as `order_id`. */
+export function keyKind(text: string): string {
+  if (!/^[a-z_]{1,100}$/.test(text)) throw new Refusal('must be the kind of a key, such as order_id');
+  return text;
 }
 
 export function oneOf<T extends string>(allowed: readonly T[]): ReadParameter<T> {

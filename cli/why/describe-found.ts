@@ -1,0 +1,54 @@
+import type { AccountEntry } from '@waybell/delivery-log/read/accounts';
+import { MOST_COUNTED, type Found } from '@waybell/delivery-log/read/find-anything';
+import type { SubscriptionEntry, Switch } from '@waybell/delivery-log/read/subscriptions';
+import { accountCalled, timeOf, type NameOf } from './describe-history.ts';
+
+/** One of several things that a text may mean, and the command that asks for it. */
+export function describeCandidate(found: Found, text: string): string {
+  const word = /^[\w.-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+  if (found.kind === 'key') {
+    const count = found.events === MOST_COUNTED ? `${MOST_COUNTED} events or more` : `${found.events} events`;
+    return `${found.keyKind}: ${count}, the last at ${timeOf(found.at)}  ./waybell why --subject ${word} --kind ${found.keyKind}`;
+  }
+  const what =
+    found.kind === 'account'
+      ? (found.name ?? found.interface)
+      : `${found.interface} ${found.action} of ${timeOf(found.at)}`;
+  return `${found.kind}: ${what}  ./waybell why --${found.kind} ${word}`;
+}
+
+/** A subscription and how it stood, as lines for a terminal. */
+export function describeSubscription(entry: SubscriptionEntry, nameOf: NameOf): string[] {
+  const { subscription, account, client, interface: interfaceName, action, url, createdAt, endedAt, switches } = entry;
+  return [
+    `subscription ${subscription}: ${interfaceName} ${action}, ${standingOf(entry)}`,
+    `  of ${accountCalled(account, nameOf)}, client ${client}, to ${url}`,
+    `  ${timeOf(createdAt)}  subscribed`,
+    ...switches.map((each) => `  ${timeOf(each.at)}  ${describeSwitch(each)}`),
+    ...(endedAt === null ? [] : [`  ${timeOf(endedAt)}  ended`]),
+  ];
+}
+
+/** An account and its subscriptions, current ones first, as lines for a terminal. */
+export function describeAccount(entry: AccountEntry, subscriptions: readonly SubscriptionEntry[]): string[] {
+  const { account, name, interface: interfaceName, features, createdAt } = entry;
+  const current = subscriptions.filter(({ endedAt }) => endedAt === null);
+  const ended = subscriptions.length - current.length;
+  return [
+    `${accountCalled(account, () => name ?? undefined)}: ${interfaceName}, features: ${features.join(', ') || 'none'}, since ${timeOf(createdAt)}`,
+    ...current.map(
+      (each) =>
+        `  ${each.action}, client ${each.client}: ${standingOf(each)}, to ${each.url} (subscription ${each.subscription})`,
+    ),
+    ...(current.length === 0 ? ['  no subscription'] : []),
+    ...(ended === 0 ? [] : [`  ended subscriptions: ${ended}`]),
+  ];
+}
+
+function standingOf({ endedAt, switches }: SubscriptionEntry): string {
+  if (endedAt !== null) return `ended at ${timeOf(endedAt)}`;
+  const last = switches.at(-1);
+  return last === undefined || last.isOn ? 'on' : `switched off since ${timeOf(last.at)} (rule: ${last.rule})`;
+}
+
+const describeSwitch = (each: Switch): string => (each.isOn ? 'subscribed again' : `switched off (rule: ${each.rule})`);

@@ -1,0 +1,25 @@
+import type { InterfaceName } from '@waybell/line/outcomes';
+import type { Queryable } from '@waybell/runtime/postgres';
+import { ms } from '../columns.ts';
+
+export type AccountEntry = {
+  account: string;
+  interface: InterfaceName;
+  name: string | null;
+  features: string[];
+  createdAt: number;
+};
+
+/** Of these accounts, those that Waybell knows, by their guids. */
+export async function accountsOf(
+  postgres: Queryable,
+  guids: readonly string[],
+): Promise<ReadonlyMap<string, AccountEntry>> {
+  if (guids.length === 0) return new Map();
+  const { rows } = await postgres.query<AccountEntry>(
+    `select guid as account, interface, name, features, ${ms('created_at')} as "createdAt"
+     from waybell.accounts where guid = any ($1::uuid[])`,
+    [[...new Set(guids)]],
+  );
+  return new Map(rows.map((row) => [row.account, row]));
+}

@@ -1,0 +1,60 @@
+/** Why an event was for no subscription: what `no_subscription` means for an account, and for one API client of it. */
+import type { NoSubscriptionCause } from '@waybell/line/reasons';
+import type { Queryable } from '@waybell/runtime/postgres';
+import { accountsOf } from './accounts.ts';
+import { standingAt, subscriptionsOf, type SubscriptionEntry } from './subscriptions.ts';
+
+/** Times are milliseconds since the epoch. */
+export type NoSubscription = {
+  cause: NoSubscriptionCause;
+  /** Which subscription was off, had ended, or came later. */
+  subscription?: string;
+  /** Since when it was off, when it had ended, when it came. */
+  at?: number;
+  /** Which rule switched it off. */
+  rule?: string;
+};
+
+/** An event that an account got nothing of, or a client of it where one is named. */
+export type Unsent = { account: string; client?: string | undefined; action: string; at: number };
+
+/** The router looks a moment before it says so, and its clock may differ: what came within it is not there yet. */
+const MOMENT_MS = 5_000;
+
+/** For each, in the same order. */
+export async function whyNoSubscription(postgres: Queryable, unsent: readonly Unsent[]): Promise<NoSubscription[]> {
+  const accounts = await accountsOf(
+    postgres,
+    unsent.map(({ account }) => account),
+  );
+  const known = new Map<string, SubscriptionEntry[]>();
+  const found: NoSubscription[] = [];
+  for (const each of unsent) {
+    const account = accounts.get(each.account);
+    const { action, client } = each;
+    const name = [each.account, action, client].join(' ');
+    const asked = { account: each.account, client, action };
+    const subscriptions = account === undefined ? [] : (known.get(name) ?? (await subscriptionsOf(postgres, asked)));
+    known.set(name, subscriptions);
+    const isKnown = account !== undefined && account.createdAt <= each.at + MOMENT_MS;
+    found.push(causeOf(subscriptions, each.at) ?? { cause: isKnown ? 'never_subscribed' : 'unknown_account' });
+  }
+  return found;
+}
+
+/** Of these subscriptions, the newest first. Undefined where there is none, or one was on. */
+function causeOf(subscriptions: readonly SubscriptionEntry[], at: number): NoSubscription | undefined {
+  const told = subscriptions.map((each) => ({ each, standing: standingAt(each, at) }));
+  for (const { each, standing } of told) {
+    const { subscription } = each;
+    if (standing.kind === 'switched_off')
+      return { cause: 'switched_off', subscription, at: standing.since, rule: standing.rule };
+    if (standing.kind === 'active' && at - each.createdAt < MOMENT_MS)
+      return { cause: 'subscribed_later', subscription, at: each.createdAt };
+  }
+  const ended = told.find(({ standing }) => standing.kind === 'ended');
+  if (ended?.standing.kind === 'ended')
+    return { cause: 'ended', subscription: ended.each.subscription, at: ended.standing.at };
+  const later = told.findLast(({ standing }) => standing.kind === 'not_yet');
+  return later && { cause: 'subscribed_later', subscription: later.each.subscription, at: later.each.createdAt };
+}

@@ -1,0 +1,88 @@
+/** How subscriptions stood, now and at any time before: as their rows and the audit log have it. */
+import type { InterfaceName } from '@waybell/line/outcomes';
+import type { Queryable } from '@waybell/runtime/postgres';
+import { ms } from '../columns.ts';
+
+/** A subscription, current or ended. Times are milliseconds since the epoch. */
+export type SubscriptionEntry = {
+  subscription: string;
+  account: string;
+  client: string;
+  interface: InterfaceName;
+  action: string;
+  /** Without the query, whose values may be secrets. */
+  url: string;
+  createdAt: number;
+  endedAt: number | null;
+  /** When a rule switched it off and when it was subscribed anew, the first one first. */
+  switches: readonly Switch[];
+};
+
+export type Switch = { at: number; isOn: true } | { at: number; isOn: false; rule: string };
+
+/** Whose, or which, subscriptions are asked for. */
+export type SubscriptionSelection =
+  | { subscription: string }
+  | { account: string; client?: string | undefined; action?: string | undefined };
+
+type Row = Omit<SubscriptionEntry, 'switches'> & { deactivatedAt: number | null; rule: string | null };
+type Noted = { subscription: string; at: number; isOn: boolean; rule: string | null };
+
+/** All there are, ended ones too, the newest first. */
+export async function subscriptionsOf(
+  postgres: Queryable,
+  selection: SubscriptionSelection,
+): Promise<SubscriptionEntry[]> {
+  const wanted = { subscription: null, account: null, client: null, action: null, ...selection };
+  const { rows } = await postgres.query<Row>(
+    `select guid as subscription, account_guid as account, client_id as client, interface, action,
+       split_part(callback_url, '?', 1) as url, ${ms('created_at')} as "createdAt", ${ms('ended_at')} as "endedAt",
+       ${ms('deactivated_at')} as "deactivatedAt", deactivation_rule as rule
+     from waybell.subscriptions
+     where ($1::uuid is null or guid = $1) and ($2::uuid is null or account_guid = $2)
+       and ($3::text is null or client_id = $3) and ($4::text is null or action = $4)
+     order by created_at desc, guid`,
+    [wanted.subscription, wanted.account, wanted.client ?? null, wanted.action ?? null],
+  );
+  const noted = Map.groupBy(await switchesOf(postgres, rows), ({ subscription }) => subscription);
+  return rows.map(({ deactivatedAt, rule, ...row }) => {
+    const switches = (noted.get(row.subscription) ?? []).map(readSwitch);
+    // What the audit log no longer has, the row may still tell.
+    const isTold = deactivatedAt === null || switches.some(({ at }) => at === deactivatedAt);
+    const last = isTold ? [] : [{ at: deactivatedAt, isOn: false, rule: rule ?? 'unknown' } as const];
+    return { ...row, switches: [...switches, ...last] };
+  });
+}
+
+async function switchesOf(postgres: Queryable, rows: readonly Row[]): Promise<Noted[]> {
+  if (rows.length === 0) return [];
+  const { rows: noted } = await postgres.query<Noted>(
+    `select subject_guid as subscription, ${ms('at')} as at, (details ->> 'is_active')::boolean as "isOn",
+       details ->> 'deactivation_rule' as rule
+     from waybell.audit_log
+     where account_guid = any ($1::uuid[]) and subject_guid = any ($2::uuid[]) and what = 'subscription.changed'
+       and details ->> 'is_active' is not null and details ->> 'ended_at' is null
+     order by at, id`,
+    [[...new Set(rows.map(({ account }) => account))], rows.map(({ subscription }) => subscription)],
+  );
+  return noted;
+}
+
+function readSwitch({ at, isOn, rule }: Noted): Switch {
+  return isOn ? { at, isOn } : { at, isOn, rule: rule ?? 'unknown' };
+}
+
+/** How a subscription stood at a time. */
+export type Standing =
+  | { kind: 'not_yet' }
+  | { kind: 'active' }
+  | { kind: 'switched_off'; since: number; rule: string }
+  | { kind: 'ended'; at: number };
+
+export function standingAt({ createdAt, endedAt, switches }: SubscriptionEntry, at: number): Standing {
+  if (at < createdAt) return { kind: 'not_yet' };
+  const last = switches.findLast((each) => each.at <= at);
+  const isOff = last !== undefined && !last.isOn;
+  if (endedAt !== null && endedAt <= at) return { kind: 'ended', at: endedAt };
+  return isOff ? { kind: 'switched_off', since: last.at, rule: last.rule } : { kind: 'active' };
+}

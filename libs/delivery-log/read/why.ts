@@ -1,0 +1,99 @@
+/** What an operator is told who asks by anything at all. */
+import type { Queryable } from '@waybell/runtime/postgres';
+import { accountsOf, type AccountEntry } from './accounts.ts';
+import { latestDeliveries } from './candidates.ts';
+import type { Cursor, DeliveryEntry, EventEntry, Page } from './entries.ts';
+import { findAnything, type Found } from './find-anything.ts';
+import { deliveryHistory, eventHistory, timelineOf, withAttempts } from './history.ts';
+import { subscriptionsOf, type SubscriptionEntry } from './subscriptions.ts';
+
+/** What is asked: a guid, a number, a VIN …, and, where that means several things, which of them. */
+export type Question = {
+  text: string;
+  as?: Found['kind'] | undefined;
+  /** The kind of a key. */
+  keyKind?: string | undefined;
+  before?: Cursor | undefined;
+  limit: number;
+};
+
+export type Told =
+  | { kind: 'nothing' }
+  /** It means several things. */
+  | { kind: 'several'; candidates: Found[] }
+  | { kind: 'events'; of: Found; page: Page<EventEntry> }
+  | { kind: 'delivery'; delivery: DeliveryEntry }
+  | { kind: 'subscription'; subscription: SubscriptionEntry; latest: DeliveryEntry[] }
+  | { kind: 'account'; account: AccountEntry; subscriptions: SubscriptionEntry[]; latest: DeliveryEntry[] };
+
+/** With the accounts that it speaks of, by their guids. */
+export type Answer = Told & { accounts: ReadonlyMap<string, AccountEntry> };
+
+export async function why(postgres: Queryable, question: Question): Promise<Answer> {
+  const told = await tell(postgres, question);
+  return { ...told, accounts: await accountsOf(postgres, accountsIn(told)) };
+}
+
+async function tell(postgres: Queryable, { text, as, keyKind, ...paging }: Question): Promise<Told> {
+  const candidates = (await findAnything(postgres, text)).filter(
+    (found) =>
+      (as === undefined || found.kind === as) &&
+      (keyKind === undefined || (found.kind === 'key' && found.keyKind === keyKind)),
+  );
+  const [found] = candidates;
+  if (found === undefined) return { kind: 'nothing' };
+  return candidates.length === 1 ? tellOf(postgres, found, paging) : { kind: 'several', candidates };
+}
+
+type Paging = Pick<Question, 'before' | 'limit'>;
+
+async function tellOf(postgres: Queryable, found: Found, paging: Paging): Promise<Told> {
+  switch (found.kind) {
+    case 'event':
+      return { kind: 'events', of: found, page: { entries: await eventHistory(postgres, found.event, 'operator') } };
+    case 'key': {
+      const about = { key: found.key, kind: found.keyKind };
+      return { kind: 'events', of: found, page: await timelineOf(postgres, { about, reader: 'operator', ...paging }) };
+    }
+    case 'delivery': {
+      const delivery = await deliveryHistory(postgres, found.delivery, 'operator');
+      return delivery === undefined ? { kind: 'nothing' } : { kind: 'delivery', delivery };
+    }
+    case 'subscription': {
+      const [subscription] = await subscriptionsOf(postgres, { subscription: found.subscription });
+      if (subscription === undefined) return { kind: 'nothing' };
+      return { kind: 'subscription', subscription, latest: await latestOf(postgres, [subscription], paging) };
+    }
+    case 'account': {
+      const account = (await accountsOf(postgres, [found.account])).get(found.account);
+      if (account === undefined) return { kind: 'nothing' };
+      const subscriptions = await subscriptionsOf(postgres, { account: found.account });
+      return { kind: 'account', account, subscriptions, latest: await latestOf(postgres, subscriptions, paging) };
+    }
+  }
+}
+
+async function latestOf(
+  postgres: Queryable,
+  subscriptions: readonly SubscriptionEntry[],
+  { limit }: Paging,
+): Promise<DeliveryEntry[]> {
+  const guids = subscriptions.map(({ subscription }) => subscription);
+  return withAttempts(postgres, await latestDeliveries(postgres, guids, limit));
+}
+
+function accountsIn(told: Told): string[] {
+  switch (told.kind) {
+    case 'events':
+      return told.page.entries.flatMap(({ receivers }) => receivers);
+    case 'delivery':
+      return [told.delivery.account];
+    case 'subscription':
+      return [told.subscription.account];
+    case 'account':
+      return [told.account.account];
+    case 'nothing':
+    case 'several':
+      return [];
+  }
+}

@@ -1,0 +1,95 @@
+import type { KeyMembers } from '@waybell/catalog/keys';
+import { guidsOf, isGuid } from './guid.ts';
+import { digitsOf, isArray, isObject, type JsonObject, type JsonValue } from './json.ts';
+
+/** What an event is about, by one of its names: an order by its guid or its number, a vehicle by its VIN. */
+export type Key = {
+  /** What it is a key of: `order_guid`, `order_id`, `vin`, `subject`. */
+  readonly kind: string;
+  /** As it stands in the event; a guid in lower case. */
+  readonly key: string;
+};
+
+/** More than any action names: what an open payload holds must not swell the record of it. */
+const MOST_GUIDS = 32;
+const MOST_OTHERS = 16;
+/** Longer than any number, VIN or subject that people ask by. */
+export const LONGEST_KEY = 200;
+
+/** A key as it is looked for: however it is spelled, and whatever is around it. */
+export const normalizedKey = (text: string): string => text.trim().toLowerCase();
+
+/**
+ * What an event is about: every guid in its payload, the members that its action names as keys, and the `subject` of a
+ * CloudEvent; each once, in the order in which they come.
+ */
+export function keysOf(payload: JsonObject, members: KeyMembers, subject?: string): Key[] {
+  const found = new Finder(members);
+  found.findIn(payload, '');
+  if (subject !== undefined) found.add('subject', subject);
+  return found.keys;
+}
+
+/** The same, as far as can be told, of a text that could not be read as an event. */
+export function keysIn(text: string, except: ReadonlySet<string>): Key[] {
+  const found = new Finder({});
+  for (const guid of guidsOf(unescaped(text).toLowerCase())) if (!except.has(guid)) found.add('guid', guid);
+  return found.keys;
+}
+
+/** The text of some JSON, broken or not, without escapes such as `\u0061`: what it says however it was written. */
+export function unescaped(text: string): string {
+  return text.replaceAll(/\\u([0-9a-f]{4})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+}
+
+/** Names that say nothing without the object that they are in. */
+const RELATIVE = new Set(['id', 'guid', 'number']);
+/** Objects that hold what was, or is, at the top. */
+const TRANSPARENT = new Set(['before', 'after']);
+
+class Finder {
+  readonly keys: Key[] = [];
+  readonly #members: KeyMembers;
+  readonly #seen = new Set<string>();
+  #guids = 0;
+
+  constructor(members: KeyMembers) {
+    this.#members = members;
+  }
+
+  /** `holder`: the name of the object, in the singular; empty at the top. */
+  findIn(object: JsonObject, holder: string): void {
+    for (const name of Object.keys(object)) this.#findAt(name, object[name] ?? null, holder);
+  }
+
+  add(kind: string, text: string): void {
+    const isOfGuid: boolean = isGuid(text);
+    const key = isOfGuid ? text.toLowerCase() : text.trim();
+    if (key === '' || key.length > LONGEST_KEY) return;
+    if (isOfGuid ? this.#guids === MOST_GUIDS : this.keys.length - this.#guids === MOST_OTHERS) return;
+    // The same guid under two names is one thing.
+    const identity = isOfGuid ? key : `${kind} ${normalizedKey(key)}`;
+    if (this.#seen.has(identity)) return;
+    this.#seen.add(identity);
+    if (isOfGuid) this.#guids += 1;
+    this.keys.push({ kind, key });
+  }
+
+  #findAt(name: string, value: JsonValue, holder: string): void {
+    if (isArray(value)) for (const each of value) this.#findAt(singularOf(name), each, holder);
+    else if (isObject(value)) this.findIn(value, TRANSPARENT.has(name) ? '' : name);
+    else this.#addMember(name, value, holder);
+  }
+
+  #addMember(name: string, value: JsonValue, holder: string): void {
+    const text = typeof value === 'string' ? value : digitsOf(value);
+    if (text === undefined) return;
+    const named = holder !== '' && RELATIVE.has(name) ? `${holder}_${name}` : name;
+    // Names that every object has are none of the catalog's.
+    const kind = Object.hasOwn(this.#members, named) ? this.#members[named] : undefined;
+    if (kind !== undefined) this.add(kind, text);
+    else if (isGuid(text)) this.add(named, text);
+  }
+}
+
+const singularOf = (name: string): string => (name.length > 2 && name.endsWith('s') ? name.slice(0, -1) : name);
