@@ -32,11 +32,23 @@ const token: JsonNode = {
   },
 };
 
-const schemas: Record<string, JsonNode> = {
+/** What the operators' requests and answers speak of. */
+export const adminSchemas: Record<string, JsonNode> = {
   ...commonSchemas,
-  Feature: { enum: ['insurance', 'servicepay'] },
-  ClientId: { type: 'string', pattern: String.raw`^[\x21-\x7e]{1,200}$`, examples: ['tms'] },
-  Scopes: { type: 'array', minItems: 1, items: { enum: ['webhooks:read', 'webhooks:write', 'admin'] } },
+  Feature: { type: 'string', enum: ['insurance', 'servicepay'] },
+  ClientId: {
+    type: 'string',
+    pattern: String.raw`^[\x21-\x7e]{1,200}$`,
+    description: '1 to 200 visible ASCII characters',
+    examples: ['tms'],
+  },
+  Duration: {
+    type: 'string',
+    pattern: String.raw`^\s*\d+(\.\d+)?(ms|s|m|h|d)\s*$`,
+    description: 'a number and a unit, such as 250ms, 4s, 1m, 24h or 90d',
+    examples: ['90d'],
+  },
+  Scopes: { type: 'array', minItems: 1, items: { type: 'string', enum: ['webhooks:read', 'webhooks:write', 'admin'] } },
   Account: account,
   AccessToken: token,
 };
@@ -56,7 +68,7 @@ export function adminDocument({ version }: { version: string }): JsonNode {
     tags: [{ name: 'Accounts' }, { name: 'Access tokens' }, { name: 'Documents', description: 'They need no token.' }],
     paths: adminPaths,
     components: {
-      schemas,
+      schemas: adminSchemas,
       headers,
       responses: answers,
       securitySchemes: {

@@ -1,6 +1,7 @@
 import { problemAnswers, success } from './answers.ts';
 import { documentPath } from './document-paths.ts';
 import { jsonOf, schemaRef, type JsonNode } from './json-node.ts';
+import { noBody } from './requests.ts';
 
 const security = [{ accessToken: ['admin'] }];
 const accounts = { tags: ['Accounts'], security };
@@ -16,31 +17,50 @@ const object = (properties: JsonNode, required: readonly string[] = []): JsonNod
   additionalProperties: false,
 });
 
+/** The parameters of a list of accounts. */
+export const accountParameters: readonly JsonNode[] = [
+  {
+    name: 'after',
+    in: 'query',
+    schema: { type: 'string', format: 'uuid' },
+    description: 'The `next` of the page before.',
+  },
+];
+
+/** The body of a request to make an account. */
+export const newAccount = object(
+  { interface: { enum: ['shipper', 'carrier'] }, guid: { type: 'string', format: 'uuid' }, features },
+  ['interface'],
+);
+
+/** The body of a request to switch features. */
+export const accountChange = object({ add_features: features, remove_features: features });
+
+/** The body of a request to make a token. */
+export const newToken = object({
+  client_id: { ...schemaRef('ClientId'), description: 'Each has subscriptions of its own; else `default`.' },
+  scopes: schemaRef('Scopes'),
+  expires_in: { ...schemaRef('Duration'), description: 'Without it, the token holds until it is revoked.' },
+});
+
 const accountsPath = {
   get: {
     ...accounts,
     operationId: 'listAccounts',
     summary: 'List accounts',
-    parameters: [
-      {
-        name: 'after',
-        in: 'query',
-        schema: { type: 'string', format: 'uuid' },
-        description: 'The `next` of the page before.',
-      },
-    ],
+    parameters: accountParameters,
     responses: {
       200: success(
         'Up to 1,000 accounts, by guid.',
         object(
           {
-            accounts: { type: 'array', items: schemaRef('Account') },
+            objects: { type: 'array', items: schemaRef('Account') },
             next: { type: ['string', 'null'], format: 'uuid', description: 'Null: there are no more.' },
           },
-          ['accounts', 'next'],
+          ['objects', 'next'],
         ),
       ),
-      ...problemAnswers(['any-interface'], ['malformed-request']),
+      ...problemAnswers(['any-interface'], ['invalid-parameter']),
     },
   },
   post: {
@@ -50,11 +70,7 @@ const accountsPath = {
     description: 'A broker is an account on the shipper interface.',
     requestBody: {
       required: true,
-      content: jsonOf(
-        object({ interface: { enum: ['shipper', 'carrier'] }, guid: { type: 'string', format: 'uuid' }, features }, [
-          'interface',
-        ]),
-      ),
+      content: jsonOf(newAccount),
     },
     responses: {
       201: success('The account.', schemaRef('Account')),
@@ -73,7 +89,7 @@ const tokensOfAccount = {
     responses: {
       200: success(
         'The access tokens.',
-        object({ tokens: { type: 'array', items: schemaRef('AccessToken') } }, ['tokens']),
+        object({ objects: { type: 'array', items: schemaRef('AccessToken') } }, ['objects']),
       ),
       ...problemAnswers(['any-interface'], ['malformed-request', 'unknown-account']),
     },
@@ -85,18 +101,7 @@ const tokensOfAccount = {
     description: 'Only a hash of it is kept. Without `scopes` it has `webhooks:read` and `webhooks:write`.',
     requestBody: {
       required: true,
-      content: jsonOf(
-        object({
-          client_id: { ...schemaRef('ClientId'), description: 'Each has subscriptions of its own; else `default`.' },
-          scopes: schemaRef('Scopes'),
-          expires_in: {
-            type: 'string',
-            pattern: String.raw`^\s*\d+(\.\d+)?(ms|s|m|h|d)\s*$`,
-            examples: ['90d'],
-            description: 'Without it, the token holds until it is revoked.',
-          },
-        }),
-      ),
+      content: jsonOf(newToken),
     },
     responses: {
       201: success(
@@ -123,7 +128,7 @@ export const adminPaths: Readonly<Record<string, JsonNode>> = {
       description: 'What is subscribed stays; nothing is sent for it while its feature is off.',
       requestBody: {
         required: true,
-        content: jsonOf(object({ add_features: features, remove_features: features })),
+        content: jsonOf(accountChange),
       },
       responses: {
         200: success('The account as it is now.', schemaRef('Account')),
@@ -139,7 +144,7 @@ export const adminPaths: Readonly<Record<string, JsonNode>> = {
       operationId: 'revokeToken',
       summary: 'End an access token at once',
       description: 'Once more is fine.',
-      requestBody: { required: false, content: jsonOf({ type: 'object', maxProperties: 0 }) },
+      requestBody: noBody,
       responses: {
         204: success('It no longer holds.', null),
         ...problemAnswers(['any-interface', 'body'], ['unknown-token']),

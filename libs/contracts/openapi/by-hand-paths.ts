@@ -1,19 +1,14 @@
 import type { Interface } from '@waybell/catalog/action';
+import { LARGEST_REPLAY, LISTED_REPLAYS, REPLAY_RATE } from '@waybell/delivery-log/read/limits';
 import { problemAnswers, success } from './answers.ts';
 import { answered, objectOf } from './delivery-log-paths.ts';
 import { jsonOf, schemaRef, type JsonNode } from './json-node.ts';
-
-/** How many deliveries of a replay are sent in a second. */
-export const REPLAY_RATE = { default: 10, most: 1_000 };
-
-/** How many of the latest replays are listed. */
-export const LISTED_REPLAYS = 100;
+import { noBody } from './requests.ts';
 
 const tags = ['Sending by hand'];
 const security = [{ accessToken: ['webhooks:write'] }];
 const guid = { type: 'string', format: 'uuid' };
 const moment = { type: 'string', format: 'date-time' };
-const nothing = { required: false, content: jsonOf({ type: 'object', maxProperties: 0 }) };
 const guidInPath = { name: 'guid', in: 'path', required: true, schema: guid };
 
 type Answered = (schema: string) => JsonNode;
@@ -40,7 +35,7 @@ function resendPath(one: Answered): JsonNode {
       description:
         'To the subscription that the client has to its action now. `webhook-id` and body stay, `X-Webhook-Attempt` goes on, and there are as many retries as for a new one. It counts for no deactivation.',
       security,
-      requestBody: nothing,
+      requestBody: noBody,
       responses: {
         202: success('It will be sent within a second or so.', one('Resend')),
         ...problemAnswers(['any-interface', 'body', 'parameters'], own),
@@ -55,8 +50,7 @@ function replaysPath(one: Answered): JsonNode {
       tags,
       operationId: 'createReplay',
       summary: 'Send all again that did not arrive',
-      description:
-        'All that was given up or dropped of a subscription, also of one that was ended since: sent to the subscription that the client has to the action now. With `dry_run` it is only counted. One request takes the 10,000 oldest at most, and counts no further; the next one takes the rest.',
+      description: `All that was given up or dropped of a subscription, also of one that was ended since: sent to the subscription that the client has to the action now. With \`dry_run\` it is only counted. One request takes the ${LARGEST_REPLAY.toLocaleString('en')} oldest at most, and counts no further; the next one takes the rest.`,
       security,
       requestBody: { required: true, content: jsonOf(replayRequest) },
       responses: {
@@ -107,7 +101,7 @@ function replayPath(one: Answered): JsonNode {
       description:
         'What was not sent yet is not sent, but for what is just being handed over: 50 at most for each process of the delivery log. What was sent is not called back.',
       security,
-      requestBody: nothing,
+      requestBody: noBody,
       responses: {
         200: success('The replay, cancelled.', one('Replay')),
         ...problemAnswers(['any-interface', 'body', 'parameters'], ['unknown-replay']),
@@ -126,7 +120,7 @@ function testPath(one: Answered): JsonNode {
       description:
         'Sends the example of its action, signed as any other, with the header `X-Webhook-Test: true`, once, and answers with what the receiver said. One at a time for each subscription. It counts for no deactivation.',
       security,
-      requestBody: nothing,
+      requestBody: noBody,
       responses: {
         200: success('What the receiver said.', one('DeliveryDetail')),
         ...problemAnswers(
@@ -140,7 +134,8 @@ function testPath(one: Answered): JsonNode {
 
 const count = { type: 'integer', minimum: 0 };
 
-const replayRequest: JsonNode = {
+/** The body of a request for a replay. */
+export const replayRequest: JsonNode = {
   type: 'object',
   required: ['subscription_guid', 'since'],
   additionalProperties: false,

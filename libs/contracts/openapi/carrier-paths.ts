@@ -1,5 +1,6 @@
 import { deprecationHeaders, problemAnswers, success } from './answers.ts';
 import { jsonOf, schemaRef, type JsonNode } from './json-node.ts';
+import { noBody } from './requests.ts';
 
 const read = [{ accessToken: ['webhooks:read'] }];
 const write = [{ accessToken: ['webhooks:write'] }];
@@ -52,7 +53,7 @@ const subscriptionsOfAction = {
     operationId: 'unsubscribeCarrier',
     summary: 'Unsubscribe from an action',
     security: write,
-    requestBody: { required: false, content: jsonOf({ type: 'object', maxProperties: 0 }) },
+    requestBody: noBody,
     responses: {
       204: success('The client is no longer subscribed.', null, deprecationHeaders),
       ...problemAnswers(['token', 'action', 'body'], ['not-subscribed']),

@@ -108,6 +108,16 @@ export function interfaceSchemas(interfaceName: Interface, catalog: readonly Act
 
 export const commonSchemas: Record<string, JsonNode> = { Problem: problem };
 
+/** The body of a request to subscribe, as every action takes it. What names an `audit_field_set` may hold differs from one action to another. */
+export const subscribeRequests: Record<Interface, JsonNode> = {
+  shipper: subscribeRequest({ callback_url: callbackUrl, audit_field_set: { type: ['array', 'null'] } }),
+  carrier: subscribeRequest({ callback_url: callbackUrl }),
+};
+
+function subscribeRequest(properties: JsonNode): JsonNode {
+  return { type: 'object', required: ['callback_url'], properties, additionalProperties: false };
+}
+
 function shipperSchemas(names: readonly string[], catalog: readonly Action[]): Record<string, JsonNode> {
   const action = { $ref: '#/components/schemas/ShipperActionName' };
   const auditFieldSet = auditFieldSetSchema(catalog);
@@ -126,12 +136,7 @@ function shipperSchemas(names: readonly string[], catalog: readonly Action[]): R
         },
       },
     },
-    ShipperSubscribeRequest: {
-      type: 'object',
-      required: ['callback_url'],
-      properties: { callback_url: callbackUrl, audit_field_set: auditFieldSet },
-      additionalProperties: false,
-    },
+    ShipperSubscribeRequest: subscribeRequest({ callback_url: callbackUrl, audit_field_set: auditFieldSet }),
     ShipperSubscription: {
       type: 'object',
       required: ['is_active', 'created_at', 'changed_at', 'action', 'callback_url', 'guid'],
@@ -183,12 +188,7 @@ function carrierSchemas(names: readonly string[]): Record<string, JsonNode> {
         description: { type: 'string', description: 'Completes the sentence "sent when …".' },
       },
     },
-    CarrierSubscribeRequest: {
-      type: 'object',
-      required: ['callback_url'],
-      properties: { callback_url: callbackUrl },
-      additionalProperties: false,
-    },
+    CarrierSubscribeRequest: subscribeRequests.carrier,
     CarrierSubscription: {
       type: 'object',
       required: ['is_active', 'action', 'callback_url'],

@@ -1,18 +1,19 @@
 import type { Interface } from '@waybell/catalog/action';
+import { KEY_PATTERN, LONGEST_KEY } from '@waybell/events/keys';
+import { CURSOR_PATTERN } from '@waybell/delivery-log/read/cursor';
 import { DELIVERY_STATUSES } from '@waybell/delivery-log/read/entries';
+import { PAGE_SIZE } from '@waybell/delivery-log/read/limits';
 import { deliveryReasons } from '@waybell/line/reasons';
 import { problemAnswers, success } from './answers.ts';
 import { schemaRef, type JsonNode } from './json-node.ts';
-
-/** How many entries a page has. */
-export const PAGE_SIZE = { default: 50, most: 200 };
 
 const tags = ['Delivery log'];
 const security = [{ accessToken: ['webhooks:read'] }];
 const guid = { type: 'string', format: 'uuid' };
 const moment = { type: 'string', format: 'date-time', examples: ['2026-11-20T09:30:00Z'] };
 
-const paging = [
+/** The parameters by which a client goes from page to page. */
+export const pagingParameters: readonly JsonNode[] = [
   {
     name: 'limit',
     in: 'query',
@@ -23,9 +24,28 @@ const paging = [
     name: 'cursor',
     in: 'query',
     description: 'The `next` of the page before; what comes in meanwhile moves nothing.',
-    schema: { type: 'string' },
+    schema: {
+      type: 'string',
+      pattern: CURSOR_PATTERN,
+      description: 'the `next` of a page of the same request',
+    },
   },
 ];
+
+const key: JsonNode = {
+  type: 'string',
+  pattern: KEY_PATTERN,
+  maxLength: LONGEST_KEY,
+  description: 'a guid, a number, a VIN or another name of something',
+  examples: ['4711', '5b1e0b1c-7c0e-4d5a-9d2f-3f1f0c8f3a11'],
+};
+
+const keyKind: JsonNode = {
+  name: 'kind',
+  in: 'query',
+  description: 'Of which kind the key is, where several things have the same.',
+  schema: { type: 'string', pattern: '^[a-z_]{1,100}$', description: 'the kind of a key', examples: ['order_id'] },
+};
 
 const query = (name: string, description: string, schema: JsonNode): JsonNode => ({
   name,
@@ -34,16 +54,24 @@ const query = (name: string, description: string, schema: JsonNode): JsonNode =>
   schema,
 });
 
-const filters = (interfaces: readonly Interface[]): JsonNode[] => [
-  query('subject', 'What they are about: the guid of an order, a vehicle, an offer …', guid),
-  query('action', 'An action of the interface.', { anyOf: interfaces.map((name) => schemaRef(ACTION_NAMES[name])) }),
+/** The parameters that say what of a timeline is asked for. */
+export const timelineParameters: readonly JsonNode[] = [keyKind, ...pagingParameters];
+
+/** The parameters that say which deliveries are asked for. */
+export const deliveryParameters = (interfaces: readonly Interface[]): JsonNode[] => [
+  query('key', 'What they are about, as for the timeline.', key),
+  keyKind,
+  query('action', 'An action of the interface.', anyOf(interfaces.map((name) => schemaRef(ACTION_NAMES[name])))),
   query('status', 'How they stand.', { enum: DELIVERY_STATUSES }),
   query('reason', 'Why they were given up or dropped; with `status=retrying`, why the last attempt failed.', {
     enum: deliveryReasons,
   }),
   query('since', 'Made at this time or later.', moment),
   query('until', 'Made before this time.', moment),
+  ...pagingParameters,
 ];
+
+const anyOf = ([first = {}, ...others]: JsonNode[]) => (others.length === 0 ? first : { anyOf: [first, ...others] });
 
 const ACTION_NAMES: Record<Interface, string> = { shipper: 'ShipperActionName', carrier: 'CarrierActionName' };
 
@@ -53,15 +81,15 @@ export function deliveryLogPaths(interfaces: readonly Interface[]): Readonly<Rec
   const one = (entry: string) => answered(interfaces, { shipper: objectOf(entry), carrier: schemaRef(entry) });
   return {
     '/v1/timeline/{key}': {
-      parameters: [{ name: 'key', in: 'path', required: true, schema: guid }],
+      parameters: [{ name: 'key', in: 'path', required: true, schema: key }],
       get: {
         tags,
         operationId: 'getTimeline',
         summary: 'See everything about an order, a vehicle, an offer …',
         description:
-          "The events that the account was to hear of, newest first: what was sent to the client, what its receiver said, and what was not sent and why. Anything that an event's payload names by a guid can be asked for.",
+          "The events that the account was to hear of, newest first: what was sent to the client, what its receiver said, and what was not sent and why. Ask by any name of it, however it is spelled: a guid in an event's payload, the number of an order (`number`, `id`, `order_id`, `purchase_order_number`), a VIN, the `subject` of a CloudEvent.",
         security,
-        parameters: paging,
+        parameters: timelineParameters,
         responses: {
           200: success('Events; none where nothing is known of it.', page('TimelineEvent')),
           ...problemAnswers(['any-interface', 'parameters']),
@@ -76,7 +104,7 @@ export function deliveryLogPaths(interfaces: readonly Interface[]): Readonly<Rec
         description:
           'Those of the client that fulfil every condition, newest first; those that were exhausted or dropped by when that was. A page may hold fewer than `limit`, even none, while `next` leads on: what is rare among very many has to be looked for.',
         security,
-        parameters: [...filters(interfaces), ...paging],
+        parameters: deliveryParameters(interfaces),
         responses: {
           200: success('Deliveries.', page('Delivery')),
           ...problemAnswers(['any-interface'], ['invalid-parameter']),

@@ -1,4 +1,5 @@
 import { DELIVERY_STATUSES, PARK_REASONS } from '@waybell/delivery-log/read/entries';
+import { noSubscriptionCauses } from '@waybell/line/reasons';
 import { schemaRef, type JsonNode } from './json-node.ts';
 
 const guid: JsonNode = { type: 'string', format: 'uuid' };
@@ -111,7 +112,20 @@ export const deliveryLogSchemas: Record<string, JsonNode> = {
     description: 'What an event came to: a delivery, or why there is none.',
     oneOf: [
       object(['kind', 'delivery'], { kind: { const: 'delivery' }, delivery: schemaRef('Delivery') }),
-      object(['kind', ...Object.keys(why)], { kind: { const: 'suppressed' }, ...why, subscription_guid: guid }),
+      object(['kind', ...Object.keys(why)], {
+        kind: { const: 'suppressed' },
+        ...why,
+        subscription_guid: {
+          ...guid,
+          description: 'Which one it was that got nothing, was off, had ended, or came later.',
+        },
+        cause: {
+          enum: Object.keys(noSubscriptionCauses),
+          description: 'Only with `no_subscription`: how it came about that there was none.',
+        },
+        cause_at: { ...moment, description: 'Since when it was switched off, when it had ended, or when it was made.' },
+        rule: { enum: ['exhausted', 'window'], description: 'Which rule switched it off.' },
+      }),
       object(['kind', ...Object.keys(why), 'detail'], {
         kind: { const: 'rejected' },
         ...why,
@@ -119,11 +133,18 @@ export const deliveryLogSchemas: Record<string, JsonNode> = {
       }),
     ],
   },
-  TimelineEvent: object(['event_guid', 'action', 'at', 'subject_guids', 'verdicts'], {
+  TimelineEvent: object(['event_guid', 'action', 'at', 'keys', 'verdicts'], {
     event_guid: guid,
     action: text,
     at: { ...moment, description: 'When it was looked at.' },
-    subject_guids: { type: 'array', items: guid, description: 'What it is about: order, vehicles, offer and so on.' },
+    keys: {
+      type: 'array',
+      description: 'What it is about: order, vehicles, offer and so on, by each name.',
+      items: object(['kind', 'key'], {
+        kind: { type: 'string', examples: ['order_guid', 'order_id', 'vin'] },
+        key: { type: 'string', examples: ['4711'] },
+      }),
+    },
     verdicts: { type: 'array', items: schemaRef('Verdict'), minItems: 1 },
   }),
 };

@@ -1,5 +1,6 @@
 import { deprecationHeaders, problemAnswers, success } from './answers.ts';
 import { jsonOf, schemaRef, type JsonNode } from './json-node.ts';
+import { noBody } from './requests.ts';
 
 const read = [{ accessToken: ['webhooks:read'] }];
 const write = [{ accessToken: ['webhooks:write'] }];
@@ -83,7 +84,7 @@ export const shipperPaths: Readonly<Record<string, JsonNode>> = {
       summary: 'Unsubscribe from an action',
       description: 'Without a body; an empty object is fine too.',
       security: write,
-      requestBody: { required: false, content: jsonOf({ type: 'object', maxProperties: 0 }) },
+      requestBody: noBody,
       responses: {
         200: success('The subscription as it ended.', one(subscription), deprecationHeaders),
         ...problemAnswers(['token', 'action', 'body'], ['not-subscribed']),

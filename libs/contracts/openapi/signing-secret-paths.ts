@@ -27,6 +27,13 @@ const secrets = {
   },
 };
 
+/** The body of a request to rotate. */
+export const rotateRequest: JsonNode = {
+  type: 'object',
+  additionalProperties: false,
+  properties: { force: { type: 'boolean', default: false } },
+};
+
 /** Of Standard Webhooks: what notifications of the token's client are signed with, on either interface. */
 export const signingSecretPaths: Readonly<Record<string, JsonNode>> = {
   '/v1/signing-secrets': {
@@ -49,11 +56,7 @@ export const signingSecretPaths: Readonly<Record<string, JsonNode>> = {
       security,
       requestBody: {
         required: false,
-        content: jsonOf({
-          type: 'object',
-          additionalProperties: false,
-          properties: { force: { type: 'boolean', default: false } },
-        }),
+        content: jsonOf(rotateRequest),
       },
       responses: {
         200: success('The secrets that are valid, the new one first.', secrets),

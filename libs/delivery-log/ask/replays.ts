@@ -4,6 +4,7 @@ import { unattempted } from '@waybell/line/reasons';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { isUnderWay, refused, targetOf, type Refused } from './by-hand.ts';
 import type { ClientReader } from '../read/entries.ts';
+import { LARGEST_REPLAY, LISTED_REPLAYS } from '../read/limits.ts';
 
 export type ReplayRequest = { subscription: string; sinceMs: number; untilMs: number; perSecond: number };
 export type AskedReplay = {
@@ -19,8 +20,6 @@ export type AskedReplay = {
 /** With how far it has come, which takes a look at each of its deliveries. */
 export type Replay = AskedReplay & { published: number; delivered: number };
 
-/** As many as one statement is sure to write within its limit; the next request takes the rest. */
-export const LARGEST_REPLAY = 10_000;
 const UNATTEMPTED = `array[${unattempted.map((reason) => `'${reason}'`).join(', ')}]`;
 
 /** What did not arrive, the oldest first: the last that is known of it is that it was given up, and its body is still there. */
@@ -96,16 +95,12 @@ export async function askForReplay(
   return { kind: 'asked', guid };
 }
 
-/** What the client asked for last, the newest first. */
-export async function latestReplays(
-  postgres: Queryable,
-  { account, client }: ClientReader,
-  limit: number,
-): Promise<AskedReplay[]> {
+/** What the client asked for last, the newest first; LISTED_REPLAYS at most. */
+export async function latestReplays(postgres: Queryable, { account, client }: ClientReader): Promise<AskedReplay[]> {
   const { rows } = await postgres.query<AskedReplay>(
     `select guid, subscription, since, until, per_second, total, requested_at, cancelled_at
      from delivery_log.replays where account = $1 and client = $2 order by requested_at desc, guid limit $3`,
-    [account, client, limit],
+    [account, client, LISTED_REPLAYS],
   );
   return rows;
 }

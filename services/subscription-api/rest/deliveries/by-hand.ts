@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sentExamples } from '@waybell/contracts/sent-examples';
 import { askForResend, askForTest, type Refused } from '@waybell/delivery-log/ask/by-hand';
 import { askForReplay, cancelReplay, countReplay, latestReplays, replayOf } from '@waybell/delivery-log/ask/replays';
-import { LISTED_REPLAYS } from '@waybell/contracts/openapi/by-hand-paths';
 import type { ClientReader, DeliveryEntry } from '@waybell/delivery-log/read/entries';
 import { deliveryHistory } from '@waybell/delivery-log/read/history';
 import { Router } from 'express';
@@ -11,7 +10,7 @@ import { requireScope, type Caller } from '../authentication/authenticate.ts';
 import { readJson, readNothing } from '../http/body.ts';
 import { deliveryDetailView } from './history-view.ts';
 import { Problem } from '../http/problem.ts';
-import { readQuery, requirePathGuid } from '../http/read-query.ts';
+import { readNoQuery, requirePathGuid } from '../http/read-query.ts';
 import { readReplayRequest } from './replay-request.ts';
 import { askedReplayView, replayView } from './replay-view.ts';
 import { addPath, type RouteOptions } from '../http/routes.ts';
@@ -54,7 +53,7 @@ function addReplays(router: Router, { authenticate, database }: ByHandOptions): 
   addPath(router, ['/v1/replays'], {
     async get(request, response) {
       const { caller, client } = admitted(await authenticate(request), 'webhooks:read');
-      const replays = await database.askLog((postgres) => latestReplays(postgres, client, LISTED_REPLAYS));
+      const replays = await database.askLog((postgres) => latestReplays(postgres, client));
       answerFor(caller, response, { objects: replays.map(askedReplayView) });
     },
 
@@ -79,7 +78,7 @@ function addReplays(router: Router, { authenticate, database }: ByHandOptions): 
     async get(request, response) {
       const { caller, client } = admitted(await authenticate(request), 'webhooks:read');
       const guid = requirePathGuid('guid', request.params.guid);
-      readQuery(request, {});
+      readNoQuery(request);
       answerObject(caller, response, replayView(await database.askLog((postgres) => replayOf(postgres, guid, client))));
     },
     async delete(request, response) {

@@ -1,25 +1,27 @@
-import type { Action, Interface } from '@waybell/catalog/action';
-import { DELIVERY_STATUSES, type ClientReader } from '@waybell/delivery-log/read/entries';
+import { timelineParameters } from '@waybell/contracts/openapi/delivery-log-paths';
+import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import { findDeliveries } from '@waybell/delivery-log/read/find-deliveries';
 import { deliveryHistory, timelineOf } from '@waybell/delivery-log/read/history';
 import { bodyOf } from '@waybell/delivery-log/read/log-tables';
-import { deliveryReasons } from '@waybell/line/reasons';
 import { Router, type Request } from 'express';
 import { answerFor, answerObject } from '../http/answer-for.ts';
 import { requireScope, type Caller } from '../authentication/authenticate.ts';
 import { deliveryDetailView, deliveryView, eventView } from './history-view.ts';
-import { pageView, pagingOf, pagingParameters } from './page.ts';
+import { pageView, pagingOf, type PagingQuery } from './page.ts';
+import { filterReader } from './delivery-filter.ts';
 import { Problem } from '../http/problem.ts';
-import { aboutKey, keyKind, moment, oneOf, readQuery, requirePathGuid, requirePathKey } from '../http/read-query.ts';
+import { queryReader, readNoQuery, requirePathGuid, requirePathKey } from '../http/read-query.ts';
 import { addPath, type RouteOptions } from '../http/routes.ts';
 import { sentRequest } from './sent-request.ts';
+
+const readTimelineQuery = queryReader<PagingQuery & { kind?: string }>(timelineParameters);
 
 type LogOptions = Pick<RouteOptions, 'authenticate' | 'database' | 'catalog'>;
 
 /** What became of events and deliveries: the same on either interface, of the token's account and client alone. */
 export function deliveryLogRoutes({ authenticate, database, catalog }: LogOptions): Router {
   const router = Router({ caseSensitive: true });
-  const filters = { shipper: filterParameters('shipper', catalog), carrier: filterParameters('carrier', catalog) };
+  const readFilter = { shipper: filterReader('shipper', catalog), carrier: filterReader('carrier', catalog) };
 
   async function admit(request: Request): Promise<ClientReader & Caller> {
     const caller = await authenticate(request);
@@ -30,10 +32,10 @@ export function deliveryLogRoutes({ authenticate, database, catalog }: LogOption
   addPath<{ key: string }>(router, ['/v1/timeline/:key'], {
     async get(request, response) {
       const reader = await admit(request);
-      const { kind, ...query } = readQuery(request, { kind: keyKind, ...pagingParameters });
-      const about = { key: requirePathKey(request.params.key), kind };
-      const paging = pagingOf(query);
-      const page = await database.askLog((postgres) => timelineOf(postgres, { about, reader, ...paging }));
+      const key = requirePathKey('key', request.params.key);
+      const { kind, ...query } = readTimelineQuery(request);
+      const about = { key, kind };
+      const page = await database.askLog((postgres) => timelineOf(postgres, { about, reader, ...pagingOf(query) }));
       answerFor(reader, response, pageView(page, eventView));
     },
   });
@@ -41,12 +43,7 @@ export function deliveryLogRoutes({ authenticate, database, catalog }: LogOption
   addPath(router, ['/v1/deliveries'], {
     async get(request, response) {
       const reader = await admit(request);
-      const { limit, cursor, key, kind, ...others } = readQuery(request, {
-        ...filters[reader.interface],
-        ...pagingParameters,
-      });
-      const filter = { ...others, about: key === undefined ? undefined : { key, kind } };
-      const paging = pagingOf({ limit, cursor });
+      const { paging, filter } = readFilter[reader.interface](request);
       const page = await database.askLog((postgres) => findDeliveries(postgres, { reader, filter, ...paging }));
       answerFor(reader, response, pageView(page, deliveryView));
     },
@@ -56,7 +53,7 @@ export function deliveryLogRoutes({ authenticate, database, catalog }: LogOption
     async get(request, response) {
       const reader = await admit(request);
       const delivery = requirePathGuid('guid', request.params.guid);
-      readQuery(request, {});
+      readNoQuery(request);
       const { entry, body } = await findDelivery(database, delivery, reader);
       const object = deliveryDetailView(entry, sentRequest(entry, body));
       answerObject(reader, response, object);
@@ -74,17 +71,4 @@ async function findDelivery(database: LogOptions['database'], delivery: string, 
   });
   if (found !== undefined) return found;
   throw new Problem('unknown-delivery', 'This client has no delivery of that guid, or it is no longer kept.');
-}
-
-function filterParameters(interfaceName: Interface, catalog: readonly Action[]) {
-  const actions = catalog.filter((action) => action.interface === interfaceName).map(({ name }) => name);
-  return {
-    key: aboutKey,
-    kind: keyKind,
-    action: oneOf(actions),
-    status: oneOf(DELIVERY_STATUSES),
-    reason: oneOf(deliveryReasons),
-    since: moment,
-    until: moment,
-  };
 }

@@ -1,4 +1,11 @@
-import type { AttemptEntry, DeliveryEntry, EventEntry, Verdict, Why } from '@waybell/delivery-log/read/entries';
+import type {
+  AttemptEntry,
+  DeliveryEntry,
+  EventEntry,
+  SuppressedVerdict,
+  Verdict,
+  Why,
+} from '@waybell/delivery-log/read/entries';
 import { asCurl, type SentRequest } from './sent-request.ts';
 
 /** An event, and what became of it for the client that asks. */
@@ -11,10 +18,20 @@ function verdictView(verdict: Verdict) {
     case 'delivery':
       return { kind: 'delivery', delivery: deliveryView(verdict.delivery) };
     case 'suppressed':
-      return { kind: 'suppressed', ...whyView(verdict), subscription_guid: verdict.subscription };
+      return { kind: 'suppressed', ...whyView(verdict), ...causeView(verdict) };
     case 'rejected':
       return { kind: 'rejected', ...whyView(verdict), detail: verdict.detail };
   }
+}
+
+/** Which subscription it is about, and, for want of one, how that came about. */
+function causeView({ subscription, noSubscription }: SuppressedVerdict) {
+  return {
+    subscription_guid: subscription ?? noSubscription?.subscription,
+    cause: noSubscription?.cause,
+    cause_at: moment(noSubscription?.at),
+    rule: noSubscription?.rule,
+  };
 }
 
 /** A delivery with its attempts, without what receivers answered: that would swell a list. */

@@ -1,7 +1,9 @@
+import { nothing } from '@waybell/contracts/openapi/requests';
 import { toPlain } from '@waybell/events/json';
 import { readJson as readStrictly } from '@waybell/events/read-json';
 import { raw, type Request, type Response } from 'express';
 import { Problem, type Fault } from './problem.ts';
+import { schemaFaults } from './request-schema.ts';
 
 const BODY_LIMIT_BYTES = 64 * 1_024;
 // Deeper than any body that is taken, so that what is wrong with a deep one is still said by its rules.
@@ -18,34 +20,37 @@ export async function readJson(request: Request, response: Response): Promise<un
   return parseJson(await readBytes(request, response));
 }
 
-/** For requests without a body: none and `{}` are fine, whatever their content type; anything else is a Problem. */
-export async function readNothing(request: Request, response: Response): Promise<void> {
-  await readMembers(request, response, []);
-}
-
-/** The body of a request that may come without one: as above, or an object with no more than these members. */
-export async function readMembers(
-  request: Request,
-  response: Response,
-  known: readonly string[],
-): Promise<Record<string, unknown>> {
+/** The same of a request that may come without a body: none and `{}` are an empty object, whatever their content type. */
+export async function readOptionalJson(request: Request, response: Response): Promise<unknown> {
   const bytes = await readBytes(request, response);
   if (bytes.length === 0 || bytes.toString('latin1').replaceAll(/\s/g, '') === '{}') return {};
   requireJson(request.get('content-type'));
-  const body = parseJson(bytes);
-  if (!isObject(body)) throw invalidBody([notAnObject]);
-  const faults = unknownMembers(body, known);
-  if (faults.length > 0) throw invalidBody(faults);
-  return body;
+  return parseJson(bytes);
 }
 
-/** One fault per member of `body` that is not `known`. */
-export function unknownMembers(body: object, known: readonly string[]): Fault[] {
-  const unknown = Object.keys(body).filter((name) => !known.includes(name));
-  return unknown.map((name) => ({ pointer: pointTo(name), detail: `"${name}" is not a member of this request` }));
+const requireNothing = bodyReader(nothing);
+
+/** For requests without a body: as above, and anything in it is a Problem. */
+export async function readNothing(request: Request, response: Response): Promise<void> {
+  requireNothing(await readOptionalJson(request, response));
 }
 
-export const notAnObject: Fault = { pointer: '#', detail: 'must be a JSON object' };
+/** Reads a body by its schema in the OpenAPI document, where it is a T. Throws a Problem (422) that names everything wrong with it. */
+export function bodyReader<T>(...schema: Parameters<typeof schemaFaults>): (body: unknown) => T {
+  const faultsOf = bodyFaults(...schema);
+  return (body) => {
+    const faults = faultsOf(body);
+    if (faults.length > 0) throw invalidBody(faults);
+    // What the schema says of it.
+    return body as T;
+  };
+}
+
+/** Finds what of a body breaks its schema, for whoever has more rules. */
+export function bodyFaults(...schema: Parameters<typeof schemaFaults>): (body: unknown) => Fault[] {
+  const faultsOf = schemaFaults(...schema);
+  return (body) => faultsOf(body).map(({ path, detail }) => ({ pointer: pointTo(...path), detail }));
+}
 
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -60,9 +65,11 @@ export function pointTo(...path: (string | number)[]): string {
 // A body that is wrong from end to end must not be answered with many times its size.
 const MOST_FAULTS = 100;
 
+/** Of several faults at one place the last is named: rules come after the schema, and say more. */
 export function invalidBody(faults: Fault[]): Problem {
-  const named = faults.slice(0, MOST_FAULTS);
-  const others = faults.length - named.length;
+  const places = [...new Map(faults.map((fault) => [fault.pointer, fault])).values()];
+  const named = places.slice(0, MOST_FAULTS);
+  const others = places.length - named.length;
   const details = named.map((fault) => `${fault.pointer} ${fault.detail}`);
   if (others > 0) details.push(`and ${others} more`);
   return new Problem('invalid-body', details.join('; '), { faults: named });

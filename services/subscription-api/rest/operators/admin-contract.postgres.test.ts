@@ -34,7 +34,7 @@ beforeAll(async () => {
   operator = await signUp(api, { interface: 'shipper', scopes: ['admin'] });
   const { guid } = await signUp(api, { interface: 'shipper' });
   const { body } = await api.admin.ask('GET', `${accounts}/${guid}/tokens`, { token: operator.token });
-  asks = asksOf(guid, body.tokens[0].guid);
+  asks = asksOf(guid, body.objects[0].guid);
 });
 
 afterAll(async () => {

@@ -1,79 +1,34 @@
+import type { Feature, Interface } from '@waybell/catalog/action';
+import { adminSchemas } from '@waybell/contracts/openapi/admin-document';
+import { accountChange, accountParameters, newAccount, newToken } from '@waybell/contracts/openapi/admin-paths';
 import { parseDurationMs } from '@waybell/runtime/duration';
-import { readFeatures, readGuid, readInterface } from '../../accounts.ts';
-import { Refusal } from '../../refusal.ts';
-import { readClientName, readScopes } from '../../tokens.ts';
-import { invalidBody, isObject, notAnObject, pointTo, unknownMembers } from '../http/body.ts';
+import type { Scope } from '../../tokens.ts';
+import { bodyReader } from '../http/body.ts';
+import { queryReader } from '../http/read-query.ts';
 
-/** The body of a request to make an account. As the others, throws a Problem (422) that names everything wrong with it. */
-export function readNewAccount(body: unknown) {
-  return readMembers(body, {
-    interface: text(readInterface),
-    guid: optional(text(readGuid)),
-    features: optional(texts(readFeatures)),
-  });
-}
+type NewAccount = { interface: Interface; guid?: string; features?: Feature[] };
+type AccountChange = { add_features?: Feature[]; remove_features?: Feature[] };
+type NewToken = { client_id?: string; scopes?: Scope[]; expires_in?: string };
+
+// Each throws a Problem (422) that names everything wrong with what it reads.
+
+/** Which page of accounts is asked for. */
+export const readAccountQuery = queryReader<{ after?: string }>(accountParameters, adminSchemas);
+
+/** The body of a request to make an account. */
+export const readNewAccount = bodyReader<NewAccount>(newAccount, adminSchemas);
 
 /** The body of a request to switch features. */
 export function readAccountChange(body: unknown) {
-  const features = optional(texts(readFeatures));
-  const change = readMembers(body, { add_features: features, remove_features: features });
-  return { addFeatures: change.add_features, removeFeatures: change.remove_features };
+  const { add_features: addFeatures, remove_features: removeFeatures } = readChange(body);
+  return { addFeatures, removeFeatures };
 }
 
 /** The body of a request to make a token. */
 export function readNewToken(body: unknown) {
-  const token = readMembers(body, {
-    client_id: optional(text(readClientName)),
-    scopes: optional(texts(readScopes)),
-    expires_in: optional(text(readDuration)),
-  });
-  return { clientId: token.client_id, scopes: token.scopes, expiresInMs: token.expires_in };
+  const { client_id: clientId, scopes, expires_in: expiresIn } = readToken(body);
+  return { clientId, scopes, expiresInMs: expiresIn === undefined ? undefined : parseDurationMs(expiresIn) };
 }
 
-/** Reads a member, undefined where it is not there. Throws Refusal where it breaks a rule. */
-type Reader<T> = (value: unknown) => T;
-
-function readMembers<R extends Record<string, Reader<unknown>>>(body: unknown, readers: R) {
-  if (!isObject(body)) throw invalidBody([notAnObject]);
-  const faults = unknownMembers(body, Object.keys(readers));
-  const entries = Object.entries(readers).map(([name, read]) => {
-    try {
-      return [name, read(body[name])];
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      faults.push({ pointer: pointTo(name), detail: error.message });
-      return [name, undefined];
-    }
-  });
-  if (faults.length > 0) throw invalidBody(faults);
-  // Without faults, every reader has returned its member.
-  return Object.fromEntries(entries) as { [Name in keyof R]: ReturnType<R[Name]> };
-}
-
-function text<T>(read: (text: string) => T): Reader<T> {
-  return (value) => {
-    if (value === undefined) throw new Refusal('is required');
-    if (typeof value !== 'string') throw new Refusal('must be a string');
-    return read(value);
-  };
-}
-
-function texts<T>(read: (texts: string[]) => T): Reader<T> {
-  return (value) => {
-    const isTexts = Array.isArray(value) && value.every((each): each is string => typeof each === 'string');
-    if (!isTexts) throw new Refusal('must be an array of strings');
-    return read(value);
-  };
-}
-
-function optional<T>(read: Reader<T>): Reader<T | undefined> {
-  return (value) => (value === undefined ? undefined : read(value));
-}
-
-function readDuration(duration: string): number {
-  try {
-    return parseDurationMs(duration);
-  } catch (error) {
-    throw new Refusal(error instanceof Error ? error.message : 'is not a duration');
-  }
-}
+const readChange = bodyReader<AccountChange>(accountChange, adminSchemas);
+const readToken = bodyReader<NewToken>(newToken, adminSchemas);

@@ -4,7 +4,7 @@ import { Router, type Request } from 'express';
 import { ACCOUNTS_PER_PAGE, createAccount, listAccounts, updateAccount } from '../../accounts.ts';
 import type { Database, Queryable } from '../../database.ts';
 import { createToken, listTokens, revokeToken } from '../../tokens.ts';
-import { readAccountChange, readNewAccount, readNewToken } from './admin-requests.ts';
+import { readAccountChange, readAccountQuery, readNewAccount, readNewToken } from './admin-requests.ts';
 import { requireScope, type Authenticate } from '../authentication/authenticate.ts';
 import { readJson, readNothing } from '../http/body.ts';
 import { Problem } from '../http/problem.ts';
@@ -26,10 +26,10 @@ export function adminRoutes({ authenticate, database }: { authenticate: Authenti
   addPath(router, ['/v1/admin/accounts'], {
     async get(request, response) {
       const run = await admit(request);
-      const after = readAfter(request);
-      const accounts = await run((postgres) => listAccounts(postgres, { after }));
-      const next = accounts.length < ACCOUNTS_PER_PAGE ? null : accounts.at(-1)?.guid;
-      response.json({ accounts, next });
+      const { after } = readAccountQuery(request);
+      const objects = await run((postgres) => listAccounts(postgres, { after }));
+      const next = objects.length < ACCOUNTS_PER_PAGE ? null : objects.at(-1)?.guid;
+      response.json({ objects, next });
     },
     async post(request, response) {
       const run = await admit(request);
@@ -51,7 +51,7 @@ export function adminRoutes({ authenticate, database }: { authenticate: Authenti
     async get(request, response) {
       const run = await admit(request);
       const accountGuid = requireGuid(request, 'unknown-account');
-      response.json({ tokens: await run((postgres) => listTokens(postgres, accountGuid)) });
+      response.json({ objects: await run((postgres) => listTokens(postgres, accountGuid)) });
     },
     async post(request, response) {
       const run = await admit(request);
@@ -79,10 +79,4 @@ export function adminRoutes({ authenticate, database }: { authenticate: Authenti
 function requireGuid({ params: { guid } }: Request<OfGuid>, kind: 'unknown-account' | 'unknown-token'): string {
   if (!isGuid(guid)) throw new Problem(kind, 'The path has to hold a guid.');
   return guid.toLowerCase();
-}
-
-function readAfter({ url }: Request): string | undefined {
-  const after = new URLSearchParams(url.split('?', 2)[1]).get('after') ?? undefined;
-  if (after !== undefined && !isGuid(after)) throw new Problem('malformed-request', '"after" has to be a guid.');
-  return after;
 }

@@ -1,9 +1,12 @@
+import { rotateRequest } from '@waybell/contracts/openapi/signing-secret-paths';
 import { Router } from 'express';
 import type { SigningSecret } from '../../signing-secrets.ts';
 import { requireScope } from '../authentication/authenticate.ts';
-import { invalidBody, pointTo, readMembers } from '../http/body.ts';
+import { bodyReader, readOptionalJson } from '../http/body.ts';
 import { Problem } from '../http/problem.ts';
 import { addPath, type RouteOptions } from '../http/routes.ts';
+
+const readRotateRequest = bodyReader<{ force: boolean }>(rotateRequest);
 
 /** A client's signing secrets: the same on either interface. They take the same right as verification tokens. */
 export function signingSecretRoutes({ authenticate, signingSecrets }: RouteOptions): Router {
@@ -21,10 +24,7 @@ export function signingSecretRoutes({ authenticate, signingSecrets }: RouteOptio
     async post(request, response) {
       const caller = await authenticate(request);
       requireScope(caller, 'webhooks:write');
-      const { force = false } = await readMembers(request, response, ['force']);
-      if (typeof force !== 'boolean') {
-        throw invalidBody([{ pointer: pointTo('force'), detail: 'must be true or false' }]);
-      }
+      const { force } = readRotateRequest(await readOptionalJson(request, response));
       const { isRotated, secrets } = await signingSecrets.rotate(caller, { endsEarlier: force });
       if (!isRotated) throw underWay(secrets);
       response.json(secrets.map(view));

@@ -1,36 +1,32 @@
 import type { Action } from '@waybell/catalog/action';
 import { auditFieldOf } from '@waybell/catalog/audit-fields';
-import { readCallbackUrl, type CallbackRules, type CallbackUrl } from '../../callback-url.ts';
+import { subscribeRequests } from '@waybell/contracts/openapi/components';
+import { readCallbackUrl, type CallbackRules } from '../../callback-url.ts';
 import type { Wish } from '../../subscriptions.ts';
-import { invalidBody, isObject, notAnObject, pointTo, unknownMembers } from '../http/body.ts';
+import { bodyFaults, invalidBody, isObject, pointTo } from '../http/body.ts';
 import type { Fault } from '../http/problem.ts';
+
+const faultsOf = { shipper: bodyFaults(subscribeRequests.shipper), carrier: bodyFaults(subscribeRequests.carrier) };
 
 /**
  * Reads the body of a subscribe request (shipper-webhooks, Subscribe request body; carrier-webhooks, Endpoints).
  * Throws a Problem (422) that names everything wrong with it.
  */
 export async function readSubscribeRequest(body: unknown, action: Action, rules: CallbackRules): Promise<Wish> {
-  if (!isObject(body)) throw invalidBody([notAnObject]);
-  const { callback_url: callbackUrl, audit_field_set: auditFieldSet } = body;
-  const known = action.interface === 'shipper' ? ['callback_url', 'audit_field_set'] : ['callback_url'];
-  const url = await readUrl(callbackUrl, rules);
+  const { callback_url: callbackUrl, audit_field_set: auditFieldSet } = isObject(body) ? body : {};
+  const url = typeof callbackUrl === 'string' ? await readCallbackUrl(callbackUrl, rules) : undefined;
   const faults = [
-    ...unknownMembers(body, known),
-    ...('fault' in url ? [{ pointer: pointTo('callback_url'), detail: url.fault }] : []),
+    ...faultsOf[action.interface](body),
+    ...(url !== undefined && 'fault' in url ? [{ pointer: pointTo('callback_url'), detail: url.fault }] : []),
     ...(action.interface === 'shipper' ? findAuditFaults(auditFieldSet, action) : []),
   ];
-  if (faults.length > 0 || 'fault' in url) throw invalidBody(faults);
+  if (faults.length > 0 || url === undefined || 'fault' in url) throw invalidBody(faults);
   return {
     action: action.name,
     callbackUrl: url.url,
     // It was just found to have this type. Elsewhere than with revisions it is none (decisions N1).
     auditFieldSet: action.auditFields === undefined ? null : ((auditFieldSet as string[] | undefined) ?? null),
   };
-}
-
-async function readUrl(value: unknown, rules: CallbackRules): Promise<CallbackUrl> {
-  if (value === undefined) return { fault: 'is required' };
-  return typeof value === 'string' ? readCallbackUrl(value, rules) : { fault: 'must be a string' };
 }
 
 const isNone = (value: unknown): boolean => value === null || (Array.isArray(value) && value.length === 0);

@@ -1,0 +1,81 @@
+import type { JsonNode } from '@waybell/contracts/openapi/json-node';
+import { isGuid } from '@waybell/events/guid';
+import { readTimestamp } from '@waybell/events/timestamp';
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+
+/** A place in what was sent, and what its schema demands of it. */
+export type SchemaFault = { path: string[]; detail: string };
+
+type Schemas = Readonly<Record<string, JsonNode>>;
+
+// All that is wrong is told at once. What is sent is bounded, and no schema of a request compares items with each other.
+const ajv = new Ajv2020({
+  allErrors: true,
+  verbose: true,
+  useDefaults: true,
+  allowUnionTypes: true,
+  strictTypes: false,
+});
+ajv.addVocabulary(['components']);
+ajv.addFormat('uuid', isGuid);
+ajv.addFormat('date-time', (text: string) => readTimestamp(text) !== null);
+// The rules for callback URLs say more (decisions R11).
+ajv.addFormat('uri', true);
+
+/**
+ * Finds what of a value breaks a schema of the OpenAPI document, which may refer to `components`; one fault for each place. Defaults of
+ * the schema are put into the value.
+ */
+export function schemaFaults(schema: JsonNode, components: Schemas = {}): (value: unknown) => SchemaFault[] {
+  const validate = ajv.compile({ ...schema, components: { schemas: components } });
+  return (value) => {
+    const faults = validate(value) ? [] : (validate.errors ?? []).map((error) => faultOf(error, components));
+    return [...new Map(faults.map((fault) => [JSON.stringify(fault.path), fault])).values()];
+  };
+}
+
+function faultOf({ keyword, instancePath, params, parentSchema = {} }: ErrorObject, components: Schemas): SchemaFault {
+  const path = instancePath.split('/').slice(1).map(unescaped);
+  if (keyword === 'required') return { path: [...path, String(params['missingProperty'])], detail: 'is required' };
+  if (keyword === 'additionalProperties') {
+    const known = Object.keys(parentSchema['properties'] ?? {}).join(', ') || 'none';
+    return { path: [...path, String(params['additionalProperty'])], detail: `is not known here; known are: ${known}` };
+  }
+  return { path, detail: demandOf(parentSchema, components) };
+}
+
+const unescaped = (step: string): string => step.replaceAll('~1', '/').replaceAll('~0', '~');
+
+const FORMATS: Readonly<Record<string, string>> = {
+  uuid: 'must be a guid',
+  'date-time': 'must be an RFC 3339 timestamp such as 2026-11-20T09:30:00Z',
+};
+
+/** What is right at a place whose schema this is; for a pattern, as the schema's description has it. */
+function demandOf(schema: JsonNode, components: Schemas): string {
+  const { type, format, minimum, maximum, maxLength, pattern, description, items } = schema;
+  if (Array.isArray(schema['enum'])) return `must be one of: ${schema['enum'].join(', ')}`;
+  if (typeof format === 'string' && format in FORMATS) return String(FORMATS[format]);
+  if (pattern !== undefined) return `must be ${String(description)}`;
+  switch ([type].flat()[0]) {
+    case 'object':
+      return 'must be a JSON object';
+    case 'array':
+      return `must be an array${schema['minItems'] === 1 ? ' with at least one item' : ''}; each ${demandOf(named(items, components), components)}`;
+    case 'integer':
+      return `must be a whole number from ${String(minimum)} to ${String(maximum)}`;
+    case 'boolean':
+      return 'must be true or false';
+    default:
+      return maxLength === undefined
+        ? 'must be a string'
+        : `must be a string of at most ${String(maxLength)} characters`;
+  }
+}
+
+/** The schema, or the one among the components that it refers to. */
+function named(schema: unknown, components: Schemas): JsonNode {
+  // Whatever has items says what they are.
+  const node = schema as JsonNode;
+  return components[String(node['$ref']).split('/').at(-1) ?? ''] ?? node;
+}
