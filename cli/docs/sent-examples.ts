@@ -3,8 +3,8 @@ import { actionKey, actions } from '@waybell/catalog/actions';
 import { exampleEvent, exampleSubscriptionGuid } from '@waybell/contracts/example-event';
 import type { SentExample, SentExamples } from '@waybell/contracts/sent-examples';
 import type { Event } from '@waybell/events/event';
-import { messageGuid } from '@waybell/event-router/message-guid';
-import { notify } from '@waybell/event-router/notification';
+import { messageGuid } from '@waybell/notifications/message-guid';
+import { notify } from '@waybell/notifications/notification';
 import { readEvent } from '@waybell/events/read-event';
 
 const limits = { maxBytes: 1_048_576, maxDepth: 32 };

@@ -16,9 +16,13 @@ export type Sending = {
   fromAttempt: number;
   /** Milliseconds since the epoch. */
   dueAt: number;
-  /** Null where it has gone from the log. */
+  /** Null where it has gone from the log, or is to be made of the event. */
   body: string | null;
+  /** The event of which the body is to be made, where none was ever made; as far as it is still kept. */
+  kept: KeptForSending | null;
 };
+
+export type KeptForSending = { body: string; contentType: string | null; auditFieldSet: string[] | null };
 
 export type Sendings = {
   /** Takes some that are due; nobody else takes them until the claim runs out. */
@@ -43,7 +47,9 @@ const CLAIM = {
     update delivery_log.sendings s set claimed_until = now() + $1 * interval '1 millisecond' from due where s.guid = due.guid
     returning s.guid, s.why, s.delivery, s.event, s.interface, s.action, s.account, s.client, s.subscription, s.generation,
       s.from_attempt as "fromAttempt", round(extract(epoch from s.due_at) * 1000)::float8 as "dueAt",
-      coalesce(s.body, (select b.body from delivery_log.bodies b where b.delivery = s.delivery order by b.at desc limit 1)) as body`,
+      coalesce(s.body, (select b.body from delivery_log.bodies b where b.delivery = s.delivery order by b.at desc limit 1)) as body,
+      (select json_build_object('body', k.body, 'contentType', k.content_type, 'auditFieldSet', s.audit_field_set)
+       from delivery_log.kept_events k where (k.account, k.action, k.at, k.event) = (s.account, s.action, s.kept_at, s.event)) as kept`,
 };
 
 export function sendingsIn(postgres: Postgres, { claimMs }: { claimMs: number }): Sendings {

@@ -5,8 +5,8 @@ import { MOST_MEMBERS } from '@waybell/line/bundle';
 import type { Event } from '@waybell/events/event';
 import { keysOf } from '@waybell/events/keys';
 import type { Subscription } from './find-subscriptions.ts';
-import { messageGuid } from './message-guid.ts';
-import { notify } from './notification.ts';
+import { messageGuid } from '@waybell/notifications/message-guid';
+import { notify } from '@waybell/notifications/notification';
 
 /** Of each account that receives an event, its subscriptions; undefined where Waybell does not know the account. */
 export type Found = readonly (readonly Subscription[] | undefined)[];

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { repository } from '@waybell/stack/stack-folder';
-import { messageGuid } from '@waybell/event-router/message-guid';
+import { messageGuid } from '@waybell/notifications/message-guid';
 import { connectRedis } from '@waybell/runtime/redis';
 import { silentLog } from '@waybell/subscription-api/testing/database';
 import { curl, wordsFor } from '../testing/curl.ts';

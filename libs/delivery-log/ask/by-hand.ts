@@ -19,7 +19,7 @@ export type AskedForTest = { kind: 'asked'; delivery: string; body: string };
 const LONGEST_UNDER_WAY = "interval '25 hours'";
 
 const TARGET = `
-  select guid, generation, is_active from waybell.subscriptions
+  select guid, generation, is_active, audit_field_set from waybell.subscriptions
   where account_guid = $1 and client_id = $2 and interface = $3 and action = $4 and ended_at is null`;
 
 /** Published or about to be, and not attempted yet. */
@@ -84,7 +84,7 @@ export async function askForTest(
   { subscription, client, by, exampleOf }: TestRequest,
 ): Promise<AskedForTest | Refused> {
   const { rows } = await postgres.query<Target & { action: string }>(
-    `select guid, generation, is_active, action from waybell.subscriptions
+    `select guid, generation, is_active, audit_field_set, action from waybell.subscriptions
      where guid = $1 and account_guid = $2 and client_id = $3 and interface = $4 and ended_at is null`,
     [subscription, client.account, client.client, client.interface],
   );
@@ -106,7 +106,7 @@ export type TestRequest = {
   exampleOf: (action: string, messageGuid: string) => string;
 };
 
-type Target = { guid: string; generation: number; is_active: boolean };
+export type Target = { guid: string; generation: number; is_active: boolean; audit_field_set: string[] | null };
 
 /** Whom a client's deliveries of an action go to now. */
 export async function targetOf(postgres: Queryable, client: ClientReader, action: string): Promise<Target | Refused> {

@@ -1,17 +1,25 @@
 /** Replays: all that a subscription did not get in a stretch of time, sent again at a rate. */
 import { randomUUID } from 'node:crypto';
-import { unattempted } from '@waybell/line/reasons';
+import { messageGuid } from '@waybell/notifications/message-guid';
 import type { Queryable } from '@waybell/runtime/postgres';
-import { isUnderWay, refused, targetOf, type Refused } from './by-hand.ts';
+import { refused, targetOf, type Refused, type Target } from './by-hand.ts';
+import { explainNothing } from './explain-nothing.ts';
+import { whatWasMissed, type Missed, type MissedQuery } from './missed.ts';
 import type { ClientReader } from '../read/entries.ts';
 import { LARGEST_REPLAY, LISTED_REPLAYS } from '../read/limits.ts';
 
-export type ReplayRequest = { subscription: string; sinceMs: number; untilMs: number; perSecond: number };
+/** Of an action, or of that of a subscription of the client, current or not; whichever of its subscriptions missed it. */
+export type ReplayRequest = { of: { action: string } | { subscription: string } } & Pick<
+  MissedQuery,
+  'sinceMs' | 'untilMs' | 'includesSuppressed'
+> & { perSecond: number };
+
 export type AskedReplay = {
   guid: string;
-  subscription: string;
+  action: string;
   since: Date;
   until: Date;
+  include_suppressed: boolean;
   per_second: number;
   total: number;
   requested_at: Date;
@@ -20,85 +28,90 @@ export type AskedReplay = {
 /** With how far it has come, which takes a look at each of its deliveries. */
 export type Replay = AskedReplay & { published: number; delivered: number };
 
-const UNATTEMPTED = `array[${unattempted.map((reason) => `'${reason}'`).join(', ')}]`;
+/** What there is to be sent, and why each did not arrive; where it is nothing, `explanation` says what there is instead. */
+export type ReplayCount = { kind: 'counted'; total: number; reasons: ReasonCount[]; explanation?: string };
+export type ReasonCount = { reason: string; count: number };
 
-/** What did not arrive, the oldest first: the last that is known of it is that it was given up, and its body is still there. */
-const IN_VAIN = `
-  select delivery, event, row_number() over (order by at, delivery) as place,
-    1 + coalesce((select max(m.attempt) from delivery_log.attempts m
-      where m.delivery = oldest.delivery and m.kind <> 'dropped' and coalesce(m.reason, '') <> all (${UNATTEMPTED})), 0) as from_attempt
-  from (
-    select a.delivery, a.at, d.event from delivery_log.attempts a
-    cross join lateral (
-      select (array_agg(event))[1] as event, bool_or(attempted_at is not null) as is_delivered
-      from delivery_log.deliveries where delivery = a.delivery having count(*) > 0
-    ) d
-    where not d.is_delivered and a.subscription = $1 and a.kind in ('exhausted', 'dropped') and a.by_hand is distinct from 'test'
-      and a.at >= $2 and a.at < $3
-      and not exists (
-        select from delivery_log.attempts m
-        where m.delivery = a.delivery and (m.kind = 'delivered' or (m.at, m.attempt) > (a.at, a.attempt)))
-      and exists (select from delivery_log.bodies b where b.delivery = a.delivery)
-      and not ${isUnderWay('a.delivery')}
-    order by a.at, a.delivery limit $4
-  ) oldest`;
-
-/** How many deliveries a replay would send again; not more than one request can ask for. */
+/** How many deliveries a replay would send; not more than one request can ask for. */
 export async function countReplay(
   postgres: Queryable,
   request: ReplayRequest,
   client: ClientReader,
-): Promise<number | Refused> {
-  const action = await actionOf(postgres, request.subscription, client);
+): Promise<ReplayCount | Refused> {
+  const action = await actionOf(postgres, request.of, client);
   if (action === undefined) return refused('not_found');
-  const { rows } = await postgres.query<{ total: number }>(`select count(*)::int as total from (${IN_VAIN}) in_vain`, [
-    request.subscription,
-    new Date(request.sinceMs),
-    new Date(request.untilMs),
-    LARGEST_REPLAY,
-  ]);
-  return rows[0]?.total ?? 0;
+  const query = { ...request, client, action, limit: LARGEST_REPLAY };
+  return countOf(postgres, query, await whatWasMissed(postgres, query));
 }
 
+async function countOf(postgres: Queryable, query: MissedQuery, missed: readonly Missed[]): Promise<ReplayCount> {
+  const byReason = Map.groupBy(missed, ({ reason }) => reason);
+  const reasons = [...byReason].map(([reason, { length: count }]) => ({ reason, count }));
+  const counted = { kind: 'counted' as const, total: missed.length, reasons };
+  return missed.length > 0 ? counted : { ...counted, explanation: await explainNothing(postgres, query) };
+}
+
+const INSERT = `
+  insert into delivery_log.sendings (guid, why, replay, delivery, event, interface, action, account, client, subscription,
+    generation, from_attempt, kept_at, audit_field_set, requested_by, due_at)
+  select gen_random_uuid(), 'resend', $1, delivery, event, $2, $3, $4, $5, $6, $7, from_attempt, to_timestamp(kept_ms / 1000), $8, $9,
+    now() + (place - 1) * interval '1 second' / $10::int
+  from unnest($11::uuid[], $12::uuid[], $13::int[], $14::float8[]) with ordinality as m (delivery, event, from_attempt, kept_ms, place)
+  on conflict (delivery) where published_at is null do nothing`;
+
 /**
- * Asks for all to be sent again that a subscription, ended ones too, did not get in a stretch of time: to whom is subscribed
- * to its action now, at this rate. To be run in a transaction.
+ * Asks for all to be sent that a client did not get of an action in a stretch of time: to the subscription that it has to
+ * the action now, at this rate. To be run in a transaction.
  */
 export async function askForReplay(
   postgres: Queryable,
   request: ReplayRequest & { client: ClientReader; by: string },
   largest: number = LARGEST_REPLAY,
-): Promise<{ kind: 'asked'; guid: string } | Refused> {
-  const { subscription, client, by, perSecond } = request;
-  const action = await actionOf(postgres, subscription, client);
+): Promise<{ kind: 'asked'; guid: string; explanation?: string } | Refused> {
+  const { client, by, perSecond, includesSuppressed } = request;
+  const action = await actionOf(postgres, request.of, client);
   if (action === undefined) return refused('not_found');
   const target = await targetOf(postgres, client, action);
   if ('kind' in target) return target;
+  const query = { ...request, client, action, limit: largest };
+  const missed = await whatWasMissed(postgres, query);
   const guid = randomUUID();
-  const whose = [client.interface, action, client.account, client.client, target.guid, target.generation];
-  const [since, until] = [new Date(request.sinceMs), new Date(request.untilMs)];
   await postgres.query(
-    `insert into delivery_log.replays (guid, account, client, subscription, since, until, per_second, total, requested_by)
-     values ($1, $2, $3, $4, $5, $6, $7, 0, $8)`,
-    [guid, client.account, client.client, subscription, since, until, perSecond, by],
+    `insert into delivery_log.replays (guid, account, client, action, since, until, include_suppressed, per_second, total, requested_by)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, 0, $9)`,
+    [
+      guid,
+      client.account,
+      client.client,
+      action,
+      new Date(request.sinceMs),
+      new Date(request.untilMs),
+      includesSuppressed,
+      perSecond,
+      by,
+    ],
   );
-  const { rowCount } = await postgres.query(
-    `insert into delivery_log.sendings (guid, why, replay, delivery, event, interface, action, account, client, subscription,
-       generation, from_attempt, requested_by, due_at)
-     select gen_random_uuid(), 'resend', $5, delivery, event, $6, $7, $8, $9, $10, $11, from_attempt, $12,
-       now() + (place - 1) * interval '1 second' / $13::int
-     from (${IN_VAIN}) in_vain
-     on conflict (delivery) where published_at is null do nothing`,
-    [subscription, since, until, largest, guid, ...whose, by, perSecond],
-  );
+  const whose = [client.interface, action, client.account, client.client, target.guid, target.generation];
+  const { rowCount } = await postgres.query(INSERT, [
+    guid,
+    ...whose,
+    target.audit_field_set,
+    by,
+    perSecond,
+    missed.map((each) => (each.kind === 'failed' ? each.delivery : messageGuid(each.event, target.guid))),
+    missed.map(({ event }) => event),
+    missed.map((each) => (each.kind === 'failed' ? each.fromAttempt : 1)),
+    missed.map((each) => (each.kind === 'failed' ? null : each.at)),
+  ]);
   await postgres.query('update delivery_log.replays set total = $2 where guid = $1', [guid, rowCount]);
-  return { kind: 'asked', guid };
+  const { explanation } = await countOf(postgres, query, missed);
+  return { kind: 'asked', guid, ...(explanation !== undefined && { explanation }) };
 }
 
 /** What the client asked for last, the newest first; LISTED_REPLAYS at most. */
 export async function latestReplays(postgres: Queryable, { account, client }: ClientReader): Promise<AskedReplay[]> {
   const { rows } = await postgres.query<AskedReplay>(
-    `select guid, subscription, since, until, per_second, total, requested_at, cancelled_at
+    `select guid, action, since, until, include_suppressed, per_second, total, requested_at, cancelled_at
      from delivery_log.replays where account = $1 and client = $2 order by requested_at desc, guid limit $3`,
     [account, client, LISTED_REPLAYS],
   );
@@ -112,7 +125,7 @@ export async function replayOf(
   { account, client }: ClientReader,
 ): Promise<Replay | undefined> {
   const { rows } = await postgres.query<Replay>(
-    `select r.guid, r.subscription, r.since, r.until, r.per_second, r.total, r.requested_at, r.cancelled_at,
+    `select r.guid, r.action, r.since, r.until, r.include_suppressed, r.per_second, r.total, r.requested_at, r.cancelled_at,
        count(s.published_at)::int as published,
        count(*) filter (where exists (
          select from delivery_log.attempts m
@@ -142,12 +155,16 @@ export async function cancelReplay(
   return replayOf(postgres, guid, client);
 }
 
-/** Of a subscription of the client, current or not. */
-async function actionOf(postgres: Queryable, subscription: string, client: ClientReader): Promise<string | undefined> {
+async function actionOf(
+  postgres: Queryable,
+  of: ReplayRequest['of'],
+  client: ClientReader,
+): Promise<string | undefined> {
+  if ('action' in of) return of.action;
   const { rows } = await postgres.query<{ action: string }>(
     `select action from waybell.subscriptions
      where guid = $1 and account_guid = $2 and client_id = $3 and interface = $4`,
-    [subscription, client.account, client.client, client.interface],
+    [of.subscription, client.account, client.client, client.interface],
   );
   return rows[0]?.action;
 }

@@ -37,13 +37,18 @@ export async function whyNoSubscription(postgres: Queryable, unsent: readonly Un
     const subscriptions = account === undefined ? [] : (known.get(name) ?? (await subscriptionsOf(postgres, asked)));
     known.set(name, subscriptions);
     const isKnown = account !== undefined && account.createdAt <= each.at + MOMENT_MS;
-    found.push(causeOf(subscriptions, each.at) ?? { cause: isKnown ? 'never_subscribed' : 'unknown_account' });
+    const cause = causeOf(subscriptions, each.at);
+    const isNone = cause === undefined || cause.cause === 'never_subscribed';
+    found.push(isNone && !isKnown ? { cause: 'unknown_account' } : (cause ?? { cause: 'never_subscribed' }));
   }
   return found;
 }
 
-/** Of these subscriptions, the newest first. Undefined where there is none, or one was on. */
-function causeOf(subscriptions: readonly SubscriptionEntry[], at: number): NoSubscription | undefined {
+/**
+ * Why none of these subscriptions, the newest first, was on at a time; `never_subscribed` where there are none. Undefined
+ * where one was.
+ */
+export function causeOf(subscriptions: readonly SubscriptionEntry[], at: number): NoSubscription | undefined {
   const told = subscriptions.map((each) => ({ each, standing: standingAt(each, at) }));
   for (const { each, standing } of told) {
     const { subscription } = each;
@@ -52,9 +57,11 @@ function causeOf(subscriptions: readonly SubscriptionEntry[], at: number): NoSub
     if (standing.kind === 'active' && at - each.createdAt < MOMENT_MS)
       return { cause: 'subscribed_later', subscription, at: each.createdAt };
   }
+  if (told.some(({ standing }) => standing.kind === 'active')) return undefined;
   const ended = told.find(({ standing }) => standing.kind === 'ended');
   if (ended?.standing.kind === 'ended')
     return { cause: 'ended', subscription: ended.each.subscription, at: ended.standing.at };
   const later = told.findLast(({ standing }) => standing.kind === 'not_yet');
-  return later && { cause: 'subscribed_later', subscription: later.each.subscription, at: later.each.createdAt };
+  if (later === undefined) return { cause: 'never_subscribed' };
+  return { cause: 'subscribed_later', subscription: later.each.subscription, at: later.each.createdAt };
 }

@@ -18,6 +18,7 @@ import { ClaimedRequests } from './0018-claimed-requests.ts';
 import { SwitchedOnTogether } from './0019-switched-on-together.ts';
 import { KnownAccounts } from './0020-known-accounts.ts';
 import { AccountNames } from './0023-account-names.ts';
+import { MadeAgain } from './0024-made-again.ts';
 
 /** Every migration, oldest first. One that was released is never changed; the next one changes the tables. */
 export const migrations = [
@@ -41,4 +42,5 @@ export const migrations = [
   SwitchedOnTogether,
   KnownAccounts,
   AccountNames,
+  MadeAgain,
 ];

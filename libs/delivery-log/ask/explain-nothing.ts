@@ -1,0 +1,89 @@
+/** Why there is nothing to be sent again: an answer of none says what there is instead. */
+import type { Queryable } from '@waybell/runtime/postgres';
+import { ms } from '../columns.ts';
+import { subscriptionsOf } from '../read/subscriptions.ts';
+import { isUnderWay } from './by-hand.ts';
+import { whatWasMissed, type MissedQuery } from './missed.ts';
+
+type Figures = {
+  /** Deliveries that were given up or dropped in that time, and what became of them. */
+  failed: number;
+  delivered: number;
+  underWay: number;
+  bodyless: number;
+  /** When one was before it, the last time, and after it, the first time. */
+  lastBefore: number | null;
+  firstAfter: number | null;
+};
+
+const FIGURES = `
+  with failed as (
+    select delivery, max(at) as at from delivery_log.attempts
+    where subscription = any ($1::uuid[]) and kind in ('exhausted', 'dropped') and by_hand is distinct from 'test'
+      and at >= $2 and at < $3 group by delivery limit 10000
+  ), told as (
+    select exists (select from delivery_log.attempts m where m.delivery = f.delivery and m.kind = 'delivered')
+        or exists (select from delivery_log.deliveries d where d.delivery = f.delivery and d.attempted_at is not null) as is_delivered,
+      ${isUnderWay('f.delivery')} as is_under_way,
+      not exists (select from delivery_log.bodies b where b.delivery = f.delivery) as is_bodyless
+    from failed f
+  )
+  select count(*)::int as failed, count(*) filter (where is_delivered)::int as delivered,
+    count(*) filter (where is_under_way)::int as "underWay", count(*) filter (where is_bodyless)::int as bodyless,
+    (select ${ms('max(at)')} from delivery_log.attempts
+     where subscription = any ($1::uuid[]) and kind in ('exhausted', 'dropped') and at < $2) as "lastBefore",
+    (select ${ms('min(at)')} from delivery_log.attempts
+     where subscription = any ($1::uuid[]) and kind in ('exhausted', 'dropped') and at >= $3) as "firstAfter"
+  from told`;
+
+const OTHERS = `
+  select s.action, s.guid as subscription, count(distinct a.delivery)::int as failed
+  from waybell.subscriptions s join delivery_log.attempts a on a.subscription = s.guid
+  where s.account_guid = $1 and s.client_id = $2 and s.interface = $3 and s.action <> $4
+    and a.kind in ('exhausted', 'dropped') and a.by_hand is distinct from 'test' and a.at >= $5 and a.at < $6
+  group by s.action, s.guid order by failed desc, s.action limit 5`;
+
+/** In sentences, for people. */
+export async function explainNothing(postgres: Queryable, query: MissedQuery): Promise<string> {
+  const { client, action, sinceMs, untilMs } = query;
+  const subscriptions = await subscriptionsOf(postgres, { account: client.account, client: client.client, action });
+  const guids = subscriptions.map(({ subscription }) => subscription);
+  const [since, until] = [new Date(sinceMs), new Date(untilMs)];
+  const { rows } = await postgres.query<Figures>(FIGURES, [guids, since, until]);
+  const suppressed = query.includesSuppressed ? [] : await whatWasMissed(postgres, { ...query, includesSuppressed: true });
+  const others = await postgres.query<{ action: string; subscription: string; failed: number }>(OTHERS, [
+    client.account,
+    client.client,
+    client.interface,
+    action,
+    since,
+    until,
+  ]);
+  return [
+    ...(subscriptions.length === 0 ? [`This client has never subscribed to ${action}.`] : ofFigures(action, rows[0])),
+    ...(suppressed.length === 0
+      ? []
+      : [`${suppressed.length} events came while this client had no subscription that was on: ask with include_suppressed.`]),
+    ...others.rows.map(
+      (other) => `${other.failed} deliveries of ${other.action} failed in that time (subscription ${other.subscription}).`,
+    ),
+  ].join(' ');
+}
+
+function ofFigures(action: string, figures: Figures | undefined): string[] {
+  if (figures === undefined) return [];
+  const { failed, delivered, underWay, bodyless, lastBefore, firstAfter } = figures;
+  if (failed > 0) {
+    const of = [
+      delivered > 0 ? `${delivered} were delivered since` : '',
+      underWay > 0 ? `${underWay} are under way` : '',
+      bodyless > 0 ? `of ${bodyless} what was sent is no longer kept` : '',
+    ].filter((text) => text !== '');
+    return [`${failed} deliveries of ${action} failed in that time: ${of.join(', ') || 'all are retried'}.`];
+  }
+  return [
+    `No delivery of ${action} failed in that time.`,
+    ...(lastBefore === null ? [] : [`The last one before failed at ${new Date(lastBefore).toISOString()}.`]),
+    ...(firstAfter === null ? [] : [`The first one after failed at ${new Date(firstAfter).toISOString()}.`]),
+  ];
+}

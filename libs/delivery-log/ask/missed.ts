@@ -1,0 +1,90 @@
+/** What a client did not get of an action, whichever of its subscriptions was to have it. */
+import { unattempted, type NoSubscriptionCause } from '@waybell/line/reasons';
+import type { Queryable } from '@waybell/runtime/postgres';
+import { ms } from '../columns.ts';
+import type { ClientReader } from '../read/entries.ts';
+import { causeOf } from '../read/no-subscription.ts';
+import { subscriptionsOf, type SubscriptionEntry } from '../read/subscriptions.ts';
+import { isUnderWay } from './by-hand.ts';
+
+/** Of one action, in a stretch of time: milliseconds since the epoch. */
+export type MissedQuery = {
+  client: ClientReader;
+  action: string;
+  sinceMs: number;
+  untilMs: number;
+  /** Whether also what was never made, because there was no subscription. */
+  includesSuppressed: boolean;
+  limit: number;
+};
+
+export type Missed =
+  /** It was given up or dropped, and can be sent as it was, from this attempt on. */
+  | { kind: 'failed'; delivery: string; event: string; at: number; reason: string; fromAttempt: number }
+  /** No delivery was made; it can be made from the event that was kept at this time. */
+  | { kind: 'suppressed'; event: string; at: number; reason: NoSubscriptionCause };
+
+/** The oldest first, at most `limit`. */
+export async function whatWasMissed(postgres: Queryable, query: MissedQuery): Promise<Missed[]> {
+  const { account, client } = query.client;
+  const subscriptions = await subscriptionsOf(postgres, { account, client, action: query.action });
+  const failed = await failedOf(postgres, subscriptions, query);
+  const suppressed = query.includesSuppressed ? await suppressedOf(postgres, subscriptions, query) : [];
+  return [...failed, ...suppressed].toSorted((one, other) => one.at - other.at).slice(0, query.limit);
+}
+
+const UNATTEMPTED = `array[${unattempted.map((reason) => `'${reason}'`).join(', ')}]`;
+
+/** The last that is known of it is that it was given up, and its body is still there. */
+const FAILED = `
+  select delivery, event, ${ms('at')} as at, reason,
+    1 + coalesce((select max(m.attempt) from delivery_log.attempts m
+      where m.delivery = oldest.delivery and m.kind <> 'dropped' and coalesce(m.reason, '') <> all (${UNATTEMPTED})), 0) as "fromAttempt"
+  from (
+    select a.delivery, a.at, a.reason, d.event from delivery_log.attempts a
+    cross join lateral (
+      select (array_agg(event))[1] as event, bool_or(attempted_at is not null) as is_delivered
+      from delivery_log.deliveries where delivery = a.delivery having count(*) > 0
+    ) d
+    where not d.is_delivered and a.subscription = any ($1::uuid[]) and a.kind in ('exhausted', 'dropped')
+      and a.by_hand is distinct from 'test' and a.at >= $2 and a.at < $3
+      and not exists (
+        select from delivery_log.attempts m
+        where m.delivery = a.delivery and (m.kind = 'delivered' or (m.at, m.attempt) > (a.at, a.attempt)))
+      and exists (select from delivery_log.bodies b where b.delivery = a.delivery)
+      and not ${isUnderWay('a.delivery')}
+    order by a.at, a.delivery limit $4
+  ) oldest`;
+
+async function failedOf(
+  postgres: Queryable,
+  subscriptions: readonly SubscriptionEntry[],
+  { sinceMs, untilMs, limit }: MissedQuery,
+): Promise<Missed[]> {
+  const guids = subscriptions.map(({ subscription }) => subscription);
+  const values = [guids, new Date(sinceMs), new Date(untilMs), limit];
+  const { rows } = await postgres.query<Omit<Missed & { kind: 'failed' }, 'kind'>>(FAILED, values);
+  return rows.map((row) => ({ kind: 'failed', ...row }));
+}
+
+/** Events that the client has no delivery of; each at the time of its first verdict. */
+const WITHOUT_DELIVERY = `
+  select event, ${ms('min(at)')} as at from delivery_log.kept_events e
+  where account = $1 and interface = $3 and action = $4 and at >= $5 and at < $6
+    and not exists (
+      select from delivery_log.deliveries d where d.event = e.event and d.account = $1 and d.client = $2)
+  group by event order by min(at), event limit $7`;
+
+async function suppressedOf(
+  postgres: Queryable,
+  subscriptions: readonly SubscriptionEntry[],
+  { client: { account, client, interface: interfaceName }, action, sinceMs, untilMs, limit }: MissedQuery,
+): Promise<Missed[]> {
+  const values = [account, client, interfaceName, action, new Date(sinceMs), new Date(untilMs), limit];
+  const { rows } = await postgres.query<{ event: string; at: number }>(WITHOUT_DELIVERY, values);
+  return rows.flatMap(({ event, at }) => {
+    // While one was on, there was another reason.
+    const reason = causeOf(subscriptions, at)?.cause;
+    return reason === undefined ? [] : [{ kind: 'suppressed', event, at, reason }];
+  });
+}
