@@ -15,7 +15,7 @@ import type {
   WithoutNulls,
 } from './entries.ts';
 import {
-  deactivationsOf,
+  deactivationsBy,
   deliveriesOf,
   deliveriesByGuid,
   eventByGuid,
@@ -29,9 +29,6 @@ import {
 } from './log-tables.ts';
 import { whyNoSubscription } from './no-subscription.ts';
 import { parkedOf, type ParkedNow } from './parked.ts';
-
-/** A rule switches off within half a second of the records, and those may take as long. */
-const CAUSED_WITHIN_MS = 10_000;
 
 /**
  * Everything about an order, a vehicle, an offer …, newest first: what was sent, what was not, and why. What receivers answered
@@ -76,7 +73,7 @@ export async function withAttempts(
 ): Promise<DeliveryEntry[]> {
   const attempts = Map.groupBy(await attemptsOf(postgres, rows, told), ({ delivery }) => delivery);
   const inVain = rows.filter(({ delivery }) => attempts.get(delivery)?.some(isGivenUp));
-  const deactivations = await deactivationsOf(postgres, inVain);
+  const deactivations = await deactivationsBy(postgres, inVain);
   const rejections = await rejectionsOf(
     postgres,
     rows.filter(({ delivery }) => !attempts.get(delivery)?.some(isEnd)),

@@ -17,6 +17,7 @@ import { SecretsOfClients } from './0017-secrets-of-clients.ts';
 import { ClaimedRequests } from './0018-claimed-requests.ts';
 import { SwitchedOnTogether } from './0019-switched-on-together.ts';
 import { KnownAccounts } from './0020-known-accounts.ts';
+import { Deactivations } from './0021-deactivations.ts';
 import { AccountNames } from './0023-account-names.ts';
 
 /** Every migration, oldest first. One that was released is never changed; the next one changes the tables. */
@@ -40,5 +41,6 @@ export const migrations = [
   ClaimedRequests,
   SwitchedOnTogether,
   KnownAccounts,
+  Deactivations,
   AccountNames,
 ];
