@@ -18,7 +18,7 @@ import {
 } from './outcomes.ts';
 import { outcomesExchange } from './topology.ts';
 
-const VERSION = 4;
+const VERSION = 3;
 const CONTENT_TYPE = 'application/vnd.waybell.outcomes';
 /** Below this, compressing costs more than it saves. */
 const SMALLEST_COMPRESSED = 4_096;

@@ -332,9 +332,10 @@ describe('deactivations', () => {
       onTold: (off) => told.push(off),
     });
     const claimed = (await claim()).filter(of(guid));
-    const { rows } = await store.postgres.query('select deactivated_at from waybell.subscriptions where guid = $1', [
-      guid,
-    ]);
+    const { rows } = await store.postgres.query(
+      'select round(extract(epoch from deactivated_at) * 1000)::float8 as at from waybell.subscriptions where guid = $1',
+      [guid],
+    );
     const whose = { subscription: guid, generation: 3, account, client: 'second', interface: 'carrier' };
     const expected = {
       kind: 'deactivated',
@@ -343,7 +344,7 @@ describe('deactivations', () => {
       rule: 'exhausted',
       delivery: end.delivery,
     };
-    expect(claimed).toEqual([{ ...expected, at: rows[0].deactivated_at.getTime() }]);
+    expect(claimed).toEqual([{ ...expected, at: rows[0].at }]);
     expect(claimed.flatMap((each) => readOutcomes(publicationOf(each)?.body ?? Buffer.alloc(0)))).toEqual(claimed);
     expect((await claim()).filter(of(guid))).toEqual([]);
     await settle(claimed);

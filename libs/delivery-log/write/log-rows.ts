@@ -14,7 +14,15 @@ export type RowsOptions = {
 
 /** What records come to: the rows of each table. */
 export function rowsOf(records: readonly LogRecord[], { oldestBodies, merges }: RowsOptions): LogRows {
-  const rows: RowsInHand = { events: [], keys: [], deliveries: [], attempts: [], bodies: [], kept_events: [], deactivations: [] };
+  const rows: RowsInHand = {
+    events: [],
+    keys: [],
+    deliveries: [],
+    attempts: [],
+    bodies: [],
+    kept_events: [],
+    deactivations: [],
+  };
   for (const { outcome, isRepeat } of records) {
     if (outcome.kind === 'routed' || outcome.kind === 'rejected')
       addEvent(rows, outcome, { isRepeat, isKept: dayOf(outcome.at) >= oldestBodies });

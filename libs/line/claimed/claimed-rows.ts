@@ -85,7 +85,7 @@ export class Claiming<Row> implements Consumer {
     const taking = this.#take(() => ended.abort());
     this.#taking = taking.catch(() => undefined);
     const claimed = await taking;
-    await clock.sleep(runsOutAt - clock.now(), ended.signal);
+    await clock.sleep(Math.max(0, runsOutAt - clock.now()), ended.signal);
     this.#cut(claimed);
     const published = claimed.filter(({ is }) => is === 'published').map(({ row }) => row);
     if (published.length > 0) await settle(published);
