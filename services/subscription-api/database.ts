@@ -150,14 +150,14 @@ export function isAway(error: unknown): boolean {
 async function lookAt(source: DataSource): Promise<string[]> {
   try {
     if (!source.isInitialized) await source.initialize();
-    return (await isMigrated(source)) ? [] : [MIGRATIONS];
+    return (await hasMigrations(source)) ? [] : [MIGRATIONS];
   } catch (error) {
     // Wrong credentials and the like also heal only from outside; the reason is said where one looks for it.
     return [`postgres (${error instanceof Error ? error.message || error.name : String(error)})`];
   }
 }
 
-async function isMigrated(source: DataSource): Promise<boolean> {
+async function hasMigrations(source: DataSource): Promise<boolean> {
   const query = <R>(sql: string) => source.query<R[]>(sql);
   const tables = await query<{ isThere: boolean }>(
     `select to_regclass(name) is not null as "isThere" from unnest(array['waybell.migrations', 'waybell.repeatables']) name`,

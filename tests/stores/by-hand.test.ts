@@ -12,7 +12,6 @@ import type { Message, Publication } from '@waybell/line/messages';
 import type { Attempted } from '@waybell/line/outcomes';
 import { createAccount } from '@waybell/subscription-api/accounts';
 import { silentLog } from '@waybell/subscription-api/testing/database';
-import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { aDelivered, aDropped, aFailed, anExhausted, LogStand, START } from './log-stand.ts';
 

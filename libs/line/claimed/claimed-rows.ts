@@ -132,10 +132,11 @@ export class Claiming<Row> implements Consumer {
   }
 
   /** What is to be published, as if it had come so. */
-  #messageOf({ kind: _, headers, mayBundle: __, late: ___, ...publication }: Publication): Message {
-    const { traceparent } = headers ?? {};
+  #messageOf(publication: Publication): Message {
+    const { kind: _, headers, mayBundle: __, late: ___, ...same } = publication;
+    const traceparent = headers?.['traceparent'];
     return {
-      ...publication,
+      ...same,
       queue: this.#options.name,
       deliveryCount: 0,
       failures: 0,

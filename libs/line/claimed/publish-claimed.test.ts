@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { systemClock } from '@waybell/runtime/clock';
 import { createLog } from '@waybell/runtime/log';
 import { createMetrics } from '@waybell/runtime/metrics';
 import { until } from '@waybell/runtime/testing/until';
@@ -29,10 +30,10 @@ function someRows(queue: string, names: readonly string[], claimMs = LONG_MS) {
   return {
     claimMs,
     left: () => [...claimedUntil.keys()],
-    claimed: () => [...claimedUntil.values()].filter((end) => end > performance.now()).length,
+    claimed: () => [...claimedUntil.values()].filter((end) => end > systemClock.now()).length,
     async claim() {
-      const due = [...claimedUntil].filter(([, end]) => end <= performance.now()).map(([name]) => name);
-      for (const name of due) claimedUntil.set(name, performance.now() + claimMs);
+      const due = [...claimedUntil].filter(([, end]) => end <= systemClock.now()).map(([name]) => name);
+      for (const name of due) claimedUntil.set(name, systemClock.now() + claimMs);
       return due;
     },
     async settle(settled: readonly string[]) {
