@@ -52,7 +52,7 @@ async function aProcess(rows: ReturnType<typeof someRows>, shutdown = aShutdown(
     unconfirmedLimit: 1_000,
     log,
   });
-  const publishing = publishClaimed(name, rows, { broker: connected, shutdown, log, metrics });
+  const publishing = publishClaimed(name, rows, { broker: connected, shutdown, log, metrics, holdMs: LONG_MS });
   return {
     broker: connected,
     publishDue: () => publishing.publishDue(),
