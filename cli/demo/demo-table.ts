@@ -21,8 +21,9 @@ export class DemoTable {
   }
 
   add(outcome: Outcome): void {
+    if (!isAttempted(outcome)) return;
     const event = this.#events.get(outcome.event);
-    if (event === undefined || !isAttempted(outcome)) return;
+    if (event === undefined) return;
     if (!this.#hasHeading) this.#options.print(heading(this.#options));
     this.#hasHeading = true;
     this.#options.print(outcomeRow(outcome, event.address, this.#options));

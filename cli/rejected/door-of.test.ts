@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { doorOf, publishAgain } from './door-of.ts';
+import { doorOf } from './door-of.ts';
 import { aRejected } from './testing/a-rejected.ts';
 
 const EVENT_KEY = 'carrier.order.created';
@@ -52,20 +52,5 @@ describe('doorOf', () => {
     ['a delivery whose action is not known', { exchange: 'waybell.returns', routingKey: 'carrier.order.createt' }],
   ])('leads %s nowhere', (_what, rejected) => {
     expect(doorOf(aRejected(rejected))).toBeUndefined();
-  });
-});
-
-describe('publishAgain', () => {
-  test('sends the same bytes and properties, and of the headers only the trace', () => {
-    const properties = { messageId: 'm', type: 't', note: 'n', contentType: 'c', contentEncoding: 'gzip' };
-    const body = Buffer.from([0xff, 0]);
-    const door = { exchange: 'e', routingKey: 'k' };
-    expect(publishAgain(aRejected({ ...properties, traceparent: '00-1', body }), door)).toEqual({
-      kind: 'publish',
-      ...door,
-      body,
-      ...properties,
-      headers: { traceparent: '00-1' },
-    });
   });
 });

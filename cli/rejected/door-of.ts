@@ -50,22 +50,6 @@ export function doorOf({ exchange, routingKey, type = '' }: Rejected): Door | un
   }
 }
 
-/** The message as it was, for that door; of its headers only the trace. */
-export function publishAgain(rejected: Rejected, door: Door): Publication {
-  const { messageId, type, note, contentType, contentEncoding, traceparent, body } = rejected;
-  return {
-    kind: 'publish',
-    ...door,
-    body,
-    ...(messageId !== undefined && { messageId }),
-    ...(type !== undefined && { type }),
-    ...(note !== undefined && { note }),
-    ...(contentType !== undefined && { contentType }),
-    ...(contentEncoding !== undefined && { contentEncoding }),
-    ...(traceparent !== undefined && { headers: { traceparent } }),
-  };
-}
-
 function deliveryDoor(key: string): Door | undefined {
   return actionKeys.has(key) ? { exchange: deliveriesExchange, routingKey: key } : undefined;
 }

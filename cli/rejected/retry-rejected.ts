@@ -1,6 +1,7 @@
 import type { CommandPublisher } from '@waybell/line/broker/command-publisher';
 import type { Rejected } from '@waybell/line/broker/rejected-queue';
-import { doorOf, publishAgain } from './door-of.ts';
+import { doorOf } from './door-of.ts';
+import { publishAgain } from '@waybell/line/messages';
 
 /** Where a message went; or why it stays. */
 export type Retried = { kind: 'retried'; to: string } | { kind: 'stays'; why: string };

@@ -39,17 +39,19 @@ function describeVerdict(verdict: Verdict, nameOf: NameOf): string[] {
   }
 }
 
-/** A delivery with its attempts, as lines for a terminal. */
+/** A delivery and all that came of it, in the order of time, as lines for a terminal. It is told to which subscription it goes now. */
 export function describeDelivery(delivery: DeliveryEntry, nameOf: NameOf): string[] {
-  const { account, client, subscription, attempts, why, deactivation } = delivery;
+  const { account, client, attempts, why, deactivation } = delivery;
+  const subscription = attempts.at(-1)?.subscription ?? delivery.subscription;
+  const story = [
+    ...attempts.map((attempt) => ({ at: attempt.at, lines: describeAttempt(attempt, subscription) })),
+    ...(deactivation === undefined ? [] : [{ at: deactivation.at, lines: [describeDeactivation(deactivation)] }]),
+  ];
   return [
     `delivery ${delivery.delivery}: ${standingOf(delivery)}${parkedOf(delivery)}`,
     ...indented([
       `to ${accountCalled(account, nameOf)}, client ${client}, subscription ${subscription}`,
-      ...attempts.flatMap(describeAttempt),
-      ...(deactivation === undefined
-        ? []
-        : [`${timeOf(deactivation.at)}  this switched the subscription off (rule: ${deactivation.rule})`]),
+      ...story.toSorted((one, other) => one.at - other.at).flatMap(({ lines }) => lines),
     ]),
     ...(why === undefined ? [] : advice(why)),
   ];
@@ -83,9 +85,15 @@ function parkedOf({ parked }: DeliveryEntry): string {
   return parked === undefined ? '' : `; parked since ${timeOf(parked.since)}: ${PARKED[parked.why]}`;
 }
 
-function describeAttempt(attempt: AttemptEntry): string[] {
-  const { at, kind, httpStatus, why, durationMs, url, ip, byHand, parked, answer } = attempt;
-  if (kind === 'dropped') return [`${timeOf(at)}  no attempt ${attempt.attempt}: ${why?.reason ?? ''}`];
+function describeDeactivation({ at, rule }: NonNullable<DeliveryEntry['deactivation']>): string {
+  return `${timeOf(at)}  this switched the subscription off (rule: ${rule})`;
+}
+
+/** Named is its subscription where that is not the one that the delivery goes to now. */
+function describeAttempt(attempt: AttemptEntry, current: string): string[] {
+  const { at, kind, httpStatus, why, durationMs, url, ip, byHand, parked, answer, subscription } = attempt;
+  const other = subscription === current ? '' : `  to subscription ${subscription}`;
+  if (kind === 'dropped') return [`${timeOf(at)}  no attempt ${attempt.attempt}: ${why?.reason ?? ''}${other}`];
   const facts = [
     httpStatus === undefined ? undefined : String(httpStatus),
     why?.reason,
@@ -95,7 +103,8 @@ function describeAttempt(attempt: AttemptEntry): string[] {
     parked === undefined ? undefined : `had been parked, ${parked}`,
     byHand === undefined ? undefined : `by hand: ${byHand}`,
   ];
-  const line = [`${timeOf(at)}  attempt ${attempt.attempt}`, ...facts].filter((fact) => fact !== undefined).join('  ');
+  const told = [`${timeOf(at)}  attempt ${attempt.attempt}`, ...facts].filter((fact) => fact !== undefined).join('  ');
+  const line = `${told}${other}`;
   return answer === undefined ? [line] : [line, ...indented([`said: ${excerptOf(answer)}`])];
 }
 

@@ -2,6 +2,7 @@ import {
   whyOf,
   type Answer,
   type Attempted,
+  type Deactivated,
   type Delivered,
   type KeptEvent,
   type Key,
@@ -31,6 +32,7 @@ type Records = {
   deliveries: DeliveryRecord;
   attempts: Attempted;
   bodies: { at: number; delivery: string; body: string };
+  deactivations: Deactivated;
 };
 
 /** What a record must have for an answer to be told of it: that of an attempt, or of the first one of a delivery. */
@@ -174,6 +176,23 @@ export const tables = {
     },
     constraints: ['primary key (account, action, at, event)'],
     isShortLived: true,
+  }),
+
+  /** Subscriptions that a rule switched off, and which delivery did it. */
+  deactivations: table('deactivations')({
+    columns: {
+      at: column('moment', ({ at }) => at),
+      subscription: column('uuid', ({ subscription }) => subscription),
+      generation: column('int', ({ generation }) => generation),
+      account: column('uuid', ({ account }) => account),
+      client: column('text', ({ client }) => client),
+      interface: column('text', (record) => record.interface),
+      action: column('text', ({ action }) => action),
+      rule: column('text', ({ rule }) => rule),
+      delivery: optional('uuid', ({ delivery }) => delivery),
+    },
+    constraints: ['primary key (subscription, generation, at)'],
+    indexes: { deactivations_by_delivery: '(delivery, at)' },
   }),
 };
 

@@ -17,7 +17,7 @@ const answer = { durationMs: 1 };
 const delivered: Attempted = { ...facts, kind: 'delivered', answer };
 const exhausted: Attempted = { ...facts, kind: 'exhausted', answer, body: '{}' };
 const unattempted = { ...facts, kind: 'exhausted' as const };
-const end = { subscription: 's', generation: 3, isDelivered: false, at: 2 };
+const end = { delivery: 'd', subscription: 's', generation: 3, isDelivered: false, at: 2 };
 
 const endOf = (outcome: Attempted, how?: Parameters<typeof recordWithEnd>[1]) => {
   const [record, ...ends] = recordWithEnd(outcome, how);
@@ -57,7 +57,7 @@ describe('readEnds', () => {
     expect(readEnds({ body: writeEnds(ends) })).toEqual(ends);
   });
 
-  test.each(['nonsense', 'null', '{}', '{"version":2,"ends":[]}', '{"version":1,"ends":1}'])('rejects %s', (text) => {
+  test.each(['nonsense', 'null', '{}', '{"version":1,"ends":[]}', '{"version":2,"ends":1}'])('rejects %s', (text) => {
     expect(readEnds({ body: Buffer.from(text) })).toMatchObject({ kind: 'reject', reason: 'not_ends' });
   });
 });

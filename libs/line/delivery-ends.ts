@@ -3,7 +3,13 @@ import type { Attempted } from './outcomes.ts';
 import { endsExchange } from './topology.ts';
 
 /** How a delivery ended, as far as the deactivator is to know. Published in batches to `waybell.ends`. */
-export type DeliveryEnd = { subscription: string; generation: number; isDelivered: boolean; at: number };
+export type DeliveryEnd = {
+  delivery: string;
+  subscription: string;
+  generation: number;
+  isDelivered: boolean;
+  at: number;
+};
 
 /**
  * The record of an attempt, and with it the end of its delivery where the deactivator is to be told: of every failure
@@ -14,18 +20,18 @@ export function recordWithEnd(outcome: Attempted, { tellsSuccess = false } = {})
   const record: Outgoing = { kind: 'outcome', outcome };
   const isDelivered = outcome.kind === 'delivered';
   if (isDelivered ? !tellsSuccess : !isFailureThatCounts(outcome)) return [record];
-  const { subscription, generation, at } = outcome;
-  return [record, { kind: 'end', end: { subscription, generation, isDelivered, at } }];
+  const { delivery, subscription, generation, at } = outcome;
+  return [record, { kind: 'end', end: { delivery, subscription, generation, isDelivered, at } }];
 }
 
 function isFailureThatCounts(outcome: Attempted): boolean {
   return outcome.kind === 'exhausted' && outcome.byHand === undefined && 'answer' in outcome;
 }
 
-const VERSION = 1;
+const VERSION = 2;
 
 /** Of one in a batch, about. */
-export const END_CHARACTERS = 64;
+export const END_CHARACTERS = 103;
 
 export function publishEnds(ends: readonly DeliveryEnd[]): Publication {
   return {
@@ -38,7 +44,8 @@ export function publishEnds(ends: readonly DeliveryEnd[]): Publication {
 }
 
 export function writeEnds(ends: readonly DeliveryEnd[]): Buffer {
-  const written = ends.map(({ subscription, generation, isDelivered, at }) => [
+  const written = ends.map(({ delivery, subscription, generation, isDelivered, at }) => [
+    delivery,
     subscription,
     generation,
     isDelivered,
@@ -53,9 +60,11 @@ export function readEnds({ body }: Pick<Message, 'body'>): DeliveryEnd[] | Rejec
     const { version, ends } = JSON.parse(body.toString());
     if (version !== VERSION) return reject('not_ends', `version ${String(version)}; this process reads ${VERSION}`);
     // Only the deliverer may publish here; the version says that it means this shape.
-    return (ends as [string, number, boolean, number][]).map(([subscription, generation, isDelivered, at]) => {
-      return { subscription, generation, isDelivered, at };
-    });
+    return (ends as [string, string, number, boolean, number][]).map(
+      ([delivery, subscription, generation, isDelivered, at]) => {
+        return { delivery, subscription, generation, isDelivered, at };
+      },
+    );
   } catch (error) {
     return reject('not_ends', error instanceof Error ? error.message : String(error));
   }

@@ -90,6 +90,9 @@ export class LineMetrics {
       case 'rejected':
         // Counted as messages: not each of them is an event.
         break;
+      case 'deactivated':
+        // Counted where it is told.
+        break;
     }
   }
 

@@ -83,6 +83,28 @@ export type Publication = {
   late?: { afterMs: number; exchange: string; routingKey: string };
 };
 
+/** The message as it was, for that exchange and key; of its headers only the trace. */
+export function publishAgain(message: PassedOn, to: Pick<Publication, 'exchange' | 'routingKey'>): Publication {
+  const { body, messageId, type, note, contentType, contentEncoding, traceparent } = message;
+  return {
+    kind: 'publish',
+    exchange: to.exchange,
+    routingKey: to.routingKey,
+    body,
+    ...(messageId !== undefined && { messageId }),
+    ...(type !== undefined && { type }),
+    ...(note !== undefined && { note }),
+    ...(contentType !== undefined && { contentType }),
+    ...(contentEncoding !== undefined && { contentEncoding }),
+    ...(traceparent !== undefined && { headers: { traceparent } }),
+  };
+}
+
+type PassedOn = Pick<
+  Message,
+  'body' | 'messageId' | 'type' | 'note' | 'contentType' | 'contentEncoding' | 'traceparent'
+>;
+
 /** What is to be sent of it, and after how many milliseconds at the earliest, once it was kept instead of published. */
 export function asKept(publication: Publication): { publication: Publication; afterMs: number } {
   const { late, ...same } = publication;

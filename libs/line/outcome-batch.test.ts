@@ -77,6 +77,17 @@ const outcome = fc.oneof(
     reason: 'r',
     ...some,
   })),
+  fc.record({ client: text, delivery: maybe(text) }).map((some) => ({
+    kind: 'deactivated',
+    interface: 'carrier',
+    action: 'order.created',
+    at: 2,
+    subscription: 's',
+    generation: 3,
+    account: 'a',
+    rule: 'window',
+    ...some,
+  })),
 ) as fc.Arbitrary<Outcome>;
 
 describe('readOutcomes', () => {
@@ -114,11 +125,11 @@ describe('readBatch', () => {
     '\n',
     '[]\n',
     'null\n',
-    '{"version":2}\n',
-    '{"version":1,"outcomes":[]}\n',
-    '{"version":2,"outcomes":{}}\n',
-    '{"version":2,"outcomes":[5]}\n',
-    '{"version":2,"outcomes":[]}',
+    '{"version":3}\n',
+    '{"version":2,"outcomes":[]}\n',
+    '{"version":3,"outcomes":{}}\n',
+    '{"version":3,"outcomes":[5]}\n',
+    '{"version":3,"outcomes":[]}',
   ])('rejects %p', (written) => {
     expect(readBatch(aMessage(Buffer.from(written)))).toMatchObject({ kind: 'reject', reason: 'not_outcomes' });
   });

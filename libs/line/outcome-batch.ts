@@ -6,7 +6,16 @@
 import { isAscii } from 'node:buffer';
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { reject, type Message, type Publication, type Rejection } from './messages.ts';
-import type { Attempted, KeptEvent, Key, Outcome, Rejected, Routed } from './outcomes.ts';
+import {
+  isAttempted,
+  type Attempted,
+  type Deactivated,
+  type KeptEvent,
+  type Key,
+  type Outcome,
+  type Rejected,
+  type Routed,
+} from './outcomes.ts';
 import { outcomesExchange } from './topology.ts';
 
 const VERSION = 3;
@@ -48,6 +57,7 @@ export function charactersOf(outcome: Outcome): number {
   if (outcome.kind === 'rejected') {
     return 250 + 60 * outcome.keys.length + 40 * outcome.receivers.length + outcome.detail.length;
   }
+  if (outcome.kind === 'deactivated') return 250;
   const answered = 'answer' in outcome ? (outcome.answer.body?.length ?? 0) : 0;
   return 350 + (bodyOf(outcome)?.length ?? 0) + answered;
 }
@@ -66,7 +76,7 @@ export function readOutcomes(body: Buffer): Outcome[] {
   }
   let at = end + 1;
   const takeBody = (length: number) => text.slice(at, (at += length));
-  // Only the router and the deliverer may publish here; the version says that they mean this shape.
+  // Only services may publish here; the version says that they mean this shape.
   return (batch.outcomes as Row[]).map((row) => outcomeOf(row, takeBody));
 }
 
@@ -109,7 +119,7 @@ type Row = [Outcome['kind'], ...unknown[]];
 
 function bodyOf(outcome: Outcome): string | Buffer | undefined {
   if (outcome.kind === 'routed') return outcome.kept?.body;
-  return outcome.kind === 'rejected' ? undefined : outcome.body;
+  return isAttempted(outcome) ? outcome.body : undefined;
 }
 
 /** A body as it travels, and in characters as JavaScript counts them. */
@@ -121,8 +131,12 @@ function readBody(body: string | Buffer | undefined): { bytes: Buffer; character
 }
 
 function rowOf(outcome: Outcome, bodyLength: number | undefined): Row {
-  const { kind, event, interface: interfaceName, action, at } = outcome;
-  const of = [kind, event, interfaceName, action, at] as const;
+  const { kind, interface: interfaceName, action, at } = outcome;
+  if (kind === 'deactivated') {
+    const { subscription, generation, account, client, rule, delivery } = outcome;
+    return [kind, interfaceName, action, at, subscription, generation, account, client, rule, delivery];
+  }
+  const of = [kind, outcome.event, interfaceName, action, at] as const;
   switch (kind) {
     case 'routed': {
       const deliveries = outcome.deliveries.map((each) => [
@@ -165,6 +179,7 @@ function outcomeOf(row: Row, takeBody: TakeBody): Outcome {
   // Each was written above, from what has this type.
   if (row[0] === 'routed') return routedOf(row, takeBody) as Routed;
   if (row[0] === 'rejected') return rejectedOf(row) as Rejected;
+  if (row[0] === 'deactivated') return deactivatedOf(row) as Deactivated;
   return attemptedOf(row, takeBody) as Attempted;
 }
 
@@ -189,6 +204,11 @@ function keptOf([accounts, contentType, length]: [string[], string | null, numbe
 
 function rejectedOf([kind, event, side, action, at, keys, receivers, reason, detail, delivery]: Row) {
   const of = { kind, event, interface: side, action, at, keys: keysIn(keys), receivers, reason, detail };
+  return delivery === null ? of : { ...of, delivery };
+}
+
+function deactivatedOf([kind, side, action, at, subscription, generation, account, client, rule, delivery]: Row) {
+  const of = { kind, interface: side, action, at, subscription, generation, account, client, rule };
   return delivery === null ? of : { ...of, delivery };
 }
 

@@ -125,8 +125,26 @@ export type UnattemptedReason = 'expired' | 'parked_over_limit';
 
 export type DropReason = 'unsubscribed' | 'deactivated' | 'feature_off' | 'forgotten';
 
+export type DeactivationRule = 'exhausted' | 'window';
+
+/** A rule switched a subscription off. */
+export type Deactivated = {
+  kind: 'deactivated';
+  subscription: string;
+  generation: number;
+  account: string;
+  client: string;
+  interface: InterfaceName;
+  action: string;
+  /** When it was switched off, by the clock of Postgres. */
+  at: number;
+  rule: DeactivationRule;
+  /** The delivery that did it: the one that exhausted its attempts; by rule `window` the last one that failed. */
+  delivery?: string;
+};
+
 export type Attempted = Delivered | Failed | Exhausted | Dropped;
-export type Outcome = Routed | Rejected | Attempted;
+export type Outcome = Routed | Rejected | Attempted | Deactivated;
 
 /** Why it failed, or was not attempted. */
 export function whyOf(outcome: Attempted): FailureReason | UnattemptedReason | DropReason | undefined {
@@ -134,5 +152,5 @@ export function whyOf(outcome: Attempted): FailureReason | UnattemptedReason | D
 }
 
 export function isAttempted(outcome: Outcome): outcome is Attempted {
-  return outcome.kind !== 'routed' && outcome.kind !== 'rejected';
+  return outcome.kind !== 'routed' && outcome.kind !== 'rejected' && outcome.kind !== 'deactivated';
 }

@@ -28,14 +28,17 @@ const MAY: Record<BrokerUser, { publish: string[]; take: string[] }> = {
     ],
     take: ['waybell.deliveries.carrier.order.created', ...lanes('deliverer')],
   },
-  deactivator: { publish: ASIDE, take: ['waybell.ends.deactivator', ...lanes('deactivator')] },
+  deactivator: {
+    publish: ['waybell.outcomes', ...ASIDE],
+    take: ['waybell.ends.deactivator', ...lanes('deactivator'), ...lanes('deactivations')],
+  },
   'location-tracker': {
     publish: ['waybell.events', 'waybell.outcomes', ...ASIDE],
-    take: ['waybell.events.locations', ...lanes('location-tracker')],
+    take: ['waybell.events.locations', ...lanes('location-tracker'), ...lanes('silent-vehicles')],
   },
   'delivery-log': {
     publish: ['waybell.deliveries', 'waybell.outcomes', ...ASIDE],
-    take: ['waybell.outcomes.log', ...lanes('delivery-log')],
+    take: ['waybell.outcomes.log', ...lanes('delivery-log'), ...lanes('sent-by-hand')],
   },
   upstream: { publish: ['waybell.events'], take: [] },
   declare: { publish: exchanges, take: queues },

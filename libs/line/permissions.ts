@@ -55,7 +55,7 @@ const USES = {
       endsExchange,
     ],
   }),
-  deactivator: service('deactivator', { takesFrom: [deactivatorQueue], publishesTo: [] }),
+  deactivator: service('deactivator', { takesFrom: [deactivatorQueue], publishesTo: [outcomesExchange] }),
   'location-tracker': service('location-tracker', {
     takesFrom: [locationsQueue],
     publishesTo: [eventsExchange, outcomesExchange],

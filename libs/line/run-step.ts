@@ -44,8 +44,8 @@ export type RunningStep = AsyncDisposable & {
 };
 
 export type StepTools = HandOverTools & {
-  /** Takes what is parked; what it takes is handled as what comes from the queues. */
-  takeParked?: (consuming: Consuming) => Consumer;
+  /** Takes rows of a table, such as what is parked; what it takes is handled as what comes from the queues. */
+  takeRows?: (consuming: Consuming) => Consumer;
   /** When it is to take nothing more, and when what it holds has had its time; without it, when it is disposed of, and never. */
   shutdown?: Pick<Shutdown, 'begun' | 'due' | 'watch'>;
   /** Ends what handlers have under way outside: it was given back. */
@@ -65,14 +65,14 @@ const KEEP_LIMIT_MS = 1_000;
 const CLOSE_LIMIT_MS = 1_000;
 const ALONE = 'another consumer is alone';
 
-/** What is parked is not taken either while a consumer is alone. */
-function aloneWithout(parked: Consumer | undefined, broker: Broker): Pick<Broker, 'alone' | 'consume' | 'depth'> {
+/** No rows are taken either while a consumer is alone. */
+function aloneWithout(rows: Consumer | undefined, broker: Broker): Pick<Broker, 'alone' | 'consume' | 'depth'> {
   const alone: Broker['alone'] = async (...how) => {
-    await parked?.pause(ALONE);
+    await rows?.pause(ALONE);
     try {
       await broker.alone(...how);
     } finally {
-      parked?.resume(ALONE);
+      rows?.resume(ALONE);
     }
   };
   return { consume: broker.consume, depth: broker.depth, alone };
@@ -113,7 +113,7 @@ class StepRunner<M> implements RunningStep {
         this.#performer.hear({ kind: 'back' });
       },
     });
-    const report = new StepReport(running, { log, metrics, held: () => main.held() + (parked?.held() ?? 0) });
+    const report = new StepReport(running, { log, metrics, held: () => main.held() + (rows?.held() ?? 0) });
     this.#performer = new Performer(running, {
       ...tools,
       clock,
@@ -130,9 +130,9 @@ class StepRunner<M> implements RunningStep {
       onBeside: () => this.#performer.noneIsAlone(),
       ...this.#performer.taking('quarantine'),
     };
-    const parked = tools.takeParked?.(this.#performer.taking('queue'));
-    this.#quarantine = new Quarantine(aloneWithout(parked, broker), quarantine);
-    this.#consumers = [main, suspects, this.#quarantine.consumer, ...(parked === undefined ? [] : [parked])];
+    const rows = tools.takeRows?.(this.#performer.taking('queue'));
+    this.#quarantine = new Quarantine(aloneWithout(rows, broker), quarantine);
+    this.#consumers = [main, suspects, this.#quarantine.consumer, ...(rows === undefined ? [] : [rows])];
     // Not when it is its turn to be disposed of: others of the process may take their time.
     tools.shutdown?.begun.addEventListener('abort', () => void this.#stopTaking());
     tools.shutdown?.watch(() => this.#performer.inHand);

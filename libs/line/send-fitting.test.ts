@@ -66,6 +66,7 @@ describe('a batch that is larger than the broker takes', () => {
     const ends = Array.from({ length: 50 }, (_, at): DeliveryEnd => ({
       subscription: 's',
       generation: 1,
+      delivery: 'd',
       isDelivered: false,
       at,
     }));

@@ -108,6 +108,8 @@ function describeOutcome(outcome: Outcome): string {
     case 'dropped':
     case 'rejected':
       return `${outcome.kind} ${outcome.reason}`;
+    case 'deactivated':
+      return `${outcome.kind} by rule ${outcome.rule}`;
     case 'delivered':
     case 'failed':
     case 'exhausted':

@@ -54,10 +54,10 @@ export const retryQueue = (actionKey: string, delayMs: number): string =>
 /** Of each service, its steps, each with a suspects lane and a quarantine of its own. */
 export const STEPS = {
   'event-router': ['event-router', 'strays'],
-  'location-tracker': ['location-tracker'],
+  'location-tracker': ['location-tracker', 'silent-vehicles'],
   deliverer: ['deliverer'],
-  deactivator: ['deactivator'],
-  'delivery-log': ['delivery-log'],
+  deactivator: ['deactivator', 'deactivations'],
+  'delivery-log': ['delivery-log', 'sent-by-hand'],
 } as const;
 
 export type Exchange = { name: string; type: 'topic' | 'direct' | 'fanout'; alternate?: string };

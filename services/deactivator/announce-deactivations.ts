@@ -1,14 +1,14 @@
 import { Counter } from 'prom-client';
+import type { Deactivated } from '@waybell/line/outcomes';
 import type { Log } from '@waybell/runtime/log';
 import type { Metrics } from '@waybell/runtime/metrics';
-import type { Deactivation } from './settle-deliveries.ts';
 
 /** Subscribers are not told that they were switched off (carrier-webhooks, States), so operators must be able to see it. */
-export function announceDeactivations({ log, metrics }: { log: Log; metrics: Metrics }): (off: Deactivation) => void {
+export function announceDeactivations({ log, metrics }: { log: Log; metrics: Metrics }): (off: Deactivated) => void {
   const deactivations = countDeactivations(metrics);
-  return ({ subscription_guid: subscription, interface: interfaceName, action, rule }) => {
+  return ({ subscription, interface: interfaceName, action, rule, delivery }) => {
     deactivations.inc({ interface: interfaceName, rule });
-    log.info({ subscription, interface: interfaceName, action, rule }, 'subscription.deactivated');
+    log.info({ subscription, interface: interfaceName, action, rule, delivery }, 'subscription.deactivated');
   };
 }
 

@@ -22,6 +22,10 @@ export const deactivatorSettings = {
   }),
   DEACTIVATION_WINDOW: duration({ default: 86_400_000, desc: 'the window of DEACTIVATE_ON_WINDOW' }),
   DEACTIVATION_SWEEP_INTERVAL: wait({ default: 500, desc: 'how often the rules are applied to all subscriptions' }),
+  DEACTIVATION_CLAIM: duration({
+    default: 30_000,
+    desc: 'after this long without a confirm, another replica tells the delivery log what was switched off',
+  }),
 };
 
 export type Config = ReturnType<typeof readConfig>;
@@ -33,6 +37,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     ...brokerConfig(settings),
     ...postgresConfig(settings),
     heldLimit: { messages: settings.DEACTIVATE_HELD, bytes: settings.DEACTIVATE_HELD_BYTES },
+    claimMs: settings.DEACTIVATION_CLAIM,
     sweepIntervalMs: settings.DEACTIVATION_SWEEP_INTERVAL,
     rules: {
       offOnExhausted: readInterfaces('DEACTIVATE_ON_EXHAUSTED', settings.DEACTIVATE_ON_EXHAUSTED),

@@ -2,12 +2,14 @@ import { configOrExit } from '@waybell/runtime/environment';
 import { connectPostgres } from '@waybell/runtime/postgres';
 import { startProcess } from '@waybell/runtime/process-parts';
 import { connectBroker } from '@waybell/line/broker/connect-broker';
+import { publishClaimed } from '@waybell/line/claimed/publish-claimed';
 import { watchPublishing } from '@waybell/line/line-metrics';
 import { runStep } from '@waybell/line/run-step';
-import { rejectedQueue } from '@waybell/line/topology';
+import { logQueue, rejectedQueue } from '@waybell/line/topology';
 import { announceDeactivations } from './announce-deactivations.ts';
 import { readConfig } from './config.ts';
 import { deactivateStep } from './deactivate-step.ts';
+import { deactivationsIn } from './deactivations.ts';
 import { settleDeliveriesIn } from './settle-deliveries.ts';
 import { startSweep } from './sweep.ts';
 
@@ -17,15 +19,15 @@ await using parts = await startProcess('deactivator', config.process);
 await using postgres = connectPostgres({ ...config.postgres, log: parts.log });
 const settle = settleDeliveriesIn(postgres, config.rules);
 await parts.readiness.until('postgres', () => settle([]));
-const publishesTo = [rejectedQueue];
+const publishesTo = [logQueue, rejectedQueue];
 await using broker = await connectBroker({ ...config.broker, publishesTo, name: 'deactivator', log: parts.log });
 watchPublishing(broker.publishing, parts.metrics);
 
-const onDeactivated = announceDeactivations(parts);
-const step = deactivateStep({ settle, onDeactivated, config });
+const deactivations = deactivationsIn(postgres, { ...config, onTold: announceDeactivations(parts) });
 
-await using running = runStep(step, { broker, ...parts });
-await using _sweep = startSweep({ settle, onDeactivated, intervalMs: config.sweepIntervalMs, log: parts.log });
+await using running = runStep(deactivateStep({ settle, config }), { broker, ...parts });
+await using telling = publishClaimed('deactivations', deactivations, { broker, ...parts });
+await using _sweep = startSweep({ settle, telling, intervalMs: config.sweepIntervalMs, log: parts.log });
 parts.readiness.watch(() => [...broker.waitingFor(), ...running.waitingFor()]);
 
 await parts.shutdown.untilBegun();

@@ -43,6 +43,16 @@ function sumsIn(text: string): Record<string, number> {
 }
 
 describe('the metrics of deliveries', () => {
+  test('a test by hand counts for no receiver', async () => {
+    const delivery = aDelivery({ createdAt: HOUR_MS, byHand: { why: 'test', fromAttempt: 1 } });
+    const shown = await shownAfter(delivery, 'failed', HOUR_MS + 300, {
+      status: 500,
+      reason: 'http_5xx',
+      durationMs: 250,
+    });
+    expect(Object.keys(shown).filter((name) => name.startsWith('attempt_duration'))).toEqual([]);
+  });
+
   test('a first attempt was due when it was routed', async () => {
     const delivery = aDelivery({ createdAt: HOUR_MS });
     expect(await shownAfter(delivery, 'delivered', HOUR_MS + 300, { status: 200, durationMs: 250 })).toEqual({

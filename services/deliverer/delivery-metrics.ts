@@ -26,7 +26,7 @@ export class DeliveryMetrics {
     });
     this.#attempts = new HistogramOnDemand(metrics, {
       name: 'waybell_attempt_duration_seconds',
-      help: 'Time that one request took, by its result: 2xx (delivered), another answer (refused), none (unanswered)',
+      help: 'Time that one request took, but for tests by hand, by its result: 2xx (delivered), another answer (refused), none (unanswered)',
       labelNames: ['interface', 'result'],
       buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
     });
@@ -67,7 +67,9 @@ export class DeliveryMetrics {
     const attempt = delivery.attempt === firstAttempt(delivery) ? 'first' : 'retry';
     const labels = { interface: interfaceName, step, attempt };
     this.#lateness.observe(labels, secondsBetween(dueAt, at - answer.durationMs));
-    this.#attempts.observe({ interface: interfaceName, result: resultOf(answer) }, answer.durationMs / 1_000);
+    if (delivery.byHand?.why !== 'test') {
+      this.#attempts.observe({ interface: interfaceName, result: resultOf(answer) }, answer.durationMs / 1_000);
+    }
     if (kind === 'delivered') this.#endToEnd.observe(labels, secondsBetween(createdAt, at));
   }
 }

@@ -1,18 +1,20 @@
 import { configOrExit } from '@waybell/runtime/environment';
 import { connectPostgres } from '@waybell/runtime/postgres';
 import { startProcess } from '@waybell/runtime/process-parts';
+import { repeatedly } from '@waybell/runtime/repeatedly';
+import { publishClaimed } from '@waybell/line/claimed/publish-claimed';
 import { connectBroker } from '@waybell/line/broker/connect-broker';
 import { watchPublishing } from '@waybell/line/line-metrics';
 import { selectActions } from '@waybell/line/line-topology';
 import { runStep } from '@waybell/line/run-step';
 import { deliveryQueue, rejectedQueue } from '@waybell/line/topology';
+import { byHand } from './by-hand.ts';
 import { readConfig } from './config.ts';
 import { keepPartitions } from './keep-partitions.ts';
 import { LogMetrics } from '@waybell/delivery-log/write/log-metrics';
 import { partitionsIn } from '@waybell/delivery-log/write/partitions';
 import { recordStep } from './record-step.ts';
 import { sendingsIn } from './sendings.ts';
-import { startSending } from './start-sending.ts';
 import { writeOutcomesTo } from '@waybell/delivery-log/write/write-outcomes';
 
 const config = configOrExit(readConfig);
@@ -31,7 +33,14 @@ const write = writeOutcomesTo(postgres, { partitions, figures, timeoutMs: config
 await using running = runStep(recordStep({ write, config }), { broker, ...parts });
 const sendings = sendingsIn(postgres, config.sending);
 const until = parts.shutdown.begun;
-await using _sending = startSending({ ...config.sending, sendings, write, broker, until, log: parts.log });
+await using sending = publishClaimed('sent-by-hand', byHand({ sendings, write, log: parts.log }), { broker, ...parts });
+await using _sending = repeatedly(async () => void (await sending.publishDue()), {
+  intervalMs: config.sending.intervalMs,
+  beginsAtOnce: true,
+  until,
+  complaint: 'sending.failed',
+  log: parts.log,
+});
 await using _keeping = keepPartitions({ partitions, sendings, config, until, log: parts.log });
 parts.readiness.watch(() => [...broker.waitingFor(), ...running.waitingFor()]);
 

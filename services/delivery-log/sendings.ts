@@ -25,6 +25,7 @@ export type Sending = {
 export type KeptForSending = { body: string; contentType: string | null; auditFieldSet: string[] | null };
 
 export type Sendings = {
+  claimMs: number;
   /** Takes some that are due; nobody else takes them until the claim runs out. */
   claim(): Promise<Sending[]>;
   /** They are published; those without a body there was nothing to publish of. */
@@ -54,6 +55,7 @@ const CLAIM = {
 
 export function sendingsIn(postgres: Postgres, { claimMs }: { claimMs: number }): Sendings {
   return {
+    claimMs,
     async claim() {
       const { rows } = await whenAvailable(postgres, () => postgres.query<Sending>({ ...CLAIM, values: [claimMs] }));
       return rows;

@@ -1,33 +1,33 @@
+import { readTimestamp } from '@waybell/events/timestamp';
+import type { ClaimedRows } from '@waybell/line/claimed/claimed-rows';
+import type { Publication } from '@waybell/line/messages';
 import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
+import { publishAnnouncement } from './announcement.ts';
 import type { VehicleKey } from './vehicle-key.ts';
 
 /** An active vehicle that was noted too long ago; milliseconds since the epoch. */
 export type Candidate = VehicleKey & { notedAt: number };
 
-/** Vehicles of a shipper that were switched off together. It is claimed by who has it, until it is settled. */
+/** Vehicles of a shipper that were switched off together, to be announced. */
 export type Deactivation = { guid: string; shipper: string; vehicles: string[]; happenedAt: number };
 
 /** Vehicles that fall silent, in Postgres. Throws `Unavailable` while that is away. */
-export type Deactivations = {
+export type Deactivations = ClaimedRows<Deactivation> & {
   /** A page of the active vehicles that were noted before that time, in the order of their keys. */
   candidates(notedBefore: number, after?: VehicleKey): Promise<Candidate[]>;
   /**
-   * Switches off those that are as they were read: who was seen since is left out. Resolves with what is to be announced,
-   * at most 1,000 vehicles each (decision G4), claimed for `claimMs`.
+   * Switches off those that are as they were read: who was seen since is left out. They are due to be announced then, at
+   * most 1,000 vehicles each (decision G4).
    */
-  switchOff(silent: readonly (Candidate & { seenAt: number })[], happenedAt: number): Promise<Deactivation[]>;
-  /** Claims what somebody claimed and did not settle in time; a page of it. */
-  claimAgain(): Promise<Deactivation[]>;
-  /** They are announced. */
-  settle(guids: readonly string[]): Promise<void>;
+  switchOff(silent: readonly (Candidate & { seenAt: number })[], happenedAt: number): Promise<void>;
   /** Forgets inactive vehicles that were last seen before that time; some of them. */
   forget(seenBefore: number): Promise<void>;
 };
 
 /** Of candidates: a page's worth of statements stays well within the time limit of one. */
 const PAGE = 10_000;
-/** Of groups that were not announced in time. */
-const CLAIMED_AT_ONCE = 1_000;
+/** Of groups, each an event of up to 40 KB. */
+const CLAIMED_AT_ONCE = 100;
 
 const MS = (column: string) => `round(extract(epoch from ${column}) * 1000)::float8`;
 const COLUMNS = `guid, shipper_guid as shipper, vehicle_guids as vehicles, ${MS('happened_at')} as "happenedAt"`;
@@ -60,19 +60,22 @@ const SWITCH_OFF = {
       select *, (row_number() over (partition by shipper_guid order by vehicle_guid) - 1) / 1000 as batch from switched_off
     )
     insert into waybell.gps_deactivations (guid, shipper_guid, vehicle_guids, happened_at, claimed_until)
-    select gen_random_uuid(), shipper_guid, array_agg(vehicle_guid order by vehicle_guid), to_timestamp($5::float8 / 1000),
-      now() + make_interval(secs => $6::float8 / 1000)
-    from batched group by shipper_guid, batch
+    select gen_random_uuid(), shipper_guid, array_agg(vehicle_guid order by vehicle_guid), to_timestamp($5::float8 / 1000), now()
+    from batched group by shipper_guid, batch`,
+};
+
+const CLAIM = {
+  name: 'claim-gps-deactivations',
+  text: `
+    update waybell.gps_deactivations set claimed_until = now() + make_interval(secs => $1::float8 / 1000)
+    where guid in (select guid from waybell.gps_deactivations where claimed_until <= now()
+                   limit ${CLAIMED_AT_ONCE} for update skip locked)
     returning ${COLUMNS}`,
 };
 
-const CLAIM_AGAIN = {
-  name: 'claim-deactivations-again',
-  text: `
-    update waybell.gps_deactivations set claimed_until = now() + make_interval(secs => $1::float8 / 1000)
-    where guid in (select guid from waybell.gps_deactivations where claimed_until < now()
-                   limit ${CLAIMED_AT_ONCE} for update skip locked)
-    returning ${COLUMNS}`,
+const SETTLE = {
+  name: 'settle-gps-deactivations',
+  text: `delete from waybell.gps_deactivations where guid = any ($1::uuid[]) returning ${COLUMNS}`,
 };
 
 const FORGET = {
@@ -88,25 +91,40 @@ const FIRST: VehicleKey = {
   vehicle: '00000000-0000-0000-0000-000000000000',
 };
 
-export function deactivationsIn(postgres: Postgres, { claimMs }: { claimMs: number }): Deactivations {
+export type DeactivationsOptions = {
+  claimMs: number;
+  /** Once for each, unless the process dies in between. */
+  onAnnounced: (deactivation: Deactivation) => void;
+};
+
+export function deactivationsIn(postgres: Postgres, { claimMs, onAnnounced }: DeactivationsOptions): Deactivations {
   async function ask<Row extends object>(query: { name?: string; text: string }, values: unknown[]): Promise<Row[]> {
     return whenAvailable(postgres, async () => (await postgres.query<Row>({ ...query, values })).rows);
   }
   return {
+    claimMs,
     candidates: (notedBefore, { shipper, vehicle } = FIRST) =>
       ask<Candidate>(CANDIDATES, [notedBefore, shipper, vehicle]),
     async switchOff(silent, happenedAt) {
-      if (silent.length === 0) return [];
+      if (silent.length === 0) return;
       const column = <Name extends keyof (typeof silent)[number]>(name: Name) => silent.map((each) => each[name]);
       const columns = [column('shipper'), column('vehicle'), column('notedAt'), column('seenAt')];
-      return ask<Deactivation>(SWITCH_OFF, [...columns, happenedAt, claimMs]);
+      await ask(SWITCH_OFF, [...columns, happenedAt]);
     },
-    claimAgain: () => ask<Deactivation>(CLAIM_AGAIN, [claimMs]),
-    async settle(guids) {
-      await ask({ text: 'delete from waybell.gps_deactivations where guid = any ($1::uuid[])' }, [guids]);
+    claim: () => ask<Deactivation>(CLAIM, [claimMs]),
+    async settle(announced) {
+      (await ask<Deactivation>(SETTLE, [announced.map(({ guid }) => guid)])).forEach(onAnnounced);
     },
+    publicationOf: announcementOf,
     async forget(seenBefore) {
       await ask(FORGET, [seenBefore]);
     },
   };
+}
+
+function announcementOf({ guid, shipper, vehicles, happenedAt }: Deactivation): Publication {
+  const occurredAt = readTimestamp(new Date(happenedAt).toISOString());
+  if (occurredAt === null) throw new Error('JavaScript wrote a timestamp that is none');
+  const payload = { vehicle_guids: vehicles, gps_active: false };
+  return publishAnnouncement({ cause: guid, action: 'vehicle.gps_deactivated', occurredAt, shipper, payload });
 }

@@ -5,6 +5,7 @@ import { startProcess } from '@waybell/runtime/process-parts';
 import { connectRedis } from '@waybell/runtime/redis';
 import { connectBroker } from '@waybell/line/broker/connect-broker';
 import { deathsInRedis } from '@waybell/line/deaths';
+import { publishClaimed } from '@waybell/line/claimed/publish-claimed';
 import { watchPublishing } from '@waybell/line/line-metrics';
 import { runStep } from '@waybell/line/run-step';
 import { logQueue, rejectedQueue, routerQueue } from '@waybell/line/topology';
@@ -36,10 +37,11 @@ if (config.geocoder === undefined) parts.log.info({ setting: 'GEOCODER_URL' }, '
 const findAddress = findAddressWith(config.geocoder, figures.countAddress);
 const onRead = unknownMembersMetric(parts.metrics);
 const step = trackStep({ seeReport, findAddress, onRead, onChanges: figures.countChanges, now: Date.now, config });
-const deactivations = deactivationsIn(postgres, config);
+const deactivations = deactivationsIn(postgres, { ...config, onAnnounced: figures.countDeactivation(parts.log) });
 
 await using tracking = runStep(step, { broker, deaths: deathsInRedis(redis, parts), ...parts });
-const sweep = sweepBeside(tracking, { broker, deactivations, remembered, figures, config, log: parts.log });
+await using announcing = publishClaimed('silent-vehicles', deactivations, { broker, ...parts });
+const sweep = sweepBeside(tracking, { broker, deactivations, remembered, announcing, config });
 await using _sweeping = startSweeping({ ...config, sweep, onSwept: figures.timeSweep, log: parts.log });
 parts.readiness.watch(() => [...broker.waitingFor(), ...tracking.waitingFor()]);
 

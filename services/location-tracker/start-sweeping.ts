@@ -3,7 +3,7 @@ import { repeatedly } from '@waybell/runtime/repeatedly';
 import type { SweepResult } from './sweep.ts';
 
 export type SweepingOptions = {
-  /** One sweep. Once the signal is aborted it begins nothing new, and gives up what the broker does not confirm. */
+  /** One sweep. Once the signal is aborted it begins nothing new. */
   sweep: (stop: AbortSignal) => Promise<SweepResult>;
   onSwept: (result: SweepResult | 'failed', durationMs: number) => void;
   intervalMs: number;

@@ -1,29 +1,25 @@
-import { systemClock } from '@waybell/runtime/clock';
-import type { Log } from '@waybell/runtime/log';
 import type { Broker } from '@waybell/line/broker/connect-broker';
 import type { Depth } from '@waybell/line/broker/depth';
-import { publishUntilConfirmed } from '@waybell/line/broker/publish-until-confirmed';
+import type { PublishingClaimed } from '@waybell/line/claimed/publish-claimed';
 import type { RunningStep } from '@waybell/line/run-step';
 import { locationsQueue } from '@waybell/line/topology';
 import type { Config } from './config.ts';
 import type { Deactivations } from './deactivations.ts';
 import type { RememberedVehicles } from './remembered-vehicles.ts';
 import { sweep, type SweepResult } from './sweep.ts';
-import type { TrackerMetrics } from './tracker-metrics.ts';
 
 export type SweepBesideOptions = {
-  broker: Pick<Broker, 'publish' | 'depth'>;
+  broker: Pick<Broker, 'depth'>;
   deactivations: Deactivations;
   remembered: RememberedVehicles;
-  figures: TrackerMetrics;
-  config: Pick<Config, 'heldLimit' | 'rules' | 'rememberMs' | 'claimMs'>;
-  log: Log;
+  announcing: Pick<PublishingClaimed, 'publishDue'>;
+  config: Pick<Config, 'heldLimit' | 'rules' | 'rememberMs'>;
 };
 
 /** A sweep that goes by how the step is doing which reads reports: while that is behind, waits or ends, nobody is silent. */
 export function sweepBeside(
   tracking: Pick<RunningStep, 'waitingFor'>,
-  { broker, deactivations, remembered, figures, config, log }: SweepBesideOptions,
+  { broker, deactivations, remembered, announcing, config }: SweepBesideOptions,
 ): (stop: AbortSignal) => Promise<SweepResult> {
   const depth = () => broker.depth([locationsQueue]);
   return (stop) =>
@@ -32,15 +28,9 @@ export function sweepBeside(
       deactivations,
       remembered,
       now: Date.now,
-      onAnnounced: figures.countDeactivation(log),
       isCaughtUp: async () =>
         !stop.aborted && tracking.waitingFor().length === 0 && isAtMost(config.heldLimit.messages, await depth()),
-      publish: (publication) => {
-        const claimedAt = systemClock.now();
-        // Like a message that is held: once its claim has run out, it is somebody else's.
-        const isClaimed = () => !stop.aborted && systemClock.now() - claimedAt < config.claimMs;
-        return publishUntilConfirmed({ broker, clock: systemClock }, publication, isClaimed);
-      },
+      announce: () => announcing.publishDue(),
     });
 }
 

@@ -204,11 +204,10 @@ async function settle(guid: string, what: { delivered: boolean; offOnExhausted: 
   try {
     await connection.query(`set waybell.actor = '{"who": "token forged", "origin": "elsewhere"}'`);
     await connection.query('set role waybell_deactivator');
-    await connection.query(`select * from waybell.settle_deliveries($1, '{1}', $2, array[now()], $3, '{}', '1 day')`, [
-      [rows[0].guid],
-      [what.delivered],
-      what.offOnExhausted,
-    ]);
+    await connection.query(
+      `select waybell.settle_deliveries($1, '{1}', array[gen_random_uuid()], $2, array[now()], $3, '{}', '1 day')`,
+      [[rows[0].guid], [what.delivered], what.offOnExhausted],
+    );
   } finally {
     connection.release(true);
   }

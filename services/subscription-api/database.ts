@@ -9,6 +9,7 @@ import type pg from 'pg';
 import { DataSource, QueryFailedError } from 'typeorm';
 import { SET_ACTOR, type Actor } from './actor.ts';
 import { migrations } from './migrations/in-order.ts';
+import { areRepeatablesApplied } from './repeatables.ts';
 import { Refusal } from './refusal.ts';
 import { accessTokenTable } from './tables/access-token.ts';
 import { accountTable } from './tables/account.ts';
@@ -149,19 +150,21 @@ export function isAway(error: unknown): boolean {
 async function lookAt(source: DataSource): Promise<string[]> {
   try {
     if (!source.isInitialized) await source.initialize();
-    const applied = await appliedMigrations(source);
-    return migrations.every((Migration) => applied.includes(new Migration().name)) ? [] : [MIGRATIONS];
+    return (await hasMigrations(source)) ? [] : [MIGRATIONS];
   } catch (error) {
     // Wrong credentials and the like also heal only from outside; the reason is said where one looks for it.
     return [`postgres (${error instanceof Error ? error.message || error.name : String(error)})`];
   }
 }
 
-async function appliedMigrations(source: DataSource): Promise<string[]> {
-  const [table] = await source.query<{ isThere: boolean }[]>(
-    `select to_regclass('waybell.migrations') is not null as "isThere"`,
+async function hasMigrations(source: DataSource): Promise<boolean> {
+  const query = <R>(sql: string) => source.query<R[]>(sql);
+  const tables = await query<{ isThere: boolean }>(
+    `select to_regclass(name) is not null as "isThere" from unnest(array['waybell.migrations', 'waybell.repeatables']) name`,
   );
-  if (table?.isThere !== true) return [];
-  const rows = await source.query<{ name: string }[]>('select name from waybell.migrations');
-  return rows.map(({ name }) => name);
+  if (!tables.every(({ isThere }) => isThere)) return false;
+  const applied = new Set(
+    (await query<{ name: string }>('select name from waybell.migrations')).map(({ name }) => name),
+  );
+  return migrations.every((Migration) => applied.has(new Migration().name)) && (await areRepeatablesApplied(query));
 }

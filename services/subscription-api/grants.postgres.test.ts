@@ -36,6 +36,7 @@ const GRANTS: Record<string, Record<string, string>> = {
   waybell_deactivator: {
     'schema waybell': 'USAGE',
     'settle_deliveries()': 'EXECUTE',
+    deactivations: 'DELETE, SELECT, UPDATE (claimed_until)',
   },
   waybell_tracker: {
     'schema waybell': 'USAGE',
@@ -109,6 +110,7 @@ describe('the roles', () => {
     ['waybell_tracker', 'select waybell.count_kept_publications()'],
     ['waybell_deactivator', 'select from waybell.subscriptions'],
     ['waybell_deactivator', 'delete from waybell.audit_log'],
+    ['waybell_deactivator', "update waybell.deactivations set rule = 'none'"],
     ['waybell_tracker', 'update waybell.tracked_vehicles set shipper_guid = vehicle_guid'],
     ['waybell_log', 'select from waybell.subscriptions'],
     ['waybell_tracker', 'create table waybell.mine ()'],

@@ -5,10 +5,12 @@ import { schemaStatements } from '@waybell/delivery-log/schema';
 import { createAccount } from './accounts.ts';
 import { migrate } from './migrate.ts';
 import { migrations } from './migrations/in-order.ts';
+import { repeatables } from './repeatables.ts';
 import { cuttableProxy } from './testing/cuttable-proxy.ts';
 import { createTestDatabase, PATIENT_MS, silentLog as log, type TestDatabase } from './testing/database.ts';
 
-const names = migrations.map((Migration) => new Migration().name);
+const numbered = migrations.map((Migration) => new Migration().name);
+const names = [...numbered, ...repeatables.map(({ name }) => name)];
 
 describe('migrate', () => {
   test('applies every migration once, however many run at once', async () => {
@@ -59,11 +61,27 @@ describe('migrate', () => {
     const source = describeSource({ url: store.url, role: '', poolSize: 1, timeoutMs: PATIENT_MS, log });
     await source.initialize();
     try {
-      for (const _ of names) await source.undoLastMigration();
+      for (const _ of numbered) await source.undoLastMigration();
     } finally {
       await source.destroy();
     }
     expect(await migrate({ url: store.url, log })).toEqual(names);
+  });
+
+  test('runs again what lies beside its rule, once it has changed, and after another version', async () => {
+    await using store = await createTestDatabase();
+    const rule = 'services/deactivator/settle-deliveries.sql';
+    await store.postgres.query(
+      `update waybell.repeatables set applied_at = applied_at - interval '1 minute' where name = '${rule}';
+       insert into waybell.repeatables values ('${rule}', 'of another version', now());
+       drop function waybell.settle_deliveries`,
+    );
+    expect(await migrate({ url: store.url, log })).toEqual([rule]);
+    const { rows } = await store.postgres.query(
+      `select has_function_privilege('waybell_deactivator', oid, 'execute') as mayCall from pg_proc where proname = 'settle_deliveries'`,
+    );
+    expect(rows).toEqual([{ maycall: true }]);
+    expect(await migrate({ url: store.url, log })).toEqual([]);
   });
 
   test('adds to the tables of the delivery log what they lack, and keeps their rows', async () => {

@@ -2,7 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '@waybell/runtime/log';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import pg from 'pg';
+import { MigrationExecutor } from 'typeorm';
 import { describeSource, isAway } from './database.ts';
+import { applyRepeatables } from './repeatables.ts';
 
 export type MigrateOptions = ServerAddress & {
   log: Log;
@@ -17,7 +19,8 @@ const RETRY_MS = 250;
 const STATEMENT_TIMEOUT_MS = 600_000;
 
 /**
- * Applies the missing migrations, in one transaction, and returns their names. Several at once wait for each other.
+ * Applies the missing migrations, and after them the repeatable ones that have changed, in one transaction, and returns their
+ * names. Several at once wait for each other.
  * Throws, saying what to do, where Postgres cannot be reached within `waitMs` (30 s), or refuses the user.
  */
 export async function migrate({ log, waitMs = 30_000, ...address }: MigrateOptions): Promise<string[]> {
@@ -35,11 +38,24 @@ export async function migrate({ log, waitMs = 30_000, ...address }: MigrateOptio
 async function applyMissing(address: ServerAddress, log: Log): Promise<string[]> {
   const source = describeSource({ ...address, role: '', poolSize: 2, timeoutMs: STATEMENT_TIMEOUT_MS, log });
   await source.initialize();
+  const runner = source.createQueryRunner();
   try {
-    const applied = await source.runMigrations({ transaction: 'all' });
-    for (const { name } of applied) log.info({ name }, 'migration.applied');
-    return applied.map(({ name }) => name);
+    await runner.startTransaction();
+    // It joins a transaction that is open.
+    const numbered = await new MigrationExecutor(source, runner).executePendingMigrations();
+    const repeated = await applyRepeatables((sql, values) => runner.query(sql, values), {
+      haveTablesChanged: numbered.length > 0,
+    });
+    await runner.commitTransaction();
+    const applied = [...numbered.map(({ name }) => name), ...repeated];
+    for (const name of applied) log.info({ name }, 'migration.applied');
+    return applied;
+  } catch (error) {
+    // A connection that was lost has rolled back already.
+    await runner.rollbackTransaction().catch(() => {});
+    throw error;
   } finally {
+    await runner.release();
     await source.destroy();
   }
 }

@@ -4,7 +4,7 @@ import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { createAccount } from './accounts.ts';
 import { createTestDatabase, type TestDatabase } from './testing/database.ts';
 
-type Message = { to: string; generation?: number; delivered?: boolean; ended: number };
+type Message = { to: string; generation?: number; delivery?: string; delivered?: boolean; ended: number };
 type Rules = { exhausted?: string[]; window?: string[]; windowS?: number };
 
 let store: TestDatabase;
@@ -21,7 +21,7 @@ beforeAll(async () => {
 // Times are seconds from the beginning of each test: those of a window would pass while earlier ones run.
 beforeEach(async () => {
   now = wallClockMs();
-  await store.postgres.query('delete from waybell.subscriptions');
+  await store.postgres.query('delete from waybell.subscriptions; delete from waybell.deactivations');
 });
 
 afterAll(async () => {
@@ -43,12 +43,14 @@ async function aSubscription(given: { interface?: string; generation?: number } 
   return guid;
 }
 
+/** Resolves with what was switched off and not told yet; it is told then. */
 async function settle(messages: Message[], rules: Rules = {}): Promise<{ guid: string; rule: string }[]> {
-  const { rows } = await store.postgres.query(
-    'select * from waybell.settle_deliveries($1, $2, $3, $4, $5, $6, make_interval(secs => $7))',
+  await store.postgres.query(
+    'select waybell.settle_deliveries($1, $2, $3, $4, $5, $6, $7, make_interval(secs => $8))',
     [
       messages.map(({ to }) => to),
       messages.map(({ generation = 1 }) => generation),
+      messages.map(({ delivery = randomUUID() }) => delivery),
       messages.map(({ delivered = false }) => delivered),
       messages.map(({ ended }) => at(ended)),
       rules.exhausted ?? [],
@@ -56,7 +58,8 @@ async function settle(messages: Message[], rules: Rules = {}): Promise<{ guid: s
       rules.windowS ?? DAY_S,
     ],
   );
-  return rows.map((row) => ({ guid: row.subscription_guid, rule: row.rule }));
+  const { rows } = await store.postgres.query('delete from waybell.deactivations returning subscription as guid, rule');
+  return rows;
 }
 
 /** What the row says, times in seconds from now. */
@@ -67,6 +70,8 @@ async function healthOf(guid: string) {
   return {
     isActive: row.is_active,
     rule: row.deactivation_rule,
+    by: row.deactivated_by,
+    lastFailed: row.last_failed_delivery,
     failingSince: seconds(row.failing_since),
     lastSuccess: seconds(row.last_success_at),
     lastFailure: seconds(row.last_failure_at),
@@ -95,18 +100,20 @@ describe('the rule "exhausted"', () => {
 
   test('says everything of the row that went off', async () => {
     const to = await aSubscription({ generation: 3 });
+    const delivery = randomUUID();
+    const { rows: counted } = await store.postgres.query(
+      `select waybell.settle_deliveries(array[$1::uuid], '{3}', array[$2::uuid], '{f}', array[now()], '{carrier}', '{}', '1 day') as off`,
+      [to, delivery],
+    );
+    expect(counted).toEqual([{ off: 1 }]);
     const { rows } = await store.postgres.query(
-      `select * from waybell.settle_deliveries(array[$1::uuid], '{3}', '{f}', array[now()], '{carrier}', '{}', '1 day')`,
+      `select d.*, d.at = s.deactivated_at and d.at = s.changed_at as same, s.changed_at > s.created_at as moved
+       from waybell.deactivations d join waybell.subscriptions s on s.guid = d.subscription where s.guid = $1`,
       [to],
     );
-    expect(rows).toEqual([
-      { subscription_guid: to, generation: 3, interface: 'carrier', action: `a.${to}`, rule: 'exhausted' },
-    ]);
-    const row = await store.postgres.query(
-      'select deactivated_at = changed_at as same, changed_at > created_at as moved from waybell.subscriptions where guid = $1',
-      [to],
-    );
-    expect(row.rows).toEqual([{ same: true, moved: true }]);
+    const of = { subscription: to, generation: 3, account: carrier, client: 'default', interface: 'carrier' };
+    const said = { ...of, action: `a.${to}`, rule: 'exhausted', delivery, at: expect.any(Date), claimed_until: null };
+    expect(rows).toEqual([{ ...said, same: true, moved: true }]);
   });
 
   test('leaves a subscription on whose messages are delivered', async () => {
@@ -157,6 +164,50 @@ describe('the rule "exhausted"', () => {
         both,
       ),
     ).toEqual([]);
+  });
+});
+
+describe('the delivery that switched a subscription off', () => {
+  const [first = '', second = '', third = ''] = Array.from({ length: 3 }, () => randomUUID()).toSorted();
+
+  test('is the one of a batch that ended last, by the rule "exhausted"', async () => {
+    const to = await aSubscription();
+    const batch = [
+      { to, delivery: second, ended: -1 },
+      { to, delivery: third, ended: -2 },
+      { to, delivery: first, delivered: true, ended: -0.5 },
+    ];
+    await settle(batch, both);
+    expect(await healthOf(to)).toMatchObject({ by: second, lastFailed: second });
+  });
+
+  test('is one that exhausted its attempts, though another that the rule did not count failed later', async () => {
+    const to = await aSubscription();
+    await settle([{ to, delivery: first, ended: -1 }]);
+    await settle([{ to, delivery: second, ended: -5 }], both);
+    expect(await healthOf(to)).toMatchObject({ by: second, lastFailed: first });
+  });
+
+  test('is the last that failed, by the rule "window", in whatever order they came', async () => {
+    const window = { window: ['carrier'], windowS: 10_000 };
+    for (const order of [
+      [first, second, third],
+      [third, first, second],
+      [third, second, first],
+    ]) {
+      const to = await failingSince(-11_000);
+      const endOf = (delivery: string) => (delivery === first ? -3_000 : -1_000);
+      for (const delivery of order) await settle([{ to, delivery, ended: endOf(delivery) }]);
+      expect(await settle([], window)).toEqual([{ guid: to, rule: 'window' }]);
+      expect(await healthOf(to)).toMatchObject({ by: third, lastFailed: third });
+    }
+  });
+
+  test('stays the same, whatever comes again or late', async () => {
+    const to = await aSubscription();
+    await settle([{ to, delivery: first, ended: -5 }], both);
+    for (const delivery of [first, second]) await settle([{ to, delivery, ended: -1 }], both);
+    expect(await healthOf(to)).toMatchObject({ by: first, lastFailed: first });
   });
 });
 
@@ -319,7 +370,7 @@ describe('the rule "window"', () => {
 
 describe('settle_deliveries', () => {
   test('refuses arrays that differ in length', async () => {
-    const call = `select waybell.settle_deliveries(array[gen_random_uuid()], '{}', '{}', '{}', '{}', '{}', '1 day')`;
+    const call = `select waybell.settle_deliveries(array[gen_random_uuid()], '{}', '{}', '{}', '{}', '{}', '{}', '1 day')`;
     await expect(store.postgres.query(call)).rejects.toThrow('differ in length');
   });
 

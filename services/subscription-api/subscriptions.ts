@@ -43,8 +43,8 @@ const SUBSCRIBE_ONCE = `${INSERT} do nothing returning *`;
 const SUBSCRIBE_OR_REPLACE = `${INSERT} do update set
     callback_url = excluded.callback_url, audit_field_set = excluded.audit_field_set,
     generation = s.generation + 1, is_active = true, changed_at = now(),
-    deactivated_at = null, deactivation_rule = null,
-    failing_since = null, last_success_at = null, last_failure_at = null
+    deactivated_at = null, deactivation_rule = null, deactivated_by = null,
+    failing_since = null, last_success_at = null, last_failure_at = null, last_failed_delivery = null
   returning *`;
 
 const END = `

@@ -30,9 +30,14 @@ async function notAsRecorded({ postgres }: TestStack, ledger: Ledger, since: num
     // Not Math.min(...): a long run has more records than a call takes arguments.
     [recorded.reduce((earliest, { at }) => Math.min(earliest, at), Infinity)],
   );
-  const { rows: events } = await postgres.query<{ event: string }>('select event from delivery_log.events');
-  const known = new Set([...rows.map(keyOf), ...events.map(({ event }) => event)]);
-  const keys = recorded.map((outcome) => (isAttempted(outcome) ? keyOf(outcome) : outcome.event));
+  const { rows: others } = await postgres.query<{ key: string }>(
+    'select event::text as key from delivery_log.events union all select subscription::text from delivery_log.deactivations',
+  );
+  const known = new Set([...rows.map(keyOf), ...others.map(({ key }) => key)]);
+  const keys = recorded.map((outcome) => {
+    if (outcome.kind === 'deactivated') return outcome.subscription;
+    return isAttempted(outcome) ? keyOf(outcome) : outcome.event;
+  });
   const twice = [...Map.groupBy(rows.map(keyOf), (key) => key).values()].filter(({ length }) => length > 1);
   return [
     ...named(

@@ -73,7 +73,7 @@ describe('a delivery that is sent again by hand', () => {
     subscription.state = 'active';
     const { outcomes } = await run(line, again);
     expect(outcomes.at(-1)).toMatchObject({ kind: 'exhausted', attempt: 8 });
-    expect(line.deactivations).toHaveLength(1);
+    expect(line.subscriptions.deactivations).toHaveLength(1);
     expect(subscription.state).toBe('active');
   });
 
@@ -127,7 +127,7 @@ describe('a test of a subscription', () => {
       });
       expect(requests).toHaveLength(1);
       expect(outcomes).toMatchObject([{ kind: 'exhausted', attempt: 1, byHand: 'test', body: '{}' }]);
-      expect(line.deactivations).toEqual([]);
+      expect(line.subscriptions.deactivations).toEqual([]);
     },
   );
 });

@@ -1,7 +1,6 @@
 import pino from 'pino';
 import { createMetrics } from '@waybell/runtime/metrics';
 import { deactivateStep } from '@waybell/deactivator/deactivate-step';
-import type { Deactivation } from '@waybell/deactivator/settle-deliveries';
 import { judge, requestHeaders, type Call } from '@waybell/deliverer/request/call-endpoint';
 import { deliverStep } from '@waybell/deliverer/deliver-step';
 import { endpointKey } from '@waybell/deliverer/endpoints/endpoint';
@@ -57,7 +56,6 @@ type Process = { link: MemoryLink; underWay: Set<Request> };
 export class MemoryLine {
   readonly subscriptions = new MemorySubscriptions();
   readonly requests: Request[] = [];
-  readonly deactivations: Deactivation[] = [];
   /** Answers 200 at once unless told otherwise, by subscription. */
   readonly receivers = new Map<string, Receiver>();
   /** Services that are down: their queues fill. */
@@ -192,8 +190,7 @@ export class MemoryLine {
     },
     deactivator: (tools) => {
       const config = this.#configs.deactivator;
-      const onDeactivated = (off: Deactivation) => void this.deactivations.push(off);
-      const step = deactivateStep({ settle: async (ended) => this.subscriptions.settle(ended), onDeactivated, config });
+      const step = deactivateStep({ settle: async (ended) => this.subscriptions.settle(ended), config });
       runStep(step, tools);
     },
   };

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { Deactivation } from '@waybell/deactivator/settle-deliveries';
 import type { Target } from '@waybell/deliverer/find-target';
 import type { Subscription } from '@waybell/event-router/find-subscriptions';
 import type { DeliveryEnd } from '@waybell/line/delivery-ends';
-import type { InterfaceName } from '@waybell/line/outcomes';
+import type { Deactivated, InterfaceName } from '@waybell/line/outcomes';
 
 /** A subscription as the table has it. */
 export type Row = {
@@ -27,6 +26,8 @@ export const secretOf = (account: string): string => `whsec_${Buffer.from(accoun
 /** In the place of the tables: what the steps ask and say of subscriptions. */
 export class MemorySubscriptions {
   readonly rows: Row[] = [];
+  /** What a rule switched off, in this order. */
+  readonly deactivations: Deactivated[] = [];
   offOnExhausted: readonly InterfaceName[] = [];
 
   add(what: Partial<Row> & Pick<Row, 'interface' | 'action' | 'account'>): Row {
@@ -59,13 +60,17 @@ export class MemorySubscriptions {
   }
 
   /** The rule of exhausted deliveries; the other one needs the real table. */
-  settle(ends: readonly DeliveryEnd[]): Deactivation[] {
-    return ends.flatMap(({ isDelivered, subscription, generation, at }) => {
+  settle(ends: readonly DeliveryEnd[]): number {
+    const before = this.deactivations.length;
+    for (const { delivery, isDelivered, subscription, generation, at } of ends) {
       const row = this.rows.find((each) => each.guid === subscription && each.generation === generation);
-      if (isDelivered || row?.state !== 'active' || !this.offOnExhausted.includes(row.interface)) return [];
+      if (isDelivered || row?.state !== 'active' || !this.offOnExhausted.includes(row.interface)) continue;
       row.state = 'deactivated';
       row.offAt = at;
-      return [{ ...row, subscription_guid: row.guid, rule: 'exhausted' as const }];
-    });
+      const { interface: interfaceName, action, account, client } = row;
+      const of = { interface: interfaceName, action, account, client, subscription, generation, delivery, at };
+      this.deactivations.push({ kind: 'deactivated', rule: 'exhausted', ...of });
+    }
+    return this.deactivations.length - before;
   }
 }

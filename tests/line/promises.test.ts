@@ -62,7 +62,7 @@ describe('a notification whose retry is pending', () => {
     expect(line.requests).toHaveLength(1);
     expect(kinds(line)).toEqual(['routed', 'failed', 'dropped']);
     expect(line.outcomes.at(-1)).toMatchObject({ kind: 'dropped', reason, attempt: 2 });
-    expect(line.deactivations).toEqual([]);
+    expect(line.subscriptions.deactivations).toEqual([]);
   });
 
   test('goes to the changed URL at its next attempt', async () => {

@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { findAction } from '@waybell/catalog/actions';
-import { settleDeliveriesIn, type Deactivation } from '@waybell/deactivator/settle-deliveries';
+import { deactivationsIn } from '@waybell/deactivator/deactivations';
+import { settleDeliveriesIn } from '@waybell/deactivator/settle-deliveries';
 import { startSweep } from '@waybell/deactivator/sweep';
 import { findTargetIn, recentlyWellIn } from '@waybell/deliverer/find-target';
 import type { DeliveryEnd } from '@waybell/line/delivery-ends';
+import { readOutcomes } from '@waybell/line/outcome-batch';
+import type { Deactivated } from '@waybell/line/outcomes';
 import { findSubscriptionsIn } from '@waybell/event-router/find-subscriptions';
 import { connectPostgres, type Postgres } from '@waybell/runtime/postgres';
 import { readKeyRing } from '@waybell/runtime/secrets';
@@ -79,7 +82,7 @@ const change = (guid: string, what: string) =>
   store.postgres.query(`update waybell.subscriptions set ${what} where guid = $1`, [guid]);
 
 function anEnd(subscription: string, what: Partial<DeliveryEnd> = {}): DeliveryEnd {
-  return { subscription, generation: 3, isDelivered: false, at: wallClockMs(), ...what };
+  return { delivery: randomUUID(), subscription, generation: 3, isDelivered: false, at: wallClockMs(), ...what };
 }
 
 function actionOf(interfaceName: string, name: string) {
@@ -248,10 +251,12 @@ describe('settleDeliveries', () => {
     const guid = await aSubscription();
     const settle = settleDeliveriesIn(deactivator, RULES);
     const end = anEnd(guid);
-    expect(await settle([end])).toEqual([
-      { subscription_guid: guid, generation: 3, interface: 'carrier', action: 'order.created', rule: 'exhausted' },
+    expect(await settle([end])).toBe(1);
+    expect(await settle([end])).toBe(0);
+    const { rows } = await store.postgres.query('select deactivated_by from waybell.subscriptions where guid = $1', [
+      guid,
     ]);
-    expect(await settle([end])).toEqual([]);
+    expect(rows).toEqual([{ deactivated_by: end.delivery }]);
   });
 
   test.each([
@@ -259,7 +264,7 @@ describe('settleDeliveries', () => {
     ['the end of an earlier generation', { generation: 2 }],
   ])('leaves on what had %s', async (_, what) => {
     const guid = await aSubscription();
-    expect(await settleDeliveriesIn(deactivator, RULES)([anEnd(guid, what)])).toEqual([]);
+    expect(await settleDeliveriesIn(deactivator, RULES)([anEnd(guid, what)])).toBe(0);
   });
 
   test('keeps times to the millisecond, each with its own message', async () => {
@@ -295,11 +300,64 @@ describe('settleDeliveries', () => {
 describe('startSweep', () => {
   test('switches off by itself what has failed for the window', async () => {
     const guid = await aSubscription();
-    const off: Deactivation[] = [];
     const settle = settleDeliveriesIn(deactivator, { ...RULES, windowMs: 60_000 });
-    await using _ = startSweep({ settle, onDeactivated: (each) => off.push(each), intervalMs: 10, log: silentLog });
+    let told = 0;
+    const telling = { publishDue: async () => (told += 1) > 0 };
+    await using _ = startSweep({ settle, telling, intervalMs: 10, log: silentLog });
     await change(guid, `failing_since = now() - interval '61 s', last_failure_at = now()`);
-    const seen = await until('it is off', () => off.find(({ subscription_guid }) => subscription_guid === guid));
-    expect(seen.rule).toBe('window');
+    const rule = await until('it is off', async () => {
+      const { rows } = await store.postgres.query(
+        'select deactivation_rule from waybell.subscriptions where guid = $1',
+        [guid],
+      );
+      return rows[0].deactivation_rule ?? undefined;
+    });
+    expect(rule).toBe('window');
+    const before = told;
+    await until('it is told', () => told > before);
+  });
+});
+
+describe('deactivations', () => {
+  const of = (guid: string) => (each: Deactivated) => each.subscription === guid;
+
+  test('are told with all that is to be known of them, and then no more', async () => {
+    const account = await anAccount('carrier');
+    const guid = await aSubscription({ account, client: 'second' });
+    const end = anEnd(guid);
+    await settleDeliveriesIn(deactivator, RULES)([end]);
+    const told: Deactivated[] = [];
+    const { claim, settle, publicationOf } = deactivationsIn(deactivator, {
+      claimMs: 60_000,
+      onTold: (off) => told.push(off),
+    });
+    const claimed = (await claim()).filter(of(guid));
+    const { rows } = await store.postgres.query(
+      'select round(extract(epoch from deactivated_at) * 1000)::float8 as at from waybell.subscriptions where guid = $1',
+      [guid],
+    );
+    const whose = { subscription: guid, generation: 3, account, client: 'second', interface: 'carrier' };
+    const expected = {
+      kind: 'deactivated',
+      ...whose,
+      action: 'order.created',
+      rule: 'exhausted',
+      delivery: end.delivery,
+    };
+    expect(claimed).toEqual([{ ...expected, at: rows[0].at }]);
+    expect(claimed.flatMap((each) => readOutcomes(publicationOf(each)?.body ?? Buffer.alloc(0)))).toEqual(claimed);
+    expect((await claim()).filter(of(guid))).toEqual([]);
+    await settle(claimed);
+    await settle(claimed);
+    expect(told).toEqual(claimed);
+  });
+
+  test('are claimed again where whoever claimed them does not settle them in time', async () => {
+    const guid = await aSubscription();
+    await settleDeliveriesIn(deactivator, RULES)([anEnd(guid)]);
+    const dying = deactivationsIn(deactivator, { claimMs: 0, onTold: () => undefined });
+    const claimed = (await dying.claim()).filter(of(guid));
+    expect(claimed).toHaveLength(1);
+    expect((await dying.claim()).filter(of(guid))).toEqual(claimed);
   });
 });

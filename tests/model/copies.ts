@@ -157,7 +157,7 @@ const inRejectedQueue = ({ messageId }: Message) => `${nameOfGuid(messageId)} in
 
 /** Of a record, what laws rest on: that there is one of the attempt, and whether it is an end, and a rejection. */
 function toldBy(outcome: Outcome): string[] {
-  if (outcome.kind === 'routed') return [];
+  if (outcome.kind === 'routed' || outcome.kind === 'deactivated') return [];
   const delivery = nameOfGuid(outcome.delivery);
   if (outcome.kind === 'rejected') return [`${delivery} rejected`];
   const attempt = `${delivery} ${outcome.attempt}`;

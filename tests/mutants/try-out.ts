@@ -16,7 +16,8 @@ export async function tryOut(mutant: Mutant, checkout: string): Promise<Verdict>
   await writeFile(path, broken);
   await using stack = new AsyncDisposableStack();
   stack.defer(() => writeFile(path, source));
-  const migrated = file.includes('/migrations/') ? stack.use(await lendMigrated(checkout)) : undefined;
+  const migrated =
+    file.includes('/migrations/') || file.endsWith('.sql') ? stack.use(await lendMigrated(checkout)) : undefined;
   const { failed, unloaded } = await runSuites({ checkout, suites: seenBy, env: migrated?.environment });
   const [first] = failed;
   if (first !== undefined) return { isSeen: true, how: `seen by ${first.suite}: ${first.test}` };

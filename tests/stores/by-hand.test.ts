@@ -1,18 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { sendDue } from '@waybell/delivery-log-service/send-due';
+import { byHand } from '@waybell/delivery-log-service/by-hand';
 import { sendingsIn, type Sendings } from '@waybell/delivery-log-service/sendings';
 import { askForResend, askForTest } from '@waybell/delivery-log/ask/by-hand';
 import { askForReplay, cancelReplay, countReplay, replayOf } from '@waybell/delivery-log/ask/replays';
-import { startSending } from '@waybell/delivery-log-service/start-sending';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import { deliveryHistory } from '@waybell/delivery-log/read/history';
 import { readDelivery, type Delivery } from '@waybell/line/delivery';
+import { publishClaimedBy } from '@waybell/line/testing/publish-claimed-by';
 import type { Message, Publication } from '@waybell/line/messages';
 import type { Attempted } from '@waybell/line/outcomes';
 import { createAccount } from '@waybell/subscription-api/accounts';
 import { silentLog } from '@waybell/subscription-api/testing/database';
-import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { aDelivered, aDropped, aFailed, anExhausted, LogStand, START } from './log-stand.ts';
 
@@ -49,19 +48,19 @@ async function delivered(...attempts: Attempted[]): Promise<string> {
   return (await stand.log(shifted, { ...client, subscription, at })).delivery;
 }
 
+/** Publishes what is due. Resolves with whether all of it was. */
+const sendBy = (of: Sendings, publish: (publication: Publication) => Promise<void>) =>
+  publishClaimedBy(byHand({ sendings: of, write: stand.write, log: silentLog }), publish);
+
 /** Publishes what is due, and reads it as a deliverer would. */
 async function send(publish: (publication: Publication) => Promise<void> = async () => undefined): Promise<Delivery[]> {
   const sent: Delivery[] = [];
-  await sendDue({
-    sendings,
-    write: stand.write,
-    publish: async (publication) => {
-      await publish(publication);
-      const message: Message = { queue: '', deliveryCount: 0, failures: 0, ...publication };
-      const delivery = readDelivery(message);
-      if ('reason' in delivery) throw new Error(delivery.reason);
-      sent.push(delivery);
-    },
+  await sendBy(sendings, async (publication) => {
+    await publish(publication);
+    const message: Message = { queue: '', deliveryCount: 0, failures: 0, ...publication };
+    const delivery = readDelivery(message);
+    if ('reason' in delivery) throw new Error(delivery.reason);
+    sent.push(delivery);
   });
   return sent.filter(({ subscription: to }) => to === subscription);
 }
@@ -135,10 +134,7 @@ describe('a resend', () => {
     await again(await inVain());
     const impatient = sendingsIn(stand.postgres, { claimMs: 0 });
     const publish = () => Promise.reject(new Error('the claim ran out'));
-    expect(await sendDue({ sendings: impatient, write: stand.write, publish })).toEqual({
-      due: 1,
-      sent: 0,
-    });
+    expect(await sendBy(impatient, publish)).toBe(false);
     expect(await send()).toHaveLength(1);
   });
 });
@@ -214,14 +210,9 @@ describe('a replay', () => {
       [asked.kind === 'asked' ? asked.guid : ''],
     );
     let published = 0;
-    const broker = { publish: async () => void (published += 1) };
-    const rest = { sendings, write: stand.write, claimMs: 60_000, log: silentLog };
-    await using _sending = startSending({ ...rest, broker, intervalMs: HOUR_MS, until: new AbortController().signal });
-    await until('all are published', async () => published === 251);
-    await until('all are settled', async () => {
-      const open = await stand.rows('select from delivery_log.sendings where published_at is null');
-      return open.length === 0;
-    });
+    expect(await sendBy(sendings, async () => void (published += 1))).toBe(true);
+    expect(published).toBe(251);
+    expect(await stand.rows('select from delivery_log.sendings where published_at is null')).toEqual([]);
   });
 
   test('keeps to its rate, tells how far it is, and can be cancelled', async () => {

@@ -182,4 +182,20 @@ describe('what fails', () => {
     ]);
     expect(await oldestUndelivered(stand.store.postgres, asked)).toMatchObject([{ delivery, attempts: 1 }]);
   });
+
+  test('is no test by hand, whatever becomes of it', async () => {
+    const account = randomUUID();
+    await stand.log([anExhausted({ byHand: 'test' })], { account });
+    const { delivery, event, subscription } = await stand.log([], { account });
+    const asked = { sinceMs: START - 1, account, limit: 10 };
+    expect(await oldestUndelivered(stand.store.postgres, asked)).toMatchObject([{ delivery }]);
+    await stand.rows(
+      `insert into delivery_log.sendings (guid, why, delivery, event, interface, action, account, client, subscription,
+         generation, from_attempt, requested_by, due_at, published_at)
+       values (gen_random_uuid(), 'test', $1, $2, 'carrier', 'order.created', $3, 'default', $4, 1, 1, 'a test', now(), now())`,
+      [delivery, event, account, subscription],
+    );
+    expect(await oldestUndelivered(stand.store.postgres, asked)).toEqual([]);
+    expect(await failingOrigins(stand.store.postgres, asked)).toEqual([]);
+  });
 });

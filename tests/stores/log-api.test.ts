@@ -271,11 +271,12 @@ describe('GET /v1/deliveries/{guid}', () => {
   test('says that its end switched the subscription off', async () => {
     const us = await someone();
     const { delivery, subscription } = await stand.log([anExhausted({ at: START + 8_000 })], us);
-    await stand.rows(
-      `insert into waybell.audit_log (at, who, what, account_guid, subject_guid, details)
-       values (to_timestamp($1::float8 / 1000), 'deactivator', 'subscription.changed', $2, $3, '{"deactivation_rule":"exhausted"}')`,
-      [START + 8_200, us.account, subscription],
-    );
+    const of = { subscription, generation: 1, account: us.account, client: us.client, interface: 'carrier' } as const;
+    const off = { kind: 'deactivated', ...of, action: 'order.created', rule: 'exhausted' } as const;
+    await stand.write([
+      { ...off, at: START + 8_200, delivery },
+      { ...off, at: START + 8_100, generation: 2, delivery: randomUUID() },
+    ]);
     const { body } = await show(delivery, us.token);
     expect(body).toMatchObject({ deactivation: { at: '2026-11-20T09:30:08.200Z', rule: 'exhausted' } });
   });

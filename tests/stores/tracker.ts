@@ -8,6 +8,7 @@ import type { Report } from '@waybell/location-tracker/report';
 import { seeTogether, type SeeReport } from '@waybell/location-tracker/see-together';
 import { sweep, type SweepResult } from '@waybell/location-tracker/sweep';
 import type { Publication } from '@waybell/line/messages';
+import { publishClaimedBy } from '@waybell/line/testing/publish-claimed-by';
 import { connectPostgres, type Postgres } from '@waybell/runtime/postgres';
 import { borrowRedis } from '@waybell/runtime/testing/borrow';
 import { connectRedis, type Redis as Client } from '@waybell/runtime/redis';
@@ -39,7 +40,7 @@ export class Tracker implements AsyncDisposable {
     this.#postgres = connectPostgres(options);
     this.redis = connectRedis({ url: redisUrl, timeoutMs: 60_000, log: silentLog });
     this.activities = activitiesIn(this.#postgres);
-    this.deactivations = deactivationsIn(this.#postgres, { claimMs });
+    this.deactivations = deactivationsIn(this.#postgres, { claimMs, onAnnounced: () => undefined });
     this.remembered = rememberedVehiclesIn(this.redis, { rememberMs: 24 * HOUR_MS });
   }
 
@@ -68,11 +69,11 @@ export class Tracker implements AsyncDisposable {
       rememberMs: 24 * HOUR_MS,
       now: () => this.now,
       isCaughtUp,
-      onAnnounced: () => undefined,
-      publish: async (publication) => {
-        await publish(publication);
-        this.announced.push(readAnnounced(publication));
-      },
+      announce: () =>
+        publishClaimedBy(this.deactivations, async (publication) => {
+          await publish(publication);
+          this.announced.push(readAnnounced(publication));
+        }),
     });
   }
 

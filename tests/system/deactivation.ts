@@ -73,6 +73,28 @@ export function deactivation(): void {
       expect(gapsMs.filter((gapMs, index) => gapMs < (CARRIER_DELAYS_MS[index] ?? 0))).toEqual([]);
     });
 
+    test('is on record as switched off by the delivery that exhausted its attempts', async () => {
+      const carrier = await aCarrier();
+      carrier.answer(500);
+      await carrier.hear();
+      const { guid } = await carrier.untilOff();
+      const told = await until('the delivery log has it', async () => {
+        const { rows } = await stack.postgres.query(
+          'select rule, delivery from delivery_log.deactivations where subscription = $1',
+          [guid],
+        );
+        return rows.length > 0 && rows;
+      });
+      const delivery = receiver.at(carrier.path)[0]?.headers['webhook-id'];
+      expect(told).toMatchObject([{ rule: 'exhausted', delivery }]);
+      await until('nothing of it is left to be told', async () => {
+        const { rowCount } = await stack.postgres.query('select from waybell.deactivations where subscription = $1', [
+          guid,
+        ]);
+        return rowCount === 0;
+      });
+    });
+
     test('stays on where a retry makes it good', async () => {
       const carrier = await aCarrier();
       carrier.answer((response, received) =>

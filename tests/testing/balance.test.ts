@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Attempted, Outcome, Suppression } from '@waybell/line/outcomes';
+import type { Attempted, Outcome, Routed, Suppression } from '@waybell/line/outcomes';
 import { balance, sumOf, type Books, type Rejection, type Seen } from './balance.ts';
 import { endsAfter, type Ending, type Owed } from './owed.ts';
 
@@ -22,7 +22,7 @@ const dropped = (attempt: number): Attempted => {
 };
 const { event, interface: side, action } = facts;
 const routed = { kind: 'routed', event, interface: side, action, at: 0, keys: [], unknownMembers: 0 } as const;
-const suppressed = (reason: Suppression['reason'], other: Partial<Suppression> = { account: 'a' }): Outcome => ({
+const suppressed = (reason: Suppression['reason'], other: Partial<Suppression> = { account: 'a' }): Routed => ({
   ...routed,
   receivers: ['a'],
   deliveries: [],
@@ -130,7 +130,7 @@ describe('balance', () => {
     const other = (outcome: Attempted) => ({ ...outcome, delivery: 'd2' });
     const seen = [...wholly.seen, request(1, 500, { delivery: 'd2' })];
     const outcomes = [...wholly.outcomes, other(record('failed', 1, 500)), other(dropped(2))];
-    const later: Outcome = { ...suppressed('no_subscription'), event: 'e3' };
+    const later: Routed = { ...suppressed('no_subscription'), event: 'e3' };
     const owed = [owing(offAtLast), owing(offAtLast, 'd2'), { ...owing(offAtLast, 'd3'), event: 'e3' }];
     const books = { owed, seen, outcomes: [...outcomes, later], rejections: [] };
     expect(balance(books)).toMatchObject({ exhausted: 1, dropped: 1, suppressed: 1, lost: [] });

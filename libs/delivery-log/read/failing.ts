@@ -16,7 +16,7 @@ export type Undelivered = { delivery: string; account: string; action: string; a
 
 type Asked = { sinceMs: number; account?: string | undefined; limit: number };
 
-/** Where attempts fail most, since a time. */
+/** Where attempts fail most, since a time. Tests by hand are none of them. */
 export async function failingOrigins(
   postgres: Queryable,
   { sinceMs, account, limit }: Asked,
@@ -25,7 +25,8 @@ export async function failingOrigins(
     `with attempt as (
        select d.account, a.url, a.kind, a.reason from delivery_log.attempts a
        join delivery_log.deliveries d on d.delivery = a.delivery and d.at > to_timestamp($1::float8 / 1000) - interval '2 days'
-       where a.at >= to_timestamp($1::float8 / 1000) and a.kind <> 'dropped' and d.attempted_at is distinct from a.at
+       where a.at >= to_timestamp($1::float8 / 1000) and a.kind <> 'dropped' and a.by_hand is distinct from 'test'
+         and d.attempted_at is distinct from a.at
        union all
        select account, url, 'delivered', null from delivery_log.deliveries
        where at >= to_timestamp($1::float8 / 1000) - interval '1 minute' and attempted_at >= to_timestamp($1::float8 / 1000)
@@ -42,7 +43,7 @@ export async function failingOrigins(
   return rows;
 }
 
-/** The oldest deliveries that have not come to an end, of those made since a time. */
+/** The oldest deliveries that have not come to an end, of those made since a time, but for tests by hand. */
 export async function oldestUndelivered(
   postgres: Queryable,
   { sinceMs, account, limit }: Asked,
@@ -59,6 +60,7 @@ export async function oldestUndelivered(
          select from delivery_log.deliveries first
          where first.delivery = d.delivery and first.at >= d.at - interval '2 minutes'
            and first.attempted_at >= d.at - interval '1 minute')
+       and not exists (select from delivery_log.sendings s where s.delivery = d.delivery and s.why = 'test')
        and not exists (
          select from delivery_log.events e where e.event = d.event and e.rejected_delivery = d.delivery)
      order by d.at limit $3`,

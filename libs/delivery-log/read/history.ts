@@ -15,23 +15,19 @@ import type {
   WithoutNulls,
 } from './entries.ts';
 import {
-  deactivationsOf,
+  deactivationsBy,
   deliveriesOf,
   deliveriesByGuid,
   eventByGuid,
   eventsAbout,
   rejectionsOf,
   type AskedKey,
-  type DeactivationRow,
   type DeliveryRow,
   type EventRow,
   type Told,
 } from './log-tables.ts';
 import { whyNoSubscription } from './no-subscription.ts';
 import { parkedOf, type ParkedNow } from './parked.ts';
-
-/** A rule switches off within half a second of the records, and those may take as long. */
-const CAUSED_WITHIN_MS = 10_000;
 
 /**
  * Everything about an order, a vehicle, an offer …, newest first: what was sent, what was not, and why. What receivers answered
@@ -76,7 +72,9 @@ export async function withAttempts(
 ): Promise<DeliveryEntry[]> {
   const attempts = Map.groupBy(await attemptsOf(postgres, rows, told), ({ delivery }) => delivery);
   const inVain = rows.filter(({ delivery }) => attempts.get(delivery)?.some(isGivenUp));
-  const deactivations = await deactivationsOf(postgres, inVain);
+  const deactivations = new Map(
+    (await deactivationsBy(postgres, inVain)).map(({ delivery, at, rule }) => [delivery, { at, rule }]),
+  );
   const rejections = await rejectionsOf(
     postgres,
     rows.filter(({ delivery }) => !attempts.get(delivery)?.some(isEnd)),
@@ -89,7 +87,7 @@ export async function withAttempts(
   return rows.map((row) =>
     deliveryEntry(row, {
       attempts: attempts.get(row.delivery) ?? [],
-      deactivations,
+      deactivation: deactivations.get(row.delivery),
       rejection: whyRejected.get(row.delivery),
       parked: parked.get(row.delivery),
     }),
@@ -179,15 +177,14 @@ function concerns({ account, client }: Suppression, reader: Reader): boolean {
 
 type Known = {
   attempts: AttemptRow[];
-  deactivations: readonly DeactivationRow[];
+  deactivation: DeliveryEntry['deactivation'];
   rejection: Why | undefined;
   parked: ParkedNow | undefined;
 };
 
-function deliveryEntry(row: DeliveryRow, { attempts, deactivations, rejection, parked }: Known): DeliveryEntry {
+function deliveryEntry(row: DeliveryRow, { attempts, deactivation, rejection, parked }: Known): DeliveryEntry {
   const told = attempts.map(attemptEntry);
   const last = endOf(told);
-  const deactivation = deactivationBy(told, deactivations);
   const { delivery, event, interface: interfaceName, action, at, subscription, account, client } = row;
   const entry = {
     delivery,
@@ -227,15 +224,6 @@ export function isMade({ kind, why: reason }: AttemptEntry): boolean {
 const isEnd = ({ kind }: AttemptRow): boolean => kind !== 'failed';
 
 const isGivenUp = ({ kind }: Pick<AttemptRow, 'kind'>): boolean => kind === 'exhausted';
-
-/** Also where it was sent again since, and delivered. */
-function deactivationBy(attempts: readonly AttemptEntry[], deactivations: readonly DeactivationRow[]) {
-  const ends = attempts.filter(isGivenUp);
-  const found = deactivations.find((off) =>
-    ends.some(({ at, subscription }) => off.subscription === subscription && Math.abs(off.at - at) < CAUSED_WITHIN_MS),
-  );
-  return found && { at: found.at, rule: found.rule };
-}
 
 function attemptEntry({ delivery: _, reason, ...row }: AttemptRow): AttemptEntry {
   const { attempt, at, kind, subscription, ...known } = row;

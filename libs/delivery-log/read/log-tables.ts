@@ -8,7 +8,7 @@ export type DeliveryRow = Row<'deliveries'>;
 
 export type RejectionRow = { delivery: string; reason: string };
 
-export type DeactivationRow = { at: number; subscription: string; rule: string };
+export type DeactivationRow = { delivery: string; at: number; rule: string };
 
 /** Clocks of router and deliverer may differ: a minute is more than they do. */
 export const SKEW_MS = 60_000;
@@ -130,24 +130,19 @@ export async function rejectionsOf(
   return rows;
 }
 
-/** When these subscriptions were switched off by a rule, since a time. */
-export async function deactivationsOf(
+/** Of these deliveries, those that switched their subscription off: when, and by which rule. */
+export async function deactivationsBy(
   postgres: Queryable,
-  deliveries: readonly Pick<DeliveryRow, 'account' | 'subscription' | 'at'>[],
+  deliveries: readonly Pick<DeliveryRow, 'delivery' | 'at'>[],
 ): Promise<DeactivationRow[]> {
   if (deliveries.length === 0) return [];
   const { rows } = await postgres.query<DeactivationRow>({
     name: 'history-deactivations',
-    text: `select ${ms('at')} as at, subject_guid as subscription, details ->> 'deactivation_rule' as rule
-           from waybell.audit_log
-           where account_guid = any ($1::uuid[]) and subject_guid = any ($2::uuid[]) and at > ${time('$3')}
-             and what = 'subscription.changed' and details ->> 'deactivation_rule' is not null
-           order by at`,
-    values: [
-      [...new Set(deliveries.map(({ account }) => account))],
-      [...new Set(deliveries.map(({ subscription }) => subscription))],
-      Math.min(...deliveries.map(({ at }) => at)),
-    ],
+    text: `select o.delivery, ${ms('o.at')} as at, o.rule from unnest($1::uuid[], $2::float8[]) as wanted (delivery, from_ms)
+           cross join lateral (
+             select * from delivery_log.deactivations where delivery = wanted.delivery and at >= ${time('from_ms')} offset 0
+           ) o`,
+    values: [deliveries.map(({ delivery }) => delivery), deliveries.map(({ at }) => at - SKEW_MS)],
   });
   return rows;
 }

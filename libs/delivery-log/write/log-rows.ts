@@ -1,4 +1,4 @@
-import type { Attempted, Rejected, Routed } from '@waybell/line/outcomes';
+import { isAttempted, type Attempted, type Rejected, type Routed } from '@waybell/line/outcomes';
 import type { LogRows } from '../tables.ts';
 import { firstOf, type DeliveryInHand, type LogRecord } from './merging.ts';
 import { dayOf } from './partitions.ts';
@@ -14,16 +14,25 @@ export type RowsOptions = {
 
 /** What records come to: the rows of each table. */
 export function rowsOf(records: readonly LogRecord[], { oldestBodies, merges }: RowsOptions): LogRows {
-  const rows: RowsInHand = { events: [], keys: [], deliveries: [], attempts: [], bodies: [], kept_events: [] };
+  const rows: RowsInHand = {
+    events: [],
+    keys: [],
+    deliveries: [],
+    attempts: [],
+    bodies: [],
+    kept_events: [],
+    deactivations: [],
+  };
   for (const { outcome, isRepeat } of records) {
     if (outcome.kind === 'routed' || outcome.kind === 'rejected')
       addEvent(rows, outcome, { isRepeat, isKept: dayOf(outcome.at) >= oldestBodies });
+    if (outcome.kind === 'deactivated') rows.deactivations.push(outcome);
   }
   // The first row, where an event was routed twice.
   const byGuid = new Map(merges ? rows.deliveries.toReversed().map((row) => [row.delivery, row]) : []);
   for (const record of records) {
     const { outcome } = record;
-    if (outcome.kind === 'routed' || outcome.kind === 'rejected') continue;
+    if (!isAttempted(outcome)) continue;
     addBody(rows, outcome, oldestBodies);
     const row = byGuid.get(outcome.delivery);
     const first = row && firstOf(row, record);

@@ -1,5 +1,5 @@
 import { asideHeaders } from '../broker/amqp-message.ts';
-import type { Message, Publication, Rejection } from '../messages.ts';
+import { publishAgain, type Message, type Publication, type Rejection } from '../messages.ts';
 import { quarantineKey, rejectedExchange, suspectsExchange } from '../topology.ts';
 
 const LONGEST_DETAIL = 1_000;
@@ -25,9 +25,8 @@ export function publishQuarantined(message: Message, service: string): Publicati
 
 /** To its own queue, by itself. */
 export function publishAlone(message: Message): Publication {
-  const { exchange, routingKey, traceparent } = message;
-  const headers = { [asideHeaders.cameBefore]: 1, ...(traceparent !== undefined && { traceparent }) };
-  return { ...copied(message), exchange, routingKey, headers };
+  const same = publishAgain(message, message);
+  return { ...same, headers: { [asideHeaders.cameBefore]: 1, ...same.headers } };
 }
 
 function aside(
@@ -36,30 +35,11 @@ function aside(
   routingKey: string,
   headers: Record<string, string | number>,
 ): Publication {
-  const { traceparent } = message;
-  return {
-    ...copied(message),
-    exchange,
-    routingKey,
-    headers: {
-      ...headers,
-      [asideHeaders.queue]: message.queue,
-      [asideHeaders.exchange]: message.exchange,
-      [asideHeaders.routingKey]: message.routingKey,
-      ...(traceparent !== undefined && { traceparent }),
-    },
+  const same = publishAgain(message, { exchange, routingKey });
+  const whence = {
+    [asideHeaders.queue]: message.queue,
+    [asideHeaders.exchange]: message.exchange,
+    [asideHeaders.routingKey]: message.routingKey,
   };
-}
-
-function copied(message: Message): Omit<Publication, 'exchange' | 'routingKey'> {
-  const { body, messageId, type, note, contentType, contentEncoding } = message;
-  return {
-    kind: 'publish',
-    body,
-    ...(messageId !== undefined && { messageId }),
-    ...(type !== undefined && { type }),
-    ...(note !== undefined && { note }),
-    ...(contentType !== undefined && { contentType }),
-    ...(contentEncoding !== undefined && { contentEncoding }),
-  };
+  return { ...same, headers: { ...headers, ...whence, ...same.headers } };
 }

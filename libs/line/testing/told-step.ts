@@ -59,7 +59,7 @@ export function record(name: string, body = ''): Recorded {
 
 /** The end of a delivery to that subscription. */
 export function end(subscription: string, isDelivered = true): Ended {
-  return { kind: 'end', end: { subscription, generation: 1, isDelivered, at: 0 } };
+  return { kind: 'end', end: { delivery: 'd', subscription, generation: 1, isDelivered, at: 0 } };
 }
 
 /** The hand-over by itself: it is told what happened, by the texts of messages, and says in words what is to be done. */

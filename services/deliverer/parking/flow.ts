@@ -53,10 +53,10 @@ export class Flow {
   }
 
   /** For the step that delivers. */
-  get tools(): Required<Pick<StepTools, 'park' | 'takeParked'>> {
+  get tools(): Required<Pick<StepTools, 'park' | 'takeRows'>> {
     return {
       park: this.#park.park,
-      takeParked: (consuming) => {
+      takeRows: (consuming) => {
         this.#owner = new ParkingOwner({ ...this.#options, endpoints: this.endpoints, sums: this.#sums }, consuming);
         return this.#owner.consumer;
       },

@@ -17,6 +17,7 @@ import { SecretsOfClients } from './0017-secrets-of-clients.ts';
 import { ClaimedRequests } from './0018-claimed-requests.ts';
 import { SwitchedOnTogether } from './0019-switched-on-together.ts';
 import { KnownAccounts } from './0020-known-accounts.ts';
+import { Deactivations } from './0021-deactivations.ts';
 import { AccountNames } from './0023-account-names.ts';
 import { MadeAgain } from './0024-made-again.ts';
 
@@ -41,6 +42,7 @@ export const migrations = [
   ClaimedRequests,
   SwitchedOnTogether,
   KnownAccounts,
+  Deactivations,
   AccountNames,
   MadeAgain,
 ];

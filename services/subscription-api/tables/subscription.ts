@@ -20,9 +20,12 @@ export type Subscription = {
   ended_at: Date | null;
   deactivated_at: Date | null;
   deactivation_rule: 'exhausted' | 'window' | null;
+  /** The delivery that switched it off. */
+  deactivated_by: string | null;
   failing_since: Date | null;
   last_success_at: Date | null;
   last_failure_at: Date | null;
+  last_failed_delivery: string | null;
 };
 
 export const subscriptionTable = new EntitySchema<Subscription>({
@@ -45,8 +48,10 @@ export const subscriptionTable = new EntitySchema<Subscription>({
     ended_at: { type: 'timestamptz', nullable: true },
     deactivated_at: { type: 'timestamptz', nullable: true },
     deactivation_rule: { type: 'text', nullable: true },
+    deactivated_by: { type: 'uuid', nullable: true },
     failing_since: { type: 'timestamptz', nullable: true },
     last_success_at: { type: 'timestamptz', nullable: true },
     last_failure_at: { type: 'timestamptz', nullable: true },
+    last_failed_delivery: { type: 'uuid', nullable: true },
   },
 });

@@ -1,0 +1,49 @@
+import { describe, expect, test } from '@jest/globals';
+import type { AttemptEntry, DeliveryEntry } from '@waybell/delivery-log/read/entries';
+import { describeDelivery } from './describe-history.ts';
+
+const NINE = Date.parse('2026-11-20T09:00:00Z');
+const attempt = (attemptNumber: number, what: Partial<AttemptEntry>): AttemptEntry => ({
+  attempt: attemptNumber,
+  at: NINE + attemptNumber * 1_000,
+  kind: 'failed',
+  subscription: 'first',
+  ...what,
+});
+const nameOf = () => undefined;
+const delivery: DeliveryEntry = {
+  delivery: 'd',
+  event: 'e',
+  interface: 'carrier',
+  action: 'order.created',
+  at: NINE,
+  subscription: 'first',
+  account: 'a',
+  client: 'c',
+  status: 'exhausted',
+  attempts: [],
+};
+
+describe('describeDelivery', () => {
+  test('tells of one that was sent again after a switch-off in the order of time, and to whom it goes now', () => {
+    const attempts = [
+      attempt(1, { kind: 'exhausted' }),
+      attempt(2, { kind: 'dropped', at: NINE + 60_000 }),
+      attempt(3, { kind: 'delivered', at: NINE + 120_000, byHand: 'resend', subscription: 'second' }),
+    ];
+    const deactivation = { at: NINE + 1_500, rule: 'exhausted' };
+    expect(describeDelivery({ ...delivery, status: 'delivered', attempts, deactivation }, nameOf).slice(1)).toEqual([
+      '  to account a, client c, subscription second',
+      '  2026-11-20 09:00:01.000  attempt 1  to subscription first',
+      '  2026-11-20 09:00:01.500  this switched the subscription off (rule: exhausted)',
+      '  2026-11-20 09:01:00.000  no attempt 2:   to subscription first',
+      '  2026-11-20 09:02:00.000  attempt 3  by hand: resend',
+    ]);
+  });
+
+  test('names the one subscription once, and the one that waits for its first attempt', () => {
+    const once = describeDelivery({ ...delivery, attempts: [attempt(1, {})] }, nameOf).join();
+    expect(once.match(/subscription first/g)).toHaveLength(1);
+    expect(describeDelivery(delivery, nameOf)[1]).toContain('subscription first');
+  });
+});

@@ -1,0 +1,44 @@
+import { systemClock } from '@waybell/runtime/clock';
+import { within } from '@waybell/runtime/within';
+import { publishAgain, type Message } from '../messages.ts';
+import { runStep, type RunningStep, type Step, type StepTools } from '../run-step.ts';
+import { Claiming, type ClaimedRows } from './claimed-rows.ts';
+
+export type PublishingClaimed = AsyncDisposable &
+  Pick<RunningStep, 'waitingFor'> & {
+    /** Publishes all that is due. Resolves with whether nothing is left of it but what others have claimed. */
+    publishDue(): Promise<boolean>;
+  };
+
+const SETTLE_LIMIT_MS = 2_000;
+
+/**
+ * A step that publishes what rows say, as it is: what holds for a message from a queue while the broker blocks, stalls, refuses
+ * or is away, and while the process ends, holds for them.
+ */
+export function publishClaimed<Row>(
+  name: string,
+  rows: ClaimedRows<Row>,
+  tools: Omit<StepTools, 'takeRows'>,
+): PublishingClaimed {
+  const { clock = systemClock } = tools;
+  const claiming = new Claiming({ ...rows, name, clock });
+  const step: Step<Message> = {
+    name,
+    queues: [],
+    heldLimit: { messages: 1, bytes: 1 },
+    parse: (message) => message,
+    handle: async (message) => [publishAgain(message, message)],
+    describe: ({ messageId }) => ({ messageId }),
+  };
+  const running = runStep(step, { ...tools, takeRows: (consuming) => claiming.takingFor(consuming) });
+  return {
+    waitingFor: () => running.waitingFor(),
+    publishDue: () => claiming.publishDue(),
+    async [Symbol.asyncDispose]() {
+      await running[Symbol.asyncDispose]();
+      // What is published is to be settled. A Postgres that hangs must not hold this up.
+      await within({ clock, limitMs: SETTLE_LIMIT_MS }, claiming.untilIdle());
+    },
+  };
+}

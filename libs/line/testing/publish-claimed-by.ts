@@ -1,0 +1,17 @@
+import { systemClock } from '@waybell/runtime/clock';
+import { Claiming, type ClaimedRows } from '../claimed/claimed-rows.ts';
+import { publishAgain, type Publication, type Source } from '../messages.ts';
+
+/** Publishes what rows say, all that is due, by a function in the place of the line: what it rejects is given back. */
+export async function publishClaimedBy<Row>(
+  rows: ClaimedRows<Row>,
+  publish: (publication: Publication) => Promise<void>,
+): Promise<boolean> {
+  const claiming = new Claiming({ ...rows, name: 'test', clock: systemClock });
+  const take = async ({ messages, acknowledge, giveBack }: Source) => {
+    const published = Promise.all(messages.map((message) => publish(publishAgain(message, message))));
+    await published.then(acknowledge, giveBack);
+  };
+  claiming.takingFor({ onTaken: (source) => void take(source), onCut: () => undefined });
+  return claiming.publishDue();
+}

@@ -1,0 +1,59 @@
+import type { ClaimedRows } from '@waybell/line/claimed/claimed-rows';
+import { publishOutcomes } from '@waybell/line/outcome-batch';
+import type { Deactivated } from '@waybell/line/outcomes';
+import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
+
+export type DeactivationsOptions = {
+  claimMs: number;
+  /** It is told. Once for each, unless the process dies in between. */
+  onTold: (deactivated: Deactivated) => void;
+};
+
+type Row = Omit<Deactivated, 'kind' | 'delivery'> & { delivery: string | null };
+
+const AT_ONCE = 100;
+
+const COLUMNS = `subscription, generation, account, client, interface, action, rule, delivery,
+  round(extract(epoch from at) * 1000)::float8 as at`;
+
+const CLAIM = {
+  name: 'claim-deactivations',
+  text: `
+    update waybell.deactivations set claimed_until = now() + make_interval(secs => $1::float8 / 1000)
+    where (subscription, generation) in (
+      select subscription, generation from waybell.deactivations where claimed_until is null or claimed_until < now()
+      order by at limit ${AT_ONCE} for update skip locked)
+    returning ${COLUMNS}`,
+};
+
+const SETTLE = {
+  name: 'settle-deactivations',
+  text: `
+    delete from waybell.deactivations
+    where (subscription, generation) in (select * from unnest($1::uuid[], $2::int[]))
+    returning ${COLUMNS}`,
+};
+
+/** The subscriptions that were switched off, until that is told: written with the change itself, by `settle_deliveries`. */
+export function deactivationsIn(
+  postgres: Postgres,
+  { claimMs, onTold }: DeactivationsOptions,
+): ClaimedRows<Deactivated> {
+  async function ask(statement: { name: string; text: string }, values: unknown[]): Promise<Deactivated[]> {
+    const { rows } = await whenAvailable(postgres, () => postgres.query<Row>({ ...statement, values }));
+    return rows.map(({ delivery, ...row }) => ({
+      kind: 'deactivated',
+      ...row,
+      ...(delivery !== null && { delivery }),
+    }));
+  }
+  return {
+    claimMs,
+    claim: () => ask(CLAIM, [claimMs]),
+    async settle(told) {
+      const keys = [told.map(({ subscription }) => subscription), told.map(({ generation }) => generation)];
+      (await ask(SETTLE, keys)).forEach(onTold);
+    },
+    publicationOf: (deactivated) => publishOutcomes([deactivated]),
+  };
+}
