@@ -1,8 +1,10 @@
 import type { ClaimedRows } from '@waybell/line/claimed/claimed-rows';
 import { publishDelivery, type Delivery } from '@waybell/line/delivery';
 import type { Routed } from '@waybell/line/outcomes';
+import { keysOf } from '@waybell/events/keys';
 import type { WriteOutcomes } from '@waybell/delivery-log/write/write-outcomes';
 import type { Log } from '@waybell/runtime/log';
+import { makeNotification } from './make-notification.ts';
 import type { Sending, Sendings } from './sendings.ts';
 
 export type ByHandOptions = {
@@ -16,11 +18,12 @@ export function byHand({ sendings, write, log }: ByHandOptions): ClaimedRows<Sen
   return {
     claimMs: sendings.claimMs,
     async claim() {
-      const due = await sendings.claim();
-      // No event makes a test: what the log knows of a delivery from the router, it is told here; again, where a claim ran out.
-      const tests = due.filter(({ why }) => why === 'test');
-      if (tests.length > 0) await write(tests.map(routedBy), { isRepeat: true });
-      return due;
+      const due = (await sendings.claim()).map(ready);
+      // No event made a test, nor what was never sent: what the log knows of a delivery from the router, it is told here; again,
+      // where a claim ran out.
+      const routed = due.flatMap(({ routed }) => routed ?? []);
+      if (routed.length > 0) await write(routed, { isRepeat: true });
+      return due.map(({ sending }) => sending);
     },
     async settle(sent) {
       await sendings.settle(sent);
@@ -29,6 +32,18 @@ export function byHand({ sendings, write, log }: ByHandOptions): ClaimedRows<Sen
     publicationOf: ({ body, ...sending }) =>
       body === null ? undefined : publishDelivery(deliveryOf({ ...sending, body })),
   };
+}
+
+/** What is to be sent, and the record of the delivery where none tells of it yet. */
+type Ready = { sending: Sending; routed?: Routed };
+
+function ready(sending: Sending): Ready {
+  if (sending.why === 'test') return { sending, routed: routedBy(sending, []) };
+  if (sending.kept === null) return { sending };
+  const made = makeNotification(sending, sending.kept);
+  if (made === undefined) return { sending };
+  const keys = keysOf(made.event.payload, made.event.action.keys, made.event.subject);
+  return { sending: { ...sending, body: made.body.toString() }, routed: routedBy(sending, keys) };
 }
 
 /** The same whenever it is published, so that a second one is recognised. It has its own time to grow too old. */
@@ -49,15 +64,15 @@ function deliveryOf(sending: Sending & { body: string }): Delivery {
   };
 }
 
-function routedBy(test: Sending): Routed {
-  const { event, action, account, client, delivery, subscription } = test;
+function routedBy(sending: Sending, keys: Routed['keys']): Routed {
+  const { event, action, account, client, delivery, subscription } = sending;
   return {
     kind: 'routed',
     event,
-    interface: test.interface,
+    interface: sending.interface,
     action,
-    at: test.dueAt,
-    keys: [],
+    at: sending.dueAt,
+    keys,
     receivers: [account],
     deliveries: [{ delivery, subscription, account, client }],
     suppressed: [],

@@ -171,7 +171,13 @@ async function answersOf(on: LogStand, { attempts, isRoutedAgain }: Story, isRep
   if (isRoutedAgain === true) await on.log([], { ...logged, at: START + 5 }, isRepeat);
   const client: ClientReader = { account, client: 'default', interface: 'carrier' };
   const asked = { sinceMs: START - 1, account, limit: 10 };
-  const replay = { subscription, sinceMs: START, untilMs: START + DAY_MS, perSecond: 1 };
+  const replay = {
+    of: { subscription },
+    includesSuppressed: false,
+    sinceMs: START,
+    untilMs: START + DAY_MS,
+    perSecond: 1,
+  };
   const pages = [
     {},
     { about: { key: subject } },

@@ -49,8 +49,8 @@ function replaysPath(one: Answered): JsonNode {
     post: {
       tags,
       operationId: 'createReplay',
-      summary: 'Send all again that did not arrive',
-      description: `All that was given up or dropped of a subscription, also of one that was ended since: sent to the subscription that the client has to the action now. With \`dry_run\` it is only counted. One request takes the ${LARGEST_REPLAY.toLocaleString('en')} oldest at most, and counts no further; the next one takes the rest.`,
+      summary: 'Send all that the client missed',
+      description: `All of an action that was given up or dropped, whichever subscription of the client it was for, also of one that was ended since; with \`include_suppressed\` also what was never made, for want of a subscription. It is sent to the subscription that the client has to the action now. With \`dry_run\` it is only counted, by reason. Where there is nothing, \`explanation\` says what there is instead. One request takes the ${LARGEST_REPLAY.toLocaleString('en')} oldest at most, and counts no further; the next one takes the rest.`,
       security,
       requestBody: { required: true, content: jsonOf(replayRequest) },
       responses: {
@@ -137,26 +137,42 @@ const count = { type: 'integer', minimum: 0 };
 /** The body of a request for a replay. */
 export const replayRequest: JsonNode = {
   type: 'object',
-  required: ['subscription_guid', 'since'],
+  required: ['since'],
   additionalProperties: false,
   properties: {
-    subscription_guid: guid,
-    since: { ...moment, description: 'What was given up from then on.' },
+    action: { type: 'string', maxLength: 100, description: 'Of which action. Name this or a subscription.' },
+    subscription_guid: {
+      ...guid,
+      description: 'Of the action of this subscription of the client, current or not; whichever of them missed it.',
+    },
+    since: { ...moment, description: 'What was given up, or came in vain, from then on.' },
     until: { ...moment, description: 'And before; now, where it is left out.' },
     per_second: { type: 'integer', minimum: 1, maximum: REPLAY_RATE.most, default: REPLAY_RATE.default },
+    include_suppressed: {
+      type: 'boolean',
+      default: false,
+      description:
+        'Also what was never made because there was no subscription that was on: it was switched off, had ended, or was not there yet. It is made now from the event, which is kept as long as bodies are.',
+    },
     dry_run: { type: 'boolean', default: false, description: 'Count only.' },
   },
 };
 
 const askedReplay = {
   guid,
-  subscription_guid: guid,
+  action: { type: 'string', description: 'Of which action.' },
   since: moment,
   until: moment,
+  include_suppressed: { type: 'boolean' },
   per_second: { type: 'integer', minimum: 1 },
-  total: { ...count, description: 'Deliveries that did not arrive.' },
+  total: { ...count, description: 'Deliveries that are sent.' },
   requested_at: moment,
   cancelled_at: { type: ['string', 'null'], format: 'date-time' },
+};
+
+const explanation = {
+  type: 'string',
+  description: 'Where there is nothing to send: what there is instead, for people.',
 };
 
 const replay = {
@@ -176,7 +192,24 @@ export const byHandSchemas: Record<string, JsonNode> = {
       attempt: { type: 'integer', minimum: 1, description: 'The attempt it goes on with.' },
     },
   },
-  ReplayCount: { type: 'object', required: ['total'], properties: { total: count } },
+  ReplayCount: {
+    type: 'object',
+    required: ['total', 'reasons'],
+    properties: {
+      total: count,
+      reasons: {
+        type: 'array',
+        description:
+          'Why they did not arrive, and of each how many: a reason of failure, or why there was no subscription.',
+        items: {
+          type: 'object',
+          required: ['reason', 'count'],
+          properties: { reason: { type: 'string', examples: ['response_timeout', 'switched_off'] }, count },
+        },
+      },
+      explanation,
+    },
+  },
   AskedReplay: { type: 'object', required: Object.keys(askedReplay), properties: askedReplay },
-  Replay: { type: 'object', required: Object.keys(replay), properties: replay },
+  Replay: { type: 'object', required: Object.keys(replay), properties: { ...replay, explanation } },
 };

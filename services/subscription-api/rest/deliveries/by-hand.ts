@@ -59,18 +59,24 @@ function addReplays(router: Router, { authenticate, database }: ByHandOptions): 
 
     async post(request, response) {
       const { caller, client, by } = admitted(await authenticate(request));
-      const { isDryRun, ...replay } = readReplayRequest(await readJson(request, response), Date.now());
+      const body = await readJson(request, response);
+      const { isDryRun, ...replay } = readReplayRequest(body, { interface: client.interface, now: Date.now() });
       if (isDryRun) {
-        const total = await database.askLog((postgres) => countReplay(postgres, replay, client));
-        if (typeof total !== 'number') throw refusal(total, 'not-subscribed');
-        return answerObject(caller, response, { total });
+        const counted = await database.askLog((postgres) => countReplay(postgres, replay, client));
+        if (counted.kind === 'refused') throw refusal(counted, 'not-subscribed');
+        const { kind: _, ...count } = counted;
+        return answerObject(caller, response, count);
       }
       const asked = await database.change(caller.actor, (postgres) =>
         askForReplay(postgres, { ...replay, client, by }),
       );
       if (asked.kind === 'refused') throw refusal(asked, 'not-subscribed');
       const made = await database.askLog((postgres) => replayOf(postgres, asked.guid, client));
-      answerObject(caller, response.status(202), replayView(made));
+      const { explanation } = asked;
+      answerObject(caller, response.status(202), {
+        ...replayView(made),
+        ...(explanation !== undefined && { explanation }),
+      });
     },
   });
 

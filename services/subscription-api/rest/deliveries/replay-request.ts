@@ -1,23 +1,53 @@
+import { actionsOf } from '@waybell/catalog/actions';
+import { nearestNames } from '@waybell/catalog/nearest-names';
 import { replayRequest } from '@waybell/contracts/openapi/by-hand-paths';
-import { momentOf, readTimestamp } from '@waybell/events/timestamp';
 import type { ReplayRequest } from '@waybell/delivery-log/ask/replays';
+import { momentOf, readTimestamp } from '@waybell/events/timestamp';
+import type { InterfaceName } from '@waybell/line/outcomes';
 import { bodyFaults, invalidBody, isObject, pointTo } from '../http/body.ts';
+import type { Fault } from '../http/problem.ts';
 
-type ReplayBody = { subscription_guid: string; since: string; until?: string; per_second: number; dry_run: boolean };
+type ReplayBody = {
+  action?: string;
+  subscription_guid?: string;
+  since: string;
+  until?: string;
+  per_second: number;
+  include_suppressed: boolean;
+  dry_run: boolean;
+};
 
 const faultsOf = bodyFaults(replayRequest);
 
+type Asking = { interface: InterfaceName; now: number };
+
 /** Reads the body of a replay. Throws a Problem (422) that names everything wrong with it. */
-export function readReplayRequest(body: unknown, now: number): ReplayRequest & { isDryRun: boolean } {
+export function readReplayRequest(body: unknown, asking: Asking): ReplayRequest & { isDryRun: boolean } {
   const faults = faultsOf(body);
-  const { since, until } = isObject(body) ? body : {};
+  const { since, until, action, subscription_guid: subscription } = isObject(body) ? body : {};
   const sinceMs = momentIn(since) ?? -Infinity;
-  const untilMs = until === undefined ? now : (momentIn(until) ?? Infinity);
+  const untilMs = until === undefined ? asking.now : (momentIn(until) ?? Infinity);
   if (sinceMs >= untilMs) faults.push({ pointer: pointTo('since'), detail: 'must be before until' });
+  faults.push(...faultsOfChoice({ action, subscription }, asking));
   if (faults.length > 0) throw invalidBody(faults);
   // What the schema says of it.
-  const { subscription_guid: subscription, per_second: perSecond, dry_run: isDryRun } = body as ReplayBody;
-  return { subscription: subscription.toLowerCase(), sinceMs, untilMs, perSecond, isDryRun };
+  const { per_second: perSecond, dry_run: isDryRun, include_suppressed: includesSuppressed } = body as ReplayBody;
+  const of = action === undefined ? { subscription: String(subscription).toLowerCase() } : { action: String(action) };
+  return { of, sinceMs, untilMs, perSecond, includesSuppressed, isDryRun };
+}
+
+function faultsOfChoice(
+  { action, subscription }: { action: unknown; subscription: unknown },
+  { interface: interfaceName }: Asking,
+): Fault[] {
+  const pointer = pointTo('action');
+  if ((action === undefined) === (subscription === undefined))
+    return [{ pointer, detail: 'is required, or subscription_guid in its place; not both' }];
+  const names = actionsOf(interfaceName).map(({ name }) => name);
+  if (typeof action !== 'string' || names.includes(action)) return [];
+  return [
+    { pointer, detail: `is no action of this interface; the nearest is ${nearestNames(action, names, 1).join()}` },
+  ];
 }
 
 function momentIn(value: unknown): number | undefined {

@@ -15,9 +15,10 @@ export function askedReplayView(replay: AskedReplay) {
   const { since, until, requested_at: requestedAt, cancelled_at: cancelledAt } = replay;
   return {
     guid: replay.guid,
-    subscription_guid: replay.subscription,
+    action: replay.action,
     since: since.toISOString(),
     until: until.toISOString(),
+    include_suppressed: replay.include_suppressed,
     per_second: replay.per_second,
     total: replay.total,
     requested_at: requestedAt.toISOString(),
