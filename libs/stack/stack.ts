@@ -31,7 +31,7 @@ export type StackOptions = Pick<ServersOptions, 'lent' | 'isThrowaway'> & {
 export class Stack implements AsyncDisposable {
   readonly servers: Servers;
   readonly services: SupervisedProcess[];
-  /** API_URL, AMQP_URL, DATABASE_URL, REDIS_URL, METRICS_URLS. */
+  /** API_URL, AMQP_URL, DATABASE_URL, REDIS_URL; METRICS_URLS, separated by commas, each with its service as fragment. */
   readonly addresses: Record<string, string>;
   /** Names of the queues that were declared. */
   queues: string[] = [];
@@ -112,7 +112,7 @@ async function layOut(options: StackOptions): Promise<Stack> {
   return new Stack(servers, processes, {
     API_URL: apiAddress(record, env),
     ...servers.environment,
-    METRICS_URLS: processes.map(({ spec }) => `${spec.health}/metrics`).join(','),
+    METRICS_URLS: processes.map(({ spec }) => `${spec.health}/metrics#${spec.name}`).join(','),
   });
 }
 
