@@ -1,26 +1,6 @@
-import { deactivatorSettings } from '@waybell/deactivator/config';
-import { delivererSettings } from '@waybell/deliverer/config';
-import { routerSettings } from '@waybell/event-router/config';
-import { declareSettings } from '@waybell/line/broker/declare';
-import { scheduleSettings } from '@waybell/line/line-topology';
 import { formatDuration } from '@waybell/runtime/duration';
-import { deliveryLogSettings } from '@waybell/delivery-log-service/config';
-import { trackerSettings } from '@waybell/location-tracker/config';
 import { bytes, duration, durations, wait } from '@waybell/runtime/environment';
-import { subscriptionApiSettings } from '@waybell/subscription-api/config';
-
-type Setting = { desc?: string | undefined; default?: unknown; example?: string | undefined; _parse?: unknown };
-
-/** Who reads which settings, by the name of the process or the command. */
-const READERS: Record<string, Record<string, Setting>> = {
-  'subscription-api': subscriptionApiSettings,
-  'event-router': routerSettings,
-  'location-tracker': trackerSettings,
-  deliverer: delivererSettings,
-  deactivator: deactivatorSettings,
-  'delivery-log': deliveryLogSettings,
-  '`waybell declare`': { ...declareSettings, ...scheduleSettings },
-};
+import { READERS, type Setting } from '../settings.ts';
 
 /** docs/settings.md: every setting once, with its default and who reads it. */
 export function settingsPage(): string {

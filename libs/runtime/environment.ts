@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { cleanEnv, EnvMissingError, makeValidator, type CleanedEnv, type ValidatorSpec } from 'envalid';
 import { parseDurationMs } from './duration.ts';
+import { mistypedSettings } from './mistyped-settings.ts';
 
 export { bool, port, str } from 'envalid';
 
@@ -92,9 +93,14 @@ export function readEnvironment<S extends Record<string, ValidatorSpec<unknown>>
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   refuseBlindTrust(given);
   readFiles(Object.keys(specs), given);
+  const mistyped = mistypedSettings(Object.keys(specs), given);
+  const insteadOf = (setting: string) =>
+    mistyped.filter((each) => each.setting === setting).map(({ name }) => ` (set is ${name}: rename it)`);
   return cleanEnv(given, specs, {
     reporter: ({ errors }) => {
-      const problems = Object.entries(errors).map(([name, error]) => `${name}: ${whatIsWrong(error)}`);
+      const problems = Object.entries(errors).map(
+        ([name, error]) => `${name}: ${whatIsWrong(error)}${insteadOf(name)}`,
+      );
       if (problems.length > 0) throw new InvalidEnvironment(problems);
     },
   });
