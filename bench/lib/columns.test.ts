@@ -13,5 +13,13 @@ test('every column that a table has is explained by --help', () => {
   const names = new Set(lists.flatMap(([, list = '']) => [...list.matchAll(/'([^']*)'/g)].map(([, name]) => name)));
   const explained = Object.keys(COLUMNS).join(', ').split(', ');
   expect(names.size).toBeGreaterThan(30);
-  expect([...names].filter((name) => !name?.split(', ').every((part) => explained.includes(part)))).toEqual([]);
+  expect(
+    [...names].filter(
+      (name) =>
+        !name
+          ?.replace(/, ms$/, '')
+          .split(', ')
+          .every((part) => explained.includes(part)),
+    ),
+  ).toEqual([]);
 });
