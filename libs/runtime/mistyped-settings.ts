@@ -28,6 +28,6 @@ export function mistypedSettings(settings: readonly string[], env: NodeJS.Proces
 
 /** Letters that changed places are one slip. */
 function slipsBetween(name: string, setting: string): number {
-  const letters = (text: string) => [...text].toSorted().join('');
+  const letters = (text: string) => text.split('').toSorted().join('');
   return letters(name) === letters(setting) ? 1 : distance(name, setting);
 }

@@ -1,10 +1,10 @@
 import { flushCompileCache } from 'node:module';
+import { mistypedHere } from './environment.ts';
 import { createLog, type Log } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { watchReadiness } from './readiness-metrics.ts';
 import { serveHealth } from './health.ts';
 import { Readiness } from './readiness.ts';
-import { mistypedSettings } from './mistyped-settings.ts';
 import { logFatalErrors, Shutdown } from './shutdown.ts';
 
 /** What every process has from its first moment on: a log, metrics, an address that tells how it is, and an end. */
@@ -17,7 +17,7 @@ export async function startProcess(
 ): Promise<ProcessParts> {
   const log = createLog({ service, level: settings.LOG_LEVEL });
   logFatalErrors(log);
-  for (const { name, setting } of mistypedSettings(Object.keys(settings), process.env))
+  for (const { name, setting } of mistypedHere(Object.keys(settings)))
     log.warn({ name, nearest: setting }, 'setting.unknown');
   const shutdown = new Shutdown({ graceMs: settings.SHUTDOWN_GRACE, log });
   const metrics = createMetrics(service);

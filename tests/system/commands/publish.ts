@@ -39,10 +39,7 @@ export function publish(): void {
         expect([code, stderr]).toEqual([0, '']);
       }
       await receiver.untilReceived('/laid-out', 2);
-      expect(receiver.at('/laid-out').map(({ body }) => body.toString().includes(`"id":${number}`))).toEqual([
-        true,
-        true,
-      ]);
+      expect(receiver.at('/laid-out').map(({ body }) => body.includes(`"id":${number}`))).toEqual([true, true]);
     });
 
     test('publishes what it does not know all of, and says what no notification has', async () => {
