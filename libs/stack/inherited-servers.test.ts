@@ -3,7 +3,7 @@ import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { readInherited } from './inherited-servers.ts';
+import { readInherited, requireOwnFolder } from './inherited-servers.ts';
 import { makeFolders, stackFolder } from './stack-folder.ts';
 import { claimPorts, portOf, readRecord } from './stack-record.ts';
 
@@ -32,7 +32,7 @@ describe('readInherited', () => {
     await using place = await temporary();
     const [own, other] = [await aStack(join(place.path, 'own')), await aStack(join(place.path, 'other'))];
     expect(() => readInherited(own.folder, other.addresses)).toThrow(
-      `AMQP_URL, REDIS_URL name another stack, the one in ${other.folder.home}: to start one here, first run "unset AMQP_URL REDIS_URL"`,
+      `AMQP_URL, REDIS_URL name another stack, the one in ${other.folder.home}: for one of this checkout, first run "unset AMQP_URL REDIS_URL"`,
     );
   });
 
@@ -41,6 +41,7 @@ describe('readInherited', () => {
     const { folder, addresses } = await aStack(join(place.path, '.waybell'));
     expect(readInherited(folder, {}).servers).toEqual([]);
     writeFileSync(join(place.path, 'waybell'), '');
+    expect(() => requireOwnFolder(folder)).toThrow(/run "unset WAYBELL_HOME"$/);
     expect(() => readInherited(folder, addresses)).toThrow(/run "unset WAYBELL_HOME AMQP_URL REDIS_URL"$/);
   });
 

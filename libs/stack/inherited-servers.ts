@@ -18,7 +18,7 @@ export function readInherited(folder: StackFolder, given: NodeJS.ProcessEnv): In
   const env = { ...given };
   const servers: InheritedServer[] = [];
   const others = new Map<string, string[]>();
-  if (isOfAnotherCheckout(folder)) others.set(folder.home, ['WAYBELL_HOME']);
+  if (isOfAnotherCheckout(folder)) others.set(folder.home, [HOME]);
   for (const variable of SERVER_NAMES.map((name) => SERVERS[name])) {
     const url = env[variable] ?? '';
     const at = stackAt(url)?.home;
@@ -31,7 +31,14 @@ export function readInherited(folder: StackFolder, given: NodeJS.ProcessEnv): In
   return { servers, env };
 }
 
-/** One that runs there is not this checkout's to start. Folders of other names are anybody's. */
+const HOME = 'WAYBELL_HOME';
+
+/** Throws where the folder is another checkout's own: its stack is not this checkout's to start or stop. */
+export function requireOwnFolder(folder: StackFolder): void {
+  if (isOfAnotherCheckout(folder)) throw new Error(refusal(folder.home, [HOME]));
+}
+
+/** Folders of other names are anybody's. */
 function isOfAnotherCheckout({ home }: StackFolder): boolean {
   const checkout = dirname(home);
   return basename(home) === '.waybell' && checkout !== repository && existsSync(join(checkout, 'waybell'));
@@ -39,5 +46,5 @@ function isOfAnotherCheckout({ home }: StackFolder): boolean {
 
 function refusal(home: string, names: string[]): string {
   const [name, verb] = names.length === 1 ? [names[0], 'names'] : [names.join(', '), 'name'];
-  return `${name} ${verb} another stack, the one in ${home}: to start one here, first run "unset ${names.join(' ')}"`;
+  return `${name} ${verb} another stack, the one in ${home}: for one of this checkout, first run "unset ${names.join(' ')}"`;
 }
