@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { Command, InvalidArgumentError } from 'commander';
 import { explainFailure } from '@waybell/stack/explain-failure';
+import { describeColumns } from './lib/columns.ts';
 import { formatJson } from './lib/report.ts';
 import { runScenarios } from './run-scenarios.ts';
 import { scenarios } from './scenarios/scenarios.ts';
@@ -18,7 +19,10 @@ const program = new Command('waybell bench')
     [
       '',
       'Scenarios:',
-      ...scenarios.map(({ name, description }) => `  ${name.padEnd(8)}${description}`),
+      ...scenarios.map(({ name, description }) => `  ${name.padEnd(10)}${description}`),
+      '',
+      'Columns of the tables (a figure with a range is the median of the rounds, with the least and the most; – was not measured):',
+      ...describeColumns(),
       '',
       'Everything runs on this machine, on servers of its own: leave it alone meanwhile. Exit code 1: a bar was missed.',
       '',

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { findAdvisories, describeAdvisory, type Findings } from './dependencies/find-advisories.ts';
 import { repository } from '@waybell/stack/stack-folder';
 import { findTests, selectTests } from './test-run/find-tests.ts';
+import { takeOutSettings } from './tell-environment.ts';
 import { runJest } from './test-run/run-jest.ts';
 
 type Outcome = { isGood: boolean; output: string; remark?: string };
@@ -52,9 +53,12 @@ function tool(name: string, ...args: string[]): () => Promise<Outcome> {
 }
 
 async function unitTests(): Promise<Outcome> {
+  const { settingNames } = await import('./settings.ts');
+  const env = { ...process.env };
+  takeOutSettings(settingNames, env);
   const output: Buffer[] = [];
   const tests = selectTests(findTests(repository), ['line']);
-  const { passed, failed } = await runJest({ tests, env: process.env, onOutput: (chunk) => output.push(chunk) });
+  const { passed, failed } = await runJest({ tests, env, onOutput: (chunk) => output.push(chunk) });
   return { isGood: failed === 0 && passed > 0, output: Buffer.concat(output).toString() };
 }
 

@@ -25,10 +25,17 @@ import { tokenCommand } from './commands/token.ts';
 import { upCommand } from './commands/up.ts';
 import { whyCommand } from './commands/why.ts';
 import { report } from './report.ts';
+import { print } from './print.ts';
+import { versionHere } from './version.ts';
 import { explainFailure } from '@waybell/stack/explain-failure';
 
 const program = new Command('waybell')
   .description('Webhook notifications for freight platforms.')
+  .option('--version', 'print the version, and the commit of this checkout')
+  .on('option:version', () => {
+    print(versionHere());
+    process.exit();
+  })
   .showHelpAfterError('Add --help to see what the command takes.')
   .addHelpText('after', '\nExample:\n  ./waybell up        start everything and watch events become callbacks\n');
 

@@ -2,15 +2,18 @@ import { hostname, userInfo } from 'node:os';
 import pg from 'pg';
 import type { Actor } from '@waybell/subscription-api/actor';
 import { placeOf } from '@waybell/runtime/server-address';
+import { troubleWith, type AskedServer } from '@waybell/runtime/server-trouble';
 import { databaseOf } from '@waybell/stack/address-of';
 
 const CONNECT_LIMIT_MS = 10_000;
-const UNDEFINED_TABLE = '42P01';
-const INVALID_SCHEMA = '3F000';
+// Undefined table, invalid schema.
+const MISSING_TABLES = /^(42P01|3F000)$/;
+// What Postgres answers to a user, a password or a database that are wrong, and while it starts or stops.
+const AT_LOGIN = /^(28...|3D000|57P0.)$/;
 
 /** Runs `work` on the tables of DATABASE_URL or of the running stack. What Postgres refuses is said with what to do. */
 export async function withDatabase<T>(env: NodeJS.ProcessEnv, work: (postgres: pg.Pool) => Promise<T>): Promise<T> {
-  const { url, tls } = databaseOf(env);
+  const { url, tls, isOfStack } = databaseOf(env);
   const postgres = new pg.Pool({
     connectionString: url,
     ssl: tls ?? false,
@@ -25,7 +28,7 @@ export async function withDatabase<T>(env: NodeJS.ProcessEnv, work: (postgres: p
     await postgres.query(SET_ACTOR_OF_SESSION, [JSON.stringify(thisCommand())]);
     return await work(postgres);
   } catch (error) {
-    throw explained(error, placeOf(url) ?? 'DATABASE_URL');
+    throw explained(error, { server: 'Postgres', url, isOfStack });
   } finally {
     await postgres.end();
   }
@@ -38,13 +41,12 @@ function thisCommand(): Actor {
   return { who: 'command line', origin: `${userInfo().username}@${hostname()}`, requestId: null };
 }
 
-function explained(error: unknown, place: string): unknown {
-  if (error instanceof pg.DatabaseError) {
-    if (error.code !== UNDEFINED_TABLE && error.code !== INVALID_SCHEMA) return error;
-    return new Error(`the tables are not in the database of ${place}: create them with "./waybell migrate"`);
-  }
-  const isUnreachable = error instanceof Error && ('code' in error || /timeout|terminated/i.test(error.message));
-  if (!isUnreachable) return error;
-  const why = error.message || ('code' in error ? String(error.code) : 'no answer');
-  return new Error(`Postgres at ${place} cannot be reached (${why}): check DATABASE_URL, or see ./waybell status`);
+function explained(error: unknown, asked: AskedServer): unknown {
+  if (error instanceof pg.DatabaseError && MISSING_TABLES.test(error.code ?? ''))
+    return new Error(
+      `the tables are not in the database of ${placeOf(asked.url)}: create them with "./waybell migrate"`,
+    );
+  const isAnswer = error instanceof pg.DatabaseError && !AT_LOGIN.test(error.code ?? '');
+  const isOfServer = error instanceof Error && ('code' in error || /timeout|terminated/i.test(error.message));
+  return isAnswer || !isOfServer ? error : new Error(troubleWith(asked, error), { cause: error });
 }

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { report } from '../report.ts';
+import { requireOwnFolder } from '@waybell/stack/inherited-servers';
 import { stackOf } from '@waybell/stack/stack-folder';
 import { removeStack, stopStack } from '@waybell/stack/stop-stack';
 
@@ -13,6 +14,7 @@ export function downCommand(): Command {
 
 async function down(options: { delete?: true }): Promise<void> {
   const folder = stackOf(process.env);
+  requireOwnFolder(folder);
   const wasUp = await stopStack(folder, report);
   report(wasUp ? `stopped the stack in ${folder.home}` : `no stack runs in ${folder.home}`);
   if (options.delete) removeStack(folder);

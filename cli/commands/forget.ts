@@ -13,7 +13,7 @@ export function forgetCommand(): Command {
       'delete what was sent about an order or anything else with a guid, what receivers answered, and rejected events',
     )
     .requiredOption('--subject <guid>', 'an order, a vehicle, an offer, a load request …')
-    .option('--yes', 'really delete it, for good')
+    .option('--yes', 'really delete it, for good; without it, what would be deleted is counted')
     .addHelpText(
       'after',
       '\nThat something was sent, when, to whom and with what result stays on record. What waits for its endpoint is not sent any more:' +
@@ -26,27 +26,31 @@ export function forgetCommand(): Command {
 
 async function run(options: { subject: string; yes?: true }): Promise<void> {
   const subject = readGuid(options.subject, '--subject');
-  if (!options.yes) throw new Error('nothing was deleted: add --yes to delete it for good');
-  const { events, bodies, answers, parked, onItsWay } = await withDatabase(process.env, (postgres) =>
-    forget(postgres, { key: subject }),
-  );
-  const rejected = await forgetRejected(subject);
+  const isDryRun = options.yes !== true;
+  const { events, bodies, answers, parked, onItsWay } = await withDatabase(process.env, async (postgres) => {
+    await postgres.query('begin');
+    const forgotten = await forget(postgres, { key: subject });
+    await postgres.query(isDryRun ? 'rollback' : 'commit');
+    return forgotten;
+  });
+  const rejected = await forgetRejected(subject, isDryRun);
   report(
-    `${events} events are about it: deleted ${bodies} bodies and ${answers} answers from the log, ${parked} parked deliveries, which will be dropped as forgotten, and ${rejected} messages from the rejected queue`,
+    `${events} events are about it: ${isDryRun ? 'would delete' : 'deleted'} ${bodies} bodies and ${answers} answers from the log, ${parked} parked deliveries, which ${isDryRun ? 'would' : 'will'} be dropped as forgotten, and ${rejected} messages from the rejected queue`,
   );
+  if (isDryRun) throw new Error('nothing was deleted: add --yes to delete it for good');
   if (onItsWay > 0)
     report(
       `${onItsWay} messages wait in Postgres on their way to RabbitMQ, and some may be about it: run this again when ./waybell status shows none that is kept`,
     );
 }
 
-async function forgetRejected(subject: string): Promise<number> {
+async function forgetRejected(subject: string, isDryRun: boolean): Promise<number> {
   await using queue = await RejectedQueue.open(brokerOf(process.env));
-  let removed = 0;
+  let found = 0;
   for await (const rejected of queue.messages()) {
     if (!names(rejected, subject)) continue;
-    queue.remove(rejected);
-    removed += 1;
+    if (!isDryRun) queue.remove(rejected);
+    found += 1;
   }
-  return removed;
+  return found;
 }

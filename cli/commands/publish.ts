@@ -3,9 +3,10 @@ import { buffer } from 'node:stream/consumers';
 import { Command } from 'commander';
 import { readEnvironment } from '@waybell/runtime/environment';
 import { openLine } from '../open-line.ts';
-import type { CheckedEvent, Unknown } from '../publish/check-lines.ts';
+import type { CheckedEvent, Unknown } from '../publish/check-events.ts';
 import { publishEvents, type Published } from '../publish/publish-events.ts';
-import { lineRanges, splitLines } from '../publish/split-lines.ts';
+import { lineRanges } from '../publish/line-ranges.ts';
+import { splitEvents } from '../publish/split-events.ts';
 import { report } from '../report.ts';
 import { print } from '../print.ts';
 
@@ -14,13 +15,15 @@ const MOST_WARNINGS = 20;
 
 export function publishCommand(): Command {
   return new Command('publish')
-    .description('publish events, one JSON object a line, and wait until the broker has confirmed each')
+    .description('publish events, and wait until the broker has confirmed each')
     .option('-f, --file <path>', 'where they stand; - is standard input', '-')
     .addHelpText(
       'after',
       [
         '',
-        'Every line is checked first, as the event-router would check it: unless all are good, none is published. Members that',
+        'Events are JSON objects: one a line, written over several lines, or the items of an array. They go out as they are',
+        'written, digit for digit. A message names the line on which its event begins.',
+        'Every event is checked first, as the event-router would check it: unless all are good, none is published. Members that',
         'the contract does not know are published, with a warning: notifications leave them out. Publishing the same file',
         'again is safe: events are recognised by guid and body for 24 hours. The routing key is taken from the',
         'event. AMQP_URL names the broker; without it, the running stack is meant.',
@@ -42,24 +45,26 @@ async function publish({ file }: { file: string }): Promise<void> {
   print(`published ${published.confirmed.length} event${published.confirmed.length === 1 ? '' : 's'}`);
 }
 
-/** The events of the file. Throws, with a message for each bad line said before, unless all lines are events. */
+/** The events of the file. Throws, with a message for each that is wrong said before, unless all are events. */
 async function readChecked(file: string, signal: AbortSignal): Promise<CheckedEvent[]> {
   // Only this command needs the schemas of all events.
-  const [{ checkLines }, { routerSettings }] = await Promise.all([
-    import('../publish/check-lines.ts'),
+  const [{ checkEvents }, { routerSettings }] = await Promise.all([
+    import('../publish/check-events.ts'),
     import('@waybell/event-router/config'),
   ]);
   const { EVENT_MAX_SIZE, EVENT_MAX_DEPTH } = routerSettings;
   const limits = readEnvironment({ EVENT_MAX_SIZE, EVENT_MAX_DEPTH });
-  const lines = splitLines(await readAll(file, signal));
-  if (lines.length === 0) throw new Error(`there is no event in ${nameOf(file)}: write one JSON object a line`);
-  const checked = checkLines(lines, { maxBytes: limits.EVENT_MAX_SIZE, maxDepth: limits.EVENT_MAX_DEPTH });
-  for (const { line, reason, detail } of checked.faults) report(`line ${line}: ${reason}: ${detail}`);
+  const { events, misplaced } = splitEvents(await readAll(file, signal));
+  if (events.length + misplaced.length === 0) throw new Error(`there is no event in ${nameOf(file)}`);
+  const checked = checkEvents(events, { maxBytes: limits.EVENT_MAX_SIZE, maxDepth: limits.EVENT_MAX_DEPTH });
+  const faults = [...checked.faults, ...misplaced.map((where) => ({ ...where, reason: 'not_json' }))];
+  for (const { line, reason, detail } of faults.toSorted((one, other) => one.line - other.line))
+    report(`line ${line}: ${reason}: ${detail}`);
   warn(checked.unknown);
-  const { length: bad } = checked.faults;
-  if (bad === 0) return checked.events;
+  if (faults.length === 0) return checked.events;
+  const written = events.length + misplaced.length;
   throw new Error(
-    `nothing was published: ${bad} of ${lines.length} lines in ${nameOf(file)} ${bad === 1 ? 'is not an event' : 'are no events'}; ` +
+    `nothing was published: ${faults.length} of ${written} in ${nameOf(file)} ${faults.length === 1 ? 'is not an event' : 'are no events'}; ` +
       'fix or remove them, then publish again',
   );
 }

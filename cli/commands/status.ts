@@ -25,6 +25,7 @@ async function status({ json }: { json?: true }): Promise<void> {
   const folder = stackOf(process.env);
   const condition = conditionOf(folder);
   if (condition.kind === 'stopped') throw new NotRunning(folder, condition);
+  if (folder.home !== stackOf({}).home) report(`this is the stack in ${folder.home}, which WAYBELL_HOME names`);
   const [found, tables] = await Promise.all([readStatus(condition), readTables(condition.state.addresses)]);
   if (json) print(JSON.stringify({ home: folder.home, ...found, ...(tables ?? { parked: null, kept: null }) }));
   else print(...[table(found), ...describeTables(tables)].join('\n').split('\n'));

@@ -10,6 +10,7 @@ import { report } from '../report.ts';
 import { findTests, selectTests } from '../test-run/find-tests.ts';
 import type { TestCounts } from '../test-run/run-jest.ts';
 import { runTests } from '../test-run/run-tests.ts';
+import { takeOutSettings } from '../tell-environment.ts';
 import { print } from '../print.ts';
 
 export function testCommand(): Command {
@@ -21,7 +22,7 @@ export function testCommand(): Command {
     .addHelpText(
       'after',
       '\nWithout a suite it runs what gates a change. "everything" adds what takes long: *.long.test.ts, all faults, mutants' +
-        '\nand timing. A running stack is not touched, and no server that the environment names.' +
+        '\nand timing. A running stack is not touched, and no server or setting that the environment names.' +
         '\nRABBITMQ_VERSION=4.0 runs them on that version (see "./waybell up --help").' +
         '\nTEST_SEED=<number> is where random tests begin: fixed, but with "everything" random, printed, and kept in .waybell/seeds.log.' +
         '\n"mutants" breaks the product in small ways, and says which test sees each.' +
@@ -41,6 +42,9 @@ type Options = { release?: boolean; disturbed?: boolean };
 async function test(words: string[], { release = false, disturbed = false }: Options): Promise<void> {
   const [suite] = words;
   if (release && suite !== 'faults') throw new Error('--release goes with "faults": ./waybell test faults --release');
+  const { settingNames } = await import('../settings.ts');
+  const left = takeOutSettings(settingNames, process.env);
+  if (left.length > 0) report(`tests have servers and settings of their own, and do not follow ${left.join(', ')}`);
   const halt = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => halt.abort());
   const { passed, failed } = await run(words, { release, disturbed, signal: halt.signal });

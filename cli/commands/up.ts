@@ -2,8 +2,10 @@ import { Command } from 'commander';
 import { presentStack } from '../demo/present-stack.ts';
 import { withTruckSettings } from '../demo/truck-settings.ts';
 import { report } from '../report.ts';
+import { tellEnvironment } from '../tell-environment.ts';
 import { describeStack } from '@waybell/stack/describe-stack';
 import { startDetached, untilReady } from '@waybell/stack/detached';
+import { readInherited, type Inherited } from '@waybell/stack/inherited-servers';
 import { makeFolders, stackOf, type StackFolder } from '@waybell/stack/stack-folder';
 import { conditionOf } from '@waybell/stack/stack-state';
 import { cleanUp, removeStack, stopStack } from '@waybell/stack/stop-stack';
@@ -26,6 +28,7 @@ export function upCommand(): Command {
         'Servers are looked for in this order: AMQP_URL, DATABASE_URL and REDIS_URL; installed binaries, run as private',
         'instances; a Docker engine; the packages of Debian or Ubuntu, installed as root or with passwordless sudo.',
         'Data, logs and secrets lie under .waybell/, or the folder that WAYBELL_HOME names.',
+        'The addresses that ./waybell env printed count as not set; those of another stack are refused.',
         'Settings of the services are environment variables; with the demo GPS_SILENCE is 10s where it is not set.',
         'RABBITMQ_VERSION=4.0 brings that version along (as root on Debian, or by a Docker engine), in place of the one that',
         'is installed; data of another version needs --fresh.',
@@ -40,13 +43,16 @@ export function upCommand(): Command {
 
 async function up({ detach, fresh, demo }: UpOptions): Promise<void> {
   const folder = stackOf(process.env);
+  // Before its secrets are deleted: by them its own addresses are known.
+  const inherited = readInherited(folder, process.env);
   if (fresh) {
     await stopStack(folder, report);
     removeStack(folder);
   }
   makeFolders(folder);
   if (await isUpAlready(folder)) return;
-  const env = demo ? withTruckSettings(process.env) : process.env;
+  await tell(inherited);
+  const env = demo ? withTruckSettings(inherited.env) : inherited.env;
   if (detach) {
     await startDetached(folder, env, report);
     await presentStack(folder, { demo, staysUp: false });
@@ -62,6 +68,12 @@ async function up({ detach, fresh, demo }: UpOptions): Promise<void> {
     report,
     onReady: () => void presentStack(folder, { demo, staysUp: true }),
   });
+}
+
+/** What is followed without having been asked for with this command surprises. */
+async function tell(inherited: Inherited): Promise<void> {
+  const { settingNames: settings } = await import('../settings.ts');
+  for (const line of tellEnvironment({ settings, ...inherited })) report(line);
 }
 
 /** Says so when the stack runs, waiting for it while it starts. Cleans up after a supervisor that was killed. */

@@ -1,26 +1,6 @@
-import { deactivatorSettings } from '@waybell/deactivator/config';
-import { delivererSettings } from '@waybell/deliverer/config';
-import { routerSettings } from '@waybell/event-router/config';
-import { declareSettings } from '@waybell/line/broker/declare';
-import { scheduleSettings } from '@waybell/line/line-topology';
 import { formatDuration } from '@waybell/runtime/duration';
-import { deliveryLogSettings } from '@waybell/delivery-log-service/config';
-import { trackerSettings } from '@waybell/location-tracker/config';
 import { bytes, duration, durations, wait } from '@waybell/runtime/environment';
-import { subscriptionApiSettings } from '@waybell/subscription-api/config';
-
-type Setting = { desc?: string | undefined; default?: unknown; example?: string | undefined; _parse?: unknown };
-
-/** Who reads which settings, by the name of the process or the command. */
-const READERS: Record<string, Record<string, Setting>> = {
-  'subscription-api': subscriptionApiSettings,
-  'event-router': routerSettings,
-  'location-tracker': trackerSettings,
-  deliverer: delivererSettings,
-  deactivator: deactivatorSettings,
-  'delivery-log': deliveryLogSettings,
-  '`waybell declare`': { ...declareSettings, ...scheduleSettings },
-};
+import { READERS, type Setting } from '../settings.ts';
 
 /** docs/settings.md: every setting once, with its default and who reads it. */
 export function settingsPage(): string {
@@ -46,6 +26,7 @@ export function settingsPage(): string {
     'Environment variables, read and checked at start: all that is wrong is said at once, and the process exits with 2. Durations are written',
     '`250ms`, `4s`, `1m`, `24h`, `90d`, limits and intervals `1ms` to `24d`; sizes `64KiB`, `256MiB`, `1GiB`; lists with commas. An empty value counts as not set.',
     'Where a file holds the value, a secret above all, `NAME_FILE` has its path in the place of `NAME`.',
+    'A variable that differs by a letter or two from a setting which is not set is warned of: `setting.unknown`, with the nearest name.',
     '`NAME=value ./waybell up` reaches the services of the local stack. This page is made from the code: `./waybell docs` writes it.',
     '',
     '| Setting | Default | What it is | Read by |',

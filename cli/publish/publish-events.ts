@@ -1,5 +1,5 @@
 import type { CommandPublisher } from '@waybell/line/broker/command-publisher';
-import type { CheckedEvent } from './check-lines.ts';
+import type { CheckedEvent } from './check-events.ts';
 
 /** What became of the events: lines that the broker confirmed, those it may or may not have, and those never sent. */
 export type Published = { confirmed: number[]; unknown: number[]; unsent: number[]; failure?: Error };

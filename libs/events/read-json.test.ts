@@ -85,6 +85,7 @@ function isJson(text: string): boolean {
 describe('readJson', () => {
   test.each([
     ['not_json', '', 'the body (character 1): the body is empty'],
+    ['not_json', '{\n  "a": [1,\n é2]\n}', '/a/1 (character 2 of its line 3): a value is expected'],
     ['not_json', '{"a":[1,2', '/a/1 (character 10): a comma or a closing bracket is expected'],
     ['not_json', '{"a":{"b":nul}}', '/a/b (character 11): a value is expected'],
     ['not_json', '{"a":1} x', 'the body (character 9): there is more after the end of the JSON value'],

@@ -213,8 +213,14 @@ class Reader {
 
   private fail(reason: JsonFault, message: string): never {
     const place = pointer(this.path.slice(0, this.depth));
-    throw new UnreadableJson(reason, `${place || 'the body'} (character ${this.at + 1}): ${message}`);
+    throw new UnreadableJson(reason, `${place || 'the body'} (${placeIn(this.text, this.at)}): ${message}`);
   }
+}
+
+function placeIn(text: string, at: number): string {
+  const lines = text.slice(0, at).split('\n');
+  const character = `character ${(lines.at(-1)?.length ?? 0) + 1}`;
+  return lines.length === 1 ? character : `${character} of its line ${lines.length}`;
 }
 
 function parseString(quoted: string): string | undefined {

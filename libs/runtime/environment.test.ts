@@ -38,6 +38,14 @@ describe('readEnvironment', () => {
   });
 });
 
+describe('readEnvironment, where a setting is missing,', () => {
+  test('names the variable that was probably meant for it', () => {
+    const read = () =>
+      readEnvironment({ DATABASE_URL: str({ desc: 'Postgres' }) }, { DATABASE_URI: 'x', DATABASE: 'y' });
+    expect(read).toThrow(/DATABASE_URL: is not set: Postgres.*; DATABASE_URI is set: is this meant\?$/m);
+  });
+});
+
 describe('wait', () => {
   const read = (text: string) => readEnvironment({ LIMIT: wait({}) }, { LIMIT: text }).LIMIT;
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { cleanEnv, EnvMissingError, makeValidator, type CleanedEnv, type ValidatorSpec } from 'envalid';
 import { parseDurationMs } from './duration.ts';
+import { mistypedSettings, type Mistyped } from './mistyped-settings.ts';
 
 export { bool, port, str } from 'envalid';
 
@@ -94,7 +95,9 @@ export function readEnvironment<S extends Record<string, ValidatorSpec<unknown>>
   readFiles(Object.keys(specs), given);
   return cleanEnv(given, specs, {
     reporter: ({ errors }) => {
-      const problems = Object.entries(errors).map(([name, error]) => `${name}: ${whatIsWrong(error)}`);
+      const problems = Object.entries(errors).map(
+        ([name, error]) => `${name}: ${whatIsWrong(error)}${perhapsMeant(name, given)}`,
+      );
       if (problems.length > 0) throw new InvalidEnvironment(problems);
     },
   });
@@ -103,6 +106,17 @@ export function readEnvironment<S extends Record<string, ValidatorSpec<unknown>>
 function whatIsWrong(error: Error | undefined): string {
   // What is missing is described with what it is for.
   return `${error instanceof EnvMissingError ? 'is not set: ' : ''}${error?.message ?? 'not valid'}`;
+}
+
+function perhapsMeant(setting: string, given: NodeJS.ProcessEnv): string {
+  return mistypedSettings([setting], given)
+    .map(({ name }) => `; ${name} is set: is this meant?`)
+    .join('');
+}
+
+/** What this process finds in its environment that was probably meant for one of these settings. */
+export function mistypedHere(settings: readonly string[]): Mistyped[] {
+  return mistypedSettings(settings, process.env);
 }
 
 /** Node.js would take any certificate, of receivers and of servers, from whoever answers. */

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { Server as NetServer, type AddressInfo } from 'node:net';
+import { codeOf } from './error-codes.ts';
 import type { Metrics } from './metrics.ts';
 import type { Readiness } from './readiness.ts';
 
@@ -35,9 +36,25 @@ export async function serveHealth(options: {
   return { port, [Symbol.asyncDispose]: () => closeServer(server) };
 }
 
+/** Nothing can listen there. The message says what to do. */
+export class CannotListen extends Error {
+  constructor({ host, port }: { host: string; port: number }, cause: unknown) {
+    const why = WHY_NOT[codeOf(cause)] ?? String(cause);
+    super(`cannot listen on ${host}:${port}: ${why}`, { cause });
+    this.name = 'CannotListen';
+  }
+}
+
+const WHY_NOT: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'something else does; stop it, or set another port',
+  EACCES: 'this user may not; set a port from 1024 up',
+  EADDRNOTAVAIL: 'this machine has no such address; set another host',
+};
+
 /** Of each server that listens, the answers that are not out yet. */
 const answersOf = new WeakMap<Server, Set<ServerResponse>>();
 
+/** Throws CannotListen. */
 export async function listen(server: Server, at: { host: string; port: number }): Promise<AddressInfo> {
   const answers = new Set<ServerResponse>();
   answersOf.set(server, answers);
@@ -46,9 +63,10 @@ export async function listen(server: Server, at: { host: string; port: number })
     answer.once('close', () => answers.delete(answer));
   });
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
+    const refuse = (error: Error) => reject(new CannotListen(at, error));
+    server.once('error', refuse);
     server.listen(at.port, at.host, () => {
-      server.off('error', reject);
+      server.off('error', refuse);
       resolve();
     });
   });

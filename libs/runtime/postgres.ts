@@ -2,6 +2,7 @@ import pg from 'pg';
 import { systemClock } from './clock.ts';
 import type { Log } from './log.ts';
 import { placeOf, type ServerAddress } from './server-address.ts';
+import { troubleWith } from './server-trouble.ts';
 import { Unavailable } from './unavailable.ts';
 import { within } from './within.ts';
 
@@ -32,6 +33,7 @@ export function connectPostgres(options: PostgresOptions): Postgres {
   const { url, tls, role, poolSize, timeoutMs, keptIdleMs = 10_000, settings = {}, log } = options;
   const set = Object.entries({ ...(role === '' ? {} : { role }), ...settings });
   const pool = new pg.Pool({
+    Client: clientOf(url),
     connectionString: url,
     // Given in any case: else PGSSLMODE would decide, which can say not to check anything.
     ssl: tls ?? false,
@@ -48,6 +50,25 @@ export function connectPostgres(options: PostgresOptions): Postgres {
   // Whoever holds one hears of its loss by their query; an event that nobody hears would end the process.
   pool.on('connect', (client) => client.on('error', () => undefined));
   return Object.assign(pool, { [Symbol.asyncDispose]: () => within(CLOSE_LIMIT, pool.end()) });
+}
+
+type Connected = (error: Error | null) => void;
+
+/** Clients whose error, where they cannot connect, says which server is meant, by which setting, and what to do. */
+function clientOf(url: string): typeof pg.Client {
+  return class extends pg.Client {
+    constructor(config?: pg.ClientConfig) {
+      super(config);
+      const connect = super.connect.bind(this);
+      const explained = (done: Connected) =>
+        connect((error: Error | null) => {
+          if (error) error.message = troubleWith({ server: 'Postgres', url }, error);
+          done(error);
+        });
+      // As the pool calls it: with a callback, always.
+      this.connect = explained as pg.Client['connect'];
+    }
+  };
 }
 
 /**

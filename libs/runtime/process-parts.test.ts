@@ -37,3 +37,17 @@ describe('a process that is told to stop', () => {
     expect(said.map(({ msg }) => msg)).toEqual(['process.started', 'working', 'shutdown.begun', 'process.stopped']);
   });
 });
+
+describe('a process that finds a mistyped setting in its environment', () => {
+  test('warns of it with the nearest name', async () => {
+    const env = { ...process.env, HEALTH_PROT: '1' };
+    const child = spawn(process.execPath, ['--input-type=module', '-e', CODE], {
+      env,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
+    expect(JSON.parse(line)).toMatchObject({ msg: 'setting.unknown', name: 'HEALTH_PROT', nearest: 'HEALTH_PORT' });
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  });
+});

@@ -1,4 +1,5 @@
 import { flushCompileCache } from 'node:module';
+import { mistypedHere } from './environment.ts';
 import { createLog, type Log } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { watchReadiness } from './readiness-metrics.ts';
@@ -9,12 +10,15 @@ import { logFatalErrors, Shutdown } from './shutdown.ts';
 /** What every process has from its first moment on: a log, metrics, an address that tells how it is, and an end. */
 export type ProcessParts = AsyncDisposable & { log: Log; metrics: Metrics; readiness: Readiness; shutdown: Shutdown };
 
+/** `settings` are all that the service reads: a variable that looks like one of them and is none is warned of. */
 export async function startProcess(
   service: string,
   settings: { LOG_LEVEL: string; HEALTH_HOST: string; HEALTH_PORT: number; SHUTDOWN_GRACE: number },
 ): Promise<ProcessParts> {
   const log = createLog({ service, level: settings.LOG_LEVEL });
   logFatalErrors(log);
+  for (const { name, setting } of mistypedHere(Object.keys(settings)))
+    log.warn({ name, nearest: setting }, 'setting.unknown');
   const shutdown = new Shutdown({ graceMs: settings.SHUTDOWN_GRACE, log });
   const metrics = createMetrics(service);
   const readiness = new Readiness(log);

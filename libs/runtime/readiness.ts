@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { withCauses } from './error-codes.ts';
 import type { Log } from './log.ts';
 
 const FIRST_DELAY_MS = 100;
@@ -31,10 +32,7 @@ export class Readiness {
         await probe();
         isThere = true;
       } catch (error) {
-        this.#log.warn(
-          { for: what, reason: error instanceof Error ? error.message : String(error) },
-          'process.waiting',
-        );
+        this.#log.warn({ for: what, reason: withCauses(error).at(-1)?.message ?? String(error) }, 'process.waiting');
         await sleep(delayMs);
       }
     }

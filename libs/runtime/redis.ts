@@ -1,5 +1,6 @@
 import { Redis as Client } from 'ioredis';
 import type { Log } from './log.ts';
+import { troubleWith } from './server-trouble.ts';
 import { placeOf, type ServerAddress } from './server-address.ts';
 
 export type Redis = Client & AsyncDisposable;
@@ -19,7 +20,9 @@ export function connectRedis({ url, tls, timeoutMs, log }: RedisOptions): Redis 
     enableAutoPipelining: true,
     retryStrategy: (attempt) => Math.min(100 * attempt, 2_000),
   });
-  redis.on('error', (error) => log.warn({ server: placeOf(url), reason: error.message }, 'redis.connection-lost'));
+  redis.on('error', (error) =>
+    log.warn({ server: placeOf(url), reason: troubleWith({ server: 'Redis', url }, error) }, 'redis.connection-lost'),
+  );
   return Object.assign(redis, {
     [Symbol.asyncDispose]: async () => redis.disconnect(),
   });

@@ -4,7 +4,12 @@ import { InvalidEnvironment } from './environment.ts';
 export type ServerTls = { ca?: string; cert?: string; key?: string };
 
 /** Where a server is. With `tls`, its certificate must hold for the host of `url`, now, by an authority that is trusted. */
-export type ServerAddress = { url: string; tls?: ServerTls };
+export type ServerAddress = {
+  url: string;
+  tls?: ServerTls;
+  /** The running stack told it, and no setting: for messages. */
+  isOfStack?: boolean;
+};
 
 export type BrokerAddressSettings = { AMQP_URL: string } & Record<'AMQP_CA' | 'AMQP_CERTIFICATE' | 'AMQP_KEY', string>;
 export type PostgresAddressSettings = { DATABASE_URL: string } & Record<

@@ -1,5 +1,6 @@
 import { systemClock, type Clock } from './clock.ts';
 import { endingMs } from './grace.ts';
+import { CannotListen } from './health.ts';
 import type { Log } from './log.ts';
 
 export type ShutdownOptions = { graceMs: number; log: Log; clock?: Clock };
@@ -86,7 +87,8 @@ export function untilGiven(signal: AbortSignal): Promise<void> {
 /** Logs what would end the process anyway, so that it ends with a line that says why. */
 export function logFatalErrors(log: Log): void {
   process.on('uncaughtException', (error) => {
-    log.fatal({ err: error }, 'process.failed');
+    // It is no bug, and where it was found helps with nothing.
+    log.fatal(error instanceof CannotListen ? { reason: error.message } : { err: error }, 'process.failed');
     process.exit(1);
   });
 }

@@ -14,13 +14,17 @@ const DATABASE = { DATABASE_URL: optional, DATABASE_CA, DATABASE_CERTIFICATE, DA
 /** RabbitMQ as the environment names it, with the settings that services have, else the running stack's. Throws NotRunning. */
 export function brokerOf(env: NodeJS.ProcessEnv): ServerAddress {
   const settings = readEnvironment(AMQP, env);
-  return brokerAddress({ ...settings, AMQP_URL: settings.AMQP_URL || running('AMQP_URL', env) });
+  const isOfStack = settings.AMQP_URL === '';
+  const AMQP_URL = isOfStack ? running('AMQP_URL', env) : settings.AMQP_URL;
+  return { ...brokerAddress({ ...settings, AMQP_URL }), isOfStack };
 }
 
 /** Postgres as the environment names it, with the settings that services have, else the running stack's. Throws NotRunning. */
 export function databaseOf(env: NodeJS.ProcessEnv): ServerAddress {
   const settings = readEnvironment(DATABASE, env);
-  return postgresAddress({ ...settings, DATABASE_URL: settings.DATABASE_URL || running('DATABASE_URL', env) });
+  const isOfStack = settings.DATABASE_URL === '';
+  const DATABASE_URL = isOfStack ? running('DATABASE_URL', env) : settings.DATABASE_URL;
+  return { ...postgresAddress({ ...settings, DATABASE_URL }), isOfStack };
 }
 
 function running(name: 'AMQP_URL' | 'DATABASE_URL', env: NodeJS.ProcessEnv): string {

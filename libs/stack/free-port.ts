@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { closeSync, lstatSync, mkdirSync, openSync, utimesSync } from 'node:fs';
+import { closeSync, lstatSync, mkdirSync, openSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -36,6 +36,21 @@ function reserve(port: number): boolean {
     return true;
   } catch {
     return isStale(file);
+  }
+}
+
+/** Notes whose port it is from now on. */
+export function noteOwner(port: number, home: string): void {
+  if (isOurs(RESERVATIONS)) writeFileSync(join(RESERVATIONS, String(port)), home);
+}
+
+/** The folder of the stack that had the port last; undefined where no stack of this user has, or that is not known. */
+export function ownerOf(port: number): string | undefined {
+  if (!isOurs(RESERVATIONS)) return undefined;
+  try {
+    return readFileSync(join(RESERVATIONS, String(port)), 'utf8') || undefined;
+  } catch {
+    return undefined;
   }
 }
 

@@ -40,6 +40,7 @@ export function rabbitmqNode(setup: ServerSetup, options: NodeOptions): PrivateS
   const { folder, record, binary, vhosts, configuration } = setup;
   const { name, nodeName } = options;
   const home = join(folder.home, name);
+  refuseForShell(folder.home);
   const port = portOf(record, name);
   const url = `amqp://waybell:${record.brokerPassword}@127.0.0.1:${port}`;
   const env = serverEnvironment({
@@ -76,6 +77,18 @@ export function rabbitmqNode(setup: ServerSetup, options: NodeOptions): PrivateS
     graceMs: 30_000,
   };
   return { url, processes: [broker], prepare: () => writeSettings({ home, port, record, vhosts, configuration }) };
+}
+
+/**
+ * RabbitMQ hands its folder to a shell, unquoted, to ask how full the disk is: it would wait for ever for the end of a
+ * quote, or run what follows a semicolon.
+ */
+function refuseForShell(home: string): void {
+  const [found] = /['"`\\;&|<>()#*?]/.exec(home) ?? [];
+  if (found !== undefined)
+    throw new Error(
+      `RabbitMQ cannot run in "${home}" because of the ${found} in it: set WAYBELL_HOME to another folder`,
+    );
 }
 
 /** Tells the nodes of a stack where each other is, and the command line tools as well. */

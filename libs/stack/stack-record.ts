@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { freePort } from './free-port.ts';
+import { freePort, noteOwner } from './free-port.ts';
 import { writePrivately, type StackFolder } from './stack-folder.ts';
 
 /** What a stack keeps from one `up` to the next: its secrets, and where its servers listen and store. */
@@ -46,7 +46,9 @@ export async function claimPorts(folder: StackFolder, record: StackRecord, names
   const taken = new Set(others.map(([, port]) => port));
   for (const name of names) {
     const preferred = record.ports[name];
-    record.ports[name] = await freePort({ taken, ...(preferred === undefined ? {} : { preferred }) });
+    const port = await freePort({ taken, ...(preferred === undefined ? {} : { preferred }) });
+    noteOwner(port, folder.home);
+    record.ports[name] = port;
   }
   writeRecord(folder, record);
 }

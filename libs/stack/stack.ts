@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import { closeServer, listen } from '@waybell/runtime/health';
 import { readEnvironment } from '@waybell/runtime/environment';
 import { processSettings } from '@waybell/runtime/settings';
 import { services as allServices, type Service } from './services.ts';
@@ -31,7 +33,7 @@ export type StackOptions = Pick<ServersOptions, 'lent' | 'isThrowaway'> & {
 export class Stack implements AsyncDisposable {
   readonly servers: Servers;
   readonly services: SupervisedProcess[];
-  /** API_URL, AMQP_URL, DATABASE_URL, REDIS_URL, METRICS_URLS. */
+  /** API_URL, AMQP_URL, DATABASE_URL, REDIS_URL; METRICS_URLS, separated by commas, each with its service as fragment. */
   readonly addresses: Record<string, string>;
   /** Names of the queues that were declared. */
   queues: string[] = [];
@@ -99,6 +101,7 @@ async function declareIn(stack: Stack, env: NodeJS.ProcessEnv): Promise<void> {
 async function layOut(options: StackOptions): Promise<Stack> {
   const { env, services = allServices, restart = 'never', onEvent = () => undefined } = options;
   await checkSettings(services, env);
+  await checkPorts(env);
   const folder = stackFolder(options.home);
   const { SHUTDOWN_GRACE } = readEnvironment({ SHUTDOWN_GRACE: processSettings.SHUTDOWN_GRACE }, env);
   const servers = await beginServers(options);
@@ -112,8 +115,21 @@ async function layOut(options: StackOptions): Promise<Stack> {
   return new Stack(servers, processes, {
     API_URL: apiAddress(record, env),
     ...servers.environment,
-    METRICS_URLS: processes.map(({ spec }) => `${spec.health}/metrics`).join(','),
+    METRICS_URLS: processes.map(({ spec }) => `${spec.health}/metrics#${spec.name}`).join(','),
   });
+}
+
+/** Ports of the API that the caller chose: what the stack chooses itself is free. Throws CannotListen. */
+async function checkPorts(env: NodeJS.ProcessEnv): Promise<void> {
+  for (const prefix of ['', 'ADMIN_']) {
+    const port = Number(env[`${prefix}PORT`] || 0);
+    if (port === 0) continue;
+    const server = createServer();
+    await listen(server, { host: env[`${prefix}HOST`] || '127.0.0.1', port }).catch((error: Error) => {
+      throw new Error(`${prefix}PORT: ${error.message}`, { cause: error });
+    });
+    await closeServer(server);
+  }
 }
 
 async function recordFor(

@@ -40,7 +40,9 @@ describe('migrate', () => {
 
   test('says at once that a database does not exist', async () => {
     await using store = await createTestDatabase();
-    await expect(migrate({ url: `${store.url}x`, log })).rejects.toThrow(/refuses: .*database .* does not exist/);
+    await expect(migrate({ url: `${store.url}x`, log })).rejects.toThrow(
+      /has no .*database .* does not exist.*correct DATABASE_URL/,
+    );
   });
 
   test('needs no superuser, and who ran it may read the delivery log', async () => {

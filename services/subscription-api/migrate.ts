@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '@waybell/runtime/log';
-import type { ServerAddress } from '@waybell/runtime/server-address';
+import { placeOf, type ServerAddress } from '@waybell/runtime/server-address';
+import { troubleWith } from '@waybell/runtime/server-trouble';
 import pg from 'pg';
 import { MigrationExecutor } from 'typeorm';
 import { describeSource, isAway } from './database.ts';
@@ -60,9 +61,7 @@ async function applyMissing(address: ServerAddress, log: Log): Promise<string[]>
   }
 }
 
-async function connect({ url, tls }: ServerAddress, log: Log, until: number): Promise<pg.Client> {
-  const { hostname, port, pathname } = new URL(url);
-  const place = `Postgres at ${hostname}:${port || '5432'}${pathname}`;
+async function connect({ url, tls, isOfStack }: ServerAddress, log: Log, until: number): Promise<pg.Client> {
   for (let isFirst = true; ; isFirst = false) {
     const client = new pg.Client({ connectionString: url, ssl: tls ?? false, connectionTimeoutMillis: 5_000 });
     client.on('error', (error) => log.warn({ reason: error.message }, 'postgres.connection-lost'));
@@ -70,13 +69,10 @@ async function connect({ url, tls }: ServerAddress, log: Log, until: number): Pr
       await client.connect();
       return client;
     } catch (error) {
-      const reason = String(error);
+      const reason = troubleWith({ server: 'Postgres', url, isOfStack }, error);
       await client.end().catch(() => {});
-      if (!isAway(error)) throw new Error(`${place} refuses: ${reason}; check DATABASE_URL`, { cause: error });
-      if (Date.now() >= until) {
-        throw new Error(`${place} cannot be reached: ${reason}; start it, or check DATABASE_URL`, { cause: error });
-      }
-      if (isFirst) log.info({ waitingFor: place, reason }, 'migration.waiting');
+      if (!isAway(error) || Date.now() >= until) throw new Error(reason, { cause: error });
+      if (isFirst) log.info({ waitingFor: placeOf(url), reason }, 'migration.waiting');
     }
     await delay(RETRY_MS);
   }

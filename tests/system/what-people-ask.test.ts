@@ -1,5 +1,6 @@
 import { byHand } from './by-hand.ts';
 import { accounts } from './commands/accounts.ts';
+import { forget } from './commands/forget.ts';
 import { publish } from './commands/publish.ts';
 import { rejected } from './commands/rejected.ts';
 import { secrets } from './commands/secrets.ts';
@@ -16,4 +17,5 @@ services();
 accounts();
 secrets();
 publish();
+forget();
 rejected();

@@ -1,5 +1,6 @@
 import { connect, type Channel, type ChannelModel } from 'amqplib';
-import { placeOf, type ServerAddress } from '@waybell/runtime/server-address';
+import type { ServerAddress } from '@waybell/runtime/server-address';
+import { troubleWith } from '@waybell/runtime/server-trouble';
 
 const CONNECT_LIMIT_MS = 10_000;
 
@@ -8,7 +9,7 @@ const CONNECT_LIMIT_MS = 10_000;
  * what failed. Throws, saying what to look at, where the broker cannot be reached or lets nobody in.
  */
 export async function connectOnce(
-  { url, tls }: ServerAddress,
+  { url, tls, isOfStack }: ServerAddress,
   limitMs: number = CONNECT_LIMIT_MS,
 ): Promise<ChannelModel> {
   try {
@@ -23,11 +24,7 @@ export async function connectOnce(
     connection.on('error', () => undefined);
     return connection;
   } catch (error) {
-    const place = placeOf(url) ?? 'AMQP_URL';
-    const why = error instanceof Error ? error.message || ('code' in error ? String(error.code) : '') : String(error);
-    throw new Error(`RabbitMQ at ${place} cannot be reached (${why}): check AMQP_URL, or see "./waybell status"`, {
-      cause: error,
-    });
+    throw new Error(troubleWith({ server: 'RabbitMQ', url, isOfStack }, error), { cause: error });
   }
 }
 

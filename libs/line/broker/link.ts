@@ -1,4 +1,5 @@
 import { systemClock } from '@waybell/runtime/clock';
+import { troubleWith } from '@waybell/runtime/server-trouble';
 import { placeOf } from '@waybell/runtime/server-address';
 import { within } from '@waybell/runtime/within';
 import { LinkConnection, type ConnectionOptions } from './link-connection.ts';
@@ -63,7 +64,7 @@ export function openLink(options: LinkOptions): Link {
         lose(opened, await opened.ended);
       } catch (error) {
         if (halt.signal.aborted) return;
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = troubleWith({ server: 'RabbitMQ', url }, error);
         log.warn({ connection: name, server: placeOf(url), reason }, 'broker.connect-failed');
         onDown();
       }

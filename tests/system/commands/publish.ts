@@ -28,6 +28,20 @@ export function publish(): void {
       await receiver.untilReceived('/published', 2);
     });
 
+    test('publishes events over several lines and in an array digit for digit, and the same file again to no effect', async () => {
+      const carrier = await stack.client('carrier');
+      await carrier.subscribe('order.created', receiver.url('/laid-out'));
+      const [one, two] = [created(carrier.account), created(carrier.account)];
+      const number = '12345678901234567890';
+      const pretty = (event: unknown) => JSON.stringify(event, null, 2).replace(/"id": \d+/, `"id": ${number}`);
+      for (const input of [pretty(one), `[${pretty(one)},\n${pretty(two)}]`]) {
+        const { code, stderr } = await waybell('publish', { input });
+        expect([code, stderr]).toEqual([0, '']);
+      }
+      await receiver.untilReceived('/laid-out', 2);
+      expect(receiver.at('/laid-out').map(({ body }) => body.includes(`"id":${number}`))).toEqual([true, true]);
+    });
+
     test('publishes what it does not know all of, and says what no notification has', async () => {
       const carrier = await stack.client('carrier');
       const event = created(carrier.account);

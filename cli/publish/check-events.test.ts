@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { checkLines } from './check-lines.ts';
-import { splitLines } from './split-lines.ts';
+import { checkEvents } from './check-events.ts';
+import { splitEvents } from './split-events.ts';
 
 const LIMITS = { maxBytes: 2_000, maxDepth: 32 };
 const GUID = '0D3F6A0E-61a5-4a6e-9a52-50f6c0b3f7b1';
@@ -18,15 +18,16 @@ const anEvent = (what: Record<string, unknown> = {}) => ({
 });
 
 const check = (...lines: unknown[]) =>
-  checkLines(
-    splitLines(Buffer.from(lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n'))),
+  checkEvents(
+    splitEvents(Buffer.from(lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n')))
+      .events,
     LIMITS,
   );
 
-describe('checkLines', () => {
-  test('publishes the bytes of the line, under the key and the guid that the event names', () => {
-    const line = ` ${JSON.stringify(anEvent())} `;
-    expect(check('', line)).toEqual({
+describe('checkEvents', () => {
+  test('publishes the bytes of the event, under the key and the guid that the event names', () => {
+    const text = JSON.stringify(anEvent(), null, 2);
+    expect(check('', ` ${text} `)).toEqual({
       faults: [],
       unknown: [],
       events: [
@@ -36,7 +37,7 @@ describe('checkLines', () => {
             kind: 'publish',
             exchange: 'waybell.events',
             routingKey: 'shipper.order.picked_up',
-            body: Buffer.from(line),
+            body: Buffer.from(text),
             messageId: GUID.toLowerCase(),
             contentType: 'application/json',
           },
@@ -57,12 +58,12 @@ describe('checkLines', () => {
 
   test.each([
     ['what is not JSON', '{"guid":', 'not_json'],
-    ['what is not an object', '[1]', 'envelope_invalid'],
+    ['what is not an object', '1', 'envelope_invalid'],
     ['an unknown action', anEvent({ action: 'order.vanished' }), 'unknown_action'],
     ['an action that is no text', anEvent({ action: 7 }), 'envelope_invalid'],
     ['a missing party', anEvent({ parties: {} }), 'party_missing'],
     ['a bad payload', anEvent({ payload: {} }), 'payload_invalid'],
-    ['a line beyond the limit', anEvent({ note: 'x'.repeat(2_000) }), 'too_large'],
+    ['an event beyond the limit', anEvent({ note: 'x'.repeat(2_000) }), 'too_large'],
   ])('says what is wrong with %s, and where', (_what, line, reason) => {
     const { faults, events } = check(anEvent({ guid: OTHER_GUID }), line);
     expect(faults).toEqual([{ line: 2, reason, detail: expect.stringMatching(/./) }]);

@@ -2,26 +2,26 @@ import { eventsExchange } from '@waybell/line/topology';
 import type { Publication } from '@waybell/line/messages';
 import { actionKey, findPublished } from '@waybell/catalog/actions';
 import { readEvent, type EventLimits } from '@waybell/events/read-event';
-import type { Line } from './split-lines.ts';
+import type { Written } from './split-events.ts';
 
-/** An event ready to be published, and the line that it stands on. */
+/** An event ready to be published, and the line that it begins on. */
 export type CheckedEvent = { line: number; publication: Publication };
 
-/** What is wrong with a line, in the router's own words. */
+/** What is wrong with the event that begins on a line, in the router's own words. */
 export type Fault = { line: number; reason: string; detail: string };
 
-/** A member that the contract with upstream does not know, by action and place, and the lines that have it. */
+/** A member that the contract with upstream does not know, by action and place, and the lines of the events that have it. */
 export type Unknown = { action: string; place: string; lines: number[] };
 
 export type Checked = { events: CheckedEvent[]; faults: Fault[]; unknown: Unknown[] };
 
-/** Reads every line as the services would, so that what it would reject is known before anything is published. */
-export function checkLines(lines: readonly Line[], limits: EventLimits): Checked {
+/** Reads every event as the services would, so that what it would reject is known before anything is published. */
+export function checkEvents(written: readonly Written[], limits: EventLimits): Checked {
   const events: CheckedEvent[] = [];
   const faults: Fault[] = [];
   const unknown = new Map<string, Unknown>();
   const seen = new Map<string, { line: number; fingerprint: string }>();
-  for (const { number: line, bytes: body } of lines) {
+  for (const { line, bytes: body } of written) {
     const envelope = glanceAt(body);
     const reading = readEvent({ body, ...envelope }, limits, findPublished);
     if (reading.kind === 'invalid') {
@@ -38,7 +38,7 @@ export function checkLines(lines: readonly Line[], limits: EventLimits): Checked
     const key = `${actionKey(action)} ${guid}`;
     const earlier = seen.get(key);
     if (earlier !== undefined && earlier.fingerprint !== fingerprint) {
-      const detail = `/guid: line ${earlier.line} is another event with this guid: use a new one`;
+      const detail = `/guid: on line ${earlier.line} another event has this guid: use a new one`;
       faults.push({ line, reason: 'guid_reused', detail });
       continue;
     }

@@ -1,0 +1,37 @@
+/** What each column of the tables says, for `--help`. A table without a unit in its columns has one in its title. */
+export const COLUMNS: Readonly<Record<string, string>> = {
+  '': 'the first column, without a name: what was measured: Waybell, or what it is compared with',
+  'deliveries/s': 'callbacks answered, per second',
+  deliveries: 'deliveries that travel in one message, on the mean',
+  all: 'the whole: CPU of all parts per delivery, each part beside it; on disk, tables and indexes',
+  'p50, p99': 'half, and 99 of 100, took no longer',
+  'least, longest, most': 'the shortest and the longest that was seen',
+  'after, expected, came': 'the delay that the schedule says, retries due, and retries that came',
+  service: 'the process that the row is about',
+  CPU: 'time on a core, % of one',
+  'CPU per request, µs': 'CPU that one request costs the process',
+  'requests/s': 'requests answered, per second',
+  'pass, whole handshakes, resumed':
+    'each round over the same hosts, TLS handshakes in full, and those that were cut short',
+  'resident, MiB': 'memory of the process at the end of the pass',
+  'a second': 'attempts written down, per second',
+  'CPU of the process, µs, CPU of Postgres, µs': 'per attempt',
+  'table, rows, GB': 'a table of the delivery log, and its size with its indexes',
+  'of that indexes': 'the part of the column before it',
+  'bytes per row': 'with indexes',
+  'parked/s, sent/s': 'deliveries put aside for an endpoint that hangs, and sent once it answers, per second',
+  'reports/s, CPU per report, µs': 'location reports read per second, and what one costs',
+  'vehicles/s': 'states of vehicles kept, per second',
+  'vehicles, silent, seconds': 'all, those that fell silent, and the time until all of these were announced',
+  'Redis, bytes per vehicle, Postgres, bytes per vehicle': 'memory and disk that one vehicle takes',
+  asked: 'how many questions the row is made of',
+  'who, without: p99, while it is: p99': 'who waits, while no day is dropped and while one is',
+  'promise, bar, here, verdict': 'under "Bars": what is promised, the limit, what came out, and whether it is met',
+};
+
+/** Each with what it says, aligned. */
+export function describeColumns(): string[] {
+  return Object.entries(COLUMNS).map(([names, meaning]) => `  ${(names || '(none)').padEnd(WIDTH)}${meaning}`);
+}
+
+const WIDTH = 56;

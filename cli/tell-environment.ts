@@ -1,0 +1,40 @@
+import { mistypedSettings } from '@waybell/runtime/mistyped-settings';
+import type { InheritedServer } from '@waybell/stack/inherited-servers';
+
+/** Variables that commands read, beside the settings of the services. */
+const OF_COMMANDS = ['WAYBELL_HOME', 'RABBITMQ_VERSION'];
+
+export type Given = {
+  /** The names of all settings of the services. */
+  settings: readonly string[];
+  servers: readonly InheritedServer[];
+  env: NodeJS.ProcessEnv;
+};
+
+/** What a stack takes from its caller's environment, and what it only seems to take, a line each. */
+export function tellEnvironment({ settings, servers, env }: Given): string[] {
+  const variables = servers.map(({ variable }) => variable);
+  const others = [...settings, ...OF_COMMANDS].filter((name) => isSet(name, env) && !variables.includes(name));
+  const mistyped = mistypedSettings([...settings, ...OF_COMMANDS], env);
+  return [
+    ...servers.map(({ variable, url }) => `uses the server that ${variable} names: ${withoutPassword(url)}`),
+    ...(others.length === 0 ? [] : [`follows the environment in ${others.toSorted().join(', ')}`]),
+    ...mistyped.map(({ name, setting }) => `warning: ${name} is not a setting: is ${setting} meant?`),
+  ];
+}
+
+/** Takes all settings out of `env`; the names of those that were there. */
+export function takeOutSettings(settings: readonly string[], env: NodeJS.ProcessEnv): string[] {
+  const names = [...settings, ...settings.map((name) => `${name}_FILE`), 'WAYBELL_HOME'].filter((name) => name in env);
+  for (const name of names) delete env[name];
+  return names.toSorted();
+}
+
+const isSet = (name: string, env: NodeJS.ProcessEnv): boolean => Boolean(env[name] || env[`${name}_FILE`]);
+
+function withoutPassword(address: string): string {
+  const url = URL.parse(address);
+  // What is wrong with it is said later, without showing it.
+  if (url === null) return 'not an address';
+  return `${url.protocol}//${url.username}${url.username && '@'}${url.host}${url.pathname}`;
+}

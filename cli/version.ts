@@ -1,0 +1,13 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { repository } from '@waybell/stack/stack-folder';
+import manifest from '../package.json' with { type: 'json' };
+
+/** `0.1.0 (80ac123)`: the version, and the commit where this is a checkout of git. */
+export function versionHere(): string {
+  // Asked without one, git would answer for a checkout around this folder.
+  if (!existsSync(join(repository, '.git'))) return manifest.version;
+  const { status, stdout } = spawnSync('git', ['-C', repository, 'rev-parse', '--short', 'HEAD'], { encoding: 'utf8' });
+  return status === 0 ? `${manifest.version} (${stdout.trim()})` : manifest.version;
+}

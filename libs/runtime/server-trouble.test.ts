@@ -1,0 +1,29 @@
+import { describe, expect, test } from '@jest/globals';
+import { troubleWith } from './server-trouble.ts';
+
+const coded = (code: string, message: string) => Object.assign(new Error(message), { code });
+
+describe('troubleWith', () => {
+  test.each([
+    [
+      'nothing that listens',
+      { server: 'Redis', url: 'redis://:s3cret@redis:6379/0' } as const,
+      coded('ECONNREFUSED', 'connect ECONNREFUSED 10.0.0.1:6379'),
+      'Redis at redis:6379, which REDIS_URL names, cannot be reached (connect ECONNREFUSED 10.0.0.1:6379): start it, or correct REDIS_URL',
+    ],
+    [
+      'several addresses, of which none answers',
+      { server: 'Postgres', url: 'postgres://localhost/waybell', isOfStack: true } as const,
+      coded('ECONNREFUSED', ''),
+      'Postgres at localhost, of the running stack, cannot be reached (ECONNREFUSED): start it, or see "./waybell status"',
+    ],
+    [
+      'an address that is none',
+      { server: 'RabbitMQ', url: 's3cret' } as const,
+      'odd',
+      'RabbitMQ at an address that is none, which AMQP_URL names, cannot be reached (odd): start it, or correct AMQP_URL',
+    ],
+  ])('says of %s which server, by which setting, and what to do, without a secret', (_what, asked, error, sentence) => {
+    expect(troubleWith(asked, error)).toBe(sentence);
+  });
+});

@@ -1,0 +1,41 @@
+import { types } from 'node:util';
+import { codeOf } from './error-codes.ts';
+import { placeOf } from './server-address.ts';
+
+const SETTINGS = { RabbitMQ: 'AMQP_URL', Postgres: 'DATABASE_URL', Redis: 'REDIS_URL' } as const;
+
+/** A server, and whether a setting names it or the running stack. */
+export type AskedServer = { server: keyof typeof SETTINGS; url: string; isOfStack?: boolean | undefined };
+
+type Kind = 'login' | 'database' | 'away';
+
+/** What servers and clients say, by code where they have one, of an address that names a wrong user or a wrong part of it. */
+const SAID: readonly [kind: Kind, said: RegExp][] = [
+  ['login', /^(28P01|28000)$|ACCESS_REFUSED|^(WRONGPASS|NOAUTH|NOPERM)\b/],
+  // RabbitMQ does not let one tell a virtual host that is missing from one that is another user's.
+  ['database', /^(3D000|42501)$|got <ConnectionClose|DB index is out of range/],
+];
+
+/** Why that server cannot be worked with, and what to do about it: a sentence that shows no secret. */
+export function troubleWith({ server, url, isOfStack = false }: AskedServer, error: unknown): string {
+  const setting = SETTINGS[server];
+  const named = isOfStack ? 'of the running stack' : `which ${setting} names`;
+  const advice = isOfStack ? 'see "./waybell status"' : `correct ${setting}`;
+  return `${server} at ${placeOf(url) ?? 'an address that is none'}, ${named}, ${whatIsWrong(url, error, advice)}`;
+}
+
+function whatIsWrong(url: string, error: unknown, advice: string): string {
+  const why = messageOf(error);
+  const { username, pathname } = URL.parse(url) ?? { username: '', pathname: '' };
+  const kind = SAID.find(([, said]) => said.test(codeOf(error)) || said.test(why))?.[0] ?? 'away';
+  if (kind === 'login') return `refuses the user "${username}" or its password (${why}): ${advice}`;
+  if (kind === 'database')
+    return `has no "${pathname.slice(1)}" that the user "${username}" may use (${why}): ${advice}, or create it there`;
+  return `cannot be reached (${why}): start it, or ${advice}`;
+}
+
+/** Of several addresses that were tried, each says for itself what came of it, and the whole nothing. */
+function messageOf(error: unknown): string {
+  if (!types.isNativeError(error)) return String(error);
+  return error.message || codeOf(error) || 'no answer';
+}

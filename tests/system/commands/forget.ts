@@ -1,0 +1,29 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
+import { until } from '@waybell/runtime/testing/until';
+import { receiver, stack } from '../stand.ts';
+import { waybell } from './run.ts';
+
+export function forget(): void {
+  describe('forget', () => {
+    test('only counts without --yes, and says what to add; with it, it deletes as much', async () => {
+      const carrier = await stack.client('carrier');
+      await carrier.subscribe('order.created', receiver.url('/forgotten'));
+      const payload = { id: 4711, status: 'new', order_guid: randomUUID() };
+      await carrier.hear('order.created', { payload });
+      await carrier.hear('order.created', { payload, occurred_at: 'yesterday' });
+      const ask = (more = '') => waybell(`forget --subject ${payload.order_guid}${more}`);
+      const counts =
+        '1 bodies and 1 answers from the log, 0 parked deliveries, which W be dropped as forgotten, and 1 messages';
+      await until('all of it is written down', async () => {
+        const { stderr } = await ask();
+        return stderr.includes(`would delete ${counts.replace('W', 'would')}`);
+      });
+      const { code, stderr } = await ask();
+      expect([code, stderr]).toEqual([1, expect.stringMatching(/nothing was deleted: add --yes/)]);
+      const really = await ask(' --yes');
+      expect(really.stderr).toContain(`deleted ${counts.replace('W', 'will')}`);
+      expect(really.code).toBe(0);
+    });
+  });
+}
