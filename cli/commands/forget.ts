@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import { forget } from '@waybell/delivery-log/ask/forget';
 import { RejectedQueue } from '@waybell/line/broker/rejected-queue';
+import { names } from '@waybell/rejected/names';
 import { brokerOf } from '@waybell/stack/address-of';
-import { names } from '../rejected/names.ts';
 import { report } from '../report.ts';
 import { readGuid } from '../why/read-guid.ts';
 import { withDatabase } from '../with-database.ts';

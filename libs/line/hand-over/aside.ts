@@ -2,13 +2,11 @@ import { asideHeaders } from '../broker/amqp-message.ts';
 import type { Message, Publication, Rejection } from '../messages.ts';
 import { quarantineKey, rejectedExchange, suspectsExchange } from '../topology.ts';
 
-const LONGEST_DETAIL = 1_000;
-
 /** To the rejected queue: the original bytes, whence they came, the reason and the time. */
 export function publishRejected(message: Message, { reason, detail }: Rejection, now: number): Publication {
   return aside(message, rejectedExchange, '', {
     [asideHeaders.reason]: reason,
-    [asideHeaders.detail]: detail.slice(0, LONGEST_DETAIL),
+    [asideHeaders.detail]: detail,
     [asideHeaders.at]: new Date(now).toISOString(),
   });
 }
@@ -36,7 +34,7 @@ function aside(
   routingKey: string,
   headers: Record<string, string | number>,
 ): Publication {
-  const { traceparent } = message;
+  const { traceparent, userId } = message;
   return {
     ...copied(message),
     exchange,
@@ -46,6 +44,7 @@ function aside(
       [asideHeaders.queue]: message.queue,
       [asideHeaders.exchange]: message.exchange,
       [asideHeaders.routingKey]: message.routingKey,
+      ...(userId !== undefined && { [asideHeaders.user]: userId }),
       ...(traceparent !== undefined && { traceparent }),
     },
   };
