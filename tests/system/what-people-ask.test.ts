@@ -5,6 +5,7 @@ import { rejected } from './commands/rejected.ts';
 import { secrets } from './commands/secrets.ts';
 import { services } from './commands/services.ts';
 import { metrics } from './metrics.ts';
+import { rejections } from './rejections.ts';
 import { support } from './support.ts';
 import { why } from './why.ts';
 
@@ -16,4 +17,5 @@ services();
 accounts();
 secrets();
 publish();
+rejections();
 rejected();
