@@ -13,6 +13,7 @@
  *                          (deactivator) ◀── ends.deactivator ◀── waybell.ends ◀──────────┤ failures, some successes
  *                  waybell.returns ◀── expiry ── waiting.5s, .1m ◀────────────────────────┤ while Postgres is away
  *                      (deliverer) ◀── Postgres: parked, open_requests ◀──────────────────┘
+ *          upstream ◀── rejections ◀── waybell.notices ◀── (event-router, location-tracker): which events were rejected
  *
  * Why each argument is as it is: docs/decisions/0003-topology.md.
  */

@@ -94,7 +94,8 @@ export async function* purgeRejected(
 }
 
 /** Everything but the body. */
-export function factsOf({ body, cameBefore: _, ...facts }: Rejected): RejectedFacts {
+export function factsOf(rejected: Rejected): RejectedFacts {
+  const { body, cameBefore: _, ...facts } = rejected;
   return { ...facts, size: body.length };
 }
 
