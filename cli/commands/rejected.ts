@@ -1,11 +1,16 @@
 import { Command } from 'commander';
-import type { Rejected } from '@waybell/line/broker/rejected-queue';
 import { RejectedQueue } from '@waybell/line/broker/rejected-queue';
+import {
+  listRejected,
+  purgeRejected,
+  retryRejected,
+  showRejected,
+  type RejectedFilter,
+} from '@waybell/rejected/rejected-messages';
+import { readSelection, type Choice } from '@waybell/rejected/selection';
 import { brokerOf } from '@waybell/stack/address-of';
 import { openLine } from '../open-line.ts';
-import { describeShortly, describeWholly, factsOf } from '../rejected/describe-rejected.ts';
-import { retryRejected } from '../rejected/retry-rejected.ts';
-import { isCalled, isSelected, readSelection, type Selection } from '../rejected/selection.ts';
+import { describeShortly, describeWholly, factsInJson } from '../rejected/describe-rejected.ts';
 import { report } from '../report.ts';
 import { print } from '../print.ts';
 
@@ -17,13 +22,20 @@ export function rejectedCommand(): Command {
     .command('list')
     .description('list what lies there, oldest first: id, time, reason, origin, message id, size')
     .option('--reason <reason>', 'only those of this reason')
+    .option(
+      '--about <key>',
+      'only those that name it: an order, a vehicle, the guid of an event, any key in their text',
+    )
     .option('--json', 'one JSON object a line')
     .addHelpText('after', `${WHERE}\n\nExample:\n  ./waybell rejected list --reason payload_invalid\n`)
     .action(list);
   command
     .command('show')
     .description('show one, with its body')
-    .argument('<which>', 'its id or its message id, as "list" prints them')
+    .argument(
+      '<which>',
+      'its id or its message id, as "list" prints them, the guid of the event, or any key that only this one names',
+    )
     .option('--raw', 'write the original bytes, exactly, and nothing else')
     .addHelpText('after', `${WHERE}\n\nExample:\n  ./waybell rejected show 0a4b9f7167 --raw > event.json\n`)
     .action(show);
@@ -41,37 +53,27 @@ export function rejectedCommand(): Command {
 
 function choosing(command: Command): Command {
   return command
-    .argument('[ids...]', 'ids or message ids, as "list" prints them')
+    .argument('[ids...]', 'ids or message ids, as "list" prints them, or guids of events')
     .option('--reason <reason>', 'all of this reason')
+    .option('--about <key>', 'all that name it anywhere')
     .option('--all', 'all that lie there');
 }
 
-async function list({ reason, json }: { reason?: string; json?: true }): Promise<void> {
+async function list({ json, ...filter }: RejectedFilter & { json?: true }): Promise<void> {
   await using queue = await RejectedQueue.open(brokerOf(process.env));
-  const found: { key: string; lines: string[] }[] = [];
-  for await (const rejected of queue.messages()) {
-    if (reason !== undefined && rejected.reason !== reason) continue;
-    const lines = json ? [JSON.stringify(factsOf(rejected))] : describeShortly(rejected);
-    found.push({ key: `${rejected.rejectedAt} ${rejected.id}`, lines });
-  }
-  found.sort((one, other) => one.key.localeCompare(other.key));
-  for (const { lines } of found) print(...lines);
-  if (found.length === 0) report(reason === undefined ? 'nothing is rejected' : `nothing is rejected for ${reason}`);
+  const found = await listRejected(queue, filter);
+  for (const facts of found) print(...(json ? [JSON.stringify(factsInJson(facts))] : describeShortly(facts)));
+  if (found.length > 0) return;
+  const { reason, about } = filter;
+  const which = [reason === undefined ? '' : ` for ${reason}`, about === undefined ? '' : ` about ${about}`].join('');
+  report(`nothing is rejected${which}`);
 }
 
 async function show(which: string, { raw }: { raw?: true }): Promise<void> {
   await using queue = await RejectedQueue.open(brokerOf(process.env));
-  let found: Rejected | undefined;
-  for await (const rejected of queue.messages()) {
-    if (!isCalled(rejected, which)) continue;
-    found = rejected;
-    break;
-  }
-  if (found === undefined) throw new Error(`there is no rejected message ${which}: see "./waybell rejected list"`);
+  const found = await showRejected(queue, which);
   await write(raw ? found.body : `${describeWholly(found)}\n`);
 }
-
-type Choice = { reason?: string; all?: true };
 
 async function retry(ids: string[], choice: Choice): Promise<void> {
   const selection = readSelection(ids, choice);
@@ -79,17 +81,17 @@ async function retry(ids: string[], choice: Choice): Promise<void> {
   await using stack = new AsyncDisposableStack();
   stack.use(queue);
   const line = stack.use(await openLine(process.env));
-  let kept = 0;
-  const found = await each(queue, selection, async (rejected) => {
-    const result = await retryRejected(line, rejected).catch((error: unknown) => stoppedAt(rejected, error));
-    if (result.kind === 'stays') {
+  let [found, kept] = [0, 0];
+  for await (const result of retryRejected(queue, line, selection)) {
+    found += 1;
+    if (result.kind === 'retried') {
+      print(`${result.id} retried: ${result.to}`);
+    } else {
       kept += 1;
-      report(`${rejected.id} stays: ${result.why}`);
-      return;
+      report(`${result.id} stays: ${result.why}`);
     }
-    queue.remove(rejected);
-    print(`${rejected.id} retried: ${result.to}`);
-  });
+  }
+  reportNone(found);
   report(`retried ${found - kept} of ${found}; what is still wrong comes back to the list`);
   if (kept > 0) process.exitCode = 1;
 }
@@ -97,38 +99,18 @@ async function retry(ids: string[], choice: Choice): Promise<void> {
 async function purge(ids: string[], { yes, ...choice }: Choice & { yes?: true }): Promise<void> {
   const selection = readSelection(ids, choice);
   await using queue = await RejectedQueue.open(brokerOf(process.env));
-  const found = await each(queue, selection, (rejected) => {
-    if (yes) queue.remove(rejected);
-    print(...(yes ? [`${rejected.id} deleted`] : describeShortly(rejected)));
-  });
+  let found = 0;
+  for await (const facts of purgeRejected(queue, selection, { isTrial: yes === undefined })) {
+    found += 1;
+    print(...(yes ? [`${facts.id} deleted`] : describeShortly(facts)));
+  }
+  reportNone(found);
   if (yes) report(`deleted ${found}`);
   else if (found > 0) throw new Error('nothing was deleted: add --yes to delete what is listed, for good');
 }
 
-/** Does something to each selected message; resolves with how many there were. Throws for ids that are not there. */
-async function each(
-  queue: RejectedQueue,
-  selection: Selection,
-  work: (rejected: Rejected) => void | Promise<void>,
-): Promise<number> {
-  let found = 0;
-  const missing = new Set(selection.kind === 'ids' ? selection.ids : []);
-  for await (const rejected of queue.messages()) {
-    if (!isSelected(selection, rejected)) continue;
-    found += 1;
-    for (const id of missing) if (isCalled(rejected, id)) missing.delete(id);
-    await work(rejected);
-  }
-  if (missing.size > 0) throw new Error(`not there: ${[...missing].join(', ')}; see "./waybell rejected list"`);
+function reportNone(found: number): void {
   if (found === 0) report('nothing is rejected that this means: see "./waybell rejected list"');
-  return found;
-}
-
-function stoppedAt({ id }: Rejected, error: unknown): never {
-  const why = error instanceof Error ? error.message : String(error);
-  throw new Error(`${why}. ${id} stays and may be on the line as well; those before it are done. Retry again later.`, {
-    cause: error,
-  });
 }
 
 async function write(what: Buffer | string): Promise<void> {

@@ -126,6 +126,6 @@ function itemsOf(answer: Answer): object[] {
 function unknown(text: string): string {
   return (
     `nothing is known of "${text}": no event that names it has come, nor is it an event, a delivery, a subscription or an account, ` +
-    'or it is longer ago than LOG_RETENTION. What could hardly be read is in "./waybell rejected list"'
+    'or it is longer ago than LOG_RETENTION. What could hardly be read is found by "./waybell rejected list --about <key>"'
   );
 }

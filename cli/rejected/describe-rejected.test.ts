@@ -2,7 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { publishOutcomes } from '@waybell/line/outcome-batch';
 import type { Dropped } from '@waybell/line/outcomes';
 import { describeShortly, describeWholly } from './describe-rejected.ts';
-import { aRejected } from './testing/a-rejected.ts';
+import { factsOf } from '@waybell/rejected/rejected-messages';
+import { aRejected } from '@waybell/rejected/testing/a-rejected';
 
 const aDropped = (): Dropped => ({
   kind: 'dropped',
@@ -20,7 +21,7 @@ const aDropped = (): Dropped => ({
 
 describe('describeShortly', () => {
   test('says why it lies there, whence it came and how big it is', () => {
-    expect(describeShortly(aRejected({ messageId: 'm-1' }))).toEqual([
+    expect(describeShortly(factsOf(aRejected({ messageId: 'm-1' })))).toEqual([
       '0123456789  2026-11-20T09:30:00.123Z  payload_invalid  waybell.events.router ← waybell.events ' +
         '"carrier.order.created"  m-1  2 B',
       '      /payload/id: must be integer',

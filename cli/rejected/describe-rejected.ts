@@ -1,31 +1,26 @@
 import { isUtf8 } from 'node:buffer';
 import type { Rejected } from '@waybell/line/broker/rejected-queue';
+import { plainOf } from '@waybell/rejected/plain-of';
+import { factsOf, type RejectedFacts } from '@waybell/rejected/rejected-messages';
 import { oneLine, plainText } from '../print.ts';
-import { plainOf } from './plain-of.ts';
 
 /** Two lines: id, time, reason, origin, message id and size; and what exactly is wrong. */
-export function describeShortly(rejected: Rejected): string[] {
-  const { id, rejectedAt, reason, messageId, body, detail } = rejected;
-  const columns = [
-    id,
-    rejectedAt.padEnd(24),
-    reason,
-    originOf(rejected),
-    messageId ?? 'no message id',
-    `${body.length} B`,
-  ];
+export function describeShortly(rejected: RejectedFacts): string[] {
+  const { id, rejectedAt, reason, messageId, size, detail } = rejected;
+  const columns = [id, rejectedAt.padEnd(24), reason, originOf(rejected), messageId ?? 'no message id', `${size} B`];
   return [columns.join('  '), ...(detail === '' ? [] : [`      ${detail}`])];
 }
 
-/** Everything but the body, as JSON's own types. */
-export function factsOf(rejected: Rejected): Record<string, string | number> {
-  const { body, note, cameBefore: _, ...facts } = rejected;
-  return { ...facts, ...(note !== undefined && { correlationId: note }), size: body.length };
+/** As a line of JSON has it: by the names of AMQP, where it has some. */
+export function factsInJson({ note, ...facts }: RejectedFacts): Record<string, string | number> {
+  return { ...facts, ...(note !== undefined && { correlationId: note }) };
 }
 
 /** Everything. A body that is not text is left to --raw. */
 export function describeWholly(rejected: Rejected): string {
-  const facts = Object.entries(factsOf(rejected)).map(([name, value]) => oneLine(`${name.padEnd(16)}${value}`));
+  const facts = Object.entries(factsInJson(factsOf(rejected))).map(([name, value]) =>
+    oneLine(`${name.padEnd(16)}${value}`),
+  );
   const { body, contentEncoding } = rejected;
   const plain = plainOf(body);
   const isText = isUtf8(plain) && contentEncoding !== 'gzip';
@@ -33,6 +28,6 @@ export function describeWholly(rejected: Rejected): string {
   return [...facts, '', plainText(shown)].join('\n');
 }
 
-function originOf({ queue, exchange, routingKey }: Rejected): string {
+function originOf({ queue, exchange, routingKey }: RejectedFacts): string {
   return `${queue || 'unknown queue'} ← ${exchange || 'unknown exchange'} "${routingKey}"`;
 }

@@ -20,7 +20,7 @@ export function describeEvent(entry: EventEntry, nameOf: NameOf): string[] {
   const { event, interface: interfaceName, action, at, keys, verdicts } = entry;
   const about = keys.filter(({ kind }) => !NOT_KEYS.has(kind)).map(({ kind, key }) => `${kind} ${key}`);
   return [
-    `${timeOf(at)}  ${interfaceName} ${action}  event ${event}`,
+    `${timeOf(at)}  ${interfaceName ?? 'unknown interface'} ${action}  event ${event}`,
     ...(about.length === 0 ? [] : [`  about ${about.join(', ')}`]),
     ...verdicts.flatMap((verdict) => describeVerdict(verdict, nameOf).map((line) => `  ${line}`)),
   ];

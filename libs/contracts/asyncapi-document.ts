@@ -2,10 +2,11 @@ import type { Action } from '@waybell/catalog/action';
 import { actionKey, reports } from '@waybell/catalog/actions';
 import { eventSchema } from '@waybell/catalog/event-schema';
 import { asideHeaders } from '@waybell/line/broker/amqp-message';
-import { eventsExchange, rejectedExchange, rejectedQueue } from '@waybell/line/topology';
+import { eventsExchange, rejectedExchange, rejectedQueue, rejectionsQueue } from '@waybell/line/topology';
 import { cloudEventSchema } from './cloud-event-schema.ts';
 import { exampleCloudEvent, exampleEvent } from './example-event.ts';
 import { families } from './families.ts';
+import { noticesChannel } from './notices-channel.ts';
 import { asPart } from './schema-documents.ts';
 
 type Node = Readonly<Record<string, unknown>>;
@@ -20,7 +21,8 @@ const description = `What upstream publishes, as AMQP messages: one per event, t
 - At most 1 MiB, after decompression where \`content_encoding\` is \`gzip\`; nesting at most 32; no duplicate keys, no NUL
   characters, valid UTF-8. Members that a schema does not name are left out of notifications and counted.
 - \`date-time\` is RFC 3339 with up to nine fractional digits; the offset may lack its colon.
-- What breaks the contract, and what no queue is bound for, is not returned: it goes to \`${rejectedQueue}\` with the reason.`;
+- What breaks the contract, and what no queue is bound for, is not returned: it goes to \`${rejectedQueue}\` with the reason,
+  and a notice of it to \`${rejectionsQueue}\`, which the user that publishes may read.`;
 
 /** The AsyncAPI 3.0 document of the AMQP side, as Waybell sees it: it receives events, and sends aside what is none. */
 export function asyncApiDocument({ catalog, version }: { catalog: readonly Action[]; version: string }): Node {
@@ -38,13 +40,22 @@ export function asyncApiDocument({ catalog, version }: { catalog: readonly Actio
         variables: { host: { default: 'localhost' } },
       },
     },
-    channels: { ...mapped(published, actionChannel), [rejectedQueue]: rejectedChannel },
+    channels: {
+      ...mapped(published, actionChannel),
+      [rejectedQueue]: rejectedChannel,
+      [rejectionsQueue]: noticesChannel,
+    },
     operations: {
       ...mapped(published, receiveOperation),
       reject: {
         action: 'send',
         channel: { $ref: `#/channels/${rejectedQueue}` },
         summary: 'What breaks the contract, for operators.',
+      },
+      tell: {
+        action: 'send',
+        channel: { $ref: `#/channels/${rejectionsQueue}` },
+        summary: 'Which events were rejected and why, for upstream.',
       },
     },
     components: { messageTraits: { event: eventTrait } },
@@ -133,6 +144,7 @@ const rejectedChannel = {
           [asideHeaders.queue]: { type: 'string', description: 'The queue from which it was taken.' },
           [asideHeaders.exchange]: { type: 'string', description: 'The exchange to which it was published.' },
           [asideHeaders.routingKey]: { type: 'string', description: 'The routing key that it was published with.' },
+          [asideHeaders.user]: { type: 'string', description: 'The user that published it, if it said so (user_id).' },
         },
       },
     },

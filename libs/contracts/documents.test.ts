@@ -101,7 +101,7 @@ describe('asyncApiDocument', () => {
 
   test('has a channel for each action, each report and what is rejected', () => {
     const keys = [...actions, ...reports].map(actionKey);
-    expect(Object.keys(asyncApi['channels'] as object)).toEqual([...keys, 'waybell.rejected']);
+    expect(Object.keys(asyncApi['channels'] as object)).toEqual([...keys, 'waybell.rejected', 'waybell.rejections']);
   });
 });
 

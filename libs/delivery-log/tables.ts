@@ -83,7 +83,8 @@ export const tables = {
     columns: {
       at: column('moment', ({ at }) => at),
       event: column('uuid', ({ event }) => event),
-      interface: column('text', (record) => record.interface),
+      // Of what was rejected it could not always be told.
+      interface: optional('text', (record) => record.interface ?? undefined),
       action: column('text', ({ action }) => action),
       receivers: column('uuid[]', ({ receivers }) => receivers),
       keys: column('text[]', ({ keys }) => keys.map(writeKey)),
@@ -98,7 +99,7 @@ export const tables = {
       rejectedDelivery: optional('uuid', (record) => (record.kind === 'rejected' ? record.delivery : undefined)),
     },
     // Two deliveries of one event can be rejected in the same millisecond: each is a row of its own.
-    indexes: { events_once: 'unique (event, at, interface, action, coalesce(rejected_delivery, event))' },
+    indexes: { events_once: "unique (event, at, coalesce(interface, ''), action, coalesce(rejected_delivery, event))" },
   }),
 
   /** Where an order, a vehicle or an offer is found: by each of its names, however it is spelled. */

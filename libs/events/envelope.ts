@@ -1,5 +1,5 @@
 import { envelopeNames } from '@waybell/catalog/event-schema';
-import type { Invalid } from './invalid-event.ts';
+import { invalidAt, type Invalid } from './invalid-event.ts';
 import { isObject, type JsonObject, type JsonValue } from './json.ts';
 import { UnknownFinder } from './unknown-members.ts';
 
@@ -30,7 +30,8 @@ const cloudEventPlaces = new Map([
 
 /** Finds the envelope in a message body: its own form, or a CloudEvent 1.0 in structured JSON where the type says so. */
 export function openEnvelope(body: JsonValue, contentType: string | undefined): Envelope | Invalid {
-  if (!isObject(body)) return invalid('the body: must be a JSON object');
+  if (!isObject(body))
+    return { kind: 'invalid', reason: 'envelope_invalid', detail: 'the body: must be a JSON object' };
   if (mediaType(contentType) === 'application/cloudevents+json') return openCloudEvent(body);
   const unknownMembers = new UnknownFinder();
   unknownMembers.find(body, '', names);
@@ -38,10 +39,10 @@ export function openEnvelope(body: JsonValue, contentType: string | undefined): 
 }
 
 function openCloudEvent(body: JsonObject): Envelope | Invalid {
-  if (body['specversion'] !== '1.0') return invalid('/specversion: must be "1.0"');
+  if (body['specversion'] !== '1.0') return invalid('/specversion', 'must be "1.0"');
   const [type, data] = [body['type'], body['data']];
-  if (typeof type !== 'string') return invalid('/type: must be a text, <interface>.<action>');
-  if (!isObject(data)) return invalid('/data: must be an object that holds parties and payload');
+  if (typeof type !== 'string') return invalid('/type', 'must be a text, <interface>.<action>');
+  if (!isObject(data)) return invalid('/data', 'must be an object that holds parties and payload');
   const dot = type.indexOf('.');
   const members: Record<string, JsonValue> = {
     interface: type.slice(0, Math.max(dot, 0)),
@@ -77,6 +78,6 @@ function mediaType(contentType = ''): string {
   return (contentType.split(';', 1)[0] ?? '').trim().toLowerCase();
 }
 
-function invalid(detail: string): Invalid {
-  return { kind: 'invalid', reason: 'envelope_invalid', detail };
+function invalid(place: string, what: string): Invalid {
+  return invalidAt('envelope_invalid', place, what);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { guidsOf, isGuid } from './guid.ts';
+import { guidsOf, isGuid, readGuid } from './guid.ts';
 
 const guid = '0d3f9c2e-1b7a-4c55-9a01-5e6f7a8b9c0d';
 
@@ -24,6 +24,19 @@ describe('isGuid', () => {
     undefined,
   ])('refuses %j', (value) => {
     expect(isGuid(value)).toBe(false);
+  });
+});
+
+describe('readGuid', () => {
+  test.each([guid, guid.toUpperCase(), `{${guid}}`, `urn:uuid:${guid}`, ` ${guid}\n`, `URN:UUID:{ ${guid} }`])(
+    'reads %j',
+    (text) => {
+      expect(readGuid(text)).toBe(guid);
+    },
+  );
+
+  test.each([`${guid}0`, `x${guid}`, guid.replaceAll('-', ''), 17, undefined])('refuses %j', (value) => {
+    expect(readGuid(value)).toBeUndefined();
   });
 });
 

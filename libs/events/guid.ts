@@ -7,6 +7,13 @@ export function isGuid(value: unknown): value is string {
   return typeof value === 'string' && value.length === LENGTH && WHOLE_GUID.test(value);
 }
 
+const SPELLED = new RegExp(String.raw`^\s*(?:urn:uuid:)?\{?\s*(${GUID.source})\s*\}?\s*$`, 'i');
+
+/** A guid in lower case, however it is spelled: with braces, as a URN, between spaces. */
+export function readGuid(value: unknown): string | undefined {
+  return typeof value === 'string' ? SPELLED.exec(value)?.[1]?.toLowerCase() : undefined;
+}
+
 /** Those that a text names, as they stand there. */
 export function guidsOf(text: string): string[] {
   return text.match(GUID) ?? [];

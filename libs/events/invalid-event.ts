@@ -1,3 +1,4 @@
+import { printable } from './json-pointer.ts';
 import type { JsonFault } from './read-json.ts';
 
 /** Why an event is not one. A closed list: operators count and search by it. */
@@ -14,5 +15,17 @@ export type InvalidReason =
   | 'envelope_invalid'
   | 'payload_invalid';
 
-/** `detail` names the place as a JSON pointer into the published body, and says what is expected there. */
-export type Invalid = { readonly kind: 'invalid'; readonly reason: InvalidReason; readonly detail: string };
+export type Invalid = {
+  readonly kind: 'invalid';
+  readonly reason: InvalidReason;
+  /** Names the place as a JSON pointer into the published body, and says what is expected there. */
+  readonly detail: string;
+  /** That pointer alone; absent where it is the body, or the message, that is wrong. */
+  readonly place?: string;
+};
+
+/** What is wrong at a place, in words that are fit for a log line. Only the place is cut: however long its names are, what is expected there stays. */
+export function invalidAt(reason: InvalidReason, pointer: string, what: string): Invalid {
+  const place = printable(pointer);
+  return { kind: 'invalid', reason, place, detail: `${place}: ${what}` };
+}

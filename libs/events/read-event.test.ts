@@ -141,7 +141,8 @@ describe('readEvent', () => {
     ['payload_invalid', { payload: undefined }, '/payload: is missing'],
     ['payload_invalid', { payload: null }, '/payload: must be object'],
   ])('refuses as %s: %j', (reason, what, detail) => {
-    expect(read(aMessage(anEnvelope(what)))).toEqual({ kind: 'invalid', reason, detail });
+    const place = typeof detail === 'string' ? detail.split(':')[0] : '/action';
+    expect(read(aMessage(anEnvelope(what)))).toEqual({ kind: 'invalid', reason, detail, place });
   });
 
   test('says what is expected at a place, however long its names are', () => {
@@ -196,6 +197,7 @@ describe('readEvent', () => {
       kind: 'invalid',
       reason: 'message_id_differs',
       detail,
+      place: '/guid',
     });
   });
 

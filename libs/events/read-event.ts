@@ -6,7 +6,7 @@ import { checkSchema } from './check-schema.ts';
 import { decodeBody } from './decode-body.ts';
 import { openEnvelope, type Envelope } from './envelope.ts';
 import type { Event } from './event.ts';
-import type { Invalid, InvalidReason } from './invalid-event.ts';
+import { invalidAt, type Invalid } from './invalid-event.ts';
 import { isObject, type JsonObject, type JsonValue, toPlain } from './json.ts';
 import { printable } from './json-pointer.ts';
 import { readJson } from './read-json.ts';
@@ -42,18 +42,16 @@ export function readEvent(message: EventMessage, limits: EventLimits, find: Find
   const { action } = named;
   if (message.routingKey !== undefined && message.routingKey !== actionKey(action)) {
     const detail = `the routing key is "${message.routingKey}", but the body is of ${actionKey(action)}`;
-    return invalid('routing_key_differs', detail);
+    return { kind: 'invalid', reason: 'routing_key_differs', detail: printable(detail) };
   }
   const breach = checkSchema(action, json.isPlain ? envelope.members : toPlain(envelope.members));
   if (breach !== null) {
-    // Only the place is cut: however long its names are, what is expected there stays.
-    const detail = `${printable(envelope.placeOf(breach.place))}: ${breach.message}`;
-    return { kind: 'invalid', reason: breach.reason, detail };
+    return invalidAt(breach.reason, envelope.placeOf(breach.place), breach.message);
   }
   const event = eventOf(envelope, action, hash('sha256', message.body));
   if (message.messageId !== undefined && message.messageId.toLowerCase() !== event.guid) {
-    const detail = `${envelope.placeOf('/guid')}: is ${event.guid}, but message_id is "${message.messageId}"`;
-    return invalid('message_id_differs', detail);
+    const what = `is ${event.guid}, but message_id is "${message.messageId}"`;
+    return invalidAt('message_id_differs', envelope.placeOf('/guid'), printable(what));
   }
   return { kind: 'event', event };
 }
@@ -67,13 +65,13 @@ function namedAction({ members, placeOf }: Envelope, find: FindAction): { kind: 
   const namesakes = actions.filter((each) => each.interface === interfaceName).map((each) => each.name);
   const [nearest] = nearestNames(name, namesakes, 1);
   const hint = nearest === undefined ? '' : `; the nearest is ${nearest}`;
-  const detail = `${placeOf('/action')}: there is no action "${name}" on the interface "${interfaceName}"${hint}`;
-  return invalid('unknown_action', detail);
+  const what = `there is no action "${name}" on the interface "${interfaceName}"${hint}`;
+  return invalidAt('unknown_action', placeOf('/action'), printable(what));
 }
 
 /** In the words of the schema, which is not known before the action. */
 function noText(place: string, value: JsonValue | undefined): Invalid {
-  return invalid('envelope_invalid', `${place}: ${value === undefined ? 'is missing' : 'must be string'}`);
+  return invalidAt('envelope_invalid', place, value === undefined ? 'is missing' : 'must be string');
 }
 
 const partyNames = new Set<string>(['shipper', 'broker', 'carrier'] satisfies Party[]);
@@ -108,8 +106,4 @@ function textIn(object: JsonObject, name: string): string {
 
 function ignoredVariant(action: Action): Action {
   return findAction(action.interface, `${action.name}.ignored`) ?? action;
-}
-
-function invalid(reason: InvalidReason, detail: string): Invalid {
-  return { kind: 'invalid', reason, detail: printable(detail) };
 }

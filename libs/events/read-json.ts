@@ -5,7 +5,8 @@ import { pointer } from './json-pointer.ts';
 export type JsonFault = 'not_utf8' | 'not_json' | 'duplicate_key' | 'nul_in_string' | 'too_deep';
 export type JsonReading =
   /** `isPlain` where no number among it needs another form to be looked at. */
-  { kind: 'value'; value: JsonValue; isPlain: boolean } | { kind: 'invalid'; reason: JsonFault; detail: string };
+  | { kind: 'value'; value: JsonValue; isPlain: boolean }
+  | { kind: 'invalid'; reason: JsonFault; detail: string; place?: string };
 
 /**
  * Reads JSON and keeps what JavaScript's own reader loses: the digits of numbers, the order of members, keys such as
@@ -23,7 +24,7 @@ export function readJson(bytes: Buffer, maxDepth: number): JsonReading {
   try {
     return { kind: 'value', value: reader.readDocument(), isPlain: reader.isPlain };
   } catch (error) {
-    if (error instanceof UnreadableJson) return { kind: 'invalid', reason: error.reason, detail: error.message };
+    if (error instanceof UnreadableJson) return { kind: 'invalid', ...error.fault };
     throw error;
   }
 }
@@ -55,12 +56,14 @@ function isWithin(value: JsonValue, levels: number): boolean {
   return true;
 }
 
-class UnreadableJson extends Error {
-  readonly reason: JsonFault;
+type Fault = { reason: JsonFault; detail: string; place?: string };
 
-  constructor(reason: JsonFault, message: string) {
-    super(message);
-    this.reason = reason;
+class UnreadableJson extends Error {
+  readonly fault: Fault;
+
+  constructor(fault: Fault) {
+    super(fault.detail);
+    this.fault = fault;
   }
 }
 
@@ -213,7 +216,8 @@ class Reader {
 
   private fail(reason: JsonFault, message: string): never {
     const place = pointer(this.path.slice(0, this.depth));
-    throw new UnreadableJson(reason, `${place || 'the body'} (${placeIn(this.text, this.at)}): ${message}`);
+    const detail = `${place || 'the body'} (${placeIn(this.text, this.at)}): ${message}`;
+    throw new UnreadableJson({ reason, detail, ...(place === '' ? {} : { place }) });
   }
 }
 

@@ -7,9 +7,10 @@ import {
   type ParkedRow,
   type ParkReason,
   type Publication,
+  type Recorded,
   type Rejection,
 } from './messages.ts';
-import type { ByHand, InterfaceName, Rejected } from './outcomes.ts';
+import type { ByHand, InterfaceName } from './outcomes.ts';
 import { deliveriesExchange, deliveryQueue, retryExchange, retryKey, waitingName, type Wait } from './topology.ts';
 
 /** One notification on its way to one subscription. `guid` is the message guid that receivers see. */
@@ -225,13 +226,13 @@ function readByHand(why: string | undefined, fromAttempt: string | undefined): D
 const notADelivery = (): Rejection =>
   reject('not_a_delivery', 'message_id, type or correlation_id is not what is written here');
 
-/** What the delivery log is told of a delivery that goes to the rejected queue; undefined where it is none. */
-export function recordRejectedDelivery(now: () => number) {
-  return (message: Message, { reason, detail }: Rejection): Rejected | undefined => {
+/** What the delivery log is told of a delivery that goes to the rejected queue; nothing where it is none. */
+export function reportRejectedDelivery(now: () => number) {
+  return (message: Message, { reason, detail }: Rejection): Recorded[] => {
     const delivery = readDelivery(message);
-    if (isRejection(delivery)) return undefined;
+    if (isRejection(delivery)) return [];
     const { guid, event, interface: interfaceName, action } = delivery;
     const of = { event, interface: interfaceName, action, delivery: guid, keys: [], receivers: [] };
-    return { kind: 'rejected', ...of, at: now(), reason, detail };
+    return [{ kind: 'outcome', outcome: { kind: 'rejected', ...of, at: now(), reason, detail } }];
   };
 }

@@ -18,6 +18,8 @@ export type Message = {
   contentType?: string;
   contentEncoding?: string;
   traceparent?: string;
+  /** The user that published it, as the broker has checked; absent where its publisher did not say. */
+  userId?: string;
   /** How often the broker took it back from a consumer, 0 for the first delivery. */
   deliveryCount: number;
   /** Processes that died with it in hand, as far as is known; absent where none did. */
@@ -77,6 +79,8 @@ export type Publication = {
   contentType?: string;
   contentEncoding?: string;
   headers?: Record<string, string | number>;
+  /** It only tells of what lies elsewhere, and holds nothing up for long: where it cannot be published it is let go of. */
+  mayBeLost?: true;
   /** It may travel in one message with others to the same queue. */
   mayBundle?: boolean;
   /** Where it goes once so much time has passed while the broker did not take it: its delay is over by then. */
@@ -114,7 +118,14 @@ export function asKept(publication: Publication): { publication: Publication; af
 }
 
 /** The message in hand is nonsense: it goes to the rejected queue with the original bytes. */
-export type Rejection = { kind: 'reject'; reason: string; detail: string };
+export type Rejection = {
+  kind: 'reject';
+  reason: string;
+  /** What is wrong, in words, its place included. */
+  detail: string;
+  /** Where in the body, as a JSON pointer, if it is somewhere in it. */
+  place?: string;
+};
 
 /** A record of what became of an event or of an attempt, for the delivery log. */
 export type Recorded = { kind: 'outcome'; outcome: Outcome };
@@ -171,8 +182,8 @@ export type InParts = {
 /** Reads the bytes at the edge; a `Rejection` says what is wrong with them. */
 export type Parse<M> = (message: Message) => M | Rejection;
 
-export function reject(reason: string, detail: string): Rejection {
-  return { kind: 'reject', reason, detail };
+export function reject(reason: string, detail: string, place?: string): Rejection {
+  return { kind: 'reject', reason, detail, ...(place === undefined ? {} : { place }) };
 }
 
 export function isRejection(parsed: unknown): parsed is Rejection {

@@ -56,8 +56,10 @@ export type Routed = {
 /** An event, or a delivery, went to the rejected queue; what of it could be read. */
 export type Rejected = {
   kind: 'rejected';
+  /** Made of its bytes where no guid could be read; `detail` says so. */
   event: string;
-  interface: InterfaceName;
+  /** Null where it could not be told. */
+  interface: InterfaceName | null;
   action: string;
   at: number;
   keys: readonly Key[];

@@ -13,7 +13,7 @@ const queues = smallTopology.queues.map(({ name }) => name);
 /** Everything that each user may publish to and take from: what does not stand here, it may not. */
 const MAY: Record<BrokerUser, { publish: string[]; take: string[] }> = {
   'event-router': {
-    publish: ['waybell.deliveries', 'waybell.outcomes', ...ASIDE],
+    publish: ['waybell.deliveries', 'waybell.outcomes', 'waybell.notices', ...ASIDE],
     take: ['waybell.events.router', 'waybell.strays', ...lanes('event-router'), ...lanes('strays')],
   },
   deliverer: {
@@ -33,14 +33,14 @@ const MAY: Record<BrokerUser, { publish: string[]; take: string[] }> = {
     take: ['waybell.ends.deactivator', ...lanes('deactivator'), ...lanes('deactivations')],
   },
   'location-tracker': {
-    publish: ['waybell.events', 'waybell.outcomes', ...ASIDE],
+    publish: ['waybell.events', 'waybell.outcomes', 'waybell.notices', ...ASIDE],
     take: ['waybell.events.locations', ...lanes('location-tracker'), ...lanes('silent-vehicles')],
   },
   'delivery-log': {
     publish: ['waybell.deliveries', 'waybell.outcomes', ...ASIDE],
     take: ['waybell.outcomes.log', ...lanes('delivery-log'), ...lanes('sent-by-hand')],
   },
-  upstream: { publish: ['waybell.events'], take: [] },
+  upstream: { publish: ['waybell.events'], take: ['waybell.rejections'] },
   declare: { publish: exchanges, take: queues },
   operator: { publish: ['waybell.events', 'waybell.deliveries', ''], take: ['waybell.rejected'] },
 };
@@ -127,6 +127,15 @@ describe('a user of RabbitMQ', () => {
       });
     },
   );
+
+  test('that is upstream leads nothing back to the line: no exchange may be bound to that of events', async () => {
+    await as('upstream', async (connection) => {
+      const bound = await allowedOf(connection, exchanges, (channel, exchange) =>
+        channel.bindExchange('waybell.events', exchange, '#'),
+      );
+      expect(bound).toEqual([]);
+    });
+  });
 
   test('that declares may do so, and creates nothing but what is of the line', async () => {
     await declareTopology({ url: urlOf('declare') }, smallTopology);

@@ -6,11 +6,13 @@ import {
   eventsExchange,
   locationsQueue,
   logQueue,
+  noticesExchange,
   outcomesExchange,
   quarantineQueue,
   rejectedExchange,
   rejectedQueue,
   rejectedReader,
+  rejectionsQueue,
   retryExchange,
   routerQueue,
   STEPS,
@@ -41,7 +43,7 @@ function service(name: keyof typeof STEPS, { takesFrom, publishesTo }: Use): Use
 const USES = {
   'event-router': service('event-router', {
     takesFrom: [routerQueue, straysQueue],
-    publishesTo: [deliveriesExchange, outcomesExchange],
+    publishesTo: [deliveriesExchange, outcomesExchange, noticesExchange],
   }),
   deliverer: service('deliverer', {
     takesFrom: [deliveryQueue('*')],
@@ -58,7 +60,7 @@ const USES = {
   deactivator: service('deactivator', { takesFrom: [deactivatorQueue], publishesTo: [outcomesExchange] }),
   'location-tracker': service('location-tracker', {
     takesFrom: [locationsQueue],
-    publishesTo: [eventsExchange, outcomesExchange],
+    publishesTo: [eventsExchange, outcomesExchange, noticesExchange],
   }),
   /** What is sent again by hand goes out from here. */
   'delivery-log': service('delivery-log', {
@@ -66,8 +68,8 @@ const USES = {
     publishesTo: [deliveriesExchange, outcomesExchange],
   }),
 
-  /** Who publishes events: the platform itself. */
-  upstream: { takesFrom: [], publishesTo: [eventsExchange] },
+  /** The platform itself, which publishes events, and is told which were rejected. */
+  upstream: { takesFrom: [rejectionsQueue], publishesTo: [eventsExchange] },
   /** `./waybell declare`. To bind and to dead-letter needs the right to take and to publish as well. */
   declare: { configures: EVERYTHING, takesFrom: EVERYTHING, publishesTo: EVERYTHING },
   /** `./waybell rejected`, which puts messages back to where they came from, and `./waybell publish`. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { locationsQueue, routerQueue, topology } from './topology.ts';
+import { locationsQueue, ownNotices, rejectionsQueue, routerQueue, topology } from './topology.ts';
 
 const ACTION = 'carrier.order.created';
 
@@ -54,8 +54,11 @@ describe('topology', () => {
     expect(keysOf(routerQueue)).toEqual([ACTION, 'shipper.order.paid']);
   });
 
+  const notices = wide.queues.filter(({ name }) => name === rejectionsQueue);
+  const ofTheLine = wide.queues.filter(({ name }) => name !== rejectionsQueue);
+
   test('loses nothing by itself: every queue is a quorum queue that dead-letters at least once and refuses when full', () => {
-    for (const queue of wide.queues) {
+    for (const queue of ofTheLine) {
       expect(queue.arguments).toMatchObject({
         'x-queue-type': 'quorum',
         'x-dead-letter-strategy': 'at-least-once',
@@ -66,15 +69,27 @@ describe('topology', () => {
     }
   });
 
+  test('lets notices go, the oldest first, rather than have anything wait for room, and moves them nowhere', () => {
+    const shared = notices[0]?.arguments ?? {};
+    expect(shared).toMatchObject({ 'x-queue-type': 'quorum', 'x-overflow': 'drop-head' });
+    expect(Object.keys(shared)).toEqual(expect.arrayContaining(['x-max-length-bytes', 'x-message-ttl']));
+    expect(Object.keys(shared).filter((name) => name.startsWith('x-dead-letter'))).toEqual([]);
+    expect(ownNotices('orders', 3)).toEqual({
+      name: 'waybell.rejections.orders',
+      bindings: [{ exchange: 'waybell.notices', routingKey: 'orders' }],
+      arguments: shared,
+    });
+  });
+
   test('limits no queue that dead letters flow into', () => {
-    const limited = wide.queues.filter((queue) => 'x-max-length-bytes' in queue.arguments);
+    const limited = ofTheLine.filter((queue) => 'x-max-length-bytes' in queue.arguments);
     expect(limited.map(({ name }) => name)).toEqual([routerQueue, locationsQueue]);
   });
 
   test('binds queues to exchanges that it declares', () => {
     const names = new Set(wide.exchanges.map(({ name }) => name));
     const bound = wide.queues.flatMap(({ bindings }) => bindings.map(({ exchange }) => exchange));
-    const deadLettered = wide.queues.map((queue) => queue.arguments['x-dead-letter-exchange']);
+    const deadLettered = ofTheLine.map((queue) => queue.arguments['x-dead-letter-exchange']);
     for (const exchange of [...bound, ...deadLettered]) expect(names).toContain(exchange);
   });
 });

@@ -13,6 +13,7 @@
  *                          (deactivator) ◀── ends.deactivator ◀── waybell.ends ◀──────────┤ failures, some successes
  *                  waybell.returns ◀── expiry ── waiting.5s, .1m ◀────────────────────────┤ while Postgres is away
  *                      (deliverer) ◀── Postgres: parked, open_requests ◀──────────────────┘
+ *          upstream ◀── rejections ◀── waybell.notices ◀── (event-router, location-tracker): which events were rejected
  *
  * Why each argument is as it is: docs/decisions/0003-topology.md.
  */
@@ -27,6 +28,12 @@ export const endsExchange = 'waybell.ends';
 export const straysExchange = 'waybell.strays';
 export const suspectsExchange = 'waybell.suspects';
 export const rejectedExchange = 'waybell.rejected';
+/**
+ * What upstream is told of its rejected events, by the user that published them; without a queue of that user, to all others.
+ * No queue has the name of either: who may take from a queue could else bind the exchange to where it publishes.
+ */
+export const noticesExchange = 'waybell.notices';
+export const otherNoticesExchange = 'waybell.notices.others';
 
 export const routerQueue = 'waybell.events.router';
 export const locationsQueue = 'waybell.events.locations';
@@ -34,6 +41,9 @@ export const deactivatorQueue = 'waybell.ends.deactivator';
 export const logQueue = 'waybell.outcomes.log';
 export const straysQueue = 'waybell.strays';
 export const rejectedQueue = 'waybell.rejected';
+export const rejectionsQueue = 'waybell.rejections';
+/** For one user of RabbitMQ that publishes events, and for nobody else. */
+export const rejectionsQueueOf = (user: string): string => `${rejectionsQueue}.${user}`;
 /** Exists while an operator's command reads the rejected queue, and belongs to that command's connection alone. */
 export const rejectedReader = 'waybell.rejected.reader';
 
@@ -99,6 +109,8 @@ export function topology(options: TopologyOptions): Topology {
       { name: straysExchange, type: 'fanout' },
       { name: suspectsExchange, type: 'direct' },
       { name: rejectedExchange, type: 'fanout' },
+      { name: noticesExchange, type: 'direct', alternate: otherNoticesExchange },
+      { name: otherNoticesExchange, type: 'fanout' },
     ],
     queues: [
       eventsQueue(routerQueue, options.actionKeys),
@@ -119,7 +131,33 @@ export function topology(options: TopologyOptions): Topology {
       }),
       // Operators look at it again and again, and each look is a delivery.
       queue(rejectedQueue, [{ exchange: rejectedExchange, routingKey: '' }], { 'x-delivery-limit': 1_000_000_000 }),
+      noticeQueue(rejectionsQueue, { exchange: otherNoticesExchange, routingKey: '' }, options.quorumSize),
     ],
+  };
+}
+
+/** The queue of a user that publishes events, for notices of those that are rejected. */
+export function ownNotices(user: string, quorumSize: number): Queue {
+  return noticeQueue(rejectionsQueueOf(user), { exchange: noticesExchange, routingKey: user }, quorumSize);
+}
+
+const NOTICES_BYTES = 64 * 2 ** 20;
+const NOTICES_MS = 7 * 86_400_000;
+
+/** Notices only tell of what lies in the rejected queue: the oldest go when there are many, or when they grow old, and nothing waits for room. */
+function noticeQueue(name: string, binding: Binding, quorumSize: number): Queue {
+  return {
+    name,
+    bindings: [binding],
+    arguments: {
+      'x-queue-type': 'quorum',
+      'x-quorum-initial-group-size': quorumSize,
+      // As in the rejected queue, looking at them does not use them up.
+      'x-delivery-limit': 1_000_000_000,
+      'x-overflow': 'drop-head',
+      'x-max-length-bytes': NOTICES_BYTES,
+      'x-message-ttl': NOTICES_MS,
+    },
   };
 }
 

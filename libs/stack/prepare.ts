@@ -1,7 +1,7 @@
 import { declareSettings, declareTopology } from '@waybell/line/broker/declare';
 import { lineTopology } from '@waybell/line/line-topology';
 import { readSchedule, scheduleSettings } from '@waybell/line/line-topology';
-import type { Topology } from '@waybell/line/topology';
+import { ownNotices, type Topology } from '@waybell/line/topology';
 import { readEnvironment } from '@waybell/runtime/environment';
 import { createLog } from '@waybell/runtime/log';
 import type { ServerAddress } from '@waybell/runtime/server-address';
@@ -21,6 +21,17 @@ export async function prepareBroker(address: ServerAddress, env: NodeJS.ProcessE
   const topology = topologyOf(env);
   await declareTopology(address, topology);
   return topology.queues.map(({ name }) => name);
+}
+
+/**
+ * Declares the queue in which that user of RabbitMQ, and nobody else, is told of its events that were rejected. Resolves with
+ * its name.
+ */
+export async function prepareNotices(user: string, address: ServerAddress, env: NodeJS.ProcessEnv): Promise<string> {
+  const { QUORUM_SIZE } = readEnvironment({ QUORUM_SIZE: declareSettings.QUORUM_SIZE }, env);
+  const queue = ownNotices(user, QUORUM_SIZE);
+  await declareTopology(address, { exchanges: [], queues: [queue] });
+  return queue.name;
 }
 
 /** The line's topology under these settings. Throws InvalidEnvironment. */

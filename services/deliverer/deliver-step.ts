@@ -1,6 +1,6 @@
 import { weighOpened } from '@waybell/line/bundle';
 import { deliveryQueue } from '@waybell/line/topology';
-import { readDelivery, recordRejectedDelivery, type Delivery } from '@waybell/line/delivery';
+import { readDelivery, reportRejectedDelivery, type Delivery } from '@waybell/line/delivery';
 import type { Outgoing } from '@waybell/line/messages';
 import type { OncePolicy } from '@waybell/line/once';
 import type { Step } from '@waybell/line/run-step';
@@ -29,7 +29,7 @@ export function deliverStep({ config, isHeld, ...options }: DeliverStepOptions):
     parse: readDelivery,
     handle: (delivery) => (delivery.parked === undefined ? handle(delivery) : handleParked(delivery)),
     drainsWhileBlocked: true,
-    recordRejection: recordRejectedDelivery(options.now),
+    reportRejection: reportRejectedDelivery(options.now),
     once: onceOf(config),
     describe: ({ guid: delivery, subscription, event, attempt, byHand }) => {
       const known = { delivery, subscription, event, attempt };

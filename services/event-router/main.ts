@@ -12,7 +12,7 @@ import { onceInRedis } from '@waybell/line/once';
 import { watchPublishing } from '@waybell/line/line-metrics';
 import { runStep } from '@waybell/line/run-step';
 import { selectActions } from '@waybell/line/line-topology';
-import { deliveryQueue, logQueue, rejectedQueue } from '@waybell/line/topology';
+import { deliveryQueue, logQueue, rejectedQueue, rejectionsQueue } from '@waybell/line/topology';
 import { compileSchemas } from '@waybell/events/check-schema';
 import { unknownMembersMetric } from '@waybell/events/unknown-members-metric';
 import { readConfig } from './config.ts';
@@ -28,7 +28,7 @@ await using keeping = connectPostgres({ ...config.postgres, poolSize: 2, setting
 await using redis = connectRedis({ ...config.redis, log: parts.log });
 await parts.readiness.until('postgres', () => postgres.query('select from waybell.subscription_targets limit 0'));
 const queues = selectActions(['*']).map(deliveryQueue);
-const publishesTo = [...queues, logQueue, rejectedQueue];
+const publishesTo = [...queues, logQueue, rejectedQueue, rejectionsQueue];
 await using broker = await connectBroker({ ...config.broker, publishesTo, name: 'event-router', log: parts.log });
 watchPublishing(broker.publishing, parts.metrics);
 await using kept = new KeptPublications({

@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Message } from '@waybell/line/messages';
-import { nameStray } from './name-stray.ts';
+import { nameStray as nameStrayWithin } from './name-stray.ts';
+
+const nameStray = nameStrayWithin({ maxBytes: 1_000 });
 
 const aStray = (what: Partial<Message> = {}): Message => ({
   queue: 'waybell.strays',

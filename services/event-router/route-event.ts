@@ -19,7 +19,7 @@ export function readArrival(
 ): (message: Message) => Arrival | Rejection {
   return (message) => {
     const reading = readEvent(message, limits);
-    if (reading.kind === 'invalid') return reject(reading.reason, reading.detail);
+    if (reading.kind === 'invalid') return reject(reading.reason, reading.detail, reading.place);
     onRead(reading.event);
     const { traceparent = '' } = message;
     const bytes = unpackedBytes(message, limits.maxBytes);

@@ -1,11 +1,11 @@
 import type { Message } from '@waybell/line/messages';
 import type { Step, StepInParts } from '@waybell/line/run-step';
-import { recordRejectedDelivery } from '@waybell/line/delivery';
-import { deliveriesExchange, routerQueue, straysQueue } from '@waybell/line/topology';
+import { reportRejectedDelivery } from '@waybell/line/delivery';
+import { deliveriesExchange, eventsExchange, routerQueue, straysQueue } from '@waybell/line/topology';
 import type { Event } from '@waybell/events/event';
-import { recordRejectedEvent } from '@waybell/events/rejected-event';
 import { unpackedBytes } from '@waybell/events/decode-body';
 import type { HeldLimit } from '@waybell/line/prefetch-budget';
+import { reportRejectedEvent } from '@waybell/rejected/report-rejected-event';
 import type { Config } from './config.ts';
 import { nameStray } from './name-stray.ts';
 import { readArrival, repeatEvent, routeEvent, type Arrival, type RouteOptions } from './route-event.ts';
@@ -23,7 +23,7 @@ export function routeStep({ findSubscriptions, now, onRead, config }: RouteStepO
     heldLimit: heldLimitOf(config),
     bundleMembers: config.bundleMembers,
     parse: readArrival(config.eventLimits, onRead),
-    recordRejection: recordRejectedEvent(config.eventLimits, now),
+    reportRejection: reportRejectedEvent(config.eventLimits, now),
     handle: routeEvent({ findSubscriptions, passesTraceparent: config.passesTraceparent, now }),
     once: {
       keyOf: ({ event: { action, guid, fingerprint } }) => ({
@@ -46,16 +46,17 @@ function heldLimitOf({ heldLimit, eventLimits }: RouteStepOptions['config']): He
 }
 
 export function strayStep({ config, now }: Pick<RouteStepOptions, 'config' | 'now'>): Step<Message> {
+  const { eventLimits } = config;
+  const [reportEvent, reportDelivery] = [reportRejectedEvent(eventLimits, now), reportRejectedDelivery(now)];
   return {
     name: 'strays',
     queues: [straysQueue],
     heldLimit: { messages: 10, bytes: 2 ** 20 },
     parse: (message) => message,
-    handle: nameStray,
-    // A retry that no queue takes any more strays, too.
-    recordRejection: (message, rejection) =>
-      recordRejectedDelivery(now)(message, rejection) ??
-      recordRejectedEvent(config.eventLimits, now)(message, rejection),
+    handle: nameStray(eventLimits),
+    // A retry that no queue takes any more strays, too: what was no event is nobody else's business.
+    reportRejection: (message, rejection) =>
+      (message.exchange === eventsExchange ? reportEvent : reportDelivery)(message, rejection),
     describe: ({ messageId, routingKey }) => ({ messageId, routingKey }),
   };
 }

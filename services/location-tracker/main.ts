@@ -8,7 +8,7 @@ import { deathsInRedis } from '@waybell/line/deaths';
 import { publishClaimed } from '@waybell/line/claimed/publish-claimed';
 import { watchPublishing } from '@waybell/line/line-metrics';
 import { runStep } from '@waybell/line/run-step';
-import { logQueue, rejectedQueue, routerQueue } from '@waybell/line/topology';
+import { logQueue, rejectedQueue, rejectionsQueue, routerQueue } from '@waybell/line/topology';
 import { activitiesIn } from './activities.ts';
 import { readConfig } from './config.ts';
 import { deactivationsIn } from './deactivations.ts';
@@ -26,7 +26,7 @@ await using parts = await startProcess('location-tracker', config.process);
 await using postgres = connectPostgres({ ...config.postgres, log: parts.log });
 await using redis = connectRedis({ ...config.redis, log: parts.log });
 await parts.readiness.until('postgres', () => postgres.query('select from waybell.tracked_vehicles limit 0'));
-const publishesTo = [routerQueue, logQueue, rejectedQueue];
+const publishesTo = [routerQueue, logQueue, rejectedQueue, rejectionsQueue];
 await using broker = await connectBroker({ ...config.broker, publishesTo, name: 'location-tracker', log: parts.log });
 watchPublishing(broker.publishing, parts.metrics);
 

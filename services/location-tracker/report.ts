@@ -27,7 +27,7 @@ export type Report = {
 export function readReport(limits: EventLimits, onRead: (event: Event) => void): Parse<Report> {
   return (message) => {
     const reading = readEvent(message, limits, findPublished);
-    if (reading.kind === 'invalid') return reject(reading.reason, reading.detail);
+    if (reading.kind === 'invalid') return reject(reading.reason, reading.detail, reading.place);
     const { event } = reading;
     const [shipper] = event.receivers;
     if (event.action !== locationReported || shipper === undefined) {

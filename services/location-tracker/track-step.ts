@@ -1,8 +1,8 @@
 import { unpackedBytes } from '@waybell/events/decode-body';
 import type { Event } from '@waybell/events/event';
-import { recordRejectedEvent } from '@waybell/events/rejected-event';
 import type { Step } from '@waybell/line/run-step';
 import { locationsQueue } from '@waybell/line/topology';
+import { reportRejectedEvent } from '@waybell/rejected/report-rejected-event';
 import type { Config } from './config.ts';
 import { readReport, type Report } from './report.ts';
 import { trackLocation, type TrackOptions } from './track-location.ts';
@@ -18,7 +18,7 @@ export function trackStep({ config, onRead, ...options }: TrackStepOptions): Ste
     heldLimit: { ...heldLimit, weigh: (message) => unpackedBytes(message, eventLimits.maxBytes) },
     parse: readReport(eventLimits, onRead),
     handle: trackLocation(options),
-    recordRejection: recordRejectedEvent(eventLimits, options.now),
+    reportRejection: reportRejectedEvent(eventLimits, options.now),
     describe: ({ guid, vehicles }) => ({ event: guid, vehicles: vehicles.length }),
   };
 }

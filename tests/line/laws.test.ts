@@ -47,11 +47,15 @@ const always: Laws = {
       among(lines, certain.length > 0 ? linesOf(owed) : [...linesOf(owed), nobody]);
     }
   },
-  'an event that is rejected is on record, if it can be read': (happened) => {
-    const reused = happened.events.filter(
-      (told) => told.twist === 'guid reused' && verdictOn(told, happened).hasReached,
-    );
-    same(inOrder(happened.rejected.map(({ event }) => event)), inOrder(reused.map(({ event }) => event.guid)));
+  'an event that is rejected is on record, and upstream is told, whatever can be read of it': (happened) => {
+    const { events, rejected, line } = happened;
+    const guids = events.flatMap((told) => {
+      if (told.twist === 'not an event') return ['none'];
+      return told.twist === 'guid reused' && verdictOn(told, happened).hasReached ? [told.event.guid] : [];
+    });
+    const hasNone = ({ detail }: (typeof rejected)[number]) => detail.includes('no guid can be read');
+    same(inOrder(rejected.map((each) => (hasNone(each) ? 'none' : each.event))), inOrder(guids));
+    same(inOrder(line.notices.map(({ guid }) => guid ?? 'none')), inOrder(guids));
   },
   'an event that comes again is recognised if it reached somebody': (happened) => {
     for (const told of happened.events.filter(({ twist }) => twist === 'again')) {

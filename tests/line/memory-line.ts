@@ -11,7 +11,7 @@ import { asideHeaders } from '@waybell/line/broker/amqp-message';
 import { readOutcomes } from '@waybell/line/outcome-batch';
 import type { Outcome } from '@waybell/line/outcomes';
 import { runStep, type StepTools } from '@waybell/line/run-step';
-import { eventsExchange, logQueue, rejectedQueue } from '@waybell/line/topology';
+import { eventsExchange, logQueue, rejectedQueue, rejectionsQueue } from '@waybell/line/topology';
 import { settled, TurnedClock } from '@waybell/runtime/turned-clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import type { PublishedEvent } from '../testing/event.ts';
@@ -43,6 +43,8 @@ export type LineOptions = {
 };
 
 const metrics = createMetrics('test');
+/** Where what is told of the line ends, for others to take. */
+const RESTING = new Set([logQueue, rejectedQueue, rejectionsQueue]);
 const NOON = Date.UTC(2026, 10, 20, 12);
 /** More than anything takes that comes to an end. */
 const PATIENCE = { ms: 3 * 86_400_000, turns: 1_000_000 };
@@ -97,9 +99,14 @@ export class MemoryLine {
     });
   }
 
+  /** What upstream was told. */
+  get notices(): { guid: string | null }[] {
+    return this.broker.kept(rejectionsQueue).map(({ publication: { body } }) => JSON.parse(body.toString()));
+  }
+
   /** Names of the queues in which something is left that is not a record, and `parked` where something is. */
   get left(): string[] {
-    const filled = this.broker.filled().filter((queue) => queue !== logQueue && queue !== rejectedQueue);
+    const filled = this.broker.filled().filter((queue) => !RESTING.has(queue));
     return [...filled, ...(this.parking.count === 0 ? [] : ['parked'])];
   }
 

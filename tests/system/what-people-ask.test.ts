@@ -6,6 +6,7 @@ import { rejected } from './commands/rejected.ts';
 import { secrets } from './commands/secrets.ts';
 import { services } from './commands/services.ts';
 import { metrics } from './metrics.ts';
+import { rejections } from './rejections.ts';
 import { support } from './support.ts';
 import { why } from './why.ts';
 
@@ -18,4 +19,5 @@ accounts();
 secrets();
 publish();
 forget();
+rejections();
 rejected();

@@ -18,7 +18,8 @@ export type Why = { reason: string } & ReasonMeaning;
 
 export type EventEntry = {
   event: string;
-  interface: InterfaceName;
+  /** Null where it could not be told of an event that was rejected: only operators see those. */
+  interface: InterfaceName | null;
   action: string;
   /** When the router looked at it. */
   at: number;

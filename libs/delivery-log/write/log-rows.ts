@@ -47,10 +47,11 @@ function addEvent(
   outcome: Routed | Rejected,
   { isRepeat, isKept }: { isRepeat: boolean; isKept: boolean },
 ): void {
-  const { at, event, interface: interfaceName, action } = outcome;
+  const { at, event } = outcome;
   rows.events.push(outcome);
   for (const { kind, key } of outcome.keys) rows.keys.push({ kind, key, at, event });
   if (outcome.kind === 'rejected') return;
+  const { interface: interfaceName, action } = outcome;
   for (const delivery of outcome.deliveries)
     rows.deliveries.push({ ...delivery, at, event, interface: interfaceName, action, isRepeat });
   const { kept } = outcome;

@@ -8,6 +8,7 @@ export const asideHeaders = {
   queue: 'waybell-queue',
   exchange: 'waybell-exchange',
   routingKey: 'waybell-routing-key',
+  user: 'waybell-user',
   failures: 'waybell-failures',
   reason: 'waybell-reason',
   detail: 'waybell-detail',
@@ -19,9 +20,10 @@ export const asideHeaders = {
 export function readMessage(queue: string, { content, fields, properties }: ConsumeMessage): Message {
   const headers: Record<string, unknown> = properties.headers ?? NO_HEADERS;
   const isSuspect = fields.exchange === suspectsExchange;
+  const death = fields.exchange === straysExchange ? firstDeath(headers['x-death']) : undefined;
   const message: Message = {
     queue,
-    exchange: isSuspect ? text(headers[asideHeaders.exchange]) : fields.exchange,
+    exchange: isSuspect ? text(headers[asideHeaders.exchange]) : (death?.exchange ?? fields.exchange),
     routingKey: isSuspect ? text(headers[asideHeaders.routingKey]) : fields.routingKey,
     body: ownBytes(content),
     // The broker writes this header over a forged one, but only once it has taken the message back.
@@ -30,9 +32,10 @@ export function readMessage(queue: string, { content, fields, properties }: Cons
   };
   for (const [member, property] of COPIED) copy(message, member, properties[property]);
   copy(message, 'traceparent', headers['traceparent']);
+  copy(message, 'userId', isSuspect ? headers[asideHeaders.user] : properties.userId);
   if (isSuspect) message.isSuspect = true;
   if (headers[asideHeaders.cameBefore] === 1) message.cameBefore = true;
-  if (fields.exchange === straysExchange) copy(message, 'deadLetterReason', firstDeath(headers['x-death']));
+  if (death !== undefined) message.deadLetterReason = death.reason;
   return message;
 }
 
@@ -51,7 +54,7 @@ const COPIED = [
   ['contentEncoding', 'contentEncoding'],
 ] as const;
 
-type Text = (typeof COPIED)[number][0] | 'traceparent' | 'deadLetterReason';
+type Text = (typeof COPIED)[number][0] | 'traceparent' | 'userId';
 
 function copy(message: Message, member: Text, value: unknown): void {
   if (typeof value === 'string') message[member] = value;
@@ -78,7 +81,9 @@ function wholeNumber(value: unknown, otherwise: number): number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : otherwise;
 }
 
-function firstDeath(deaths: unknown): unknown {
+/** Why the broker moved it here, and the exchange that it had come by. */
+function firstDeath(deaths: unknown): { reason: string; exchange: string } | undefined {
   const [death]: unknown[] = Array.isArray(deaths) ? deaths : [];
-  return typeof death === 'object' && death !== null && 'reason' in death ? death.reason : undefined;
+  if (typeof death !== 'object' || death === null || !('reason' in death) || !('exchange' in death)) return undefined;
+  return { reason: text(death.reason), exchange: text(death.exchange) };
 }

@@ -22,7 +22,7 @@ const ASIDE = {
 describe('readRejected', () => {
   test('reads what the line wrote when it put the message aside', () => {
     const properties = { messageId: 'm', correlationId: 'n', contentType: 'application/json' };
-    expect(readRejected(aMessage(ASIDE, properties))).toEqual({
+    expect(readRejected(aMessage({ ...ASIDE, 'waybell-user': 'u' }, properties))).toEqual({
       id: expect.stringMatching(/^[0-9a-f]{10}$/),
       reason: 'payload_invalid',
       detail: '/payload: is missing',
@@ -31,6 +31,7 @@ describe('readRejected', () => {
       exchange: 'waybell.events',
       routingKey: 'carrier.order.created',
       messageId: 'm',
+      userId: 'u',
       note: 'n',
       contentType: 'application/json',
       body: Buffer.from('{"a":1}'),

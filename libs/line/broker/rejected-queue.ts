@@ -8,6 +8,14 @@ import { asideHeaders } from './amqp-message.ts';
 
 const RESOURCE_LOCKED = 405;
 
+/** Another command, or another request to the API, has the rejected queue in hand. */
+export class RejectedQueueTaken extends Error {
+  constructor() {
+    super(`another command reads ${rejectedQueue}: try again when it has ended`);
+    this.name = 'RejectedQueueTaken';
+  }
+}
+
 /** The rejected queue in the hands of one command. Whatever was taken and not removed goes back, at the latest with the connection. */
 export class RejectedQueue implements AsyncDisposable {
   readonly #connection: ChannelModel;
@@ -21,7 +29,7 @@ export class RejectedQueue implements AsyncDisposable {
     this.#count = count;
   }
 
-  /** Throws where another command has it: messages in its hands cannot be seen, and the queue would look empty. */
+  /** Throws `RejectedQueueTaken` where another command has it: messages in its hands cannot be seen, and the queue would look empty. */
   static async open(address: ServerAddress): Promise<RejectedQueue> {
     const connection = await connectOnce(address);
     const channel = await openChannel(connection);
@@ -64,7 +72,7 @@ export class RejectedQueue implements AsyncDisposable {
 
 function explained(error: unknown): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === RESOURCE_LOCKED) return new Error(`another command reads ${rejectedQueue}: try again when it has ended`);
+  if (code === RESOURCE_LOCKED) return new RejectedQueueTaken();
   if (code === 404) return new Error(`there is no queue ${rejectedQueue}: create the line with "./waybell declare"`);
   return error;
 }
@@ -103,6 +111,7 @@ export function readRejected({ content, fields, properties }: GetMessage): Rejec
     id: identity.slice(0, 10),
     ...others,
     ...given('messageId', messageId),
+    ...given('userId', said(asideHeaders.user)),
     ...given('type', textOf(properties.type)),
     ...given('note', textOf(properties.correlationId)),
     ...given('contentType', textOf(properties.contentType)),

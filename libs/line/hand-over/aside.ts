@@ -2,13 +2,11 @@ import { asideHeaders } from '../broker/amqp-message.ts';
 import { publishAgain, type Message, type Publication, type Rejection } from '../messages.ts';
 import { quarantineKey, rejectedExchange, suspectsExchange } from '../topology.ts';
 
-const LONGEST_DETAIL = 1_000;
-
 /** To the rejected queue: the original bytes, whence they came, the reason and the time. */
 export function publishRejected(message: Message, { reason, detail }: Rejection, now: number): Publication {
   return aside(message, rejectedExchange, '', {
     [asideHeaders.reason]: reason,
-    [asideHeaders.detail]: detail.slice(0, LONGEST_DETAIL),
+    [asideHeaders.detail]: detail,
     [asideHeaders.at]: new Date(now).toISOString(),
   });
 }
@@ -40,6 +38,7 @@ function aside(
     [asideHeaders.queue]: message.queue,
     [asideHeaders.exchange]: message.exchange,
     [asideHeaders.routingKey]: message.routingKey,
+    ...(message.userId !== undefined && { [asideHeaders.user]: message.userId }),
   };
   return { ...same, headers: { ...headers, ...whence, ...same.headers } };
 }

@@ -340,6 +340,28 @@ describe('what the broker does not take is kept, and its message goes', () => {
     }
   });
 
+  test('unless it may be lost: that is let go of where its queue is missing, or does not take it again and again', () => {
+    const step = new ToldStep({ keeps: false });
+    const notice = { ...to('notice'), mayBeLost: true } as const;
+    step.take(1, 'one', 'two');
+    step.returned('one', notice);
+    expect(step.sent('notice', 'unbound')).toEqual(['remember one']);
+    step.returned('two', notice);
+    for (const pauseMs of [50, 100, 200, 400, 800, 1_000])
+      expect(step.sent('notice', 'unconfirmed')).toEqual([`publish notice after ${pauseMs}`]);
+    expect(step.sent('notice', 'unconfirmed')).toEqual(['remember two']);
+  });
+
+  test('and what may be lost is not, while the broker is away', () => {
+    const step = new ToldStep({ keeps: false });
+    step.take(1, 'one');
+    step.returned('one', { ...to('notice'), mayBeLost: true });
+    step.hear({ kind: 'broker', is: 'away' });
+    for (let times = 0; times < 10; times += 1)
+      expect(step.sent('notice', 'unconfirmed')).toEqual([expect.stringContaining('publish notice after')]);
+    expect(step.sent('notice', 'confirmed')).toEqual(['remember one']);
+  });
+
   test('by no step that has nowhere to keep it', () => {
     const step = new ToldStep({ keeps: false });
     step.take(1, 'one');

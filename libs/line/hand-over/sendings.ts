@@ -16,6 +16,7 @@ import { isHeld, type Entry, type Member, type Sending, type Share, type Turn } 
 const LARGEST_BATCH = 100;
 /** Records carry bodies, and whoever reads batches has many of them in hand. */
 const LARGEST_BATCH_CHARACTERS = 2 ** 18;
+const LONGEST_DETAIL = 1_000;
 const FIRST_DELAY_MS = 50;
 const LONGEST_DELAY_MS = 1_000;
 
@@ -24,26 +25,36 @@ export function send<M>(turn: Turn<M>, member: Member<M>, caused: readonly Outgo
   // Itself, until all are under way.
   member.underWay += 1;
   try {
-    for (const outgoing of caused) {
-      if (outgoing.kind === 'outcome') record(turn, member, outgoing.outcome);
-      else if (outgoing.kind === 'end') note(turn, member, outgoing.end);
-      else if (outgoing.kind === 'reject') sendRejection(turn, member, outgoing);
-      else sendOne(turn, member, outgoing);
-    }
+    for (const outgoing of caused) sendAny(turn, member, outgoing);
   } finally {
     oneIsSafe(turn, member);
   }
 }
 
-/** The message itself goes to the rejected queue, and onto the record if it can be found there. */
-function sendRejection<M>(turn: Turn<M>, member: Member<M>, rejection: Rejection): void {
-  const { recordRejection, now } = turn.rules;
+function sendAny<M>(turn: Turn<M>, member: Member<M>, outgoing: Outgoing): void {
+  if (outgoing.kind === 'outcome') record(turn, member, outgoing.outcome);
+  else if (outgoing.kind === 'end') note(turn, member, outgoing.end);
+  else if (outgoing.kind === 'reject') sendRejection(turn, member, outgoing);
+  else sendOne(turn, member, outgoing);
+}
+
+/** The message itself goes to the rejected queue, and whoever is to know of it is told. */
+function sendRejection<M>(turn: Turn<M>, member: Member<M>, { detail, ...of }: Rejection): void {
+  const { reportRejection, now } = turn.rules;
   const { message } = member;
+  const rejection = { ...of, detail: storable(detail) };
   sendOne(turn, member, publishRejected(message, rejection, now()));
-  for (const each of isBundle(message) ? (readMembers(message) ?? []) : [message]) {
-    const outcome = recordRejection?.(each, rejection);
-    if (outcome !== undefined) record(turn, member, outcome);
+  for (const each of (isBundle(message) ? readMembers(message) : undefined) ?? [message]) {
+    for (const outgoing of reportRejection?.(each, rejection) ?? []) sendAny(turn, member, outgoing);
   }
+}
+
+/** Postgres takes no NUL, and an error may say anything. */
+function storable(detail: string): string {
+  return detail
+    .slice(0, LONGEST_DETAIL)
+    .toWellFormed()
+    .replaceAll('\0', String.raw`\u0000`);
 }
 
 export function sendOne<M>(turn: Turn<M>, member: Member<M>, what: Publication | Parked, afterMs = 0): void {
@@ -84,6 +95,7 @@ export function confirmed<M>(turn: Turn<M>, id: number): void {
 export function unconfirmed<M>(turn: Turn<M>, id: number): void {
   const sending = answered(turn, id);
   if (sending === undefined) return;
+  if (mayBeLetGo(turn, sending)) return confirmed(turn, id);
   if (isWanted(turn, sending)) {
     sending.delayMs = Math.min(Math.max(FIRST_DELAY_MS, sending.delayMs * 2), LONGEST_DELAY_MS);
     sending.isKept = false;
@@ -103,8 +115,18 @@ export function stalled<M>(turn: Turn<M>, id: number): void {
 export function refused<M>(turn: Turn<M>, id: number, error: unknown): void {
   const sending = answered(turn, id);
   if (sending === undefined) return;
+  if (mayBeLost(sending)) return confirmed(turn, id);
   if (mayKeep(turn, sending) && error instanceof Unroutable) return keep(turn, sending, 0);
   giveUp(turn, sending, (member) => (member.failure ??= { error }));
+}
+
+function mayBeLost({ what }: Sending): boolean {
+  return what.kind === 'publish' && what.mayBeLost === true;
+}
+
+/** The broker is there, and has not taken it, however often it was sent. */
+function mayBeLetGo<M>({ state }: Turn<M>, sending: Sending): boolean {
+  return mayBeLost(sending) && state.broker === 'writable' && sending.delayMs === LONGEST_DELAY_MS;
 }
 
 function record<M>(turn: Turn<M>, member: Member<M>, outcome: Outcome): void {

@@ -6,7 +6,7 @@ import type { BrokerState } from '../broker/link.ts';
 import type { DeliveryEnd } from '../delivery-ends.ts';
 import type { InParts, Message, Outgoing, Parked, Parse, Publication, Rejection } from '../messages.ts';
 import type { Mark, OncePolicy } from '../once.ts';
-import type { Outcome, Rejected } from '../outcomes.ts';
+import type { Outcome } from '../outcomes.ts';
 import type { Door } from './suspicion.ts';
 
 /** What a step makes of messages. `M` is what `parse` reads of one. */
@@ -22,8 +22,8 @@ export type Rules<M> = {
    * the alarm. Others wait.
    */
   drainsWhileBlocked?: boolean;
-  /** What the delivery log is to know of a message that is rejected; undefined where nobody could find it by that. */
-  recordRejection?: (message: Message, rejection: Rejection) => Rejected | undefined;
+  /** What others are to know of a message that is rejected, such as the delivery log. */
+  reportRejection?: (message: Message, rejection: Rejection) => readonly Outgoing[];
   /** Milliseconds since the epoch, for what people read. */
   now: () => number;
 };

@@ -62,9 +62,10 @@ export class MemoryBroker {
     const expired = kept.shift();
     if (expired === undefined) return;
     const { publication } = expired;
-    const exchange = String(spec.arguments['x-dead-letter-exchange']);
+    const exchange = spec.arguments['x-dead-letter-exchange'];
+    if (exchange === undefined) return;
     const routingKey = String(spec.arguments['x-dead-letter-routing-key'] ?? publication.routingKey);
-    this.publish({ ...publication, exchange, routingKey });
+    this.publish({ ...publication, exchange: String(exchange), routingKey });
   }
 
   #address(exchange: string, routingKey: string): string {

@@ -1,0 +1,36 @@
+import { describe, expect, test } from '@jest/globals';
+import type { ConsumeMessage } from 'amqplib';
+import { readMessage } from './amqp-message.ts';
+
+// Of all properties only those that are set matter.
+const aMessage = (exchange: string, properties: object) =>
+  ({
+    content: Buffer.from('{}'),
+    fields: { exchange, routingKey: 'k', redelivered: false, deliveryTag: 1, consumerTag: '' },
+    properties,
+  }) as ConsumeMessage;
+
+describe('readMessage', () => {
+  test('knows by which exchange a message had come that the broker gave up, and why', () => {
+    const died = { reason: 'expired', exchange: 'waybell.events', queue: 'waybell.events.router' };
+    const headers = { 'x-death': [died] };
+    expect(readMessage('q', aMessage('waybell.strays', { headers }))).toMatchObject({
+      exchange: 'waybell.events',
+      deadLetterReason: 'expired',
+    });
+    const forged = readMessage(
+      'q',
+      aMessage('waybell.events', { headers: { 'x-death': [{ ...died, exchange: 'x' }] } }),
+    );
+    expect(forged).toMatchObject({ exchange: 'waybell.events' });
+    expect(forged).not.toHaveProperty('deadLetterReason');
+  });
+
+  test('knows who published it from the broker, and of a suspect from whoever put it aside', () => {
+    const headers = { 'waybell-user': 'forged' };
+    expect(readMessage('q', aMessage('waybell.events', { headers, userId: 'orders' })).userId).toBe('orders');
+    expect(readMessage('q', aMessage('waybell.events', { headers }))).not.toHaveProperty('userId');
+    const suspect = aMessage('waybell.suspects', { headers: { 'waybell-user': 'orders' } });
+    expect(readMessage('q', suspect).userId).toBe('orders');
+  });
+});

@@ -1,0 +1,152 @@
+import { createHash } from 'node:crypto';
+import { actionKey, actions, findPublished, reports } from '@waybell/catalog/actions';
+import { carrierOrderKeys } from '@waybell/catalog/keys';
+import { nearestNames } from '@waybell/catalog/nearest-names';
+import { decodeBody } from '@waybell/events/decode-body';
+import { readGuid } from '@waybell/events/guid';
+import { printable } from '@waybell/events/json-pointer';
+import type { EventMessage } from '@waybell/events/read-event';
+import { isObject, type JsonValue } from '@waybell/events/json';
+import { KEY_PATTERN, keysIn, keysOf, unescaped, type Key } from '@waybell/events/keys';
+import type { InterfaceName } from '@waybell/line/outcomes';
+
+/** What can be told of an event that breaks the contract, however badly. */
+export type RejectedEvent = {
+  /** Upstream's, however it is spelled there, in lower case; undefined where none can be read. */
+  guid: string | undefined;
+  interface: InterfaceName | undefined;
+  /** As upstream wrote it, without the interface where that is known, and fit for a table; may be empty. */
+  action: string;
+  /** `<interface>.<action>` as its body says, or else as it was published, in lower case. */
+  named: string;
+  /** What it names, but for its own guid and those of its receivers. */
+  keys: Key[];
+  /** Accounts. */
+  receivers: string[];
+};
+
+/** `<interface>.<action>` of all that upstream may publish. */
+const eventKeys = [...actions, ...reports].map(actionKey);
+const knownKeys = new Set(eventKeys);
+const KEY = /^(shipper|carrier)\s*\.(.*)$/is;
+const MOST_RECEIVERS = 8;
+/** Members that are looked for in a text that is no JSON object. */
+const SOUGHT = ['guid', 'interface', 'action', 'specversion', 'id', 'type', 'message_id'];
+
+/** Reads as far as anything can be read. */
+export function readRejectedEvent(message: EventMessage, maxBytes: number): RejectedEvent {
+  const text = textOf(message, maxBytes);
+  const members = membersOf(text);
+  const guid = guidIn(members, message);
+  const receivers = receiversIn(members);
+  const named = actionIn(routesOf(members, message));
+  const others = keysAbout(members, named, text).filter(({ key }) => key !== guid && !receivers.includes(key));
+  const messageGuid = readGuid(message.messageId);
+  const isOther = messageGuid !== undefined && messageGuid !== guid;
+  const keys = isOther ? [{ kind: 'message_id', key: messageGuid }, ...others] : others;
+  return { guid, ...named, keys, receivers };
+}
+
+/** The key that its publisher most likely meant, if there is none of that name. */
+export function nearestKey({ named }: Pick<RejectedEvent, 'named'>): string {
+  const [nearest = ''] = nearestNames(named, eventKeys, 1);
+  return nearest;
+}
+
+/** Stands for an event without a guid of its own: the same for the same bytes. A UUID of version 8 (RFC 9562), which says no more than that. */
+export function guidOfBytes({ body, routingKey = '' }: Pick<EventMessage, 'body' | 'routingKey'>): string {
+  const bytes = createHash('sha256').update(`${routingKey}\n`).update(body).digest();
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6);
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  return bytes.toString('hex', 0, 16).replace(/(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
+
+/** Of bytes that are not text, or too many, as much as can be read. Without NUL, UTF-16 reads as what it says. */
+function textOf(message: EventMessage, maxBytes: number): string {
+  const decoded = decodeBody(message, maxBytes);
+  const bytes = decoded.kind === 'bytes' ? decoded.bytes : message.body.subarray(0, maxBytes);
+  return bytes.toString().replaceAll('\0', '');
+}
+
+/** By their names in lower case. */
+function membersOf(text: string): Record<string, unknown> {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return soughtIn(text);
+  }
+  return typeof json === 'object' && json !== null && !Array.isArray(json) ? asMembers(json) : soughtIn(text);
+}
+
+/** By the members that its action names, or those of most, as far as it can be read; and every guid in its text. */
+function keysAbout(members: Record<string, unknown>, { interface: side, action }: Named, text: string): Key[] {
+  // JSON made it.
+  const payload = (members['payload'] ?? asMembers(members['data'])['payload'] ?? null) as JsonValue;
+  const names = findPublished(side ?? '', action)?.keys ?? carrierOrderKeys;
+  const named = keysOf(isObject(payload) ? payload : {}, names, textIn(members, 'subject')).filter(isStorable);
+  return [...named, ...keysIn(text, new Set(named.map(({ key }) => key)))];
+}
+
+const WRITTEN = new RegExp(KEY_PATTERN, 'u');
+
+const isStorable = ({ key }: Key): boolean => WRITTEN.test(key) && key.isWellFormed();
+
+/** The first of each name, wherever it stands: in what is broken, a list, or JSON within a string. */
+function soughtIn(text: string): Record<string, unknown> {
+  const plain = unescaped(text);
+  const found = SOUGHT.map((name) => [
+    name,
+    new RegExp(String.raw`\\*"${name}\\*"\s*:\s*\\*"([^"\\]{0,300})`, 'i').exec(plain)?.[1],
+  ]);
+  return Object.fromEntries(found);
+}
+
+function guidIn(members: Record<string, unknown>, { messageId }: EventMessage): string | undefined {
+  const ofCloudEvent = members['specversion'] === undefined ? undefined : members['id'];
+  const candidates = [members['guid'], ofCloudEvent, messageId, members['message_id'], members['id']];
+  return candidates.map(readGuid).find((guid) => guid !== undefined);
+}
+
+/** Rather an action that there is than one that there is not. */
+function actionIn(keys: Routes): Named {
+  const key = keys.find((each) => knownKeys.has(each)) ?? keys.find((each) => KEY.test(each)) ?? keys[0];
+  const [, interfaceName, action = key] = KEY.exec(key) ?? [];
+  const [published, inBody = published] = keys;
+  return { interface: interfaceOf(interfaceName), action: printable(action.trim()), named: inBody.toLowerCase() };
+}
+
+type Named = Pick<RejectedEvent, 'interface' | 'action' | 'named'>;
+type Routes = [string, ...string[]];
+
+/** The key that it was published with, and those that its body has, in either form. */
+function routesOf(members: Record<string, unknown>, { routingKey = '' }: EventMessage): Routes {
+  const [interfaceName, action, type] = ['interface', 'action', 'type'].map((name) => textIn(members, name));
+  const inEnvelope =
+    interfaceName === undefined && action === undefined ? [] : [`${interfaceName ?? ''}.${action ?? ''}`];
+  return [routingKey.trim(), ...inEnvelope, ...(type === undefined ? [] : [type.trim()])];
+}
+
+function interfaceOf(name: string | undefined): InterfaceName | undefined {
+  const folded = name?.toLowerCase();
+  return folded === 'shipper' || folded === 'carrier' ? folded : undefined;
+}
+
+/** Of the envelope, in either of its forms. */
+function receiversIn(members: Record<string, unknown>): string[] {
+  const parties = asMembers(members['parties'] ?? asMembers(members['data'])['parties']);
+  const guids = Object.values(parties)
+    .map(readGuid)
+    .filter((guid) => guid !== undefined);
+  return [...new Set(guids)].slice(0, MOST_RECEIVERS);
+}
+
+function asMembers(value: unknown): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null) return {};
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name.trim().toLowerCase(), each]));
+}
+
+function textIn(members: Record<string, unknown>, name: string): string | undefined {
+  const value = members[name];
+  return typeof value === 'string' ? value.trim() : undefined;
+}

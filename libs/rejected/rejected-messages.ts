@@ -1,0 +1,133 @@
+/** What operators do with the rejected queue, by whichever way they come: data in, data out. */
+import type { CommandPublisher } from '@waybell/line/broker/command-publisher';
+import type { Rejected, RejectedQueue } from '@waybell/line/broker/rejected-queue';
+import { publishAgain } from '@waybell/line/messages';
+import { doorOf } from './door-of.ts';
+import { isAbout, isCalled, isSelected, type Selection } from './selection.ts';
+
+type Queue = Pick<RejectedQueue, 'messages' | 'remove'>;
+
+/** A rejected message without its bytes. */
+export type RejectedFacts = Omit<Rejected, 'body' | 'cameBefore'> & {
+  /** Of its body. */
+  size: number;
+};
+
+/** What became of one that was to go back to the line. */
+export type Retried = { id: string } & ({ kind: 'retried'; to: string } | { kind: 'stays'; why: string });
+
+/** What was asked for is not in the queue. */
+export class NotRejected extends Error {
+  constructor(names: readonly string[]) {
+    super(`not there: ${names.join(', ')}; see "./waybell rejected list"`);
+    this.name = 'NotRejected';
+  }
+}
+
+/** Several messages are called so, or name it. */
+export class SeveralRejected extends Error {
+  constructor(name: string, ids: readonly string[]) {
+    super(`${name} may be any of these: ${ids.join(', ')}; see "./waybell rejected list --about ${name}"`);
+    this.name = 'SeveralRejected';
+  }
+}
+
+export type RejectedFilter = { reason?: string | undefined; about?: string | undefined };
+
+/** Oldest first. */
+export async function listRejected(queue: Queue, { reason, about }: RejectedFilter = {}): Promise<RejectedFacts[]> {
+  const found: RejectedFacts[] = [];
+  for await (const rejected of queue.messages()) {
+    const isMeant = reason === undefined || rejected.reason === reason;
+    if (isMeant && (about === undefined || isAbout(rejected, about))) found.push(factsOf(rejected));
+  }
+  const key = ({ rejectedAt, id }: RejectedFacts) => `${rejectedAt} ${id}`;
+  return found.toSorted((one, other) => key(one).localeCompare(key(other)));
+}
+
+/**
+ * The one that is called so, by its id, message id or the guid of the event; or else the only one that names it. Throws
+ * `NotRejected`, or `SeveralRejected`, where there is not one.
+ */
+export async function showRejected(queue: Queue, name: string): Promise<Rejected> {
+  const about: Rejected[] = [];
+  for await (const rejected of queue.messages()) {
+    if (rejected.id === name.toLowerCase()) return rejected;
+    if (isAbout(rejected, name)) about.push(rejected);
+  }
+  const called = about.filter((rejected) => isCalled(rejected, name));
+  const [found, ...others] = called.length > 0 ? called : about;
+  if (found === undefined) throw new NotRejected([name]);
+  if (others.length > 0)
+    throw new SeveralRejected(
+      name,
+      [found, ...others].map(({ id }) => id),
+    );
+  return found;
+}
+
+/**
+ * Puts messages back on the line by the door through which they came, and removes each once the broker has it: a crash in
+ * between leaves it twice and not never. Throws where the broker does not say that it has one; those before it are done.
+ */
+export async function* retryRejected(
+  queue: Queue,
+  line: Pick<CommandPublisher, 'publish'>,
+  selection: Selection,
+): AsyncGenerator<Retried> {
+  for await (const rejected of selected(queue, selection)) {
+    const retried = await retry(line, rejected);
+    if (retried.kind === 'retried') queue.remove(rejected);
+    yield { id: rejected.id, ...retried };
+  }
+}
+
+/** Deletes messages for good; where it is only tried, tells which they would be. */
+export async function* purgeRejected(
+  queue: Queue,
+  selection: Selection,
+  { isTrial }: { isTrial: boolean },
+): AsyncGenerator<RejectedFacts> {
+  for await (const rejected of selected(queue, selection)) {
+    if (!isTrial) queue.remove(rejected);
+    yield factsOf(rejected);
+  }
+}
+
+/** Everything but the body. */
+export function factsOf(rejected: Rejected): RejectedFacts {
+  const { body, cameBefore: _, ...facts } = rejected;
+  return { ...facts, size: body.length };
+}
+
+/** Throws `NotRejected` after the last, for names that none is called by. */
+async function* selected(queue: Queue, selection: Selection): AsyncGenerator<Rejected> {
+  const missing = new Set(selection.kind === 'ids' ? selection.ids : []);
+  for await (const rejected of queue.messages()) {
+    if (!isSelected(selection, rejected)) continue;
+    for (const name of missing) if (isCalled(rejected, name)) missing.delete(name);
+    yield rejected;
+  }
+  if (missing.size > 0) throw new NotRejected([...missing]);
+}
+
+type Went = { kind: 'retried'; to: string } | { kind: 'stays'; why: string };
+
+async function retry(line: Pick<CommandPublisher, 'publish'>, rejected: Rejected): Promise<Went> {
+  const door = doorOf(rejected);
+  if (door === undefined) {
+    return { kind: 'stays', why: 'it does not tell how it came onto the line; save it with "show --raw"' };
+  }
+  const to = door.exchange === '' ? door.routingKey : `${door.exchange} ${door.routingKey}`;
+  const answer = await line.publish(publishAgain(rejected, door)).catch((error: unknown) => stoppedAt(rejected, error));
+  if (answer === 'confirmed') return { kind: 'retried', to };
+  const why = `no queue takes ${to}: is the line declared with all its actions ("./waybell declare")?`;
+  return { kind: 'stays', why };
+}
+
+function stoppedAt({ id }: Rejected, error: unknown): never {
+  const why = error instanceof Error ? error.message : String(error);
+  throw new Error(`${why}. ${id} stays and may be on the line as well; those before it are done. Retry again later.`, {
+    cause: error,
+  });
+}
