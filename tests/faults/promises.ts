@@ -8,7 +8,7 @@ export const PROMISES = {
   L6: 'a memory or disk alarm: deliveries go on, a backlog drains',
   L7: 'one broker node of three killed or cut off: other queues go on',
   L8: 'malformed and forged messages: rejected once, with the reason',
-  L9: 'receivers that misbehave in every known way: nobody else notices',
+  L9: 'receivers that misbehave in every known way: no other endpoint notices',
   L10: 'a large backlog, everything restarted while it drains: memory stays flat',
   L11: 'RabbitMQ killed while retries wait in it',
   L12: 'the way to the broker cut, slow or narrow',
