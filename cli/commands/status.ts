@@ -79,7 +79,7 @@ function table({ processes, queues, deliveries }: Status): string {
 }
 
 const NO_WAY_OUT =
-  'most receivers cannot be connected to from here: look at our own network (failures to connect count against nobody meanwhile)';
+  'most receivers cannot be connected to from here: look at our own network (failures to connect count against no receiver meanwhile)';
 
 /** Several deliveries of an action travel in one message. */
 function inDeliveries(queue: string, messages: number, { perMessage }: Status['deliveries']): string {

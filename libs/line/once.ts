@@ -96,7 +96,7 @@ class Recent {
 export function countOnceFailures(metrics: Metrics): Counter<'operation'> {
   return new Counter({
     name: 'waybell_once_failures_total',
-    help: 'Messages of which Redis did not say (recall) or keep (remember) that they were handled: each may let a duplicate through',
+    help: 'Messages for which Redis did not tell (recall) or store (remember) that they were handled: each may let a duplicate through',
     labelNames: ['operation'],
     registers: [metrics],
   });

@@ -9,7 +9,7 @@ const authorities = (server: string, file: string) =>
     desc: `authorities that may vouch for ${server}, PEM (${file}); by default those that Node.js knows`,
   });
 const certificate = (server: string) =>
-  str({ default: '', desc: `what the process shows of itself where ${server} asks for a certificate, PEM` });
+  str({ default: '', desc: `client certificate, shown where ${server} asks for one, PEM` });
 const privateKey = (of: string) => str({ default: '', desc: `the private key of ${of}, PEM` });
 
 /** Settings of every process. Each service adds its own in its config.ts. */
