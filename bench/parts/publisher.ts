@@ -8,7 +8,7 @@ import { chooseSubscriber, eventFor, type UpstreamEvent, type Workload } from '.
 /** Upstream: publishes events, confirmed, at a rate or as fast as they are delivered. */
 export type PublisherCommands = typeof commands;
 
-/** Where events go: an exchange of the broker, or BullMQ's queue of events. */
+/** The destination of events: an exchange of the broker, or BullMQ's queue of events. */
 export type Target = { url: string; exchange: string } | { url: string; bullmq: true };
 
 export type Pace =
