@@ -58,7 +58,7 @@ for (const command of [testCommand, benchCommand, checkCommand, docsCommand, adv
   program.addCommand(command());
 program.addCommand(superviseCommand(), { hidden: true });
 
-// Whoever reads may stop reading: `./waybell logs | head`.
+// The reader may stop reading: `./waybell logs | head`.
 process.stdout.on('error', () => process.exit());
 // A terminal that is gone must not keep `up` from stopping what it started.
 process.stderr.on('error', () => undefined);

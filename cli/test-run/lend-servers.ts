@@ -123,7 +123,7 @@ class BreakableServers implements AsyncDisposable {
     this.#done();
   }
 
-  /** Whatever was done to them, the next finds them running, and without an alarm. */
+  /** Leaves them running and without an alarm for the next run, whatever the last one did to them. */
   async #right(): Promise<void> {
     const servers = await (this.#servers ??= this.#start());
     for (const process of servers.processes) {
