@@ -42,7 +42,7 @@ function aSource(messageId: string, deliveryCount: number, queue = 'q'): Source 
   return { id: newSourceId(), raw, messages: [raw], acknowledge: () => undefined, giveBack: () => undefined };
 }
 
-/** Of how many deaths it is told when it takes the message after so many returns. */
+/** The number of deaths that it is told when it takes the message after so many returns. */
 const taken = async (blame: Blame, messageId: string, deliveryCount: number, door: Door = 'queue') => {
   const source = aSource(messageId, deliveryCount);
   await new Promise<void>((resolve) => blame.judge(source, door, resolve));

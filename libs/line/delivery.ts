@@ -23,7 +23,7 @@ export type Delivery = {
   event: string;
   /** 1 for the first. */
   attempt: number;
-  /** Where somebody asked for it: why, and the number of its first attempt; those before it were made at other times. */
+  /** Present where somebody asked for it: why, and the number of its first attempt; earlier attempts were made at other times. */
   byHand?: { why: ByHand; fromAttempt: number };
   /** When the router made it, or somebody asked for it; milliseconds since the epoch. */
   createdAt: number;
@@ -33,7 +33,7 @@ export type Delivery = {
   dueAt?: number;
   /** How often this attempt was moved unattempted; absent at first: tells the delivery that waits from the one that it was before. */
   hop?: number;
-  /** Where it waited, until now, outside of the broker. */
+  /** Present where it waited, until now, outside of the broker. */
   parked?: ParkedFor;
   /** The broker had it out before, or it comes from a waiting queue: it may be parked already. */
   mayBeParked?: boolean;

@@ -21,7 +21,7 @@ export function retryQueues(schedule: Schedule, actionKeys: readonly string[]): 
   return actionKeys.flatMap((key) => delaysMs.get(key)?.map((delayMs) => retryQueue(key, delayMs)) ?? []);
 }
 
-/** By key of the action, each delay once. */
+/** The delays of each action, by its key, each once. */
 function retryDelaysMs(schedule: Schedule): Map<string, number[]> {
   return new Map(actions.map((action) => [actionKey(action), [...new Set(schedule[action.interface])]]));
 }

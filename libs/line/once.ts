@@ -5,7 +5,7 @@ import type { Metrics } from '@waybell/runtime/metrics';
 import type { Redis } from '@waybell/runtime/redis';
 import type { Outgoing } from './messages.ts';
 
-/** By what a message is recognised, and by what it is told from another that has the same key. */
+/** A message is recognised by its key, and told from another with the same key by its fingerprint. */
 export type Mark = { key: string; fingerprint: string };
 
 /** How a message is recognised that was handled before, where handling it twice costs a duplicate. */

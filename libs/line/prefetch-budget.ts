@@ -24,14 +24,14 @@ export type QueueUse = {
   peak: number;
   /** Whether all that was granted was held at once. */
   wasFull: boolean;
-  /** Of a message, lately. */
+  /** Mean size of recent messages, bytes. */
   meanBytes: number;
 };
 
 /** For the queue at that index. `shrink` gives back its newest grant. */
 export type Move = { index: number } & ({ kind: 'grow'; by: number } | { kind: 'shrink' });
 
-/** Of the budget, one part in so many is dealt out evenly and never moves, so that no queue waits for its first. */
+/** One part in so many of the budget is dealt out evenly and never moves, so that no queue waits for its first. */
 const FLOOR_PART = 8;
 const LEAST_FLOOR = 4;
 /** A grant smaller than this part of what the queue has would be a consumer for next to nothing. */

@@ -9,10 +9,10 @@ export type QueueState = { messages: number; consumers: number; isKnown: boolean
 
 export type NamedState = QueueState & { name: string };
 
-/** Of a quorum queue whose leader has not told it by then, RabbitMQ says that it has no messages and no consumers. */
+/** RabbitMQ says that a quorum queue has no messages and no consumers if its leader has not told by then. */
 const GUESSED_AFTER_MS = 250;
 
-/** Of these queues together. Those that are not there hold nothing. Rejects where the broker cannot be asked. */
+/** The depth of these queues together. A queue that is missing holds nothing. Rejects where the broker cannot be asked. */
 export async function depthOf(connection: ChannelModel, queues: readonly string[]): Promise<Depth> {
   const states = await statesOf(connection, queues);
   return {

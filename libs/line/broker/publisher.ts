@@ -20,7 +20,7 @@ export type Publisher = AsyncDisposable & {
   onState(listener: (state: BrokerState) => void): void;
   /** False while the broker has long answered nothing at all: it does not listen, or cannot. A queue that stalls is not that. */
   isConfirming(): boolean;
-  /** Where what was sent is not confirmed, while other things are: what is published there settles at once with `Stalled`. */
+  /** Destinations that confirm nothing while others do: a publish to one settles at once with `Stalled`. */
   stalled(): readonly Destination[];
   /** Bytes of a message that is sure to be taken; larger ones may be refused, with `TooLarge`. */
   largest(): number;

@@ -39,7 +39,7 @@ class Sent implements Pick<ConsumedMessage, 'count' | 'weight' | 'bytes' | 'isWh
 
 function aHold(bytes: number, messages = 100) {
   const opened: string[] = [];
-  /** Of each, whether it could still be read then. */
+  /** Whether each could still be read then. */
   const cut: Record<string, boolean> = {};
   const nameOf = (source: Source) => (source as unknown as Sent).name;
   const onTaken = (source: Source) => void opened.push(nameOf(source));

@@ -7,7 +7,7 @@ export type UnopenedOptions = Consuming & {
   limit: HeldLimit;
 };
 
-/** Of what waits: beyond, bytes are let go of, and fetched again when their message may be opened. */
+/** Limit of what waits: beyond it bytes are let go of, and fetched again when their message may be opened. */
 const MOST_WAITING_BYTES = 2 ** 23;
 
 /** What weighs more than this is large: of the bytes in hand, all that are so have a part together, so that small ones pass them. */
@@ -42,7 +42,7 @@ export class Unopened {
   };
 
   readonly cut = (source: ConsumedMessage): void => {
-    // Who consumes has heard of what was let go of.
+    // The consumer has been told of what was let go of.
     const isHeardOf = !source.isWhole;
     this.#left(source);
     if (!isHeardOf) this.#options.onCut(source);

@@ -1,7 +1,7 @@
 import { isOutage, sqlStateOf, whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 import { asKept, type Publication } from '../messages.ts';
 
-/** Where a kept publication is; numbers as Postgres writes them. */
+/** The place of a kept publication; numbers as Postgres writes them. */
 export type KeptKey = { destination: string; id: string };
 export type KeptPublication = KeptKey & { publication: Publication };
 
