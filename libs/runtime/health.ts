@@ -94,7 +94,7 @@ export async function closeServer(server: Server, limitMs = CLOSE_LIMIT_MS): Pro
   clearTimeout(limit);
 }
 
-/** Who asks again and again over one connection would keep it for ever. */
+/** A client that asks again and again over one connection would keep it for ever. */
 function closeAfter(answer: ServerResponse): void {
   const { socket } = answer;
   if (answer.headersSent) answer.once('finish', () => socket?.end());

@@ -17,7 +17,7 @@ export type PostgresOptions = ServerAddress & {
   timeoutMs: number;
   /** After so long without a statement a connection is closed. */
   keptIdleMs?: number;
-  /** Of the server, for each of these connections, whatever the database's default is. Neither may have a space in it. */
+  /** Settings of the server for each of these connections, whatever the database's default is. No name and no value may have a space in it. */
   settings?: Record<string, string>;
   log: Log;
 };
@@ -47,7 +47,7 @@ export function connectPostgres(options: PostgresOptions): Postgres {
     ...(set.length === 0 ? {} : { options: set.map(([name, value]) => `-c ${name}=${value}`).join(' ') }),
   });
   pool.on('error', (error) => log.warn({ server: placeOf(url), reason: error.message }, 'postgres.connection-lost'));
-  // Whoever holds one hears of its loss by their query; an event that nobody hears would end the process.
+  // The holder of a connection learns of its loss by its query; an error event without a listener would end the process.
   pool.on('connect', (client) => client.on('error', () => undefined));
   return Object.assign(pool, { [Symbol.asyncDispose]: () => within(CLOSE_LIMIT, pool.end()) });
 }
@@ -121,13 +121,13 @@ const OUTAGE_SQLSTATE = /^(08|40|53|57)...$|^25006$|^55P03$/;
 
 /** Whether the error says that Postgres is away or cannot work now, rather than that the statement is wrong. */
 export function isOutage(error: unknown): boolean {
-  // Whatever is not an answer of the server is the connection's: refused, reset, timed out, pool exhausted.
+  // An error that is no answer of the server is the connection's: refused, reset, timed out, pool exhausted.
   const state = sqlStateOf(error);
   return state === undefined || OUTAGE_SQLSTATE.test(state);
 }
 
 const CANCELED_SQLSTATE = '57014';
-/** Of the client's own limit, which is a second longer than the server's. */
+/** The error of the client's own limit, which is a second longer than the server's. */
 const READ_TIMEOUT = 'Query read timeout';
 
 /** Whether a statement was given up because it took longer than `timeoutMs`. */

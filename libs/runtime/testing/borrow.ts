@@ -40,9 +40,9 @@ export type BreakableServer = {
 
 /** A RabbitMQ and a Redis to break; one test at a time has them, others wait. The next finds them running, whatever was done to them. */
 export type Breakable = AsyncDisposable & {
-  /** Of a virtual host that is empty. */
+  /** The URL of an empty virtual host. */
   rabbitmqUrl: string;
-  /** Of a database that is empty. */
+  /** The URL of an empty database. */
   redisUrl: string;
   rabbitmq: BreakableServer;
   redis: BreakableServer;
