@@ -4,7 +4,7 @@ export const ADMINISTRATOR = 'waybell';
 
 type Granted = { user: string; vhost: string; configure: string; write: string; read: string };
 
-/** Who may do what on that virtual host, as RabbitMQ's definitions have it. */
+/** The rights of each user on that virtual host, as RabbitMQ's definitions have them. */
 export function grantedOn(vhost: string): Granted[] {
   return Object.entries(permissions).map(([user, may]) => ({ user: brokerUser(user), vhost, ...may }));
 }

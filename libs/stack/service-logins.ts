@@ -24,7 +24,7 @@ export function loginsOf(service: Service, { environment, sources }: Addresses):
 
 /** Lets the services, and nobody else but the owner, log in to the database, as the roles that the migrations made. */
 export async function allowLogins({ environment, sources }: Addresses): Promise<void> {
-  // Who lends has seen to it.
+  // The lender of a server has seen to it.
   if (sources.postgres?.from === 'address' || sources.postgres?.from === 'lent') return;
   const { DATABASE_URL = '' } = environment;
   const owner = new pg.Client({ connectionString: DATABASE_URL });

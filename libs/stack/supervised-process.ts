@@ -14,7 +14,7 @@ export type ProcessSpec = {
   /** The user to run as, where not the caller. */
   user?: { uid: number; gid: number };
   logFile: string;
-  /** Where it can be reached: host and port, or a URL. */
+  /** Its address: host and port, or a URL. */
   address: string;
   /** URL of `/readyz` and `/metrics`, without the path, where it has them. */
   health?: string;
