@@ -79,7 +79,7 @@ export class Egress implements Disposable {
     return this.#options.clock.now();
   }
 
-  /** Of others; undefined where they are too few. */
+  /** The tally of other receivers; undefined where they are too few. */
   #heardSince(at: number, but: string): Tally | undefined {
     const tally = this.#receivers.heardSince(at, but, MOST);
     return tally.reached + tally.lost < FEWEST ? undefined : tally;

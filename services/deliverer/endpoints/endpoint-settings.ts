@@ -20,10 +20,10 @@ export const endpointSettings = {
   DELIVER_ENDPOINTS: count({ default: 100_000, desc: 'endpoints that are remembered, with how they answer' }),
 };
 
-/** Of the slots: all that are slow, new or hung together. The other half is for those that answer quickly. */
+/** Share of the slots for endpoints that are slow, new or hung, together. The other half is for those that answer quickly. */
 const SLOW_SHARE = 0.5;
 const FORGET_AFTER_MS = 3_600_000;
-/** Of the deliveries that may be held: those that wait in hand for one endpoint. */
+/** Share of the deliveries that may be held, for those that wait in hand for one endpoint. */
 const IN_HAND_PART = 1 / 16;
 
 type EndpointSettings = { [name in keyof typeof endpointSettings | 'DELIVER_SLOTS']: number };

@@ -134,7 +134,7 @@ describe('whoever is to be called, and whatever they answer,', () => {
   });
 });
 
-/** Whoever owns parked rows brings them when it is told that there is room, and asks again when it was told to. */
+/** The owner of parked rows brings them when it is told that there is room, and asks again when it was told to. */
 class Owner {
   left: number;
   readonly #some: SomeEndpoints;

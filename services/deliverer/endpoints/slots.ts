@@ -27,7 +27,7 @@ const HALF = 1 / 2;
 export class Slots {
   readonly #limits: Record<Trust, number>;
   readonly #held: Record<Trust, number> = { hung: 0, new: 0, slow: 0, quick: 0 };
-  /** Of new endpoints, among none of these. */
+  /** Requests to new endpoints that are among none of these. */
   #silent = 0;
 
   constructor(slots: number, shares: Shares) {

@@ -53,7 +53,7 @@ export class OpenRequests implements AsyncDisposable {
   readonly #toBringForward: string[] = [];
   #bringing: Promise<void> | undefined;
   #isRemoving = false;
-  /** Of bodies that are kept, and whose requests are under way. */
+  /** Bytes of bodies that are kept, and whose requests are under way. */
   #bytes = 0;
 
   constructor(options: OpenRequestsOptions) {

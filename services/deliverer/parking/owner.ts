@@ -118,7 +118,7 @@ export class ParkingOwner {
     return this.#inHand.has(key);
   }
 
-  /** Of this process: its endpoints with parked deliveries, and for how long one of them has had room and got none. */
+  /** Figures of this process: its endpoints with parked deliveries, and for how long one of them has had room and got none. */
   figures() {
     const { clock, endpoints } = this.#options;
     let [hung, withRoomMs] = [0, 0];

@@ -11,7 +11,7 @@ export const parkedSettings = {
 
 type ParkedSettings = Record<keyof typeof parkedSettings | 'DELIVER_HELD' | 'DELIVER_HELD_BYTES', number>;
 
-/** Of what may be held, so much may have been parked before, beside what comes from the queues. */
+/** Share of what may be held, for deliveries that were parked before, beside those from the queues. */
 const HELD_PART = 1 / 2;
 
 export function readParked(settings: ParkedSettings): ParkedLimits {

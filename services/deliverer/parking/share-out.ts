@@ -7,12 +7,12 @@ export type Lease = { shard: number; owner: string | undefined; isExpired: boole
 /** What an owner does with shards: keeps or takes them, or gives them back. */
 export type Settlement = {
   owned: number[];
-  /** Of those that it owns now: another had them, or nobody. */
+  /** Shards that it owns now, and that another had, or none. */
   taken: number[];
-  /** Of those that it takes: their owner did not release them. */
+  /** Shards that it takes, and that their owner did not release. */
   orphaned: number[];
   released: number[];
-  /** Of those that it owns: its share no more, and kept only until what is in hand of them has come to its end. */
+  /** Shards that it owns and that are no longer its share: kept only until what is in hand of them has come to its end. */
   leaving: number[];
 };
 

@@ -17,7 +17,7 @@ export type TakeWhereRoomOptions = {
   /** Another is to have that shard. */
   isLeaving: (shard: number) => boolean;
   onFailed: (error: unknown) => void;
-  /** Of these nothing may be taken now. */
+  /** Called with the endpoints from which nothing may be taken now. */
   onNothing: (endpoints: readonly OwnedEndpoint[]) => void;
 };
 

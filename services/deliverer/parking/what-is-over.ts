@@ -53,7 +53,7 @@ export class WhatIsOver {
     this.#toSee.add(subscription);
   }
 
-  /** Of what changed: ended, switched off, or its feature off. */
+  /** Looks at what changed: ended, switched off, or its feature off. */
   async see(): Promise<void> {
     await Promise.all([...this.#toSee].map((subscription) => this.#see(subscription)));
   }

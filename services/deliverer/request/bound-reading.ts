@@ -33,7 +33,7 @@ export function boundingReading(connect: Connector, limitBytes: number): Connect
       const [error, socket] = connected;
       if (error === null) {
         open.set(socket, target.connection);
-        // By the machine's time, as what it spares is this process.
+        // The machine's time counts, as what it spares is this process.
         looking ??= setInterval(look, LOOK_EVERY_MS).unref();
         socket.once('close', () => {
           open.delete(socket);

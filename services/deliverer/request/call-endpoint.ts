@@ -166,7 +166,7 @@ function whereTo(url: URL | null): Pick<Answer, 'url'> {
 /** What a receiver was told and may send back: records are for other people. */
 function secretsIn(headers: ReturnType<typeof requestHeaders>, url: URL | null): string[] {
   const { 'x-service-verification-token': token, 'webhook-signature': signature = '' } = headers;
-  // Of a signature, what follows its version: a receiver may show that alone.
+  // A receiver may show what follows a signature's version alone.
   const parts = signature.split(' ').map((each) => each.slice(each.indexOf(',') + 1));
   return [token, ...parts, ...secretsOfQuery(url?.search ?? '')];
 }

@@ -24,7 +24,7 @@ export type RequestLimits = {
   /** The body is of no consequence: it is read this long after the status and this far, and then let go. */
   bodyMs: number;
   bodyBytes: number;
-  /** Of the body, this much is kept, for people to read. */
+  /** This much of the body is kept, for people to read. */
   keptBytes: number;
 };
 
@@ -67,7 +67,7 @@ function messageOf(
   headers: Record<string, string>,
 ): Pick<Dispatcher.DispatchOptions, 'headers' | 'body'> {
   if (body.length <= TAKEN_AT_ONCE_BYTES) return { headers, body };
-  // Of a buffer undici says that it is sent when the socket has queued it; of an iterable, when the socket let it go.
+  // undici calls a buffer sent when the socket has queued it; an iterable, when the socket let it go.
   // undici takes iterables, which its types do not say of this method.
   return { headers: { ...headers, 'content-length': String(body.length) }, body: [body] as unknown as Buffer };
 }
