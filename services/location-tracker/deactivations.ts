@@ -24,7 +24,7 @@ export type Deactivations = ClaimedRows<Deactivation> & {
   forget(seenBefore: number): Promise<void>;
 };
 
-/** Of candidates: a page's worth of statements stays well within the time limit of one. */
+/** Candidates read at once: a page's worth of statements stays well within the time limit of one. */
 const PAGE = 10_000;
 /** Of groups, each an event of up to 40 KB. */
 const CLAIMED_AT_ONCE = 100;

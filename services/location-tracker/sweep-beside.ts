@@ -34,7 +34,7 @@ export function sweepBeside(
     });
 }
 
-/** Where the broker does not know how many reports wait, a vehicle's own may be among them. */
+/** If the broker does not know how many reports wait, a vehicle's own may be among them. */
 function isAtMost(limit: number, { messages, isExact }: Depth): boolean {
   return isExact && messages <= limit;
 }

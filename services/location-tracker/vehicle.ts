@@ -17,7 +17,7 @@ export type Activity = {
   activatedBy: string;
 };
 
-/** Where it is. Kept in Redis, which may lose it. */
+/** Its location. Kept in Redis, which may lose it. */
 export type Track = {
   /** When it was last seen, exactly: as recorded, but never later than received. */
   seenAt: number;
