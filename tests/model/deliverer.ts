@@ -132,7 +132,7 @@ function parsed(message: Message, { parse }: Rules<Delivery>): Delivery[] {
   return isRejection(read) ? [] : [read];
 }
 
-/** Of a delivery before its first attempt. */
+/** A delivery before its first attempt. */
 export function firstAttempt(delivery: DeliveryName): Delivery {
   return {
     guid: GUIDS[delivery],

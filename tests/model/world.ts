@@ -11,7 +11,7 @@ import { cutOff, hear, hasRows, NEW_REPLICA, type Asked, type Replica } from './
 import { remembering } from './remembering.ts';
 import type { Setting } from './setting.ts';
 
-/** Where the world stands between two moves: what the broker and Redis have, what replicas are at, what was done. */
+/** The state of the world between two moves: what the broker and Redis have, what replicas are at, what was done. */
 export type World = {
   /** In queues, and held by nobody. */
   waiting: readonly Copy[];
@@ -145,7 +145,7 @@ export function knowing(place: Place): Place {
   return { ...place, replica };
 }
 
-/** Of what a replica asked for, what it is about. */
+/** The subject of what a replica asked for. */
 export function subjectOf({ replica: { state, held } }: Place, asked: Asked): string {
   if (asked.kind === 'publish' || asked.kind === 'keep') return described(asked.publication);
   if (asked.kind === 'park') return nameOf(copyOf(asked.parked.row, 0));

@@ -16,7 +16,7 @@ const NOWHERE = /^$/;
 /** What has a certificate go unchecked, or an old protocol spoken; and the files where it may stand nonetheless. */
 const weaknesses: Weakness[] = [
   { what: 'no check of certificates', sign: /rejectUnauthorized(?!: true\b)/, except: NOWHERE },
-  // Where it is refused.
+  // The exception is where it is refused.
   { what: "Node's variable for that", sign: /NODE_TLS_REJECT/, except: /^libs\/runtime\/environment\.(test\.)?ts$/ },
   { what: 'a check of names of its own', sign: /checkServerIdentity/, except: NOWHERE },
   { what: 'another word for that', sign: /strict-?ssl|--insecure|no-verify/i, except: TESTS },

@@ -19,7 +19,7 @@ beforeEach(async () => {
 
 const ROOM = { bytes: 2 ** 30, forMs: 60_000 };
 
-/** Of each destination of the service, so many. */
+/** Claims so many of each destination of the service. */
 async function claim(from: KeptStore, most = 1_000, how = ROOM) {
   const found = await from.look();
   return from.claim(

@@ -429,7 +429,7 @@ describe('many who ask for timelines at once', () => {
   });
 });
 
-/** Of those that the API under test has. */
+/** Half of the connections that the API under test has. */
 const HALF_OF_CONNECTIONS = 4;
 
 async function waitingForLocks(): Promise<number> {

@@ -10,7 +10,7 @@ import { createTestDatabase, silentLog, type TestDatabase } from '@waybell/subsc
 export const START = Date.parse('2026-11-20T09:30:00Z');
 export { DAY_MS };
 
-/** Whatever tests make it wait for, its limit is not what most of them are about. */
+/** A limit long enough for all that tests make it wait for: most are not about it. */
 const PATIENT_MS = 60_000;
 
 /** The log's parts on a Postgres, without a broker and with a clock of its own. */

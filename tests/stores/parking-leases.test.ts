@@ -66,7 +66,7 @@ describe.each(STANDS)('leases %s', (_, start) => {
     expect(owned).toEqual(ALL_SHARDS);
     const kept = await renew(one);
     expect(kept.length).toBe(16);
-    // Of these it was to take no more.
+    // It was to take no more of these.
     expect(leaving).toEqual(ALL_SHARDS.filter((shard) => !kept.includes(shard)));
     expect(await stand.store.lease(other, NONE)).toEqual({
       owned: ALL_SHARDS.filter((shard) => !kept.includes(shard)),

@@ -83,7 +83,7 @@ async function publish(row: ActionRow, telling: Telling): Promise<GeneratedEvent
   return event;
 }
 
-/** Who hears of an action: receivers as the specifications say, and the client that wants to know what changed. */
+/** The clients that get an action: receivers as the specifications say, and the client that wants to know what changed. */
 const hearers = (row: ActionRow) => [...row.receivers, ...(isRevision(row) ? ['revisions'] : [])];
 
 /** The one request that came to a path. */

@@ -44,7 +44,7 @@ async function countOf(service: string, series: RegExp): Promise<number> {
   const metrics = await (await fetch(`${health}/metrics`)).text();
   return Number(new RegExp(`${series.source}[^}]*\\} (\\d+)`).exec(metrics)?.[1] ?? 0);
 }
-/** Of looks for silent vehicles, those that ended because reports wait, or may wait. */
+/** Looks for silent vehicles that ended because reports wait, or may wait. */
 const BEHIND = /waybell_gps_sweep_duration_seconds_count\{[^}]*result="behind"/;
 const absorbed = () => countOf('location-tracker', /waybell_outcomes_total\{[^}]*reason="position_absorbed"/);
 const unwanted = () =>

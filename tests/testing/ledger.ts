@@ -148,7 +148,7 @@ export class Ledger {
     return this.#outcomes;
   }
 
-  /** Of one row, or of everything. */
+  /** The balance of one row, or of everything. */
   balance(row?: string): Balance {
     return balance(this.#books(row));
   }

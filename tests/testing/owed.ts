@@ -39,7 +39,7 @@ export function endsAfter(answers: Answers, goesOff = false): Ending[] {
   if (!goesOff) return [{ kind: 'exhausted', answers }];
   return [
     { kind: 'exhausted', answers },
-    // Which of those under way is exhausted first, and how far the others get by then, is a race.
+    // It is a race which of those under way is exhausted first, and how far the others get by then.
     { kind: 'dropped', reason: 'deactivated', answers, onceOff: true },
     { kind: 'suppressed', reason: 'no_subscription', onceOff: true },
   ];

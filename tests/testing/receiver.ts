@@ -76,7 +76,7 @@ export class Receiver implements AsyncDisposable {
     await Promise.all(closed);
   }
 
-  /** Where it was before. */
+  /** Listens where it did before. */
   async open(): Promise<void> {
     for (const place of this.#places) place.port = (await listen(place.server, place)).port;
   }

@@ -11,13 +11,13 @@ import type { TestStack } from './test-stack.ts';
 /** Somebody that events are about, and what each event of theirs owes. */
 export type Party = { anEvent: () => PublishedEvent; owes: (event: PublishedEvent) => Owed[] };
 
-/** Where a party is: a whole system, and somebody to receive what it sends. */
+/** The place of a party: a whole system, and a receiver of what it sends. */
 type Place = { stack: TestStack; receiver: Receiver };
 
 export type Subscriber = {
   interface: 'shipper' | 'carrier';
   action: string;
-  /** Of the account that it is another subscription of; absent: of a new one. */
+  /** The account that it is another subscription of; absent: a new one. */
   account?: string;
   /** Its paths are in this folder. */
   folder: string;

@@ -15,7 +15,7 @@ import { nothingLeftBehind } from './left-behind.ts';
 export type TlsServers = AsyncDisposable & {
   /** A folder of the test's own. */
   home: string;
-  /** By the name that the servers' certificates hold for. */
+  /** URLs with the name that the servers' certificates hold for. */
   urls: { AMQP_URL: string; DATABASE_URL: string; REDIS_URL: string };
   /** Postgres answers without TLS as well. */
   plainDatabaseUrl: string;

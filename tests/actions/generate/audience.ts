@@ -70,7 +70,7 @@ function outcome(event: GeneratedEvent, { guid, auditFieldSet, isFeatureOn }: Kn
     : `${event.action.interface}.${announcedName(event)} ${guid} ${messageGuid} ${told.body}`;
 }
 
-/** By either of its names. */
+/** Chooses either name of each field. */
 const spelled = (fields: readonly string[], dice: Dice) =>
   fields.map((field) => (dice.oneIn(2) ? field : otherName(field)));
 

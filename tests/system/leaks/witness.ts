@@ -97,7 +97,7 @@ export class Witness {
     await ask('GET', '/v1/admin/accounts');
     const { text } = await ask('POST', tokens, { client_id: 'tms' });
     for (const [made] of text.matchAll(/wbl_[\w-]+/g)) this.#planted.add('access token', made);
-    // Where a token does not belong.
+    // A token does not belong here.
     await ask('DELETE', `/v1/admin/tokens/${token}`);
     await ask('GET', tokens);
     await ask('POST', tokens, { client_id: 'tms', token, scopes: [token], expires_in: token });
