@@ -47,7 +47,7 @@ export const parking: Scenario = {
   },
 };
 
-/** Publishes so many events while nobody delivers, and waits until each is a delivery. */
+/** Publishes so many events while no deliverer runs, and waits until each is a delivery. */
 async function route({ stack, publisher, postgres }: Stand, events: number): Promise<void> {
   await stack.service('deliverer').stop();
   await publisher.call('connect', { url: stack.servers.url('rabbitmq'), exchange: 'waybell.events' });
