@@ -15,7 +15,7 @@ import { createMetrics, type Metrics } from '@waybell/runtime/metrics';
 import { watchReadiness } from '@waybell/runtime/readiness-metrics';
 import { httpMetrics } from '@waybell/subscription-api/rest/http/http-metrics';
 
-/** A page says what there is; nobody is there to be asked for figures. */
+/** A page says what there is; no process is there to be asked for figures. */
 const neverAsked = (): never => {
   throw new Error('there is no process to ask');
 };
