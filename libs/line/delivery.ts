@@ -29,7 +29,7 @@ export type Delivery = {
   createdAt: number;
   /** When its first attempt began; equal to `createdAt` until then. */
   beganAt: number;
-  /** When this attempt was to begin, by the clock of whoever made the one before; a first attempt is due at `createdAt`. */
+  /** When this attempt was to begin, by the clock of the process that made the one before; a first attempt is due at `createdAt`. */
   dueAt?: number;
   /** How often this attempt was moved unattempted; absent at first: tells the delivery that waits from the one that it was before. */
   hop?: number;
@@ -114,7 +114,7 @@ export function unpark(row: ParkedRow, how: { deaths: number; isOverLimit: boole
     type: action,
     note,
     contentType: 'application/json',
-    // What ends without a request kills nobody; and as a suspect it would be taken for what is to be attempted.
+    // What ends without a request kills no process; and as a suspect it would be taken for what is to be attempted.
     deaths: isForgotten ? 0 : how.deaths,
     deliveryCount: 0,
     failures: 0,

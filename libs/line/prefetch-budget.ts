@@ -38,7 +38,7 @@ const LEAST_FLOOR = 4;
 const LEAST_GROWTH = 1 / 4;
 /** Growth stops short of the bytes, so that a mean that wavers does not move grants to and fro. */
 const GROWTH_BYTES_PART = 3 / 4;
-/** A queue with more than so many times what it uses gives back, even if nobody asks. */
+/** A queue with more than so many times what it uses gives back, even if no other asks. */
 const IDLE_RATIO = 4;
 
 /** What each queue has from the start. With more queues than messages it is 1, and the sum exceeds the budget. */
@@ -58,7 +58,7 @@ export function nextMoves(uses: readonly QueueUse[], limit: HeldLimit): Move[] {
   return [...[...shrunk].map((index): Move => ({ kind: 'shrink', index })), ...growths(queues, shrunk, limit)];
 }
 
-/** Splits `total` so that nobody gets more than it wants, and nobody less than another but by wanting less. */
+/** Splits `total` so that no queue gets more than it wants, and none less than another but by wanting less. */
 export function maxMinShares(wants: readonly number[], total: number): number[] {
   let [left, level, waiting] = [total, 0, wants.length];
   for (const want of wants.toSorted((a, b) => a - b)) {

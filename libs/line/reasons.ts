@@ -83,7 +83,7 @@ export const failureReasons = {
 
 export type FailureReason = keyof typeof failureReasons;
 
-/** Why a delivery ended because there was nobody, or nothing, to send any more. */
+/** Why a delivery ended because there was no subscription, or nothing, to send to any more. */
 export const dropReasons = {
   unsubscribed: {
     meaning: 'The subscription had been ended when the attempt was due.',
@@ -103,7 +103,7 @@ export const dropReasons = {
   },
 } as const satisfies Record<DropReason, ReasonMeaning>;
 
-/** Why an event made no delivery for somebody. */
+/** Why an event made no delivery for an account or a client. */
 export const suppressionReasons = {
   no_subscription: {
     meaning:

@@ -10,7 +10,7 @@ const SIDE_BY_SIDE = 16;
 const LOOK_AGAIN_MS = 5_000;
 
 /**
- * Finds out which of the queues that somebody publishes to are missing: after each connect, and every few seconds while
+ * Finds out which of the queues that this process publishes to are missing: after each connect, and every few seconds while
  * one is. Whether a queue is bound AMQP does not tell. It asks by a connection that no alarm blocks.
  */
 export class QueueCheck {

@@ -31,7 +31,7 @@ export class Unopened {
   }
 
   take(source: ConsumedMessage): void {
-    // With nothing in hand, what waits was let go of, and nobody would hand this on.
+    // With nothing in hand, what waits was let go of, and nothing would hand this on.
     const isNext = this.#waiting.size === 0 || this.#open === 0;
     if (isNext && this.#hasRoom(source)) this.#hand(source);
     else this.#wait(source);
@@ -58,7 +58,7 @@ export class Unopened {
   #wait(source: ConsumedMessage): void {
     this.#waiting.add(source);
     if (this.#waitingBytes + source.bytes > MOST_WAITING_BYTES) {
-      // While it can still be told by what is in it: that it comes again kills nobody.
+      // While it can still be told by what is in it: that it comes again kills no process.
       this.#options.onCut(source);
       source.letGo();
     }

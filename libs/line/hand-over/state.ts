@@ -22,7 +22,7 @@ export type Rules<M> = {
    * the alarm. Others wait.
    */
   drainsWhileBlocked?: boolean;
-  /** What the delivery log is to know of a message that is rejected; undefined where nobody could find it by that. */
+  /** What the delivery log is to know of a message that is rejected; undefined where it could not be found by that. */
   recordRejection?: (message: Message, rejection: Rejection) => Rejected | undefined;
   /** Milliseconds since the epoch, for what people read. */
   now: () => number;

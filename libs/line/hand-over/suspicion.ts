@@ -4,7 +4,7 @@ import { reject, type Rejection } from '../messages.ts';
 /** The queue that a message was taken from: its own, the suspects lane, or the quarantine, where it is alone. */
 export type Door = 'queue' | 'suspects' | 'quarantine';
 
-/** What becomes of a message before anybody looks into it. */
+/** What becomes of a message before it is looked into. */
 export type Verdict = 'handle' | 'put aside' | 'send alone' | 'quarantine' | 'reject';
 
 const DEATHS = 3;
