@@ -78,7 +78,7 @@ const CLOSE_LIMIT_MS = 2_000;
 
 /**
  * Takes no new connection, closes idle ones, and resolves when the last answer is out: what has not ended within the
- * limit, as where somebody reads slowly, is cut.
+ * limit, as where a client reads slowly, is cut.
  */
 export async function closeServer(server: Server, limitMs = CLOSE_LIMIT_MS): Promise<void> {
   const answers = [...(answersOf.get(server) ?? [])];

@@ -116,7 +116,7 @@ export async function whenAvailable<T>(
 }
 
 // Classes 08 (connection), 40 (deadlock, serialization), 53 (resources), 57 (operator intervention, timeout), 25006
-// (read-only after a failover) and 55P03 (somebody holds the lock for too long).
+// (read-only after a failover) and 55P03 (the lock is held for too long).
 const OUTAGE_SQLSTATE = /^(08|40|53|57)...$|^25006$|^55P03$/;
 
 /** Whether the error says that Postgres is away or cannot work now, rather than that the statement is wrong. */
@@ -143,7 +143,7 @@ export function sqlStateOf(error: unknown): string | undefined {
 // Unique violation; and deadlock, where two write the same rows in different order.
 const CONFLICT_SQLSTATE = /^(23505|40P01)$/;
 
-/** Whether the error says that a row is there already, or that somebody else is just writing it. */
+/** Whether the error says that a row is there already, or that another process is just writing it. */
 export function isConflict(error: unknown): boolean {
   return CONFLICT_SQLSTATE.test(sqlStateOf(error) ?? '');
 }

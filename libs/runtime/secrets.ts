@@ -20,7 +20,7 @@ export class KeyMissing extends Unavailable {
   }
 }
 
-/** What it is called by where somebody has to provide it. */
+/** Its name where an operator has to provide it. */
 export const keyOf = (keyId: string): string => `key "${keyId}" of SECRET_KEYS`;
 
 /** Encrypts with the newest key and decrypts with whichever key the secret names (AES-256-GCM). */

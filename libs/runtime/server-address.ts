@@ -65,7 +65,7 @@ function addressOf({ prefix, url, isTls, how, ca, cert, key }: Given): ServerAdd
   return { url, tls: { ...(ca !== '' && { ca }), ...(cert !== '' && { cert, key }) } };
 }
 
-/** What pg would read from the address by itself, and partly as "encrypt, and trust whoever answers". */
+/** What pg would read from the address by itself, and partly as "encrypt, and trust any server". */
 const OTHER_PARAMETERS = ['ssl', 'sslcert', 'sslkey', 'sslrootcert', 'uselibpqcompat'];
 
 function readSslMode(address: string): { url: string; isTls: boolean } {
