@@ -15,7 +15,7 @@ export type ServersOptions = ServerKind & {
   home: string;
   /** The environment that may name servers that run already; none by default. */
   env?: NodeJS.ProcessEnv;
-  /** Addresses at which servers of somebody else have been made ready for this stack. */
+  /** Addresses at which servers of another owner have been made ready for this stack. */
   lent?: Partial<Record<ServerName, string>>;
   /** The servers that are needed; all by default. */
   only?: ServerName[];
@@ -30,7 +30,7 @@ const MAKERS: Record<ServerName, (setup: ServerSetup) => PrivateServer> = { rabb
 // RabbitMQ needs three: for clients, for other nodes (the command line tools are such), and for its port mapper.
 const PORTS = [...SERVER_NAMES, 'rabbitmq-node', 'epmd'];
 
-/** Running servers: private ones, containers, or somebody's. Closing it stops those that it started. */
+/** Running servers: private ones, containers, or another owner's. Closing it stops those that it started. */
 export class Servers implements AsyncDisposable {
   readonly sources: Sources;
   readonly processes: SupervisedProcess[];

@@ -163,7 +163,7 @@ export class SupervisedProcess {
       // Before it asks: who stood still until the deadline has not asked since.
       const isLast = Date.now() > deadline;
       const waitsFor = await this.spec.waitsFor();
-      // Asked after the answer: whoever answered may be another process on the same port.
+      // Asked after the answer: it may be another process on the same port that answered.
       if (this.#run !== run) return run.exited;
       if (waitsFor === undefined) return undefined;
       if (this.#halt.signal.aborted) return 'was stopped';
@@ -195,7 +195,7 @@ export class SupervisedProcess {
   }
 
   async #announce(run: Run): Promise<void> {
-    // However long it takes: nobody waits for it who would have to be told.
+    // However long it takes: no caller waits for it.
     while (this.#run === run && !this.#halt.signal.aborted) {
       if ((await this.#untilReady(run)) === undefined) return this.#becomeReady();
     }
