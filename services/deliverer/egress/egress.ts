@@ -36,7 +36,7 @@ const RECALL_MS = 60_000;
 /**
  * Finds out whether an attempt failed for its receiver or for our own way out. While most of the receivers that answered
  * lately answer, it is the receiver. Before a failure may be the last, others are asked; while most of them cannot be
- * reached, no failure to connect is anybody's. See docs/decisions/0005-callbacks.md.
+ * reached, no failure to connect is a receiver's. See docs/decisions/0005-callbacks.md.
  */
 export class Egress implements Disposable {
   readonly #options: EgressOptions;
@@ -168,7 +168,7 @@ export class Egress implements Disposable {
   }
 }
 
-/** Undefined: nobody can say. */
+/** Undefined: it cannot be told. */
 function isLostBy(tally: Tally | undefined): tally is Tally {
   return tally !== undefined && tally.lost > tally.reached;
 }

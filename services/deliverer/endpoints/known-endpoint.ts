@@ -97,7 +97,7 @@ export class KnownEndpoint {
     this.#mayProbeSoon = this.#hungSince !== undefined;
   }
 
-  /** It has answered nobody yet, but its host answers others. */
+  /** It has not answered yet, but its host answers others. */
   trustItsHost(): void {
     if (this.#lastBegan === -Infinity) this.#proven = 'quick';
   }

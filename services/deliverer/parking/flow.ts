@@ -80,7 +80,7 @@ export class Flow {
     return { ...owned, isAway: this.#park.isAway };
   }
 
-  /** Nobody waits in hand any more: what cannot be served at once is parked, for another process or a later one. */
+  /** Nothing waits in hand any more: what cannot be served at once is parked, for another process or a later one. */
   [Symbol.dispose](): void {
     this.endpoints.close();
   }

@@ -58,7 +58,7 @@ export type ParkingStore = {
   /**
    * Says that this process lives, and renews, takes and releases shards, so that each process that lives has its share.
    * `keep`: shards of which it still has rows in hand, and so does not release. Returns the shards that are its own now,
-   * for `LEASE_MS` from when it was asked; `taken`: those among them that another had, or nobody.
+   * for `LEASE_MS` from when it was asked; `taken`: those among them that another had, or none.
    */
   lease(owner: string, keep: ReadonlySet<number>): Promise<Leased>;
   /** Gives all shards back. */

@@ -29,7 +29,7 @@ export type WhatIsOverOptions = {
 
 const MOST_LOOKED_UP = 1_000;
 
-/** Finds parked deliveries that are to end without an attempt: nobody is to have them, they are too old, or too many. */
+/** Finds parked deliveries that are to end without an attempt: no subscription is to have them, they are too old, or too many. */
 export class WhatIsOver {
   readonly #options: WhatIsOverOptions;
   readonly #ends: EndParked;
