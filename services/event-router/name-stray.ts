@@ -18,7 +18,7 @@ export const nameStray: Handler<Message> = async (message) => {
   }
 };
 
-/** What the publisher of an event most likely meant. Our own keys are not typed by anybody. */
+/** What the publisher of an event most likely meant. No person types our own keys. */
 function hint({ exchange, routingKey }: Message): string {
   if (exchange !== eventsExchange) return '';
   const [nearest = ''] = nearestNames(routingKey, [...actions, ...reports].map(actionKey), 1);
