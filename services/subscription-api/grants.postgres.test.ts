@@ -9,7 +9,7 @@ const KEPT = {
   'remove_kept_publications()': 'EXECUTE',
 };
 
-/** What each role may do in schema waybell, and everybody: what does not stand here, it may not. */
+/** What each role, and public, may do in schema waybell: what is not listed here, it may not. */
 const GRANTS: Record<string, Record<string, string>> = {
   public: {},
   waybell_router: {

@@ -1,7 +1,7 @@
 import { duration, InvalidEnvironment, str, words } from '@waybell/runtime/environment';
 import type { JwtRules } from './rest/authentication/by-jwt.ts';
 
-// Signatures by the issuer's private key alone: with a shared secret, whoever checks a token could make one.
+// Signatures by the issuer's private key alone: with a shared secret, a process that checks tokens could make one.
 const ALGORITHMS = [
   'RS256',
   'RS384',
