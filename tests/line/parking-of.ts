@@ -18,7 +18,7 @@ export function parkingOf(link: MemoryLink, { parking, ask }: Shared): ParkingSt
         const edge = edgeOf(name, args);
         const isAlive = edge === undefined ? !link.isDead : link.survives(edge);
         if (!isAlive) return new Promise(() => undefined);
-        // While nothing is parked nobody asks: to ask every second would fill days.
+        // While nothing is parked no process asks: to ask every second would fill days.
         if (name === 'lease') await parking.untilFilled();
         // Each function takes its own arguments.
         return ask(() => (store[name] as (...given: never[]) => Promise<unknown>)(...args));

@@ -65,7 +65,7 @@ export const asSent = remembering(({ messageId = '', type = '', note = '', body 
   return publishKept({ delivery: messageId, action: type, note, body, traceparent: null });
 });
 
-/** Kept by nobody who may still be at it, and not on its way to its queue; of those that are alike, one. */
+/** Kept by no replica that may still be at it, and not on its way to its queue; of those that are alike, one. */
 export function dueIn({ open, replicas }: World): Message[] {
   const spokenFor = new Set(replicas.flatMap(({ held, sent: sending }) => [...sending, ...keptBy({ held })]));
   const due = open.filter((row) => !spokenFor.has(row));

@@ -45,7 +45,7 @@ export type FaultKind =
   | 'late'
   /** One insert or removal fails. */
   | 'postgres away'
-  /** What was to be kept there is there, and nobody was told. */
+  /** What was to be kept there is there, and no replica was told. */
   | 'commit unheard'
   /** One call of Redis fails. */
   | 'redis away'

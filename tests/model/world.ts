@@ -13,7 +13,7 @@ import type { Setting } from './setting.ts';
 
 /** The state of the world between two moves: what the broker and Redis have, what replicas are at, what was done. */
 export type World = {
-  /** In queues, and held by nobody. */
+  /** In queues, and held by no replica. */
   waiting: readonly Copy[];
   replicas: readonly Replica[];
   /** In Postgres, in hand or not. */
@@ -129,7 +129,7 @@ export function parking({ parked }: World, { row }: Parked): Partial<World> {
   return { parked: withRow(parked, row) };
 }
 
-/** Nobody owns what is parked any more. */
+/** What is parked has no owner any more. */
 export function orphaned({ parked, deaths }: World): Partial<World> {
   return { owner: undefined, deaths: parked.length === 0 ? 0 : oneMoreDeath(deaths) };
 }

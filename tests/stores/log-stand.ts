@@ -32,7 +32,7 @@ export class LogStand implements AsyncDisposable {
     return new LogStand(await createTestDatabase());
   }
 
-  /** On the database of somebody who disposes of it. */
+  /** On the database of a caller that disposes of it. */
   static on(store: TestDatabase): LogStand {
     return new LogStand({ ...store, [Symbol.asyncDispose]: async () => undefined });
   }
@@ -70,7 +70,7 @@ export class LogStand implements AsyncDisposable {
     return logged;
   }
 
-  /** A subscription of the account's default client, which nobody calls; resolves with its guid. */
+  /** A subscription of the account's default client, which is never called; resolves with its guid. */
   async subscribe(account: string, action: string): Promise<string> {
     const guid = randomUUID();
     await this.rows(

@@ -64,7 +64,7 @@ async function subscribeToAll({ name, client, interface: side, isRevised = false
   }
 }
 
-/** The first of the generated events of this action that goes under its name, and of which everybody hears. */
+/** The first of the generated events of this action that goes under its name, and that every client gets. */
 function eventOf(row: ActionRow, { accounts, firstSeed }: Telling): { event: GeneratedEvent; dice: Dice } {
   for (let seed = firstSeed; ; seed += 1) {
     const dice = new Dice(seed);

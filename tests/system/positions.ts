@@ -17,7 +17,7 @@ const ON = 'vehicle.gps_activated';
 const OFF = 'vehicle.gps_deactivated';
 const MOVED = 'vehicle.driver_location_updated';
 
-/** Longer than the limit: an hour passes by the clock, so that a slow machine silences nobody. */
+/** Longer than the limit: an hour passes by the clock, so that a slow machine silences no vehicle. */
 const AFTER_SILENCE_MS = 2 * HOUR_MS;
 
 const geocoder = createServer((request, response) => {

@@ -153,7 +153,7 @@ export class Ledger {
     return balance(this.#books(row));
   }
 
-  /** What came and nobody was owed, and what was malformed and not rejected so. */
+  /** What came and was owed to no receiver, and what was malformed and not rejected so. */
   unexpected(): string[] {
     return unexpected(this.#books(), this.malformed);
   }

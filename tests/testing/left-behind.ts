@@ -21,7 +21,7 @@ function processesWith(words: readonly string[]): string[] {
     });
 }
 
-/** Empty where the process is gone, or belongs to somebody else. */
+/** Empty where the process is gone, or belongs to another user. */
 function read(path: string): string {
   try {
     return readFileSync(path, 'utf8').replaceAll('\0', ' ');

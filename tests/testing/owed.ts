@@ -28,11 +28,11 @@ export type Owed = {
   event: string;
   account: string;
   to?: Addressee;
-  /** More than one only where what happens first is nobody's promise. */
+  /** More than one only where it is not promised what happens first. */
   ends: readonly Ending[];
 };
 
-/** What somebody is owed whose receiver answers so. `goesOff`: the last failure switches the subscription off. */
+/** What a client is owed whose receiver answers so. `goesOff`: the last failure switches the subscription off. */
 export function endsAfter(answers: Answers, goesOff = false): Ending[] {
   const last = answers.at(-1) ?? 0;
   if (last >= 200 && last < 300) return [{ kind: 'delivered', answers }];

@@ -68,7 +68,7 @@ async function rateOf(count: number, work: () => Promise<void>): Promise<number>
   return Math.round((count / (performance.now() - beganAt)) * 1_000);
 }
 
-/** Somebody subscribes; resolves with what publishes so many events for them and waits for the confirms. */
+/** Makes a subscriber; resolves with what publishes so many events for it and waits for the confirms. */
 async function openUpstream(stage: Stage, ledger: Ledger): Promise<(count: number) => Promise<void>> {
   const party = await subscribed(stage, {
     interface: 'shipper',

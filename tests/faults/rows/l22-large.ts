@@ -31,7 +31,7 @@ const shipped = { DELIVER_SLOTS: '', DELIVER_HELD: '' };
 const settings = { ...shipped, CARRIER_RESPONSE_LIMIT: '2s', CARRIER_RETRY_DELAYS: '200ms' };
 const bars = { duplicates: 0, megabytes: 300 };
 
-/** As large, and as many, as anybody may send. */
+/** As large, and as many, as upstream may send. */
 export const large: Fault[] = [
   { row: 'L22', name: 'large events for many subscriptions', settings, bars, run: fanOutLarge },
   { row: 'L22', name: 'large deliveries to receivers that never answer', settings, bars, run: deliverToTheDead },

@@ -123,7 +123,7 @@ export class Witness {
     return bodies.length;
   }
 
-  /** Requests that are refused: the token is somewhere else, or nobody's, or the body is wrong. */
+  /** Requests that are refused: the token is somewhere else, or no client's, or the body is wrong. */
   async askWrongly({ token }: Subscribed, jwts: readonly string[]): Promise<void> {
     const stray = `wbl_${this.#planted.plant('access token')}`;
     const wrong = (member: string) => JSON.stringify({ callback_url: member, [member]: member });
