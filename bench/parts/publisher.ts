@@ -12,7 +12,7 @@ export type PublisherCommands = typeof commands;
 export type Target = { url: string; exchange: string } | { url: string; bullmq: true };
 
 export type Pace =
-  /** So many a second, evenly, whatever becomes of them: who falls behind does not slow it down. */
+  /** So many a second, evenly, whatever becomes of them: a contender that falls behind does not slow it down. */
   | { kind: 'rate'; perSecond: number }
   /** As many as are delivered: at most so many are on their way. */
   | { kind: 'full'; onTheWay: number }
