@@ -70,7 +70,7 @@ try {
   if (process.env['LOG_LEVEL'] === 'debug') console.error(error);
   process.exitCode = 1;
 }
-// What was said last may still wait for who reads slowly: ending would drop it.
+// The last output may still wait for a slow reader: ending would drop it.
 for (const stream of [process.stdout, process.stderr]) {
   await new Promise((resolve) => {
     stream.write('', resolve);

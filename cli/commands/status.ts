@@ -72,7 +72,7 @@ function table({ processes, queues, deliveries }: Status): string {
     '',
     ...align(waiting),
     queues.length === 0 ? 'the queues cannot be read' : empty,
-    ...(silent.length > 0 ? [`without a leader, so that nobody can say what they hold: ${namesOf(silent)}`] : []),
+    ...(silent.length > 0 ? [`without a leader, so that it is not known what they hold: ${namesOf(silent)}`] : []),
     ...(deliveries.isEgressSuspected ? [NO_WAY_OUT] : []),
     ...(oldest > 0 ? [`the oldest delivery in hand was routed ${formatDuration(oldest)} ago`] : []),
   ].join('\n');

@@ -71,7 +71,7 @@ function labelsOf(metric: object): string[] {
   return 'labelNames' in metric && Array.isArray(metric.labelNames) ? metric.labelNames.map(String) : [];
 }
 
-/** docs/operating/metrics.md: every figure once, with its labels and who shows it. */
+/** docs/operating/metrics.md: every figure once, with its labels and the services that show it. */
 export function metricsPage(): string {
   const rows = describeMetrics().map(({ name, type, labels, help, by }) => {
     const labelled = labels.map((label) => `\`${label}\``).join(', ');

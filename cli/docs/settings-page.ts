@@ -2,7 +2,7 @@ import { formatDuration } from '@waybell/runtime/duration';
 import { bytes, duration, durations, wait } from '@waybell/runtime/environment';
 import { READERS, type Setting } from '../settings.ts';
 
-/** docs/settings.md: every setting once, with its default and who reads it. */
+/** docs/settings.md: every setting once, with its default and the processes that read it. */
 export function settingsPage(): string {
   const settings = new Map<string, Setting>();
   const readers = new Map<string, string[]>();
