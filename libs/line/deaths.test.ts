@@ -80,7 +80,7 @@ describe('a process that died with a message in hand', () => {
 });
 
 describe('a message that comes again', () => {
-  test('is blamed for no connection that was cut, however often, and whoever had it', async () => {
+  test('is blamed for no connection that was cut, however often, and whichever process had it', async () => {
     await using one = await aProcess();
     await using two = await aProcess();
     const name = aName();
@@ -127,7 +127,7 @@ describe('a message that comes again', () => {
     await until('it is known', async () => (await taken(three.blame, name, 2, 'quarantine')).deaths === 0.5);
   });
 
-  test('may have killed with each return where nobody knows, but with those that this process saw', async () => {
+  test('may have killed with each return where that is not known, except those that this process saw', async () => {
     const blame = new Blame(undefined);
     const name = aName();
     const { source, deaths } = await taken(blame, name, 3);

@@ -59,7 +59,7 @@ export function publishDelivery(delivery: Delivery): Publication {
   };
 }
 
-/** To the retry queue of its action and delay, whence it returns to the queue of its action. */
+/** To the retry queue of its action and delay, from where it returns to the queue of its action. */
 export function publishRetry(delivery: Delivery, delayMs: number): Publication {
   const { hop: _, ...retry } = delivery;
   const action = actionKey(delivery);
@@ -95,7 +95,7 @@ export function park(delivery: Delivery, { account, why, notBeforeMs }: Parking)
   };
 }
 
-/** To a queue in which it waits as it is for a while, whence it returns to the queue of its action. */
+/** To a queue in which it waits as it is for a while, from where it returns to the queue of its action. */
 export function publishWaiting(delivery: Delivery, wait: Wait): Publication {
   return publication(movedOnce(delivery), { exchange: waitingName(wait), routingKey: actionKey(delivery) });
 }

@@ -192,7 +192,7 @@ const ownFaults = {
   },
 } as const satisfies Record<string, ReasonMeaning>;
 
-/** Whether it was rejected for nothing that is amiss with itself. */
+/** Whether it was rejected through no fault of its own. */
 export const isOwnFault = (rejectionReason: string): boolean => Object.hasOwn(ownFaults, rejectionReason);
 
 /** Every reason there is, by what it is the reason of. Events are rejected for many more, which their details explain. */

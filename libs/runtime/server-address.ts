@@ -37,7 +37,7 @@ export function redisAddress({ REDIS_URL: url, ...settings }: RedisAddressSettin
 
 /**
  * TLS by `sslmode=verify-full`. Throws InvalidEnvironment where the settings contradict each other, and for the modes that
- * encrypt without asking who answers.
+ * encrypt without verifying the server.
  */
 export function postgresAddress({ DATABASE_URL, ...settings }: PostgresAddressSettings): ServerAddress {
   const { DATABASE_CA: ca, DATABASE_CERTIFICATE: cert, DATABASE_KEY: key } = settings;

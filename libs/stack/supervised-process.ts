@@ -160,7 +160,7 @@ export class SupervisedProcess {
   async #untilReady(run: Run): Promise<string | undefined> {
     const deadline = Date.now() + this.spec.readyMs;
     for (;;) {
-      // Before it asks: who stood still until the deadline has not asked since.
+      // Before it asks: a process that stood still until the deadline has not asked since.
       const isLast = Date.now() > deadline;
       const waitsFor = await this.spec.waitsFor();
       // Asked after the answer: it may be another process on the same port that answered.

@@ -4,7 +4,7 @@ import { openChannel } from './connect-once.ts';
 /** Messages that wait in queues together, ready to be taken: there may be more where it is not exact. */
 export type Depth = { messages: number; isExact: boolean };
 
-/** What a queue has ready and who takes from it, unless that is not known. */
+/** What a queue has ready, and its consumers, unless that is not known. */
 export type QueueState = { messages: number; consumers: number; isKnown: boolean };
 
 export type NamedState = QueueState & { name: string };

@@ -13,7 +13,7 @@ import { UnconfirmedMessages } from './unconfirmed-messages.ts';
 export type Publisher = AsyncDisposable & {
   /** Resolves when a queue has the message. Rejects with `Unroutable`, `Unconfirmed`, `Stalled` or `TooLarge`. */
   publish(publication: Publication): Promise<void>;
-  /** The same without a promise, for those who send thousands. */
+  /** The same without a promise, for callers that send thousands. */
   send(publication: Publication, onSettled: OnSettled): void;
   state(): BrokerState;
   /** `listener` runs each time the state has changed. */

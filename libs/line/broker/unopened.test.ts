@@ -119,7 +119,7 @@ describe('Unopened', () => {
     expect(fetched).toBeLessThanOrEqual(180);
   });
 
-  test('tells of each that goes back while it can be read, so that its return kills nobody', () => {
+  test('tells of each that goes back while it can be read, so that its return kills no process', () => {
     const { unopened, cut, send } = aHold(4 * MIB);
     const sent = Array.from({ length: 13 }, (_, number) => send(String(number), MIB));
     expect(cut).toEqual({ 11: true, 12: true });

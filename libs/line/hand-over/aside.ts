@@ -4,7 +4,7 @@ import { quarantineKey, rejectedExchange, suspectsExchange } from '../topology.t
 
 const LONGEST_DETAIL = 1_000;
 
-/** To the rejected queue: the original bytes, whence they came, the reason and the time. */
+/** To the rejected queue: the original bytes, where they came from, the reason and the time. */
 export function publishRejected(message: Message, { reason, detail }: Rejection, now: number): Publication {
   return aside(message, rejectedExchange, '', {
     [asideHeaders.reason]: reason,

@@ -34,7 +34,7 @@ export function watchNameServers(clock: Clock, servers?: readonly string[]): Ass
     return isAnswered;
   }
 
-  /** Asks once for all who want to know at the same time. */
+  /** Asks once for all callers at the same time. */
   const isAnswering = () => (asked ??= ask());
 
   async function assertAnswering(): Promise<void> {
