@@ -54,7 +54,7 @@ type Decision =
   | { kind: 'none'; caused: Outgoing[] };
 
 /**
- * One attempt at a delivery: asks who is to receive it now, sends it, and says what follows: nothing more, the next
+ * One attempt at a delivery: asks for its receiver now, sends it, and says what follows: nothing more, the next
  * attempt after its delay, or the end. Where the endpoint takes no more at this moment the delivery is parked as it is;
  * where a key is missing it waits in the broker, as it is.
  */

@@ -33,7 +33,7 @@ export const BESIDE_BYTES = 2_560;
 
 /**
  * All that an event causes, a part at a time: one delivery for each subscription, and with the last of them one record of
- * what became of the event: the deliveries made, and who got nothing and why. The bytes of a part are made with it.
+ * what became of the event: the deliveries made, and which subscriptions got nothing and why. The bytes of a part are made with it.
  */
 export function* fanOut({ event, traceparent, found, published, at }: Routing): Generator<Outgoing[], undefined> {
   const toDelivery = deliveryOf(event, at);

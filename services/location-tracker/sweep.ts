@@ -16,7 +16,7 @@ export type SweepOptions = {
 
 /**
  * `behind`: reports wait, so that no vehicle can be said to be silent. `unconfirmed`: the broker did not take all that is to
- * be announced; who has not been switched off yet waits for that.
+ * be announced; vehicles that are not yet switched off wait for that.
  */
 export type SweepResult = 'done' | 'behind' | 'unconfirmed';
 

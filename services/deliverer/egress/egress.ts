@@ -85,7 +85,7 @@ export class Egress implements Disposable {
     return tally.reached + tally.lost < FEWEST ? undefined : tally;
   }
 
-  /** Whether our way out is lost, asked after that and of late; at most once a second, for all who want to know. */
+  /** Whether our way out is lost, asked after that and of late; at most once a second, for all callers. */
   #roundAfter(at: number): Promise<boolean> {
     const freshAt = Math.max(at, this.#now - FRESH_MS);
     if (this.#round !== undefined && this.#round.beganAt >= freshAt) return this.#round.isLost;
@@ -148,7 +148,7 @@ export class Egress implements Disposable {
     return probes.length > 0 || heard.size >= FEWEST ? tallyOf(heard) : undefined;
   }
 
-  /** Those that cannot be reached for long, while others can, are not asked any more: it is they who are away. */
+  /** Those that cannot be reached for long, while others can, are not asked any more: they are away themselves. */
   #leaveOut(unreached: readonly string[]): void {
     if (this.#suspectedAt === undefined || this.#now - this.#suspectedAt < WELL_MS) return;
     for (const origin of unreached) this.#receivers.forget(origin);

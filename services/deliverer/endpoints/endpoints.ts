@@ -158,7 +158,7 @@ export class Endpoints {
     });
   }
 
-  /** All slots are taken by others who are trusted: parked it would wait for the same slot, and further back. */
+  /** All slots are taken by other trusted endpoints: parked it would wait for the same slot, and further back. */
   #lacksOnlySlots({ trust, account, neighbours, isFirst }: KnownEndpoint): boolean {
     return this.#slots.lacksOnlySlots(trust, account) && neighbours.admits(trust, isFirst);
   }

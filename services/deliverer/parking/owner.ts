@@ -164,7 +164,7 @@ export class ParkingOwner {
     void this.#inTurn(() => this.#look()).catch(this.#onFailed);
   }
 
-  /** All heads once more: a word that one is due may have been given to who owned it before. */
+  /** All heads once more: a word that one is due may have been given to its owner before. */
   async #review(): Promise<void> {
     this.#isUnsure = true;
     await this.#over.findTooOld();

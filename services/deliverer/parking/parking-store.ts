@@ -79,7 +79,7 @@ export type ParkingStore = {
   oldest(subscriptions: readonly string[]): Promise<Map<string, { createdAt: number; mayBeTakenInMs: number }>>;
   /** Deletes heads without rows. Returns the subscriptions whose heads are gone. */
   removeEmpty(subscriptions: readonly string[]): Promise<string[]>;
-  /** Writes down how endpoints are, for those who meet them next. */
+  /** Writes down how endpoints are, for the processes that meet them next. */
   markHung(subscriptions: readonly string[], isHung: boolean): Promise<void>;
 
   /** Adds what was parked and deleted since; negative where more was deleted. */

@@ -129,7 +129,7 @@ export class TakeWhereRoom {
     const { inHand, clock, isPaused } = this.#options;
     const rows = taken?.rows ?? [];
     owned.isAtEnd = rows.length < wanted.limit && taken?.isCut !== true;
-    // Behind the others, who may be more than one statement looks through.
+    // Behind the others, which may be more than one statement looks through.
     this.#wanting.delete(owned);
     if (!owned.isAtEnd) this.#wanting.add(owned);
     else owned.roomSince = undefined;

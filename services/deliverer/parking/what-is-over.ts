@@ -59,7 +59,7 @@ export class WhatIsOver {
   }
 
   /**
-   * The oldest of who has too many: of an account beyond its own bound, and of the largest beyond that of all. Sums say whom
+   * The oldest of an account beyond its own bound, and of the largest account beyond that of all. Sums say which
    * to look at, and are counted anew where they were wrong; what ends is what is older than the newest that it may have.
    */
   async keepBounds(shards: readonly number[]): Promise<void> {

@@ -41,7 +41,7 @@ export type Judged = Answer & { isDelivered: boolean; isOurs?: true };
 export type CallEndpoint = (call: Call & { isLast: boolean }) => Promise<Judged>;
 
 /**
- * `lostAt`: where a request came to nothing. `here`: something is amiss with this machine. `connecting`: there was no
+ * `lostAt`: where a request came to nothing. `here`: this machine has a fault. `connecting`: there was no
  * connection. `sent`: it may have arrived. Absent where it got a status, or must not be sent.
  */
 export type Called = Answer & { isDelivered: boolean; lostAt?: 'here' | 'connecting' | 'sent' };

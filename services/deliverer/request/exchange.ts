@@ -30,7 +30,7 @@ export type RequestLimits = {
 
 /** What a request has to keep to, and where it notes how it goes. */
 export type RequestTerms = {
-  /** Read once for all who need it; null where it is none. */
+  /** Read once for all uses; null where it is none. */
   url: URL | null;
   /** All that are sent, but for the length: those of axios would be checked and copied one by one, and undici checks them too. */
   headers: Record<string, string>;
