@@ -21,7 +21,7 @@ export const PROMISES = {
   L19: 'a stalled or missing queue, links cut, stops during an alarm',
   L20: 'three replicas of each service killed, added and stopped',
   L21: 'deliveries that travel together live apart',
-  L22: 'as large, and for as many, as anybody may send: memory stays under 300 MB',
+  L22: 'as large, and for as many, as upstream may send: memory stays under 300 MB',
   L23: 'our own network or files run out: no receiver is blamed',
   L24: 'anything, up to three at once, at random',
   L25: 'Postgres restored to an earlier time; a key that is left out',

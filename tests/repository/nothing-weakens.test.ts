@@ -71,7 +71,7 @@ describe('a callback, whatever Node.js is told,', () => {
     expect(await call(receiver.url, trusting)).toBe('delivered');
   });
 
-  test('is not sent to whom nobody vouches for', async () => {
+  test('is not sent to a server that no authority vouches for', async () => {
     await using receiver = await tlsServer(aSelfSignedCertificate({ name: 'localhost' }), (_, response) =>
       response.end(),
     );

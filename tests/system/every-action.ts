@@ -129,7 +129,7 @@ export function everyAction(): void {
       new Webhook(secret ?? '').verify(body, headers as Record<string, string>);
     });
 
-    test('comes to nobody else, though all have subscribed to everything', () => {
+    test('comes to no other client, though all have subscribed to everything', () => {
       const expected = actionTable.flatMap((row) => [...hearers(row), 'stranger'].map((name) => pathOf(name, row)));
       const came = receiver.received.map(({ path }) => path).filter((path) => path.startsWith(ROOT));
       expect(came.toSorted()).toEqual(expected.toSorted());

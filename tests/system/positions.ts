@@ -160,7 +160,7 @@ export function positions(): void {
         expect(again).toMatchObject({ action: ON, vehicle_guids: [names.A], gps_active: true });
       });
 
-      test('of an unknown account, or of nothing that is picked up, is told nobody, and counted', async () => {
+      test('of an unknown account, or of nothing that is picked up, is told to no client, and counted', async () => {
         const { client, heard } = await aShipper();
         const before = [await absorbed(), await unwanted()];
         const place = { latitude: 1, longitude: 2 };
