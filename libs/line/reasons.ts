@@ -160,7 +160,7 @@ export const noSubscriptionCauses = {
 
 export type NoSubscriptionCause = keyof typeof noSubscriptionCauses;
 
-/** Why a delivery is exhausted without a last attempt: that says nothing about its receiver, and counts against nobody. */
+/** Why a delivery is exhausted without a last attempt: that says nothing about its receiver, and counts against no subscription. */
 const unattemptedReasons = {
   expired: {
     meaning: 'The delivery waited longer than a delivery may, because its receiver was slow or something was down.',

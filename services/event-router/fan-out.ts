@@ -8,10 +8,10 @@ import type { Subscription } from './find-subscriptions.ts';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import { notify } from '@waybell/notifications/notification';
 
-/** Of each account that receives an event, its subscriptions; undefined where Waybell does not know the account. */
+/** The subscriptions of each account that receives an event; undefined where Waybell does not know the account. */
 export type Found = readonly (readonly Subscription[] | undefined)[];
 
-/** What an event becomes: who is to have it, and since when. */
+/** What an event becomes: the subscriptions that are to have it, and since when. */
 export type Routing = {
   event: Event;
   /** The trace that receivers get; absent where they get none. */
@@ -26,7 +26,7 @@ export type Routing = {
 /** An event as upstream published it, without its content encoding. */
 export type Published = Omit<KeptEvent, 'accounts'>;
 
-/** Of the deliveries of one event that are on their way to the broker at once: no more begin beyond either. */
+/** The most deliveries, and bytes, of one event that are on their way to the broker at once. */
 export const PART = { deliveries: 256, bytes: 2 ** 21 };
 /** What a delivery on its way takes beside its body, about. */
 export const BESIDE_BYTES = 2_560;
