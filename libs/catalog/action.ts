@@ -71,7 +71,7 @@ export type Action = {
   /** The names that `audit_field_set` may hold, in the order in which changes are announced. */
   readonly auditFields?: readonly string[];
   readonly payload: Payload;
-  /** By which of its members people ask for what it is about; guids are keys without being named here. */
+  /** The members by which people ask for what it is about; guids are keys without being named here. */
   readonly keys: KeyMembers;
   /** A payload as upstream might send it. */
   readonly example: Readonly<Record<string, unknown>>;

@@ -7,7 +7,7 @@ import { UnknownFinder } from './unknown-members.ts';
 export type Envelope = {
   readonly kind: 'envelope';
   readonly members: JsonObject;
-  /** Of a CloudEvent: what it says that it is about. */
+  /** The subject of a CloudEvent: what it says that it is about. */
   readonly subject?: string;
   /** What was found of them by now. */
   readonly unknownMembers: UnknownFinder;
