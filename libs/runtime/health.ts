@@ -51,7 +51,7 @@ const WHY_NOT: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: 'this machine has no such address; set another host',
 };
 
-/** Of each server that listens, the answers that are not out yet. */
+/** The answers of each server that listens that are not out yet. */
 const answersOf = new WeakMap<Server, Set<ServerResponse>>();
 
 /** Throws CannotListen. */

@@ -3,7 +3,7 @@ import { InvalidEnvironment } from './environment.ts';
 /** PEM: the authorities that may vouch for the server, and what this process shows of itself where it is asked. */
 export type ServerTls = { ca?: string; cert?: string; key?: string };
 
-/** Where a server is. With `tls`, its certificate must hold for the host of `url`, now, by an authority that is trusted. */
+/** The address of a server. With `tls`, its certificate must hold for the host of `url`, now, by an authority that is trusted. */
 export type ServerAddress = {
   url: string;
   tls?: ServerTls;
