@@ -50,7 +50,9 @@ export async function explainNothing(postgres: Queryable, query: MissedQuery): P
   const guids = subscriptions.map(({ subscription }) => subscription);
   const [since, until] = [new Date(sinceMs), new Date(untilMs)];
   const { rows } = await postgres.query<Figures>(FIGURES, [guids, since, until]);
-  const suppressed = query.includesSuppressed ? [] : await whatWasMissed(postgres, { ...query, includesSuppressed: true });
+  const suppressed = query.includesSuppressed
+    ? []
+    : await whatWasMissed(postgres, { ...query, includesSuppressed: true });
   const others = await postgres.query<{ action: string; subscription: string; failed: number }>(OTHERS, [
     client.account,
     client.client,
@@ -63,9 +65,12 @@ export async function explainNothing(postgres: Queryable, query: MissedQuery): P
     ...(subscriptions.length === 0 ? [`This client has never subscribed to ${action}.`] : ofFigures(action, rows[0])),
     ...(suppressed.length === 0
       ? []
-      : [`${suppressed.length} events came while this client had no subscription that was on: ask with include_suppressed.`]),
+      : [
+          `${suppressed.length} events came while this client had no subscription that was on: ask with include_suppressed.`,
+        ]),
     ...others.rows.map(
-      (other) => `${other.failed} deliveries of ${other.action} failed in that time (subscription ${other.subscription}).`,
+      (other) =>
+        `${other.failed} deliveries of ${other.action} failed in that time (subscription ${other.subscription}).`,
     ),
   ].join(' ');
 }
