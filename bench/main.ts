@@ -57,7 +57,7 @@ function readRounds(text: string): number {
   return rounds;
 }
 
-// Whatever runs is killed, and its files removed, when this process ends.
+// The end of this process kills what runs, and removes its files.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(1));
 try {
   await program.parseAsync();

@@ -58,7 +58,7 @@ for (const command of [testCommand, benchCommand, checkCommand, docsCommand, adv
   program.addCommand(command());
 program.addCommand(superviseCommand(), { hidden: true });
 
-// Whoever reads may stop reading: `./waybell logs | head`.
+// The reader may stop reading: `./waybell logs | head`.
 process.stdout.on('error', () => process.exit());
 // A terminal that is gone must not keep `up` from stopping what it started.
 process.stderr.on('error', () => undefined);
@@ -70,7 +70,7 @@ try {
   if (process.env['LOG_LEVEL'] === 'debug') console.error(error);
   process.exitCode = 1;
 }
-// What was said last may still wait for who reads slowly: ending would drop it.
+// The last output may still wait for a slow reader: ending would drop it.
 for (const stream of [process.stdout, process.stderr]) {
   await new Promise((resolve) => {
     stream.write('', resolve);

@@ -9,7 +9,7 @@ import { subscriptionApiSettings } from '@waybell/subscription-api/config';
 
 export type Setting = { desc?: string | undefined; default?: unknown; example?: string | undefined; _parse?: unknown };
 
-/** Who reads which settings, by the name of the process or the command. */
+/** The settings that each process or command reads, by its name. */
 export const READERS: Record<string, Record<string, Setting>> = {
   'subscription-api': subscriptionApiSettings,
   'event-router': routerSettings,

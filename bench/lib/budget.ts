@@ -22,7 +22,7 @@ export function throughputTable(runs: ReadonlyMap<string, readonly Throughput[]>
   };
 }
 
-/** Of those that put several deliveries into one message. */
+/** For contenders that put several deliveries into one message. */
 export function bundleTable(runs: ReadonlyMap<string, readonly Throughput[]>): Table {
   const means = [...runs].map(([name, rounds]) => [name, rounds.flatMap(({ perBundle = [] }) => perBundle)] as const);
   return {

@@ -22,7 +22,7 @@ export function ratios<R>(results: Results<R>, name: string, of: string, figure:
   return compared(results, [name, of], (one, other) => figure(one) / figure(other));
 }
 
-/** By how much a figure of one contender is more than another's in the same round. */
+/** A figure of one contender minus another's, in the same round. */
 export function differences<R>(results: Results<R>, name: string, of: string, figure: (result: R) => number): Spread {
   return compared(results, [name, of], (one, other) => figure(one) - figure(other));
 }

@@ -58,7 +58,7 @@ async function fillDay(postgres: pg.Pool, { table, day, rows }: Day): Promise<vo
   const date = (n: number) => new Date(n * DAY_MS).toISOString().slice(0, 10);
   const parent = `delivery_log.${table}`;
   const name = `${parent}_${date(day).replaceAll('-', '')}`;
-  // Nobody needs it after a crash, and half as much is written.
+  // It is not needed after a crash, and half as much is written.
   await postgres.query(`create unlogged table ${name} (like ${parent})`);
   await postgres.query(`insert into ${name} ${rows}`);
   await postgres.query(

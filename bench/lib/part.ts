@@ -58,7 +58,7 @@ export function startPart<C extends Commands>(file: string, env: Record<string, 
   };
 }
 
-/** Answers commands for as long as whoever started this process lives. */
+/** Answers commands for as long as the starter of this process lives. */
 export function serve(commands: Commands): void {
   process.on('disconnect', () => process.exit());
   process.on('message', ({ id, command, argument }: Call) => {

@@ -4,7 +4,7 @@ import { readKeyRing } from '@waybell/runtime/secrets';
 import { accountGuid, actionKeyOf, type Group } from './workload.ts';
 
 export type Subscribers = Group & {
-  /** Where subscriber n is called. */
+  /** The address at which subscriber n is called. */
   callbackUrl: (n: number) => string;
 };
 

@@ -1,7 +1,7 @@
 /** What several rounds gave: the middle one, and between which values they lay. */
 export type Spread = { median: number; min: number; max: number };
 
-/** Of many measurements, where they lay; all NaN where there were none. */
+/** The spread of many measurements; all NaN if there were none. */
 export type Summary = { count: number; min: number; p50: number; p99: number; max: number };
 
 /** The middle of an odd number of values, the mean of the two middle ones of an even number; NaN of none. */

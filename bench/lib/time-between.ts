@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Each look costs whoever is measured. */
+/** Each look costs the process that is measured. */
 const LOOK_EVERY_MS = 500;
 
 /** Looks until `figure` has come to `least`; resolves with the milliseconds that took, from where it was at `from`. */

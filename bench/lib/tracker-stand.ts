@@ -6,7 +6,7 @@ import { services } from '@waybell/stack/services';
 import { startStack, type Stack } from '@waybell/stack/stack';
 import type { SupervisedProcess } from '@waybell/stack/supervised-process';
 
-/** Servers and the tracker of positions, alone: nobody takes what it publishes. */
+/** Servers and the tracker of positions, alone: no service takes what it publishes. */
 export type TrackerStand = AsyncDisposable & {
   stack: Stack;
   tracker: SupervisedProcess;

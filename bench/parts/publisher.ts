@@ -8,11 +8,11 @@ import { chooseSubscriber, eventFor, type UpstreamEvent, type Workload } from '.
 /** Upstream: publishes events, confirmed, at a rate or as fast as they are delivered. */
 export type PublisherCommands = typeof commands;
 
-/** Where events go: an exchange of the broker, or BullMQ's queue of events. */
+/** The destination of events: an exchange of the broker, or BullMQ's queue of events. */
 export type Target = { url: string; exchange: string } | { url: string; bullmq: true };
 
 export type Pace =
-  /** So many a second, evenly, whatever becomes of them: who falls behind does not slow it down. */
+  /** So many a second, evenly, whatever becomes of them: a contender that falls behind does not slow it down. */
   | { kind: 'rate'; perSecond: number }
   /** As many as are delivered: at most so many are on their way. */
   | { kind: 'full'; onTheWay: number }

@@ -5,7 +5,7 @@ import { summarise, type Summary } from '../lib/statistics.ts';
 import { readStamp } from '../lib/workload.ts';
 
 /**
- * The receivers of everybody: a server that answers 200 at once and counts. The first part of a path says what else:
+ * The receivers of all clients: a server that answers 200 at once and counts. The first part of a path says what else:
  *
  * | path | what it does |
  * |---|---|

@@ -79,7 +79,7 @@ async function retriesOf({ receiver, publisher }: Stand, loads: readonly Load[],
   const expected = new Map(
     loads.flatMap(({ retryDelaysMs }, at) => retryDelaysMs.map((delayMs) => [delayMs, after[at]! - before[at]!])),
   );
-  // Of each delay: a few of the warm-up's may come, too.
+  // A few of the warm-up's may come, too, for each delay.
   const areAllThere = (came: ReadonlyMap<number, number>) =>
     [...expected].every(([delayMs, count]) => (came.get(delayMs) ?? 0) >= count);
   const deadline = performance.now() + longestWaitMs(loads) + PATIENCE_MS;

@@ -8,7 +8,7 @@ import { startStand, type Stand } from '../lib/stand.ts';
 import type { Summary } from '../lib/statistics.ts';
 import { smallActionKeys, type Group } from '../lib/workload.ts';
 
-/** Who hangs and who does not, where they are, and how many events there are for them. */
+/** The endpoints that hang and those that do not, their addresses, and how many events there are for them. */
 type Endpoints = {
   what: string;
   hung: Group;

@@ -5,7 +5,7 @@ import { timeBetween } from '../lib/time-between.ts';
 import { evenly, smallActionKeys } from '../lib/workload.ts';
 
 const ENDPOINT = { from: 0, to: 1, actionKeys: smallActionKeys };
-/** Of what there is: the deliverer starts in the first part, and comes to its end in the last. */
+/** Parts of the deliveries: the deliverer starts in the first, and comes to its end in the last. */
 const [FROM, TO] = [0.1, 0.9];
 const LEAST_PARKED = 5_000;
 const LEAST_DRAINED = 2_000;
@@ -47,7 +47,7 @@ export const parking: Scenario = {
   },
 };
 
-/** Publishes so many events while nobody delivers, and waits until each is a delivery. */
+/** Publishes so many events while no deliverer runs, and waits until each is a delivery. */
 async function route({ stack, publisher, postgres }: Stand, events: number): Promise<void> {
   await stack.service('deliverer').stop();
   await publisher.call('connect', { url: stack.servers.url('rabbitmq'), exchange: 'waybell.events' });

@@ -97,7 +97,7 @@ function waitsTable({ alone, dropping, dropMs }: Dropped): Table {
   };
 }
 
-/** Whoever is blocked waits for as long as dropping takes, or until its limit. */
+/** A statement that is blocked waits for as long as dropping takes, or until its limit. */
 function waitsChecks({ dropping }: Dropped): Check[] {
   return WAITING.map((who) => ({
     what: `${who}: longest wait while a day is dropped, ms`,

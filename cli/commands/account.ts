@@ -41,7 +41,7 @@ function updateCommand(): Command {
     .description('switch features of an account on or off')
     .requiredOption('--guid <guid>', 'the account')
     .option('--add-feature <feature>', 'insurance or servicepay; give it again for each', collected)
-    .option('--remove-feature <feature>', 'what is subscribed stays; nothing is sent while it is off', collected)
+    .option('--remove-feature <feature>', 'subscriptions stay; nothing is sent while it is off', collected)
     .addHelpText('after', `${WHERE}\n\nExample:\n  ./waybell account update --guid $ACCOUNT --add-feature servicepay\n`)
     .action(update);
 }

@@ -5,7 +5,7 @@ import { print } from '../print.ts';
 
 export function advisoriesCommand(): Command {
   return new Command('advisories')
-    .description('ask the registry whether anything is known against the versions in use')
+    .description('ask the registry for known vulnerabilities of the versions in use')
     .addHelpText(
       'after',
       '\nPrints one line for each advisory, and exits with 1 where there is one. Where the registry does not say, so does the command.' +

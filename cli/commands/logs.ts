@@ -10,7 +10,7 @@ export function logsCommand(): Command {
   return new Command('logs')
     .description('print the logs of the stack, or of one of its services or servers')
     .argument('[service]', 'such as deliverer, rabbitmq or supervisor; all services when left out')
-    .option('-f, --follow', 'go on printing what comes')
+    .option('-f, --follow', 'keep printing new lines')
     .option('-n, --lines <count>', 'how many lines of each to begin with', wholeNumber, 200)
     .addHelpText('after', '\nExample:\n  ./waybell logs deliverer -f\n')
     .action(logs);

@@ -26,7 +26,7 @@ export function parkedCommand(): Command {
     .action(list);
   command
     .command('release')
-    .description('move what is parked into the delivery queues: before a rollback, or when it is wanted there now')
+    .description('move what is parked into the delivery queues: before a rollback, for example')
     .option('--account <guid>', 'all of this account')
     .option('--subscription <guid>', 'all of this subscription')
     .option('--all', 'all there is')

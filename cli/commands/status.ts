@@ -72,14 +72,14 @@ function table({ processes, queues, deliveries }: Status): string {
     '',
     ...align(waiting),
     queues.length === 0 ? 'the queues cannot be read' : empty,
-    ...(silent.length > 0 ? [`without a leader, so that nobody can say what they hold: ${namesOf(silent)}`] : []),
+    ...(silent.length > 0 ? [`without a leader, so that it is not known what they hold: ${namesOf(silent)}`] : []),
     ...(deliveries.isEgressSuspected ? [NO_WAY_OUT] : []),
     ...(oldest > 0 ? [`the oldest delivery in hand was routed ${formatDuration(oldest)} ago`] : []),
   ].join('\n');
 }
 
 const NO_WAY_OUT =
-  'most receivers cannot be connected to from here: look at our own network (failures to connect count against nobody meanwhile)';
+  'most receivers cannot be connected to from here: look at our own network (failures to connect count against no receiver meanwhile)';
 
 /** Several deliveries of an action travel in one message. */
 function inDeliveries(queue: string, messages: number, { perMessage }: Status['deliveries']): string {

@@ -68,7 +68,7 @@ async function run(words: string[], { release, disturbed, signal }: Run): Promis
   return suite === 'everything' ? withTheRest(counts, signal) : counts;
 }
 
-/** Where random tests begin, and how many times as much as in the gate they try. */
+/** The seed of random tests, and how many times as much as in the gate they try. */
 function environment(suite: string): NodeJS.ProcessEnv {
   const usual = suite === 'everything' ? { seed: String(randomInt(2 ** 31)), runs: '10' } : { seed: '1', runs: '1' };
   const { TEST_SEED = usual.seed, TEST_RUNS = usual.runs } = process.env;
@@ -96,7 +96,7 @@ async function withTheRest(counts: TestCounts, signal: AbortSignal): Promise<Tes
   return sum;
 }
 
-/** Whoever reads the last line wants a number, also where no test came to run or the servers did not stop. */
+/** Callers that read the last line want a number, also where no test ran or the servers did not stop. */
 function countAsFailed(error: unknown): TestCounts {
   report(explainFailure(error));
   return { passed: 0, failed: 1 };

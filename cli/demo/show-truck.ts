@@ -10,7 +10,7 @@ import { until } from './until.ts';
 export type TruckOptions = {
   client: DemoClient;
   callbackUrl: string;
-  /** Of the running stack: AMQP_URL. */
+  /** The environment of the running stack: AMQP_URL. */
   env: NodeJS.ProcessEnv;
   print: (line: string) => void;
   signal: AbortSignal;

@@ -15,7 +15,7 @@ import { createMetrics, type Metrics } from '@waybell/runtime/metrics';
 import { watchReadiness } from '@waybell/runtime/readiness-metrics';
 import { httpMetrics } from '@waybell/subscription-api/rest/http/http-metrics';
 
-/** A page says what there is; nobody is there to be asked for figures. */
+/** A page says what there is; no process is there to be asked for figures. */
 const neverAsked = (): never => {
   throw new Error('there is no process to ask');
 };
@@ -71,7 +71,7 @@ function labelsOf(metric: object): string[] {
   return 'labelNames' in metric && Array.isArray(metric.labelNames) ? metric.labelNames.map(String) : [];
 }
 
-/** docs/operating/metrics.md: every figure once, with its labels and who shows it. */
+/** docs/operating/metrics.md: every figure once, with its labels and the services that show it. */
 export function metricsPage(): string {
   const rows = describeMetrics().map(({ name, type, labels, help, by }) => {
     const labelled = labels.map((label) => `\`${label}\``).join(', ');

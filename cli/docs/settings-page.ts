@@ -2,7 +2,7 @@ import { formatDuration } from '@waybell/runtime/duration';
 import { bytes, duration, durations, wait } from '@waybell/runtime/environment';
 import { READERS, type Setting } from '../settings.ts';
 
-/** docs/settings.md: every setting once, with its default and who reads it. */
+/** docs/settings.md: every setting once, with its default and the processes that read it. */
 export function settingsPage(): string {
   const settings = new Map<string, Setting>();
   const readers = new Map<string, string[]>();
@@ -23,7 +23,7 @@ export function settingsPage(): string {
   return [
     '# Settings',
     '',
-    'Environment variables, read and checked at start: all that is wrong is said at once, and the process exits with 2. Durations are written',
+    'Environment variables, read and checked at start: all errors are reported at once, and the process exits with 2. Durations are written',
     '`250ms`, `4s`, `1m`, `24h`, `90d`, limits and intervals `1ms` to `24d`; sizes `64KiB`, `256MiB`, `1GiB`; lists with commas. An empty value counts as not set.',
     'Where a file holds the value, a secret above all, `NAME_FILE` has its path in the place of `NAME`.',
     'A variable that differs by a letter or two from a setting which is not set is warned of: `setting.unknown`, with the nearest name.',

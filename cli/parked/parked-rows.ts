@@ -2,7 +2,7 @@ import type { ParkedRow } from '@waybell/line/messages';
 import type { Queryable } from '@waybell/runtime/postgres';
 import type { Row } from './from-parked.ts';
 
-/** Which rows are meant. */
+/** The rows that are meant. */
 export type Choice = { kind: 'all' } | { kind: 'account' | 'subscription'; guid: string };
 
 /** A subscription with parked rows; its account, where it has one still. */

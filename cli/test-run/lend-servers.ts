@@ -23,7 +23,7 @@ export type Lend = {
 /**
  * One RabbitMQ, Postgres and Redis for all tests, each of which gets a virtual host or a database of its own; and a
  * RabbitMQ and a Redis for those that break them, one after the other, started when first asked for. Resolves while they
- * start: who borrows waits.
+ * start: a borrower waits.
  */
 export async function lendServers({ home, report, note }: Lend): Promise<Lender> {
   const start = (name: keyof typeof VHOSTS, only?: ServerName[]) =>
@@ -72,7 +72,7 @@ class BreakableServers implements AsyncDisposable {
   #turn = Promise.resolve();
   /** Tests that give them back have undone what they did. */
   #isGiven = true;
-  /** Pid of who has them, or is to have them next. */
+  /** Pid of the process that has them, or is to have them next. */
   #holder: number | undefined;
   #done: () => void = () => undefined;
 
@@ -123,7 +123,7 @@ class BreakableServers implements AsyncDisposable {
     this.#done();
   }
 
-  /** Whatever was done to them, the next finds them running, and without an alarm. */
+  /** Leaves them running and without an alarm for the next run, whatever the last one did to them. */
   async #right(): Promise<void> {
     const servers = await (this.#servers ??= this.#start());
     for (const process of servers.processes) {
@@ -135,7 +135,7 @@ class BreakableServers implements AsyncDisposable {
   }
 
   async #running(): Promise<Servers> {
-    if (this.#servers === undefined) throw new Error('nobody has taken the servers to break');
+    if (this.#servers === undefined) throw new Error('no test run has taken the servers to break');
     return this.#servers;
   }
 }

@@ -12,7 +12,7 @@ export type TestCounts = { passed: number; failed: number };
 export type JestRun = {
   tests: TestFile[];
   env: NodeJS.ProcessEnv;
-  /** Where jest's own report goes: a file descriptor, or a pipe into `onOutput`. */
+  /** Receives jest's own report, by a pipe; without it, the report goes to a file descriptor. */
   onOutput?: (chunk: Buffer) => void;
   signal?: AbortSignal;
 };

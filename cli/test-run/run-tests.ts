@@ -33,7 +33,7 @@ export async function runTests({ tests, env, signal, isDisturbed = false }: Test
     ? stack.use(await lendServers({ home, note, report }))
     : undefined;
   if (isDisturbed) stack.use(disturb(report));
-  // Whatever a test starts by its own, it is not the caller's stack.
+  // A stack that a test starts is not the caller's.
   const given = { ...env, ...lender?.environment, WAYBELL_HOME: join(home, 'stack') };
   const first = await runJest({ tests, env: given, signal });
   const again = await runCrashed(first, { tests, env: given, signal, note });

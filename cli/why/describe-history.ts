@@ -114,7 +114,7 @@ function excerptOf(answer: string): string {
   return line.length > LONGEST_EXCERPT ? `${line.slice(0, LONGEST_EXCERPT)} …` : line;
 }
 
-/** Where the time went, of a connection that was made for it. */
+/** Time of each part of a request whose connection was made for it. */
 function partsOf({ dnsMs, connectMs, tlsMs, firstByteMs }: AttemptEntry): string {
   const parts = Object.entries({ DNS: dnsMs, connect: connectMs, TLS: tlsMs, 'first byte': firstByteMs })
     .filter(([, partMs]) => partMs !== undefined)

@@ -2,7 +2,7 @@ import type { KeyMembers } from './keys.ts';
 
 export type Interface = 'shipper' | 'carrier';
 
-/** Who can receive an event; the event names the account guid of each. */
+/** A kind of account that can receive an event; the event names the guid of each. */
 export type Party = 'shipper' | 'broker' | 'carrier';
 
 /** What has to be switched on for an account before an action is listed and can be subscribed to. */
@@ -14,7 +14,7 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 /** One member of a payload, as upstream sends it. Members are announced in the order in which they are listed. */
 export type Member = {
   readonly name: string;
-  /** Of what is announced. */
+  /** Describes what is announced. */
   readonly schema: JsonSchema;
   readonly isRequired: boolean;
   /** Announced as null where upstream sends that; of all others null is left out, as if it were absent. */
@@ -71,7 +71,7 @@ export type Action = {
   /** The names that `audit_field_set` may hold, in the order in which changes are announced. */
   readonly auditFields?: readonly string[];
   readonly payload: Payload;
-  /** By which of its members people ask for what it is about; guids are keys without being named here. */
+  /** The members by which people ask for what it is about; guids are keys without being named here. */
   readonly keys: KeyMembers;
   /** A payload as upstream might send it. */
   readonly example: Readonly<Record<string, unknown>>;

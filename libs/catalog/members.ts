@@ -84,7 +84,7 @@ export function objectSchema(members: readonly Member[], schemaOf: (member: Memb
   };
 }
 
-/** Of a member as upstream sends it: null says what its absence says, unless it is required (decisions N4a). */
+/** The schema of a member as upstream sends it: null means the same as absence, unless the member is required (decisions N4a). */
 export function acceptedSchema({ schema, members, isRequired, isNullable }: Member): JsonSchema {
   const own = members === undefined ? schema : { ...schema, ...objectSchema(members, acceptedSchema) };
   return isRequired && isNullable !== true ? own : orNull(own);

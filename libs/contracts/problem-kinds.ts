@@ -18,7 +18,7 @@ export const problemKinds = {
   'under-way': [409, 'The delivery is on its way'],
   'was-a-test': [409, 'The delivery was a test'],
   'body-gone': [409, 'What was sent is no longer kept'],
-  'nobody-subscribed': [409, 'There is nobody to send it to'],
+  'nobody-subscribed': [409, 'There is no subscription to send it to'],
   'already-subscribed': [409, 'The action is already subscribed'],
   'rotation-under-way': [409, 'A rotation is under way'],
   'account-exists': [409, 'There is such an account already'],

@@ -11,7 +11,7 @@ export function schemaDocuments(catalog: readonly Action[]): Record<string, Json
   ]);
 }
 
-/** Of whatever a subscriber of the action may get: in the revision form too, where the action has it. */
+/** Matches all that a subscriber of the action may get: the revision form too, where the action has it. */
 export function anyNotificationSchema(action: Action): JsonSchema {
   const plain = notificationSchema(action);
   const revision = revisionNotificationSchema(action);

@@ -3,7 +3,7 @@ import madeExamples from './sent-examples.json' with { type: 'json' };
 /** A notification as really sent: `body` is its exact text. */
 export type SentExample = { readonly form: 'plain' | 'revision'; readonly body: string };
 
-/** By `<interface>.<action>`; the five revision actions have an example of either form. */
+/** Examples by `<interface>.<action>`; the five revision actions have an example of either form. */
 export type SentExamples = Readonly<Record<string, readonly SentExample[]>>;
 
 /** What the router makes of each action's example event; `./waybell docs` writes it. */

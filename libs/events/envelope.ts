@@ -7,11 +7,11 @@ import { UnknownFinder } from './unknown-members.ts';
 export type Envelope = {
   readonly kind: 'envelope';
   readonly members: JsonObject;
-  /** Of a CloudEvent: what it says that it is about. */
+  /** The subject of a CloudEvent: what it says that it is about. */
   readonly subject?: string;
   /** What was found of them by now. */
   readonly unknownMembers: UnknownFinder;
-  /** Where a member of the envelope lies in the published body: `/guid` of a CloudEvent is `/id`. */
+  /** The place of a member of the envelope in the published body: `/guid` of a CloudEvent is `/id`. */
   readonly placeOf: (pointer: string) => string;
 };
 

@@ -15,9 +15,9 @@ export type Event = {
   readonly errorMessage: string | null;
   /** As upstream sent it, members unknown to the action included. */
   readonly payload: JsonObject;
-  /** Of a CloudEvent that has one. */
+  /** The subject of a CloudEvent that has one. */
   readonly subject?: string;
-  /** Of envelope and payload. */
+  /** Those of the envelope and of the payload. */
   readonly unknownMembers: UnknownMembers;
   /** SHA-256 of the body as published, hexadecimal: tells the same event again from another with its guid. */
   readonly fingerprint: string;

@@ -25,7 +25,7 @@ function readDecimal(text: string): Decimal {
   return { isNegative: sign === '-', digits: written.slice(start, end), exponent: BigInt(exponent) + BigInt(shift) };
 }
 
-/** Where the zeros that begin at `index` end, going in steps of `step`. */
+/** The index at which the zeros that begin at `index` end, going in steps of `step`. */
 function firstOther(digits: string, index: number, step: 1 | -1): number {
   let at = index;
   while (digits[at] === '0') at += step;

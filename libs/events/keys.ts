@@ -16,7 +16,7 @@ const MOST_OTHERS = 16;
 /** Longer than any number, VIN or subject that people ask by. */
 export const LONGEST_KEY = 200;
 
-/** Of a key as people write it: not blank, nothing unprintable. */
+/** Matches a key as people write it: not blank, nothing unprintable. */
 export const KEY_PATTERN = `^(?=.*\\S)\\P{Cc}{1,${LONGEST_KEY}}$`;
 
 /** A key as it is looked for: however it is spelled, and whatever is around it. */

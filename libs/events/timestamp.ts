@@ -2,7 +2,7 @@
 export type Timestamp = { readonly second: string; readonly nanoseconds: string };
 
 const RFC_3339 = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:[Zz]|[+-]\d{2}:?\d{2})$/;
-/** Where the fraction begins, if there is one. */
+/** The index of the fraction, if there is one. */
 const SECOND_END = 19;
 const ZERO = 48;
 const DIGITS = { milliseconds: 3, microseconds: 6 };

@@ -12,12 +12,12 @@ export class UnknownFinder implements UnknownMembers {
   count = 0;
   readonly places: string[] = [];
 
-  /** Whatever of the object is not `known`, `within` being where it lies. */
+  /** Notes the members of the object that are not `known`; `within` is its place. */
   find(object: JsonObject, within: string, known: { has(name: string): boolean }): void {
     for (const name of Object.keys(object)) if (!known.has(name)) this.#add(within, name);
   }
 
-  /** Of a payload, what its action does not define: what is left out of the notification. */
+  /** Notes the members of a payload that its action does not define: they are left out of the notification. */
   findInPayload(payload: JsonObject, within: string, action: Action): void {
     if (action.payload.kind === 'open' || action.payload.members === null) return;
     this.#findAmong(payload, within, membersOf(action));

@@ -42,7 +42,7 @@ function aSource(messageId: string, deliveryCount: number, queue = 'q'): Source 
   return { id: newSourceId(), raw, messages: [raw], acknowledge: () => undefined, giveBack: () => undefined };
 }
 
-/** Of how many deaths it is told when it takes the message after so many returns. */
+/** The number of deaths that it is told when it takes the message after so many returns. */
 const taken = async (blame: Blame, messageId: string, deliveryCount: number, door: Door = 'queue') => {
   const source = aSource(messageId, deliveryCount);
   await new Promise<void>((resolve) => blame.judge(source, door, resolve));
@@ -80,7 +80,7 @@ describe('a process that died with a message in hand', () => {
 });
 
 describe('a message that comes again', () => {
-  test('is blamed for no connection that was cut, however often, and whoever had it', async () => {
+  test('is blamed for no connection that was cut, however often, and whichever process had it', async () => {
     await using one = await aProcess();
     await using two = await aProcess();
     const name = aName();
@@ -127,7 +127,7 @@ describe('a message that comes again', () => {
     await until('it is known', async () => (await taken(three.blame, name, 2, 'quarantine')).deaths === 0.5);
   });
 
-  test('may have killed with each return where nobody knows, but with those that this process saw', async () => {
+  test('may have killed with each return where that is not known, except those that this process saw', async () => {
     const blame = new Blame(undefined);
     const name = aName();
     const { source, deaths } = await taken(blame, name, 3);

@@ -4,7 +4,7 @@ import type { Log } from '@waybell/runtime/log';
 import type { Redis } from '@waybell/runtime/redis';
 
 /**
- * Notes of who has which message in hand. Who lives takes its notes back; those that stay are of processes that died with
+ * Notes of which process has which message in hand. A process that lives takes its notes back; those that stay are of processes that died with
  * it in hand. A connection that breaks leaves none.
  */
 export type Deaths = {

@@ -24,17 +24,17 @@ export type Delivery = {
   event: string;
   /** 1 for the first. */
   attempt: number;
-  /** Where somebody asked for it: why, and the number of its first attempt; those before it were made at other times. */
+  /** Present where somebody asked for it: why, and the number of its first attempt; earlier attempts were made at other times. */
   byHand?: { why: ByHand; fromAttempt: number };
   /** When the router made it, or somebody asked for it; milliseconds since the epoch. */
   createdAt: number;
   /** When its first attempt began; equal to `createdAt` until then. */
   beganAt: number;
-  /** When this attempt was to begin, by the clock of whoever made the one before; a first attempt is due at `createdAt`. */
+  /** When this attempt was to begin, by the clock of the process that made the one before; a first attempt is due at `createdAt`. */
   dueAt?: number;
   /** How often this attempt was moved unattempted; absent at first: tells the delivery that waits from the one that it was before. */
   hop?: number;
-  /** Where it waited, until now, outside of the broker. */
+  /** Present where it waited, until now, outside of the broker. */
   parked?: ParkedFor;
   /** The broker had it out before, or it comes from a waiting queue: it may be parked already. */
   mayBeParked?: boolean;
@@ -60,7 +60,7 @@ export function publishDelivery(delivery: Delivery): Publication {
   };
 }
 
-/** To the retry queue of its action and delay, whence it returns to the queue of its action. */
+/** To the retry queue of its action and delay, from where it returns to the queue of its action. */
 export function publishRetry(delivery: Delivery, delayMs: number): Publication {
   const { hop: _, ...retry } = delivery;
   const action = actionKey(delivery);
@@ -96,7 +96,7 @@ export function park(delivery: Delivery, { account, why, notBeforeMs }: Parking)
   };
 }
 
-/** To a queue in which it waits as it is for a while, whence it returns to the queue of its action. */
+/** To a queue in which it waits as it is for a while, from where it returns to the queue of its action. */
 export function publishWaiting(delivery: Delivery, wait: Wait): Publication {
   return publication(movedOnce(delivery), { exchange: waitingName(wait), routingKey: actionKey(delivery) });
 }
@@ -115,7 +115,7 @@ export function unpark(row: ParkedRow, how: { deaths: number; isOverLimit: boole
     type: action,
     note,
     contentType: 'application/json',
-    // What ends without a request kills nobody; and as a suspect it would be taken for what is to be attempted.
+    // What ends without a request kills no process; and as a suspect it would be taken for what is to be attempted.
     deaths: isForgotten ? 0 : how.deaths,
     deliveryCount: 0,
     failures: 0,

@@ -49,12 +49,12 @@ export class LineMetrics {
     });
     this.#bundled = new CounterOnDemand(metrics, {
       name: 'waybell_bundled_deliveries_total',
-      help: 'Deliveries that left in them: divided by their number, what one message of a delivery queue stands for',
+      help: 'Deliveries that left in bundles; divided by waybell_bundles_total: what one message of a delivery queue stands for',
       labelNames: ['step'],
     });
     this.#ends = new CounterOnDemand(metrics, {
       name: 'waybell_outcomes_total',
-      help: 'What became of attempts and of events: attempts delivered, failed and exhausted; deliveries dropped; events suppressed; each with its reason; by_hand is empty but for what somebody sent again (resend) or tried out (test)',
+      help: 'What became of attempts and of events: attempts delivered, failed and exhausted; deliveries dropped; events suppressed; each with its reason; by_hand is empty except for what was sent again (resend) or as a test (test)',
       labelNames: ['interface', 'end', 'reason', 'by_hand'],
     });
   }

@@ -21,12 +21,12 @@ export function retryQueues(schedule: Schedule, actionKeys: readonly string[]): 
   return actionKeys.flatMap((key) => delaysMs.get(key)?.map((delayMs) => retryQueue(key, delayMs)) ?? []);
 }
 
-/** By key of the action, each delay once. */
+/** The delays of each action, by its key, each once. */
 function retryDelaysMs(schedule: Schedule): Map<string, number[]> {
   return new Map(actions.map((action) => [actionKey(action), [...new Set(schedule[action.interface])]]));
 }
 
-/** When a failed attempt is made again (shipper-webhooks and carrier-webhooks, Limits). Known to whoever declares the retry queues and to whoever fills them. */
+/** When a failed attempt is made again (shipper-webhooks and carrier-webhooks, Limits). Known to the command that declares the retry queues and to the service that fills them. */
 export const scheduleSettings = {
   SHIPPER_RETRY_DELAYS: durations({
     default: [60_000, 60_000, 60_000, 60_000, 60_000],

@@ -32,7 +32,7 @@ export type Message = {
   failures: number;
   /** Why the broker itself moved it, where it did: `expired`, `delivery_limit`, `rejected`. */
   deadLetterReason?: string;
-  /** Where it waited outside of the broker. */
+  /** Present where it waited outside of the broker. */
   parked?: ParkedFor;
 };
 
@@ -83,7 +83,7 @@ export type Publication = {
   mayBeLost?: true;
   /** It may travel in one message with others to the same queue. */
   mayBundle?: boolean;
-  /** Where it goes once so much time has passed while the broker did not take it: its delay is over by then. */
+  /** Its destination once so much time has passed while the broker did not take it: its delay is over by then. */
   late?: { afterMs: number; exchange: string; routingKey: string };
 };
 
@@ -160,7 +160,7 @@ export type Parked = {
   kind: 'park';
   row: ParkedRow;
   account: string;
-  /** Where it waits instead while it cannot be parked. */
+  /** The publication that waits instead while it cannot be parked. */
   otherwise: Publication;
 };
 

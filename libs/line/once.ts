@@ -5,7 +5,7 @@ import type { Metrics } from '@waybell/runtime/metrics';
 import type { Redis } from '@waybell/runtime/redis';
 import type { Outgoing } from './messages.ts';
 
-/** By what a message is recognised, and by what it is told from another that has the same key. */
+/** A message is recognised by its key, and told from another with the same key by its fingerprint. */
 export type Mark = { key: string; fingerprint: string };
 
 /** How a message is recognised that was handled before, where handling it twice costs a duplicate. */
@@ -96,7 +96,7 @@ class Recent {
 export function countOnceFailures(metrics: Metrics): Counter<'operation'> {
   return new Counter({
     name: 'waybell_once_failures_total',
-    help: 'Messages of which Redis did not say (recall) or keep (remember) that they were handled: each may let a duplicate through',
+    help: 'Messages for which Redis did not tell (recall) or store (remember) that they were handled: each may let a duplicate through',
     labelNames: ['operation'],
     registers: [metrics],
   });

@@ -95,7 +95,7 @@ describe('the budget', () => {
     expect(queues.granted.slice(1)).toEqual(queues.granted.slice(1).map(() => floorOf(2_048, 72)));
   });
 
-  test('is shared within a factor of two when all want more, whoever had it before', () => {
+  test('is shared within a factor of two when all want more, whichever had it before', () => {
     fc.assert(
       fc.property(fc.integer({ min: 2, max: 72 }), fc.nat(71), (count, first) => {
         const queues = new Queues(count, { messages: 2_048, bytes: 2 ** 26 });
@@ -144,7 +144,7 @@ describe('the budget', () => {
 });
 
 describe('shares', () => {
-  test('are within what is wanted, sum up to what there is, and favour nobody', () => {
+  test('are within what is wanted, sum up to what there is, and favour none', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(500), { minLength: 1, maxLength: 20 }), fc.nat(2_000), (wants, total) => {
         const shares = maxMinShares(wants, total);

@@ -24,21 +24,21 @@ export type QueueUse = {
   peak: number;
   /** Whether all that was granted was held at once. */
   wasFull: boolean;
-  /** Of a message, lately. */
+  /** Mean size of recent messages, bytes. */
   meanBytes: number;
 };
 
 /** For the queue at that index. `shrink` gives back its newest grant. */
 export type Move = { index: number } & ({ kind: 'grow'; by: number } | { kind: 'shrink' });
 
-/** Of the budget, one part in so many is dealt out evenly and never moves, so that no queue waits for its first. */
+/** One part in so many of the budget is dealt out evenly and never moves, so that no queue waits for its first. */
 const FLOOR_PART = 8;
 const LEAST_FLOOR = 4;
 /** A grant smaller than this part of what the queue has would be a consumer for next to nothing. */
 const LEAST_GROWTH = 1 / 4;
 /** Growth stops short of the bytes, so that a mean that wavers does not move grants to and fro. */
 const GROWTH_BYTES_PART = 3 / 4;
-/** A queue with more than so many times what it uses gives back, even if nobody asks. */
+/** A queue with more than so many times what it uses gives back, even if no other asks. */
 const IDLE_RATIO = 4;
 
 /** What each queue has from the start. With more queues than messages it is 1, and the sum exceeds the budget. */
@@ -58,7 +58,7 @@ export function nextMoves(uses: readonly QueueUse[], limit: HeldLimit): Move[] {
   return [...[...shrunk].map((index): Move => ({ kind: 'shrink', index })), ...growths(queues, shrunk, limit)];
 }
 
-/** Splits `total` so that nobody gets more than it wants, and nobody less than another but by wanting less. */
+/** Splits `total` so that no queue gets more than it wants, and none less than another but by wanting less. */
 export function maxMinShares(wants: readonly number[], total: number): number[] {
   let [left, level, waiting] = [total, 0, wants.length];
   for (const want of wants.toSorted((a, b) => a - b)) {

@@ -107,7 +107,7 @@ export class Quarantine {
     }
   }
 
-  /** Until so long has passed, somebody says that there is something in it, or it is closed. */
+  /** Until so long has passed, it is said that there is something in it, or it is closed. */
   async #wait(limitMs: number): Promise<void> {
     const over = new AbortController();
     await Promise.race([this.#told.promise, this.#clock.sleep(limitMs, over.signal), this.#closing.promise]);

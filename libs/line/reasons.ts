@@ -11,7 +11,7 @@ export const failureReasons = {
   },
   blocked_address: {
     meaning:
-      'The host is, or resolves to, a private or reserved address, or the port is one of another protocol: callbacks never go there.',
+      'The host is, or resolves to, a private or reserved address, or the port is that of another well-known protocol: callbacks never go there.',
     remedy: 'Let the name resolve to public addresses only, and listen on a port for HTTPS.',
   },
   connect_refused: {
@@ -56,7 +56,7 @@ export const failureReasons = {
     remedy: 'Look for crashes, limits and idle timeouts in the receiver and in what stands before it.',
   },
   invalid_response: {
-    meaning: 'What came is not a response of HTTP/1.1, or its headers are larger than anybody needs.',
+    meaning: 'What came is not a response of HTTP/1.1, or its headers are larger than any receiver needs.',
     remedy: 'Check that the port speaks HTTP/1.1, and what adds to the headers on the way.',
   },
   redirect: {
@@ -76,14 +76,14 @@ export const failureReasons = {
     remedy: 'Answer with a 2xx status.',
   },
   unknown: {
-    meaning: 'None of the others: no receiver is known that leads here.',
-    remedy: "Report it with the delivery's guid: it is for the operator to look at.",
+    meaning: 'None of the others: no known behaviour of a receiver causes this.',
+    remedy: "Report it with the delivery's guid: the operator has to look at it.",
   },
 } as const satisfies Record<string, ReasonMeaning>;
 
 export type FailureReason = keyof typeof failureReasons;
 
-/** Why a delivery ended because there was nobody, or nothing, to send any more. */
+/** Why a delivery ended because there was no subscription, or nothing, to send to any more. */
 export const dropReasons = {
   unsubscribed: {
     meaning: 'The subscription had been ended when the attempt was due.',
@@ -91,7 +91,7 @@ export const dropReasons = {
   },
   deactivated: {
     meaning: 'The subscription had been switched off when the attempt was due, because its deliveries only failed.',
-    remedy: 'Mend the receiver and subscribe again; what was dropped can then be sent again by hand.',
+    remedy: 'Fix the receiver and subscribe again; what was dropped can then be sent again by hand.',
   },
   feature_off: {
     meaning: "The account's feature that the action needs was off when the attempt was due.",
@@ -99,11 +99,11 @@ export const dropReasons = {
   },
   forgotten: {
     meaning: 'An operator deleted what was to be sent, at the request of the person or company it is about.',
-    remedy: 'Nothing is amiss: there is nothing left to send.',
+    remedy: 'Nothing is wrong: there is nothing left to send.',
   },
 } as const satisfies Record<DropReason, ReasonMeaning>;
 
-/** Why an event made no delivery for somebody. */
+/** Why an event made no delivery for an account or a client. */
 export const suppressionReasons = {
   no_subscription: {
     meaning:
@@ -129,7 +129,7 @@ export const suppressionReasons = {
   },
   position_absorbed: {
     meaning: 'The vehicle had not moved far enough since the last position that was sent, or its position was old.',
-    remedy: 'Nothing is amiss: positions are sent when they differ by the distance that is set.',
+    remedy: 'Nothing is wrong: a position is sent when it differs by the distance that is set.',
   },
 } as const satisfies Record<SuppressionReason, ReasonMeaning>;
 
@@ -160,7 +160,7 @@ export const noSubscriptionCauses = {
 
 export type NoSubscriptionCause = keyof typeof noSubscriptionCauses;
 
-/** Why a delivery is exhausted without a last attempt: that says nothing about its receiver, and counts against nobody. */
+/** Why a delivery is exhausted without a last attempt: that says nothing about its receiver, and counts against no subscription. */
 const unattemptedReasons = {
   expired: {
     meaning: 'The delivery waited longer than a delivery may, because its receiver was slow or something was down.',
@@ -179,12 +179,12 @@ const rejected: ReasonMeaning = {
   remedy: 'Upstream has to fix what the detail names and publish again; operators see it with `./waybell rejected`.',
 };
 
-const fixed = 'It is for the operator to look at: `./waybell rejected` has it, and sends it on once that is fixed.';
+const fixed = 'The operator has to look at it: `./waybell rejected` shows it, and sends it on once the cause is fixed.';
 
 /** Why an event or a delivery was rejected that breaks no rule: what its detail says is about Waybell itself. */
 const ownFaults = {
   handler_failed: { meaning: 'Waybell failed on it again and again.', remedy: fixed },
-  process_killed: { meaning: 'The process that handled it died, each time.', remedy: fixed },
+  process_killed: { meaning: 'The process that handled it died, again and again.', remedy: fixed },
   unbound: { meaning: 'The broker has no queue for what it causes.', remedy: fixed },
   too_large_for_broker: {
     meaning: 'What it causes is larger than the broker takes (its setting max_message_size).',
@@ -192,7 +192,7 @@ const ownFaults = {
   },
 } as const satisfies Record<string, ReasonMeaning>;
 
-/** Whether it was rejected for nothing that is amiss with itself. */
+/** Whether it was rejected through no fault of its own. */
 export const isOwnFault = (rejectionReason: string): boolean => Object.hasOwn(ownFaults, rejectionReason);
 
 /** Every reason there is, by what it is the reason of. Events are rejected for many more, which their details explain. */

@@ -231,7 +231,7 @@ describe('a blocked broker', () => {
     await broker.put(quiet, ['quiet', 'quiet', 'quiet']);
     let letGo: () => void = () => undefined;
     const released = new Promise<void>((resolve) => (letGo = resolve));
-    // Somebody else has the quiet ones, and lets go of them while the broker takes no publish.
+    // Another consumer has the quiet ones, and lets go of them while the broker takes no publish.
     let isTaken = false;
     const elsewhere = broker.on(async (channel) => {
       for (let count = 0; count < 3; count += 1) await channel.get(quiet);
@@ -709,7 +709,7 @@ describe('disposing of a running step', () => {
         return isSo();
       });
     await untilTurned('it is begun', () => line.seen.length === 1);
-    // Its answers are on their way for as long as nobody lets them through: it does not say that it stopped sending.
+    // Its answers are on their way for as long as they are not let through: it does not say that it stopped sending.
     broker.detour.stall('answers');
     await broker.put(line.input, numbers(20));
     shutdown.begin();

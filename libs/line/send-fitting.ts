@@ -56,7 +56,7 @@ function smallerOf({ exchange, body }: Publication): Publication[] | undefined {
   return parts?.map(publishOutcomes);
 }
 
-/** Of one record. What was sent and answered is left out where it does not fit: that it was is what matters. */
+/** One record in halves, or without what was sent and answered, where that does not fit: that it was sent is what matters. */
 function smallerOutcome(outcome: Outcome): Outcome[] | undefined {
   if (outcome.kind === 'routed') {
     const { deliveries, suppressed } = outcome;

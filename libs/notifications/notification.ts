@@ -48,7 +48,7 @@ function carrierAnnouncer(event: Event, members: readonly Member[] | null): (tar
   };
 }
 
-/** Of a text so long, a copy for each target would stay in memory for longer than its bytes. */
+/** Copies of a text this long, one for each target, would stay in memory for longer than its bytes. */
 const LARGE_CHARACTERS = 2 ** 14;
 
 function revisionAnnouncer(
@@ -100,7 +100,7 @@ function all(object: JsonObject, members: readonly Member[]): string {
   );
 }
 
-/** Who made the change: members of the carrier, or the user's guid, or nothing where the system did. */
+/** The author of the change: members of the carrier, or the user's guid, or nothing where the system made it. */
 function actor(revision: JsonObject): string {
   const { carrier } = revision;
   if (!isObject(carrier)) return member('user_guid', revision['user_guid']);

@@ -30,7 +30,7 @@ function changeAt(node: AuditNode, { before, after }: Sides, wanted: ReadonlySet
   return changesAmong(node.nodes, sides, wanted);
 }
 
-/** By whichever of its names it has one. */
+/** The value under any of its names. */
 function valueOf({ name, announcedAs }: AuditNode, side: JsonObject | null): JsonValue {
   return side?.[name] ?? side?.[announcedAs] ?? null;
 }

@@ -119,7 +119,7 @@ export function mistypedHere(settings: readonly string[]): Mistyped[] {
   return mistypedSettings(settings, process.env);
 }
 
-/** Node.js would take any certificate, of receivers and of servers, from whoever answers. */
+/** Node.js would take any certificate, of receivers and of servers, from any machine that answers. */
 function refuseBlindTrust({ NODE_TLS_REJECT_UNAUTHORIZED: isChecked }: NodeJS.ProcessEnv): void {
   if (isChecked !== '0') return;
   throw new InvalidEnvironment([

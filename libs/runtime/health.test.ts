@@ -64,7 +64,7 @@ describe('serveHealth', () => {
     await expect(serveHealth(at)).rejects.toMatchObject({ code: 'EADDRINUSE' });
   });
 
-  test('closes although somebody keeps an idle connection', async () => {
+  test('closes although a client keeps an idle connection', async () => {
     const socket = connect(health.port, '127.0.0.1');
     socket.write('GET /livez HTTP/1.1\r\nhost: a\r\n\r\n');
     await new Promise((resolve) => socket.once('data', resolve));
@@ -77,7 +77,7 @@ describe('serveHealth', () => {
 });
 
 describe('closeServer', () => {
-  /** It closes no connection by itself, and lets nobody wait for less than for ever. */
+  /** It closes no connection by itself, and never ends a wait. */
   async function aServer(answer: RequestListener): Promise<{ server: Server; socket: Socket; ask: () => void }> {
     const server = createServer({ keepAliveTimeout: 0 }, answer);
     const { port } = await listen(server, { host: '127.0.0.1', port: 0 });
@@ -122,7 +122,7 @@ describe('closeServer', () => {
     expect(server.listening).toBe(false);
   });
 
-  test('closes the connection of who does not ask again', async () => {
+  test('closes the connection of a client that does not ask again', async () => {
     const { server, socket, ask } = await aServer((_request, response) => void response.end());
     ask();
     await new Promise((resolve) => socket.once('data', resolve));
@@ -133,7 +133,7 @@ describe('closeServer', () => {
     expect(server.listening).toBe(false);
   });
 
-  test('lets who reads slowly read to the end what is written already', async () => {
+  test('lets a slow client read to the end what is written already', async () => {
     const bytes = 16 * 2 ** 20;
     let isAsked = false;
     const { server, socket, ask } = await aServer((_request, response) => {

@@ -51,7 +51,7 @@ const WHY_NOT: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: 'this machine has no such address; set another host',
 };
 
-/** Of each server that listens, the answers that are not out yet. */
+/** The answers of each server that listens that are not out yet. */
 const answersOf = new WeakMap<Server, Set<ServerResponse>>();
 
 /** Throws CannotListen. */
@@ -78,7 +78,7 @@ const CLOSE_LIMIT_MS = 2_000;
 
 /**
  * Takes no new connection, closes idle ones, and resolves when the last answer is out: what has not ended within the
- * limit, as where somebody reads slowly, is cut.
+ * limit, as where a client reads slowly, is cut.
  */
 export async function closeServer(server: Server, limitMs = CLOSE_LIMIT_MS): Promise<void> {
   const answers = [...(answersOf.get(server) ?? [])];
@@ -94,7 +94,7 @@ export async function closeServer(server: Server, limitMs = CLOSE_LIMIT_MS): Pro
   clearTimeout(limit);
 }
 
-/** Who asks again and again over one connection would keep it for ever. */
+/** A client that asks again and again over one connection would keep it for ever. */
 function closeAfter(answer: ServerResponse): void {
   const { socket } = answer;
   if (answer.headersSent) answer.once('finish', () => socket?.end());

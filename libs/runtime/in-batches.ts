@@ -33,7 +33,7 @@ export function inBatches<I, O>(
       const own = keysOf(each.item);
       const fits = batch.length < largest && !own.some((key) => keys.has(key));
       (fits ? batch : left).push(each);
-      // Whoever waits for this key later waits behind the one that is left.
+      // Later waiters for this key wait behind the one that is left.
       for (const key of own) keys.add(key);
     }
     waiting = left;

@@ -16,7 +16,7 @@ export type HistogramSpec<Label extends string> = Pick<HistogramConfiguration<La
   buckets: readonly number[];
 };
 
-/** A counter that costs next to nothing until somebody looks. */
+/** A counter that costs next to nothing until it is asked for. */
 export class CounterOnDemand<Label extends string> {
   readonly #series: Series<Label, { sum: number }>;
 
@@ -39,7 +39,7 @@ export class CounterOnDemand<Label extends string> {
   }
 }
 
-/** A histogram that costs next to nothing until somebody looks. */
+/** A histogram that costs next to nothing until it is asked for. */
 export class HistogramOnDemand<Label extends string> {
   readonly #bounds: readonly number[];
   readonly #series: Series<Label, Observed>;

@@ -17,7 +17,7 @@ export type PostgresOptions = ServerAddress & {
   timeoutMs: number;
   /** After so long without a statement a connection is closed. */
   keptIdleMs?: number;
-  /** Of the server, for each of these connections, whatever the database's default is. Neither may have a space in it. */
+  /** Settings of the server for each of these connections, whatever the database's default is. No name and no value may have a space in it. */
   settings?: Record<string, string>;
   log: Log;
 };
@@ -47,7 +47,7 @@ export function connectPostgres(options: PostgresOptions): Postgres {
     ...(set.length === 0 ? {} : { options: set.map(([name, value]) => `-c ${name}=${value}`).join(' ') }),
   });
   pool.on('error', (error) => log.warn({ server: placeOf(url), reason: error.message }, 'postgres.connection-lost'));
-  // Whoever holds one hears of its loss by their query; an event that nobody hears would end the process.
+  // The holder of a connection learns of its loss by its query; an error event without a listener would end the process.
   pool.on('connect', (client) => client.on('error', () => undefined));
   return Object.assign(pool, { [Symbol.asyncDispose]: () => within(CLOSE_LIMIT, pool.end()) });
 }
@@ -116,18 +116,18 @@ export async function whenAvailable<T>(
 }
 
 // Classes 08 (connection), 40 (deadlock, serialization), 53 (resources), 57 (operator intervention, timeout), 25006
-// (read-only after a failover) and 55P03 (somebody holds the lock for too long).
+// (read-only after a failover) and 55P03 (the lock is held for too long).
 const OUTAGE_SQLSTATE = /^(08|40|53|57)...$|^25006$|^55P03$/;
 
 /** Whether the error says that Postgres is away or cannot work now, rather than that the statement is wrong. */
 export function isOutage(error: unknown): boolean {
-  // Whatever is not an answer of the server is the connection's: refused, reset, timed out, pool exhausted.
+  // An error that is no answer of the server is the connection's: refused, reset, timed out, pool exhausted.
   const state = sqlStateOf(error);
   return state === undefined || OUTAGE_SQLSTATE.test(state);
 }
 
 const CANCELED_SQLSTATE = '57014';
-/** Of the client's own limit, which is a second longer than the server's. */
+/** The error of the client's own limit, which is a second longer than the server's. */
 const READ_TIMEOUT = 'Query read timeout';
 
 /** Whether a statement was given up because it took longer than `timeoutMs`. */
@@ -143,7 +143,7 @@ export function sqlStateOf(error: unknown): string | undefined {
 // Unique violation; and deadlock, where two write the same rows in different order.
 const CONFLICT_SQLSTATE = /^(23505|40P01)$/;
 
-/** Whether the error says that a row is there already, or that somebody else is just writing it. */
+/** Whether the error says that a row is there already, or that another process is just writing it. */
 export function isConflict(error: unknown): boolean {
   return CONFLICT_SQLSTATE.test(sqlStateOf(error) ?? '');
 }

@@ -26,7 +26,7 @@ export async function startProcess(
   watchReadiness(() => readiness.waitingFor(), metrics);
   const health = await serveHealth({ host: settings.HEALTH_HOST, port: settings.HEALTH_PORT, readiness, metrics });
   log.info({ healthPort: health.port }, 'process.started');
-  // Where NODE_COMPILE_CACHE names a folder; left to the end of the process, one that is killed would have kept nothing.
+  // Written now where NODE_COMPILE_CACHE names a folder: a process that is killed would have kept nothing at its end.
   flushCompileCache();
   return {
     log,

@@ -9,7 +9,7 @@ function taking(room: Room, ...amounts: number[]): number[] {
 }
 
 describe('Room', () => {
-  test('is taken first come, first served, whoever would fit', async () => {
+  test('is taken first come, first served, whichever would fit', async () => {
     const room = new Room(10);
     const taken = taking(room, 8, 5, 2);
     await settled();
@@ -20,7 +20,7 @@ describe('Room', () => {
     expect(taken).toEqual([8, 5, 2]);
   });
 
-  test('is had alone by who takes more than there is', async () => {
+  test('is had alone by a caller that takes more than there is', async () => {
     const room = new Room(10);
     const taken = taking(room, 1, 100, 1);
     await settled();

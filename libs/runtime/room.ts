@@ -1,4 +1,4 @@
-/** So much of something that there is for all. Who finds too little waits, first come, first served. */
+/** So much of something that there is for all. A caller that finds too little waits, first come, first served. */
 export class Room {
   readonly #size: number;
   #taken = 0;
@@ -8,7 +8,7 @@ export class Room {
     this.#size = size;
   }
 
-  /** False where there is not so much, or others wait. Who takes more than there is has it alone. */
+  /** False where there is not so much, or others wait. A caller that takes more than there is has it alone. */
   takeNow(amount: number): boolean {
     if (this.#waiting.length > 0 || !this.#fits(amount)) return false;
     this.#taken += amount;

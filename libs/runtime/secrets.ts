@@ -20,12 +20,12 @@ export class KeyMissing extends Unavailable {
   }
 }
 
-/** What it is called by where somebody has to provide it. */
+/** Its name where an operator has to provide it. */
 export const keyOf = (keyId: string): string => `key "${keyId}" of SECRET_KEYS`;
 
 /** Encrypts with the newest key and decrypts with whichever key the secret names (AES-256-GCM). */
 export type KeyRing = {
-  /** Of every key, the newest first: that is the one that encrypts. */
+  /** The ids of all keys, the newest first: that one encrypts. */
   keyIds: readonly [newest: string, ...older: string[]];
   seal(secret: string, boundTo: string): Sealed;
   /**

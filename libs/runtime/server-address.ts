@@ -3,7 +3,7 @@ import { InvalidEnvironment } from './environment.ts';
 /** PEM: the authorities that may vouch for the server, and what this process shows of itself where it is asked. */
 export type ServerTls = { ca?: string; cert?: string; key?: string };
 
-/** Where a server is. With `tls`, its certificate must hold for the host of `url`, now, by an authority that is trusted. */
+/** The address of a server. With `tls`, its certificate must hold for the host of `url`, now, by an authority that is trusted. */
 export type ServerAddress = {
   url: string;
   tls?: ServerTls;
@@ -37,7 +37,7 @@ export function redisAddress({ REDIS_URL: url, ...settings }: RedisAddressSettin
 
 /**
  * TLS by `sslmode=verify-full`. Throws InvalidEnvironment where the settings contradict each other, and for the modes that
- * encrypt without asking who answers.
+ * encrypt without verifying the server.
  */
 export function postgresAddress({ DATABASE_URL, ...settings }: PostgresAddressSettings): ServerAddress {
   const { DATABASE_CA: ca, DATABASE_CERTIFICATE: cert, DATABASE_KEY: key } = settings;
@@ -65,7 +65,7 @@ function addressOf({ prefix, url, isTls, how, ca, cert, key }: Given): ServerAdd
   return { url, tls: { ...(ca !== '' && { ca }), ...(cert !== '' && { cert, key }) } };
 }
 
-/** What pg would read from the address by itself, and partly as "encrypt, and trust whoever answers". */
+/** What pg would read from the address by itself, and partly as "encrypt, and trust any server". */
 const OTHER_PARAMETERS = ['ssl', 'sslcert', 'sslkey', 'sslrootcert', 'uselibpqcompat'];
 
 function readSslMode(address: string): { url: string; isTls: boolean } {

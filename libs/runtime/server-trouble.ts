@@ -34,7 +34,7 @@ function whatIsWrong(url: string, error: unknown, advice: string): string {
   return `cannot be reached (${why}): start it, or ${advice}`;
 }
 
-/** Of several addresses that were tried, each says for itself what came of it, and the whole nothing. */
+/** Each of several addresses that were tried says for itself what came of it, and the whole nothing. */
 function messageOf(error: unknown): string {
   if (!types.isNativeError(error)) return String(error);
   return error.message || codeOf(error) || 'no answer';

@@ -9,7 +9,7 @@ const authorities = (server: string, file: string) =>
     desc: `authorities that may vouch for ${server}, PEM (${file}); by default those that Node.js knows`,
   });
 const certificate = (server: string) =>
-  str({ default: '', desc: `what the process shows of itself where ${server} asks for a certificate, PEM` });
+  str({ default: '', desc: `client certificate, shown where ${server} asks for one, PEM` });
 const privateKey = (of: string) => str({ default: '', desc: `the private key of ${of}, PEM` });
 
 /** Settings of every process. Each service adds its own in its config.ts. */
@@ -83,7 +83,7 @@ export const redisSettings = {
   REDIS_TIMEOUT: wait({ default: 1_000, desc: 'limit of one command; past it the line goes on without Redis' }),
 };
 
-/** Where callbacks may go: checked when a client subscribes, and at each connection. */
+/** Settings of the addresses that callbacks may reach: checked when a client subscribes, and at each connection. */
 export const callbackSettings = {
   CALLBACK_ALLOW_NETWORKS: checked(
     words({
@@ -111,7 +111,7 @@ export const callbackSettings = {
   ),
 };
 
-/** Of who reads what upstream publishes. */
+/** Settings of processes that read events. */
 export const eventSettings = {
   EVENT_MAX_SIZE: bytes({ default: 2 ** 20, desc: 'largest event, after decompression' }),
   EVENT_MAX_DEPTH: count({ default: 32, desc: 'deepest nesting of an event' }),

@@ -5,7 +5,7 @@ import type { Log } from './log.ts';
 
 export type ShutdownOptions = { graceMs: number; log: Log; clock?: Clock };
 
-/** What is left of a process that has closed everything is nothing that anybody waits for. */
+/** Nothing waits for what is left of a process that has closed everything. */
 const LINGER_MS = 1_000;
 
 /**

@@ -4,7 +4,7 @@ import { brokerSettings, postgresSettings } from '@waybell/runtime/settings';
 import { stackOf } from './stack-folder.ts';
 import { requireRunning } from './stack-state.ts';
 
-// Whom the environment does not name, the running stack does.
+// The running stack names what the environment does not.
 const optional = str({ default: '' });
 const { AMQP_CA, AMQP_CERTIFICATE, AMQP_KEY } = brokerSettings;
 const { DATABASE_CA, DATABASE_CERTIFICATE, DATABASE_KEY } = postgresSettings;

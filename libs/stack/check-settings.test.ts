@@ -7,7 +7,7 @@ test('what no service and no declaration refuses passes, without an address of a
   await expect(checkSettings(services, right)).resolves.toBeUndefined();
 });
 
-test('all that is wrong is named at once, each once, whoever reads it', async () => {
+test('all that is wrong is named at once, each once, whichever service reads it', async () => {
   const wrong = {
     LOG_LEVEL: 'loud',
     DELIVER_SLOTS: '0',

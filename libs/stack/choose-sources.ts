@@ -6,7 +6,7 @@ export type ServerName = keyof typeof SERVERS;
 // The keys of SERVERS are exactly the names.
 export const SERVER_NAMES = Object.keys(SERVERS) as ServerName[];
 
-/** Where a server comes from. What is lent was made for this stack by who runs the server. */
+/** The source of a server. A lent one was made for this stack by the test run that runs the server. */
 export type Source = { from: 'address' | 'lent'; url: string } | { from: 'binary'; path: string } | { from: 'engine' };
 
 /** What this machine offers. Asked in this order, and only as far as needed: the later ones are slow. */

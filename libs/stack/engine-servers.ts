@@ -60,7 +60,7 @@ function engineEnvironment(record: StackRecord): Record<string, string> {
   };
 }
 
-/** By the names under which docker-compose.yml knows them. */
+/** The passwords by the names that docker-compose.yml gives them. */
 function composePasswords({ brokerPassword, databasePassword, cachePassword }: StackRecord): Record<string, string> {
   const users = Object.keys(permissions).map((name) => [
     `RABBITMQ_${name.replaceAll('-', '_').toUpperCase()}_PASSWORD`,

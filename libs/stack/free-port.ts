@@ -8,7 +8,7 @@ import { join } from 'node:path';
 const FIRST_PORT = 20_000;
 const LAST_PORT = 32_000;
 
-/** A loopback port that nobody listens on and that is not in `taken`; `preferred` when it is one. */
+/** A loopback port that no process listens on and that is not in `taken`; `preferred` when it is one. */
 export async function freePort({ preferred, taken }: { preferred?: number; taken: Set<number> }): Promise<number> {
   const candidates = preferred === undefined ? [] : [preferred];
   for (let tries = 0; tries < 1_000; tries += 1) {
@@ -26,7 +26,7 @@ export async function freePort({ preferred, taken }: { preferred?: number; taken
 const RESERVATIONS = join(tmpdir(), `waybell-ports-${userInfo().uid}`);
 const RESERVED_MS = 3_600_000;
 
-/** True when the port is this caller's to try: nobody else has reserved it in the last hour. */
+/** True when the port is this caller's to try: no other has reserved it in the last hour. */
 function reserve(port: number): boolean {
   // Whether the port is free decides alone, then.
   if (!isOurs(RESERVATIONS)) return true;

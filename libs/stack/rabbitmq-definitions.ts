@@ -4,12 +4,12 @@ export const ADMINISTRATOR = 'waybell';
 
 type Granted = { user: string; vhost: string; configure: string; write: string; read: string };
 
-/** Who may do what on that virtual host, as RabbitMQ's definitions have it. */
+/** The rights of each user on that virtual host, as RabbitMQ's definitions have them. */
 export function grantedOn(vhost: string): Granted[] {
   return Object.entries(permissions).map(([user, may]) => ({ user: brokerUser(user), vhost, ...may }));
 }
 
-/** Everybody who has to do with the broker of a stack, each with a password of its own, for RabbitMQ to load when it starts. */
+/** All users of the broker of a stack, each with a password of its own, for RabbitMQ to load when it starts. */
 export function definitions(passwordFor: (user: string) => string, vhosts: readonly string[] = []): object {
   const everywhere = ['/', ...vhosts];
   const everything = { configure: '.*', write: '.*', read: '.*' };

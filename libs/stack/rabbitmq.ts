@@ -30,7 +30,7 @@ export function rabbitmq(setup: ServerSetup): PrivateServer {
 }
 
 export type NodeOptions = {
-  /** Of the process, its log, its folder, and its ports: `<name>` for clients, `<name>-node` for other nodes. */
+  /** The name of the process, its log, its folder, and its ports: `<name>` for clients, `<name>-node` for other nodes. */
   name: string;
   nodeName: string;
 };

@@ -8,7 +8,7 @@ import { logFileOf, writePrivately } from './stack-folder.ts';
 import { portOf } from './stack-record.ts';
 import { STARTING_LIMIT_MS } from './supervised-process.ts';
 
-/** Of a Redis that many tests share. */
+/** The number of databases of a Redis that many tests share. */
 export const DATABASES = 1_024;
 
 /** Redis for one stack, on loopback, in memory only: it holds nothing that may not be lost. */

@@ -13,11 +13,11 @@ import { thisMachine } from './this-machine.ts';
 export type ServersOptions = ServerKind & {
   /** Folder for data, logs and secrets. */
   home: string;
-  /** Where addresses of servers that run already are looked for; none by default. */
+  /** The environment that may name servers that run already; none by default. */
   env?: NodeJS.ProcessEnv;
-  /** Addresses at which servers of somebody else have been made ready for this stack. */
+  /** Addresses at which servers of another owner have been made ready for this stack. */
   lent?: Partial<Record<ServerName, string>>;
-  /** Which are needed; all by default. */
+  /** The servers that are needed; all by default. */
   only?: ServerName[];
   /** Whether a server is started again when it ends by itself; not by default. */
   restart?: RestartPolicy;
@@ -30,7 +30,7 @@ const MAKERS: Record<ServerName, (setup: ServerSetup) => PrivateServer> = { rabb
 // RabbitMQ needs three: for clients, for other nodes (the command line tools are such), and for its port mapper.
 const PORTS = [...SERVER_NAMES, 'rabbitmq-node', 'epmd'];
 
-/** Running servers: private ones, containers, or somebody's. Closing it stops those that it started. */
+/** Running servers: private ones, containers, or another owner's. Closing it stops those that it started. */
 export class Servers implements AsyncDisposable {
   readonly sources: Sources;
   readonly processes: SupervisedProcess[];
@@ -99,7 +99,7 @@ export class Servers implements AsyncDisposable {
 
   #begin(names: ServerName[], start: () => Promise<void>): void {
     const starting = start();
-    // Whoever waits for it hears of a failure; nobody may be waiting yet.
+    // A waiter gets the failure; there may be none yet.
     starting.catch(() => undefined);
     for (const name of names) this.#starting.set(name, starting);
   }

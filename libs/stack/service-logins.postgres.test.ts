@@ -65,7 +65,7 @@ describe.each(roles)('the login of %s', (name) => {
   });
 });
 
-test('nobody else may connect to the database', async () => {
+test('no other user may connect to the database', async () => {
   const { rows } = await as(url.href, (client) =>
     client.query(`select has_database_privilege('public', current_database(), 'connect, temporary') as may`),
   );

@@ -8,7 +8,7 @@ type Addresses = Pick<Servers, 'environment' | 'sources'>;
 
 /**
  * The servers' addresses as that service has them: it logs in as itself, with no more rights than it needs. Where a server
- * is somebody's, it logs in as the caller does, and takes on its role in Postgres.
+ * is another owner's, it logs in as the caller does, and takes on its role in Postgres.
  */
 export function loginsOf(service: Service, { environment, sources }: Addresses): Record<string, string> {
   const { AMQP_URL = '', DATABASE_URL = '' } = environment;
@@ -22,9 +22,9 @@ export function loginsOf(service: Service, { environment, sources }: Addresses):
   };
 }
 
-/** Lets the services, and nobody else but the owner, log in to the database, as the roles that the migrations made. */
+/** Lets the services, and no other user but the owner, log in to the database, as the roles that the migrations made. */
 export async function allowLogins({ environment, sources }: Addresses): Promise<void> {
-  // Who lends has seen to it.
+  // The lender of a server has seen to it.
   if (sources.postgres?.from === 'address' || sources.postgres?.from === 'lent') return;
   const { DATABASE_URL = '' } = environment;
   const owner = new pg.Client({ connectionString: DATABASE_URL });
@@ -43,7 +43,7 @@ export async function allowLogins({ environment, sources }: Addresses): Promise<
   }
 }
 
-/** As docs/operating/securing.md says: what everybody may do in any database is taken back. */
+/** As docs/operating/securing.md says: what public may do in any database is revoked. */
 const closed = (database: string, roles: readonly string[]): string => `
   revoke all on database ${database} from public;
   revoke all on schema public from public;

@@ -50,7 +50,7 @@ export function serviceProcess(service: Service, setup: ServiceSetup): ProcessSp
   };
 }
 
-/** Where the API of the stack answers. */
+/** The address of the API of the stack. */
 export function apiAddress(record: StackRecord, env: NodeJS.ProcessEnv): string {
   return `http://${env['HOST'] || '127.0.0.1'}:${env['PORT'] || portOf(record, 'api')}`;
 }

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 /** The folder of this checkout. */
 export const repository = fileURLToPath(new URL('../../', import.meta.url)).replace(/\/$/, '');
 
-/** Where one stack keeps its data, logs, secrets and state. Two stacks have two folders and nothing in common. */
+/** The folder of one stack's data, logs, secrets and state. Two stacks have two folders and nothing in common. */
 export type StackFolder = {
   home: string;
   /** Eight hex digits of the path: a name for what must be unique on the machine. */

@@ -6,7 +6,7 @@ import { writePrivately, type StackFolder } from './stack-folder.ts';
 /** What a stack keeps from one `up` to the next: its secrets, and where its servers listen and store. */
 export type StackRecord = {
   secretKeys: string;
-  /** Of the administrator of RabbitMQ, the owner of the database, and all users of Redis. */
+  /** Passwords of the administrator of RabbitMQ, the owner of the database, and all users of Redis. */
   brokerPassword: string;
   databasePassword: string;
   cachePassword: string;

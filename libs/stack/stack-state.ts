@@ -18,7 +18,7 @@ export type ProcessEntry = {
   graceMs?: number;
 };
 
-/** What the supervisor writes down on every change, for the other commands and for who must clean up after it. */
+/** What the supervisor writes down on every change, for the other commands and for the next, which must clean up after it. */
 export type StackState = {
   supervisor: ProcessIdentity;
   phase: 'starting' | 'ready' | 'stopping';

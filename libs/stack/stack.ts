@@ -19,7 +19,7 @@ export type StackOptions = Pick<ServersOptions, 'lent' | 'isThrowaway'> & {
   home: string;
   /** Settings of the services, and addresses of servers that run already. */
   env: NodeJS.ProcessEnv;
-  /** Which services; all by default. */
+  /** The services to start; all by default. */
   services?: readonly Service[];
   /** Whether what ends by itself is started again; not by default. */
   restart?: RestartPolicy;

@@ -6,7 +6,7 @@ import { isAlive, signalQuietly, terminate, untilGone } from './process-identity
 import type { StackFolder } from './stack-folder.ts';
 import { conditionOf, forgetState, type ProcessEntry, type StackState } from './stack-state.ts';
 
-/** Stops the stack, whoever runs it, or what a killed supervisor left. Resolves with whether there was anything. */
+/** Stops the stack, whichever process runs it, or what a killed supervisor left. Resolves with whether there was anything. */
 export async function stopStack(folder: StackFolder, report: (line: string) => void): Promise<boolean> {
   const condition = conditionOf(folder);
   if (condition.kind === 'stopped') return false;

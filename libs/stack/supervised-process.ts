@@ -14,7 +14,7 @@ export type ProcessSpec = {
   /** The user to run as, where not the caller. */
   user?: { uid: number; gid: number };
   logFile: string;
-  /** Where it can be reached: host and port, or a URL. */
+  /** Its address: host and port, or a URL. */
   address: string;
   /** URL of `/readyz` and `/metrics`, without the path, where it has them. */
   health?: string;
@@ -160,10 +160,10 @@ export class SupervisedProcess {
   async #untilReady(run: Run): Promise<string | undefined> {
     const deadline = Date.now() + this.spec.readyMs;
     for (;;) {
-      // Before it asks: who stood still until the deadline has not asked since.
+      // Before it asks: a process that stood still until the deadline has not asked since.
       const isLast = Date.now() > deadline;
       const waitsFor = await this.spec.waitsFor();
-      // Asked after the answer: whoever answered may be another process on the same port.
+      // Asked after the answer: it may be another process on the same port that answered.
       if (this.#run !== run) return run.exited;
       if (waitsFor === undefined) return undefined;
       if (this.#halt.signal.aborted) return 'was stopped';
@@ -195,7 +195,7 @@ export class SupervisedProcess {
   }
 
   async #announce(run: Run): Promise<void> {
-    // However long it takes: nobody waits for it who would have to be told.
+    // However long it takes: no caller waits for it.
     while (this.#run === run && !this.#halt.signal.aborted) {
       if ((await this.#untilReady(run)) === undefined) return this.#becomeReady();
     }

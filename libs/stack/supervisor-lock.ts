@@ -26,7 +26,7 @@ function holderOf(lockFile: string): ProcessIdentity | undefined {
   }
 }
 
-/** Of several that find a dead holder's lock, only one can move it away. */
+/** Only one of several that find a dead holder's lock can move it away. */
 function setAside(lockFile: string): void {
   const aside = `${lockFile}.${process.pid}`;
   try {

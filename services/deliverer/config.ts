@@ -50,7 +50,7 @@ export const delivererSettings = {
   }),
   DELIVER_HELD_BYTES: bytes({
     default: 16 * 2 ** 20,
-    desc: 'what they may weigh together; of what was parked, half as much beside it',
+    desc: 'their total size, at most; parked deliveries may take half as much beside it',
   }),
   DELIVER_ACTIONS: checked(
     words({
@@ -65,21 +65,21 @@ export const delivererSettings = {
   // shipper-webhooks and carrier-webhooks, Limits.
   SHIPPER_HANDOVER_LIMIT: wait({
     default: 10_000,
-    desc: 'to connect and hand a shipper request over',
+    desc: 'limit for connecting and handing a shipper request over',
   }),
   SHIPPER_RESPONSE_LIMIT: wait({
     default: 60_000,
-    desc: 'from the start of a shipper request to the status line',
+    desc: 'limit from the start of a shipper request to the status line',
   }),
   CARRIER_RESPONSE_LIMIT: wait({
     default: 3_000,
-    desc: 'from the start of a carrier request to the status line',
+    desc: 'limit from the start of a carrier request to the status line',
   }),
   SHUTDOWN_ALLOW_SHORT: bool({
     default: false,
     desc: 'whether SHUTDOWN_GRACE may leave requests less than the longest of these limits; those that are cut are made again',
   }),
-  CONNECT_LIMIT: wait({ default: 10_000, desc: 'to look up a host, connect to it and agree on TLS' }),
+  CONNECT_LIMIT: wait({ default: 10_000, desc: 'limit for looking up a host, connecting to it and agreeing on TLS' }),
   ...egressSettings,
   KEEP_ALIVE: wait({ default: 15_000, desc: 'idle connections to receivers are closed after this long' }),
   ...callbackSettings,
@@ -136,7 +136,7 @@ type GraceSettings = Record<(typeof REQUEST_LIMITS)[number] | 'SHUTDOWN_GRACE', 
   SHUTDOWN_ALLOW_SHORT: boolean;
 };
 
-/** Throws InvalidEnvironment where a request could be cut by a shutdown, and nobody said that it may. */
+/** Throws InvalidEnvironment where a request could be cut by a shutdown, and no setting says that it may. */
 function checkGrace(settings: GraceSettings): void {
   const longest = REQUEST_LIMITS.reduce((one, other) => (settings[other] > settings[one] ? other : one));
   const leftMs = endingMs(settings.SHUTDOWN_GRACE);

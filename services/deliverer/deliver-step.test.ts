@@ -163,13 +163,13 @@ describe('an attempt that failed for something of ours', () => {
     expect(endings).toEqual(['hung']);
   });
 
-  test('ends when it is older than a delivery may be, counting against nobody', async () => {
+  test('ends when it is older than a delivery may be, counting against no subscription', async () => {
     const waiting = drained(await aStep(ours()).step.handle(last));
     const tooOld = () => 2 * config.maxAgeMs;
     expect(kindsOf(await aStep({ now: tooOld }).step.handle(waiting))).toEqual(['exhausted on record']);
   });
 
-  test('is told to whoever tries a subscription out', async () => {
+  test('is told to the client that tries a subscription out', async () => {
     const byHand = { why: 'test', fromAttempt: 1 } as const;
     expect(kindsOf(await aStep(ours()).step.handle({ ...delivery, byHand }))).toEqual(['exhausted on record']);
   });

@@ -45,7 +45,7 @@ const EGRESS_PAUSE_MS = 1_000;
 
 export type DeliverOptions = DecideOptions & AttemptOptions;
 
-/** By the clock that only ever grows. */
+/** `askedAt` is a time of the monotonic clock. */
 type Found = { target: Target; askedAt: number };
 
 /** What is to be done with a delivery now: attempt it, or what it comes to without. */
@@ -54,7 +54,7 @@ type Decision =
   | { kind: 'none'; caused: Outgoing[] };
 
 /**
- * One attempt at a delivery: asks who is to receive it now, sends it, and says what follows: nothing more, the next
+ * One attempt at a delivery: asks for its receiver now, sends it, and says what follows: nothing more, the next
  * attempt after its delay, or the end. Where the endpoint takes no more at this moment the delivery is parked as it is;
  * where a key is missing it waits in the broker, as it is.
  */
@@ -66,7 +66,7 @@ export function deliver(options: DeliverOptions): Handler<Delivery> {
   };
 }
 
-/** Who is to receive it now, or what it comes to without an attempt, whatever the endpoint does. */
+/** Finds the receiver of a delivery now, or how it ends without an attempt, whatever the endpoint does. */
 function look(delivery: Delivery, options: DecideOptions): Promise<Found | Attempted> {
   const askedAt = options.clock.now();
   return options.findTarget(delivery.subscription).then((target) => judge(delivery, { target, askedAt }, options));

@@ -7,7 +7,7 @@ import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 export type Target = {
   state: 'active' | 'deactivated' | 'ended';
   isFeatureOn: boolean;
-  /** Whether its endpoint hung when somebody who had its parked deliveries looked last. */
+  /** Whether its endpoint hung when the owner of its parked deliveries looked last. */
   isHung: boolean;
   /** Whether the deactivator is to be told of a success: nothing is known of one, or of none within the hour, or it fails. */
   tellsSuccess: boolean;

@@ -21,8 +21,8 @@ export function byHand({ sendings, write, log }: ByHandOptions): ClaimedRows<Sen
       const due = (await sendings.claim()).map(ready);
       // No event made a test, nor what was never sent: what the log knows of a delivery from the router, it is told here; again,
       // where a claim ran out.
-      const routed = due.flatMap(({ routed }) => routed ?? []);
-      if (routed.length > 0) await write(routed, { isRepeat: true });
+      const records = due.flatMap((each) => each.routed ?? []);
+      if (records.length > 0) await write(records, { isRepeat: true });
       return due.map(({ sending }) => sending);
     },
     async settle(sent) {

@@ -19,7 +19,7 @@ export const routerSettings = {
   ROUTE_HELD: count({ default: 256, desc: 'events held and handled at once' }),
   ROUTE_HELD_BYTES: bytes({
     default: 4 * 2 ** 20,
-    desc: 'what they may weigh together, decompressed',
+    desc: 'their total size, at most, decompressed',
   }),
   BUNDLE_MEMBERS: checked(
     count({

@@ -8,10 +8,10 @@ import type { Subscription } from './find-subscriptions.ts';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import { notify } from '@waybell/notifications/notification';
 
-/** Of each account that receives an event, its subscriptions; undefined where Waybell does not know the account. */
+/** The subscriptions of each account that receives an event; undefined where Waybell does not know the account. */
 export type Found = readonly (readonly Subscription[] | undefined)[];
 
-/** What an event becomes: who is to have it, and since when. */
+/** What an event becomes: the subscriptions that are to have it, and since when. */
 export type Routing = {
   event: Event;
   /** The trace that receivers get; absent where they get none. */
@@ -26,14 +26,14 @@ export type Routing = {
 /** An event as upstream published it, without its content encoding. */
 export type Published = Omit<KeptEvent, 'accounts'>;
 
-/** Of the deliveries of one event that are on their way to the broker at once: no more begin beyond either. */
+/** The most deliveries, and bytes, of one event that are on their way to the broker at once. */
 export const PART = { deliveries: 256, bytes: 2 ** 21 };
 /** What a delivery on its way takes beside its body, about. */
 export const BESIDE_BYTES = 2_560;
 
 /**
  * All that an event causes, a part at a time: one delivery for each subscription, and with the last of them one record of
- * what became of the event: the deliveries made, and who got nothing and why. The bytes of a part are made with it.
+ * what became of the event: the deliveries made, and which subscriptions got nothing and why. The bytes of a part are made with it.
  */
 export function* fanOut({ event, traceparent, found, published, at }: Routing): Generator<Outgoing[], undefined> {
   const toDelivery = deliveryOf(event, at);

@@ -5,7 +5,7 @@ import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 /** A current, active subscription: one per API client of an account. */
 export type Subscription = {
   guid: string;
-  /** Of which client of the account it is. */
+  /** The client of the account that owns it. */
   client: string;
   generation: number;
   /** Null where none was given: the plain form. */
@@ -22,7 +22,7 @@ export type FindSubscriptions = (action: Action, account: string) => Promise<rea
 type Wanted = { action: Action; account: string };
 
 type Row = {
-  /** Of the account among those asked for, from 1. */
+  /** The place of the account among those asked for, from 1. */
   place: number;
 } & ({ subscription_guid: null } | Target);
 

@@ -21,7 +21,7 @@ describe('nameStray', () => {
     expect(await nameStray(aStray())).toEqual([{ kind: 'reject', reason: 'unroutable', detail }]);
   });
 
-  test("takes a key of the line's own exchanges for nobody's typing", async () => {
+  test("takes no key of the line's own exchanges for a mistyped one", async () => {
     const detail = 'no queue takes key "gone" of exchange "waybell.returns"';
     const stray = aStray({ exchange: 'waybell.returns', routingKey: 'gone' });
     expect(await nameStray(stray)).toEqual([{ kind: 'reject', reason: 'unroutable', detail }]);

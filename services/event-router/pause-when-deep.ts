@@ -7,7 +7,7 @@ import { repeatedly } from '@waybell/runtime/repeatedly';
 
 export type PauseOptions = {
   routing: Pick<RunningStep, 'taken' | 'pause' | 'resume'>;
-  /** Deliveries that wait in their queues, together, about. Rejects while nobody can say. */
+  /** Deliveries that wait in their queues, together, about. Rejects while that is not known. */
   depth: () => Promise<Depth>;
   /** Above this many the router takes no more events; it goes on at half of it, so that it does not flutter. */
   limit: number;
@@ -42,7 +42,7 @@ export function pauseWhenDeep({ routing, depth, limit, log, metrics, ...options 
     if (isDeep) await routing.pause(REASON);
     else routing.resume(REASON);
   };
-  // While the broker is away nobody can say; there is nothing to take either.
+  // While the broker is away the depth is not known; there is nothing to take either.
   return repeatedly(look, { ...options, intervalMs: INTERVAL_MS, complaint: 'routing.depth-unknown', log });
 }
 

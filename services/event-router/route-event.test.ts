@@ -152,7 +152,7 @@ describe('routeEvent', () => {
     expect(await once()).toEqual(await once());
   });
 
-  test('says that nobody has subscribed', async () => {
+  test('says that no client has subscribed', async () => {
     const caused = await route(anArrival(), {});
     expect(publishedOf(caused)).toEqual([]);
     expect(recordOf(caused)).toMatchObject([{ deliveries: [], suppressed: [{ reason: 'no_subscription' }] }]);

@@ -55,7 +55,7 @@ const SMALL_BYTES = 2 ** 16;
 export function routeEvent({ findSubscriptions, passesTraceparent, now }: RouteOptions): HandlerInParts<Arrival> {
   const room = new Room(ROOM_BYTES);
 
-  /** Who is to have it; or how much room its deliveries need, where that is not `taken` and not free: nothing that was found is kept meanwhile. */
+  /** Finds the subscriptions that are to have it; or how much room its deliveries need, where that is neither `taken` nor free: nothing that was found is kept meanwhile. */
   async function find(arrival: Arrival, taken: number): Promise<Looked | number> {
     const { action, receivers } = arrival.event;
     try {
@@ -102,7 +102,7 @@ function atOnce(parts: Generator<Outgoing[], undefined>): Outgoing[] {
   return all;
 }
 
-/** Of the room, in bytes: for no more than a part. */
+/** The room that its deliveries need, in bytes: that of a part at most. */
 function weigh({ bytes }: Arrival, found: Found): number {
   let count = 0;
   for (const subscriptions of found) count += subscriptions?.length ?? 0;

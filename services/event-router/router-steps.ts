@@ -32,7 +32,7 @@ export function routeStep({ findSubscriptions, now, onRead, config }: RouteStepO
       }),
       ttlMs: config.rememberMs,
       onRepeat: (arrival, isSame) => repeatEvent(arrival, { isSame, at: now() }),
-      // What reached nobody may come again, mended.
+      // An event that reached no subscription may come again, fixed.
       isWorthRemembering: (caused) =>
         caused.some((outgoing) => outgoing.kind === 'publish' && outgoing.exchange === deliveriesExchange),
     },

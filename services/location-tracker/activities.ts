@@ -8,9 +8,9 @@ export type ActivityChange = { key: VehicleKey; from: Activity | null; to: Activ
 /** Guids of a report and of its shipper. */
 export type Cause = { guid: string; shipper: string };
 
-/** Which vehicles are active, in Postgres. Throws `Unavailable` while that is away. */
+/** The vehicles that are active, in Postgres. Throws `Unavailable` while that is away. */
 export type Activities = {
-  /** By `writeKey`; those that are not known are left out. */
+  /** Activities by `writeKey`; unknown vehicles are left out. */
   read(keys: readonly VehicleKey[]): Promise<Map<string, Activity>>;
   /**
    * Makes the changes whose `from` is still what is there. Resolves with what those are now, by `writeKey`. Of all that it

@@ -19,11 +19,11 @@ export const trackerSettings = {
   TRACK_HELD: count({ default: 1_000, desc: 'location reports held and handled at once' }),
   TRACK_HELD_BYTES: bytes({
     default: 4 * 2 ** 20,
-    desc: 'what they may weigh together, decompressed',
+    desc: 'their total size, at most, decompressed',
   }),
   GPS_DISTANCE: count({
     default: 1_000,
-    desc: 'metres from the last position told to a client at which the next one is',
+    desc: 'metres between the last position sent to a client and the next',
   }),
   GPS_SILENCE: duration({ default: 3_600_000, desc: 'without a location for longer than this, GPS is off' }),
   GPS_SWEEP_INTERVAL: wait({ default: 60_000, desc: 'how often silent vehicles are looked for' }),

@@ -16,7 +16,7 @@ export type Deactivations = ClaimedRows<Deactivation> & {
   /** A page of the active vehicles that were noted before that time, in the order of their keys. */
   candidates(notedBefore: number, after?: VehicleKey): Promise<Candidate[]>;
   /**
-   * Switches off those that are as they were read: who was seen since is left out. They are due to be announced then, at
+   * Switches off those that are as they were read: a vehicle that was seen since is left out. They are due to be announced then, at
    * most 1,000 vehicles each (decision G4).
    */
   switchOff(silent: readonly (Candidate & { seenAt: number })[], happenedAt: number): Promise<void>;
@@ -24,9 +24,9 @@ export type Deactivations = ClaimedRows<Deactivation> & {
   forget(seenBefore: number): Promise<void>;
 };
 
-/** Of candidates: a page's worth of statements stays well within the time limit of one. */
+/** Candidates read at once: a page's worth of statements stays well within the time limit of one. */
 const PAGE = 10_000;
-/** Of groups, each an event of up to 40 KB. */
+/** The most groups claimed at once, each an event of up to 40 KB. */
 const CLAIMED_AT_ONCE = 100;
 
 const MS = (column: string) => `round(extract(epoch from ${column}) * 1000)::float8`;

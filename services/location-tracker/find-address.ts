@@ -17,7 +17,7 @@ export type GeocoderOptions = {
   userAgent: string;
 };
 
-/** Where an address came from, or why there is none: a closed list. */
+/** The source of an address, or why there is none: a closed list. */
 export type AddressResult = 'given' | 'cached' | 'found' | 'nothing_there' | 'limited' | 'failed' | 'not_asked';
 export const ADDRESS_RESULTS: readonly AddressResult[] = [
   'given',
@@ -58,7 +58,7 @@ function geocoder(options: GeocoderOptions): (query: string) => Promise<Answer> 
   const mayAsk = atMost(options.perSecond);
   return async (query) => {
     const asked = known.get(query);
-    // Whoever asks beside the first waits no longer than it does.
+    // A caller that asks beside the first waits no longer than it does.
     if (asked !== undefined) return asked.then(({ result, address }) => ({ result: cached(result), address }));
     const waitMs = mayAsk(options.limitMs);
     if (waitMs === undefined) return { result: 'limited', address: '' };
@@ -114,7 +114,7 @@ async function textOf({ body }: Response): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-/** Where there is no address, as at sea, Nominatim answers 200 with `error`. */
+/** Nominatim answers 200 with `error` where there is no address, as at sea. */
 function displayName(answer: unknown): string {
   if (typeof answer !== 'object' || answer === null || !('display_name' in answer)) return '';
   return typeof answer.display_name === 'string' ? answer.display_name : '';

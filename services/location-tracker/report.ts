@@ -6,7 +6,7 @@ import { readEvent, type EventLimits } from '@waybell/events/read-event';
 import { momentOf, type Timestamp } from '@waybell/events/timestamp';
 import { reject, type Parse } from '@waybell/line/messages';
 
-/** Where a driver was with these vehicles (`vehicle.location_reported`). */
+/** The location of a driver with these vehicles (`vehicle.location_reported`). */
 export type Report = {
   guid: string;
   occurredAt: Timestamp;

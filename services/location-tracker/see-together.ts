@@ -21,7 +21,7 @@ const LARGEST_BATCH = 500;
 
 /**
  * Sees reports, many at once, no vehicle twice in a batch. Every write is compare-and-set on what was read, first in
- * Postgres, then in Redis; where somebody else was faster, it is read and seen again. So replicas agree, and a crash in
+ * Postgres, then in Redis; where another replica was faster, it is read and seen again. So replicas agree, and a crash in
  * between leaves a cause that is found when the report comes again.
  */
 export function seeTogether(options: SeeTogetherOptions): SeeReport {
@@ -83,7 +83,7 @@ async function ask(looks: readonly Look[], { activities, rules, now }: SeeTogeth
   }
 }
 
-/** Writes to Postgres what changed there; those that somebody else changed meanwhile are asked for and left out. */
+/** Writes to Postgres what changed there; those that another replica changed meanwhile are asked for and left out. */
 async function note(looks: readonly Look[], options: SeeTogetherOptions): Promise<Look[]> {
   const changing = looks.flatMap((look) => {
     const [from, to] = [vehicleOf(look).activity, look.seen.vehicle.activity];
@@ -111,7 +111,7 @@ async function keep(looks: readonly Look[], { remembered }: SeeTogetherOptions):
     changing.map(({ key, remembered: from, seen }) => ({ key, from, to: seen.vehicle })),
   );
   const late = new Set(changing.filter((_, place) => made[place] !== true));
-  // What Postgres said may be older than what somebody else has written.
+  // What Postgres said may be older than what another replica has written.
   for (const look of late) look.activity = undefined;
   return new Set(looks.filter((look) => !late.has(look)));
 }

@@ -16,7 +16,7 @@ export type SweepBesideOptions = {
   config: Pick<Config, 'heldLimit' | 'rules' | 'rememberMs'>;
 };
 
-/** A sweep that goes by how the step is doing which reads reports: while that is behind, waits or ends, nobody is silent. */
+/** A sweep that goes by how the step is doing which reads reports: while that is behind, waits or ends, no vehicle is silent. */
 export function sweepBeside(
   tracking: Pick<RunningStep, 'waitingFor'>,
   { broker, deactivations, remembered, announcing, config }: SweepBesideOptions,
@@ -34,7 +34,7 @@ export function sweepBeside(
     });
 }
 
-/** Where the broker does not know how many reports wait, a vehicle's own may be among them. */
+/** If the broker does not know how many reports wait, a vehicle's own may be among them. */
 function isAtMost(limit: number, { messages, isExact }: Depth): boolean {
   return isExact && messages <= limit;
 }

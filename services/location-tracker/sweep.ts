@@ -15,13 +15,13 @@ export type SweepOptions = {
 };
 
 /**
- * `behind`: reports wait, so that nobody can be said to be silent. `unconfirmed`: the broker did not take all that is to
- * be announced; who has not been switched off yet waits for that.
+ * `behind`: reports wait, so that no vehicle can be said to be silent. `unconfirmed`: the broker did not take all that is to
+ * be announced; vehicles that are not yet switched off wait for that.
  */
 export type SweepResult = 'done' | 'behind' | 'unconfirmed';
 
 /**
- * Announces what somebody switched off and did not get to announce, then finds the vehicles that are silent, switches
+ * Announces vehicles that were switched off and not announced, then finds the vehicles that are silent, switches
  * them off and announces that. Any number of replicas may sweep at once (decision G4).
  */
 export async function sweep(options: SweepOptions): Promise<SweepResult> {

@@ -17,7 +17,7 @@ export type Activity = {
   activatedBy: string;
 };
 
-/** Where it is. Kept in Redis, which may lose it. */
+/** Its location. Kept in Redis, which may lose it. */
 export type Track = {
   /** When it was last seen, exactly: as recorded, but never later than received. */
   seenAt: number;
@@ -82,7 +82,7 @@ export function isSilent(seenAt: number, { rules, now }: { rules: Rules; now: nu
 
 /**
  * When an active vehicle was last seen at the latest. What Redis has forgotten is assumed to be as late as it may have
- * been, so that nobody is said to be silent too early.
+ * been, so that no vehicle is said to be silent too early.
  */
 export function seenAtLatest(notedAt: number, exactly: number | null, rules: Rules): number {
   return exactly === null ? notedAt + noteEveryMs(rules) : Math.max(notedAt, exactly);

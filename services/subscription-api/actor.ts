@@ -1,5 +1,5 @@
 /**
- * Who makes a change, as the audit log has it: `token <guid>`, `jwt <sub>`, `command line`. `origin` is an address, or a
+ * The author of a change, as the audit log has it: `token <guid>`, `jwt <sub>`, `command line`. `origin` is an address, or a
  * person at a machine; `requestId` is null outside of a request.
  */
 export type Actor = { who: string; origin: string; requestId: string | null };

@@ -102,7 +102,7 @@ describe('resolveWithin', () => {
     'silent.test': 'silent',
   };
 
-  test('finds addresses; of what does not exist none, and nothing where nobody says', async () => {
+  test('finds addresses; none of what does not exist, and nothing where no name server answers', async () => {
     const server = await dnsServer((name) => said[name] ?? 'absent');
     const names = { hosts: new Map(), search: [], ndots: 1 };
     const resolve = resolveWithin(60_000, resolverOf({ names, servers: [server.address], clock: systemClock }));

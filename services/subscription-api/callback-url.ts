@@ -12,7 +12,7 @@ export type CallbackRules = {
   resolve: Resolve;
 };
 
-/** The addresses of a host, none where there is no such host; undefined where nobody says, or not in time. */
+/** The addresses of a host, none where there is no such host; undefined where no name server answers, or not in time. */
 export type Resolve = (host: string) => Promise<string[] | undefined>;
 
 /** The address as it is kept and shown, or what is wrong with it. */
@@ -23,7 +23,7 @@ const LENGTH_LIMIT = 2_048;
 /**
  * Reads a `callback_url` (decisions R11), as the URL standard does: what is stored, shown and sent to is one and the same.
  * It must be an absolute https URL without user info and fragment, and neither its port nor its host may be, or resolve
- * only to, what callbacks never go to. Where nobody says which addresses its name has it is taken, unless the name can
+ * only to, what callbacks never go to. Where no name server says which addresses its name has it is taken, unless the name can
  * only be one inside a network: the address is checked again at every connection.
  */
 export async function readCallbackUrl(text: string, rules: CallbackRules): Promise<CallbackUrl> {
@@ -35,7 +35,7 @@ export async function readCallbackUrl(text: string, rules: CallbackRules): Promi
 function findFault(text: string, url: URL | null, rules: CallbackRules): string | null {
   if (Math.max(text.length, url?.href.length ?? 0) > LENGTH_LIMIT) return `is longer than ${LENGTH_LIMIT} characters`;
   const schemes = rules.isHttpAllowed ? 'https or http' : 'https';
-  // The URL standard would mend these silently; another reader of the same text might mend them differently.
+  // The URL standard would correct these silently; another reader of the same text might correct them differently.
   if (/[\s\\\p{Cc}\p{Cf}]/u.test(text) || !text.isWellFormed()) {
     return 'contains a space, a backslash, or a control or invisible character';
   }

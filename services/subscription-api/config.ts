@@ -43,20 +43,20 @@ export const subscriptionApiSettings = {
   }),
   AUDIT_RETENTION: duration({
     default: 31_536_000_000,
-    desc: 'how long it is remembered who changed what',
+    desc: 'how long the audit log is kept',
   }),
   REQUESTS_PER_MINUTE: count({
     default: 600,
-    desc: 'requests of one client of an account a minute, by whichever of its access tokens; beyond, 429',
+    desc: 'requests a minute of one client of an account, by all of its access tokens; beyond, 429',
   }),
   FAILURES_PER_MINUTE: count({
     default: 30,
-    desc: 'access tokens of one address (IPv6: its /56) that were not valid, a minute; beyond, 429',
+    desc: 'requests a minute of one address (IPv6: its /56) with an invalid access token; beyond, 429',
   }),
   TRUSTED_PROXIES: checked(
     words({
       default: [],
-      desc: 'networks of proxies in front, comma-separated, whose X-Forwarded-For says from which address a request is',
+      desc: 'networks of proxies in front, comma-separated, whose X-Forwarded-For tells the address of the client',
       example: '10.0.0.0/8',
     }),
     readNetworks,

@@ -69,7 +69,7 @@ export function describeSource({ url, tls, role, poolSize, timeoutMs, log }: Dat
 }
 
 /**
- * Half of the connections are for the delivery log, so that whoever asks it much keeps nobody else waiting; of each half
+ * Half of the connections are for the delivery log, so that a client that asks it much keeps no other waiting; of each half
  * there is one at least.
  */
 function halvesOf(poolSize: number): { log: number; others: number } {

@@ -9,7 +9,7 @@ const KEPT = {
   'remove_kept_publications()': 'EXECUTE',
 };
 
-/** What each role may do in schema waybell, and everybody: what does not stand here, it may not. */
+/** What each role, and public, may do in schema waybell: what is not listed here, it may not. */
 const GRANTS: Record<string, Record<string, string>> = {
   public: {},
   waybell_router: {
@@ -94,7 +94,7 @@ afterAll(async () => {
 });
 
 describe('the roles', () => {
-  test('may do what their services do, and nothing else; everybody else nothing', async () => {
+  test('may do what their services do, and nothing else; public may do nothing', async () => {
     const { rows } = await store.postgres.query<{ role: string; grants: object }>(ALLOWED);
     expect(Object.fromEntries(rows.map(({ role, grants }) => [role, grants]))).toEqual(GRANTS);
   });
@@ -118,7 +118,7 @@ describe('the roles', () => {
   ])('that is %s is refused "%s"', async (role, statement) => {
     const connection = await store.postgres.connect();
     try {
-      // As who logs in by it: the user of the tests could take on any role again.
+      // As a user that logs in by it: the user of the tests could take on any role again.
       await connection.query(`set session authorization ${role}`);
       await expect(connection.query(statement)).rejects.toThrow(/permission denied|cannot update view/);
     } finally {
@@ -134,7 +134,7 @@ describe('the roles', () => {
     expect(rows).toEqual([{ role: 'waybell_log' }]);
   });
 
-  test('are members of nothing, and nobody else: no role leads to another', async () => {
+  test('are members of nothing, and have no members: no role leads to another', async () => {
     const { rows } = await store.postgres.query(
       `select r.rolname from pg_auth_members m join pg_roles r on r.oid = m.member where starts_with(r.rolname, 'waybell_')`,
     );

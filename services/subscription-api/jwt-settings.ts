@@ -1,7 +1,7 @@
 import { duration, InvalidEnvironment, str, words } from '@waybell/runtime/environment';
 import type { JwtRules } from './rest/authentication/by-jwt.ts';
 
-// Signatures by the issuer's private key alone: with a shared secret, whoever checks a token could make one.
+// Signatures by the issuer's private key alone: with a shared secret, a process that checks tokens could make one.
 const ALGORITHMS = [
   'RS256',
   'RS384',
@@ -20,11 +20,14 @@ const ALGORITHMS = [
 export const jwtSettings = {
   JWT_ISSUER: str({
     default: '',
-    desc: 'whose JWTs (RFC 9068) are access tokens too, exactly as their `iss`; empty: none',
+    desc: 'issuer whose JWTs (RFC 9068) are access tokens too, exactly as in their `iss`; empty: none',
   }),
   JWT_AUDIENCE: str({ default: '', desc: 'what `aud` of a JWT has to name; required with JWT_ISSUER' }),
   JWT_JWKS_URL: str({ default: '', desc: 'https address of the keys of JWT_ISSUER; required with it' }),
-  JWT_ALGORITHMS: words({ default: ['RS256', 'PS256', 'ES256', 'EdDSA'], desc: 'by which a JWT may be signed' }),
+  JWT_ALGORITHMS: words({
+    default: ['RS256', 'PS256', 'ES256', 'EdDSA'],
+    desc: 'algorithms by which a JWT may be signed',
+  }),
   JWT_LEEWAY: duration({ default: 5_000, desc: 'by how much the clocks of JWT_ISSUER and a process may differ' }),
   JWT_ACCOUNT_CLAIM: str({ default: 'account', desc: 'claim of a JWT with the guid of the account' }),
   JWT_CLIENT_CLAIM: str({ default: 'client_id', desc: 'claim of a JWT with the name of the client' }),

@@ -45,7 +45,7 @@ describe('migrate', () => {
     );
   });
 
-  test('needs no superuser, and who ran it may read the delivery log', async () => {
+  test('needs no superuser, and the user that ran it may read the delivery log', async () => {
     await using store = await createTestDatabase();
     await using owner = await plainOwner(store);
     await store.postgres.query('drop schema waybell, delivery_log cascade');

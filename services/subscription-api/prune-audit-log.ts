@@ -12,7 +12,7 @@ export type PruneOptions = {
 };
 
 const EVERY_MS = 600_000;
-// One statement of this many rows stays far below its time limit, and holds up nobody who notes a change.
+// One statement of this many rows stays far below its time limit, and delays no change that is noted.
 const ROWS_AT_ONCE = 10_000;
 
 const PRUNE = `

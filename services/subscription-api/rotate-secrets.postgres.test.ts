@@ -96,7 +96,7 @@ describe('rotateSecrets', () => {
     expect(await Promise.all(clients.map((client) => client.known(after)))).toEqual(known);
   });
 
-  test('does not write over what somebody else wrote since it was read', async () => {
+  test('does not overwrite what another process wrote since it was read', async () => {
     await aClient(before, 1);
     const theirs = Buffer.from('written meanwhile');
     let isWritten = false;
@@ -121,7 +121,7 @@ describe('rotateSecrets', () => {
     ]);
   });
 
-  test('waits for no row that somebody holds, and leaves no trace in the audit log', async () => {
+  test('waits for no locked row, and leaves no trace in the audit log', async () => {
     await aClient(before, 2);
     const noted = async () => (await store.postgres.query('select count(*)::int as rows from waybell.audit_log')).rows;
     const notedBefore = await noted();

@@ -19,7 +19,7 @@ export type SecretsRotation = {
   inUse: Map<string, number>;
 };
 
-// Rows that somebody held, or wrote behind its back, are found by the next. Who never stops writing under an older key
+// Rows that were locked, or written meanwhile, are found by the next round. A process that never stops writing under an older key
 // shows in the counts.
 const MAX_PASSES = 3;
 const FIRST = '00000000-0000-0000-0000-000000000000';
@@ -78,7 +78,7 @@ function openRow(row: Row, keyRing: KeyRing): { row: Row; secret: string } | und
   }
 }
 
-// Rows that somebody holds are skipped, not waited for: nobody can deadlock with this.
+// Locked rows are skipped, not waited for: nothing can deadlock with this.
 const statements = ({ table, sealed, keyId }: SealedColumns) => ({
   read: `
     select guid, ${sealed} as sealed, ${keyId} as key_id from waybell.${table}

@@ -152,7 +152,7 @@ describe('the rule "exhausted"', () => {
     expect(await healthOf(to)).toMatchObject({ isActive: true, lastSuccess: -2, lastFailure: null });
   });
 
-  test('takes nothing for a subscription that ended, or that nobody knows', async () => {
+  test('takes nothing for a subscription that ended, or that is unknown', async () => {
     const to = await aSubscription();
     await store.postgres.query('update waybell.subscriptions set is_active = false, ended_at = now()');
     expect(

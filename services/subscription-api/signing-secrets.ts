@@ -6,7 +6,7 @@ import type { Database, Queryable } from './database.ts';
 /** A secret of Standard Webhooks, `whsec_…`. The current one has no end; the one before it is valid until its end. */
 export type SigningSecret = { secret: string; createdAt: Date; expiresAt: Date | null };
 
-/** Whose secrets, and who is to be named for a change of them: those of one client are no other's of its account. */
+/** The client that owns the secrets, and the author of a change of them: clients of one account have secrets of their own. */
 export type SecretsOwner = { accountGuid: string; clientId: string; actor: Actor };
 
 /** `isRotated`: whether there is a new one; otherwise a rotation before it is not over. */

@@ -7,7 +7,7 @@ import type { Database } from './database.ts';
 import { ensureSecret, newSecret } from './signing-secrets.ts';
 import { subscriptionTable, type Subscription } from './tables/subscription.ts';
 
-/** Whose subscriptions: clients of one account do not see or replace each other's. */
+/** The client that owns subscriptions: clients of one account do not see or replace each other's. */
 export type Client = { interface: Interface; accountGuid: string; clientId: string };
 
 /** A client that changes something, and who is to be named for it. */

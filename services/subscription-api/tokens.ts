@@ -20,7 +20,7 @@ export type TokenSummary = {
   last_used_at: Date | null;
 };
 
-/** Of a token that was not narrowed or widened (decisions R14). */
+/** Scopes of a token that was not narrowed or widened (decisions R14). */
 export const DEFAULT_SCOPES: readonly Scope[] = ['webhooks:read', 'webhooks:write'];
 
 /** How every opaque token begins, so that scanners find leaked ones. */

@@ -25,7 +25,7 @@ const read = readArrival({ maxBytes: MAX_BYTES, maxDepth: 32 });
 const ajv = new Ajv2020({ strictTypes: false, allowUnionTypes: true, strictNumbers: false, validateFormats: false });
 const schemas = new Map<string, ValidateFunction[]>();
 
-/** Of the plain form, and of the revision form where there is one. */
+/** Validators of the plain form, and of the revision form where there is one. */
 function schemasOf(key: string): ValidateFunction[] {
   const action = findAction(...splitKey(key));
   if (action === undefined) return [];

@@ -3,7 +3,7 @@ import type { SupervisedProcess } from '@waybell/stack/supervised-process';
 import { subscribed, type Subscribed } from '../testing/subscribers.ts';
 import type { Stage } from './stage.ts';
 
-/** Of one account at one host few are called at once: several carry more. */
+/** Few endpoints of one account at one host are called at once: several accounts carry more. */
 const ACCOUNTS = 4;
 
 /** Accounts with so many clients each, all of one action: an event of theirs is that many deliveries at once, a bundle. */

@@ -37,7 +37,7 @@ export type Bars = {
 export type Course = {
   /** How often it was brought about; once where it is left out. */
   times?: number;
-  /** Where it kept other books than the ledger it was given. */
+  /** Present where it kept other books than the ledger it was given. */
   books?: { published: number; balance: Balance };
   movingAgainSeconds?: number;
   /** From the end of the load to the last end. */

@@ -6,7 +6,7 @@ import { ATTEMPTS, subscribed, type Party, type Subscribed, type Subscriber } fr
 import { until } from '@waybell/runtime/testing/until';
 import type { Stage } from './stage.ts';
 
-/** Somebody whose endpoint hangs until it is told otherwise, and what is parked for it. */
+/** A subscriber whose endpoint hangs until it is told otherwise, and what is parked for it. */
 export type HungParty = Subscribed &
   Hang & {
     subscription: string;

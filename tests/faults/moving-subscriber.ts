@@ -40,7 +40,7 @@ class RoundRobin {
 export type Moving = (ledger: Ledger, isOver: () => boolean) => Promise<string[]>;
 
 /**
- * Somebody who changes the address of a subscription again and again, each call at another replica of the API. What an
+ * A client that changes the address of a subscription again and again, each call at another replica of the API. What an
  * answer says holds from then on, at each of them. To be called while nothing is broken.
  */
 export async function movingSubscriber(stage: Stage): Promise<Moving> {

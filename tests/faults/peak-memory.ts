@@ -3,7 +3,7 @@ import type { SupervisedProcess } from '@waybell/stack/supervised-process';
 
 const LOOK_INTERVAL_MS = 500;
 
-/** The most memory that any of these processes had resident while somebody watched, over restarts. */
+/** The most memory that any of these processes had resident while it was watched, over restarts. */
 export function watchMemory(processes: readonly SupervisedProcess[]): Disposable & { megabytes: () => number } {
   let kilobytes = 0;
   const look = () => {

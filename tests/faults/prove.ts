@@ -9,7 +9,7 @@ export type Proof = Course & {
   fault: Fault;
   published: number;
   balance: Balance;
-  /** Of the balance, but for what was taken away by hand, which is to be missed. */
+  /** The lost of the balance, except what was taken away by hand, which is to be missed. */
   lost: Balance['lost'];
   peakMegabytes: number;
   problems: string[];

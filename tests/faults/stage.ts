@@ -10,7 +10,7 @@ export type Scale = 'short' | 'release';
 /** The services' environment variables. */
 export type Settings = Record<string, string>;
 
-/** Where a fault plays: a whole system, and somebody to receive what it sends. */
+/** The place of a fault: a whole system, and a receiver of what it sends. */
 export type Stage = { stack: TestStack; receiver: Receiver; scale: Scale };
 
 export type BuiltStage = Stage & AsyncDisposable;

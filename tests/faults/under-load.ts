@@ -54,7 +54,7 @@ export function underLoad(inject: Inject, options: UnderLoadOptions = {}) {
     const movingAgainSeconds = await repeatedly(times, async () => {
       const since = performance.now();
       problems.push(...((await inject(stage, ledger)) ?? []));
-      // Not beside it: what is broken for longer than anybody waits must not end the test meanwhile.
+      // Not beside it: what is broken for longer than any wait must not end the test meanwhile.
       return ledger.movedAgain(since);
     });
     const before = ledger.published;

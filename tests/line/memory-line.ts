@@ -38,7 +38,7 @@ export type LineOptions = {
   isLoggingErrors?: boolean;
   /** Whether Postgres is away when it is asked. */
   isAway?: () => boolean;
-  /** Which of so many queues with something in them is served next. */
+  /** Chooses which of so many queues with something in them is served next. */
   pick?: (count: number) => number;
 };
 

@@ -9,7 +9,7 @@ type Shared = {
   ask: <T>(look: () => T) => T;
 };
 
-/** Where the process of that link parks: it dies before something is done there, and does nothing more after its end. */
+/** The parking of that link's process: the process dies before something is done there, and does nothing more after its end. */
 export function parkingOf(link: MemoryLink, { parking, ask }: Shared): ParkingStore {
   return new Proxy<ParkingStore>(parking, {
     get:
@@ -18,9 +18,9 @@ export function parkingOf(link: MemoryLink, { parking, ask }: Shared): ParkingSt
         const edge = edgeOf(name, args);
         const isAlive = edge === undefined ? !link.isDead : link.survives(edge);
         if (!isAlive) return new Promise(() => undefined);
-        // While nothing is parked nobody asks: to ask every second would fill days.
+        // While nothing is parked no process asks: to ask every second would fill days.
         if (name === 'lease') await parking.untilFilled();
-        // Whatever it is, it takes these.
+        // Each function takes its own arguments.
         return ask(() => (store[name] as (...given: never[]) => Promise<unknown>)(...args));
       },
   });

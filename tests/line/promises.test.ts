@@ -90,7 +90,7 @@ describe('a notification that waits', () => {
     expect(subscription.state).toBe('active');
   });
 
-  test('for more than 24 h after a failure counts against nobody', async () => {
+  test('for more than 24 h after a failure counts against no subscription', async () => {
     const { line, event, subscription } = aLine({ receiver: failing });
     line.publish(event());
     await line.runFor(500);
@@ -131,7 +131,7 @@ describe('an event', () => {
     expect(line.requests).toHaveLength(2);
   });
 
-  test('that reached nobody is not remembered: it may come again', async () => {
+  test('that reached no subscription is not remembered: it may come again', async () => {
     const { line, event, subscription } = aLine();
     const published = event();
     subscription.state = 'deactivated';
@@ -204,7 +204,7 @@ describe('a receiver that never answers', () => {
     return { line, hung: () => to(subscription), healthy: () => to(healthy) };
   }
 
-  test('holds up nobody but itself', async () => {
+  test('holds up only itself', async () => {
     const { line, hung, healthy } = aDividedLine({ DELIVER_SLOTS: '20' });
     const beganAt = line.now;
     await line.runFor(5_000);

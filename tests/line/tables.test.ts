@@ -150,7 +150,7 @@ describe('findSubscriptions', () => {
     expect(await find(created, randomUUID())).toBeUndefined();
   });
 
-  test('answers each of many who ask at once', async () => {
+  test('answers each of many callers at once', async () => {
     const accounts = await Promise.all(Array.from({ length: 30 }, () => anAccount('carrier')));
     const guids = await Promise.all(accounts.map((account) => aSubscription({ account })));
     const find = findSubscriptionsIn(router);

@@ -25,7 +25,7 @@ export type Copy = {
   alone: number;
 };
 
-/** Of a copy that nothing has happened to. */
+/** The state of a copy that nothing has happened to. */
 export const NEW_COPY = { died: 0, held: 0, alone: 0 } as const;
 
 /** The deliveries there may be, and how laws and stories call them. */
@@ -35,7 +35,7 @@ export const DELIVERIES = ['A', 'B'] as const;
 
 export const nameOfGuid = (guid: string | undefined): DeliveryName => (guid === GUIDS.A ? 'A' : 'B');
 
-/** Which attempt of which delivery a message is. */
+/** The delivery and attempt that a message is. */
 export const attemptOf = remembering((message: Message): { delivery: DeliveryName; attempt: number; hop: number } => {
   const read = readDelivery(message);
   if (isRejection(read)) throw new Error(`the deliverer published what it cannot read: ${read.detail}`);
@@ -155,7 +155,7 @@ export const storedOf = remembering((publication: Publication): Stored => {
 
 const inRejectedQueue = ({ messageId }: Message) => `${nameOfGuid(messageId)} in the rejected queue`;
 
-/** Of a record, what laws rest on: that there is one of the attempt, and whether it is an end, and a rejection. */
+/** What laws rest on in a record: that there is one of the attempt, and whether it is an end, and a rejection. */
 function toldBy(outcome: Outcome): string[] {
   if (outcome.kind === 'routed' || outcome.kind === 'deactivated') return [];
   const delivery = nameOfGuid(outcome.delivery);

@@ -11,7 +11,7 @@ import { DELIVERIES, GUIDS, storedOf, takenBack, type Copy, type DeliveryName } 
 import { copyOf } from './parked.ts';
 
 /**
- * How handling may go: the receiver takes it or does not; nobody is to receive it any more; its endpoint has no room; or
+ * How handling may go: the receiver takes it or does not; no subscription is to receive it any more; its endpoint has no room; or
  * it is parked already.
  */
 export type AnswerKind = keyof typeof ANSWERS;
@@ -132,7 +132,7 @@ function parsed(message: Message, { parse }: Rules<Delivery>): Delivery[] {
   return isRejection(read) ? [] : [read];
 }
 
-/** Of a delivery before its first attempt. */
+/** A delivery before its first attempt. */
 export function firstAttempt(delivery: DeliveryName): Delivery {
   return {
     guid: GUIDS[delivery],

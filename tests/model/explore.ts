@@ -14,7 +14,7 @@ export type Exploration = {
   counterexample?: { broken: string; story: string[] };
 };
 
-/** The way to a world. Of the worlds on it nothing is kept. */
+/** The way to a world. The worlds on it are not kept. */
 type Way = { label: string; from: Way } | undefined;
 type Reached = { world: World; way: Way };
 

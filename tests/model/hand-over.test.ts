@@ -10,7 +10,7 @@ const BUNDLE = { deliveries: 2, isBundled: true, answers: ['delivered'] } as con
 const SLOW = { ...BUNDLE, isSlow: true } as const;
 const ANY = ['delivered', 'failed', 'full'] as const;
 const KILLER = { faults: 7, answers: ['delivered'], rejectable: ['A'] } as const;
-/** Of what may be parked: it is, or it arrives. */
+/** What may be parked is parked, or arrives. */
 const PARKED = { parks: 1, answers: ['delivered', 'full'] } as const;
 
 describe('whatever the interleaving, nothing is lost, retried beyond its schedule or stuck, and requests are bounded', () => {

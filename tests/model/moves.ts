@@ -59,7 +59,7 @@ function besideMoves(place: Place): Move[] {
 
 function taken(place: Place, copy: Copy): Move {
   const { world, replica, name, setting } = place;
-  // Of those that are alike, one.
+  // One of those that are alike.
   const waiting = world.waiting.toSpliced(world.waiting.indexOf(copy), 1);
   return {
     label: `${name} takes ${nameOf(copy)} from the ${copy.door}`,
@@ -67,7 +67,7 @@ function taken(place: Place, copy: Copy): Move {
   };
 }
 
-/** Whoever owns what is parked takes it, unless it has it in hand; nobody's is leased. */
+/** The owner of what is parked takes it, unless it has it in hand; what has no owner is leased. */
 function ownerMoves(place: Place): Move[] {
   const { world, replica, name, index, setting } = place;
   if (isLate(place)) {
@@ -108,7 +108,7 @@ function blockedMoves(place: Place): Move[] {
   return [{ label: `the broker takes what ${name} publishes again`, to }];
 }
 
-/** Whatever process there is sends what was kept. */
+/** Any process sends what was kept. */
 function keptMoves(world: World): Move[] {
   return [...new Set(world.kept)].map((publication) => {
     const kept = world.kept.toSpliced(world.kept.indexOf(publication), 1);
@@ -169,7 +169,7 @@ function answersTo({ parked, open }: World, delivery: Delivery, { answers: all, 
   return all.filter((answer) => !isMoved || answer !== 'full');
 }
 
-/** Who finds only now that its lease is over learns it by that. */
+/** A replica that finds only now that its lease is over learns it by that. */
 function handled(place: Place, asked: Asked<'run'>, answer: AnswerKind): Move {
   const { world, setting, name } = place;
   const { member, message } = asked;

@@ -21,7 +21,7 @@ function slow({ setting, replica, ...place }: Place): Move[] {
     if (!isBundle(message)) return [];
     const told = hear(replica, [{ kind: 'slow', sources: new Set([source]) }], rules);
     const asked = told.inFlight.slice(replica.inFlight.length);
-    // Of one alone, so that there is less to look at: what is kept is a matter of each by itself.
+    // Only one, so that there is less to look at: what is kept is a matter of each by itself.
     if (asked.map((each) => each.kind === 'lease' && nameOf(each)).join() !== 'attempt 1 of A') return [];
     const to = () => replaced({ setting, replica, ...place }, told);
     return [{ label: `a bundle is in the hands of ${place.name} for long`, to }];
@@ -65,7 +65,7 @@ export const asSent = remembering(({ messageId = '', type = '', note = '', body 
   return publishKept({ delivery: messageId, action: type, note, body, traceparent: null });
 });
 
-/** Kept by nobody who may still be at it, and not on its way to its queue; of those that are alike, one. */
+/** Kept by no replica that may still be at it, and not on its way to its queue; of those that are alike, one. */
 export function dueIn({ open, replicas }: World): Message[] {
   const spokenFor = new Set(replicas.flatMap(({ held, sent: sending }) => [...sending, ...keptBy({ held })]));
   const due = open.filter((row) => !spokenFor.has(row));

@@ -35,7 +35,7 @@ const copiesOf = remembering((row: ParkedRow): Copy[] =>
   }),
 );
 
-/** Which attempt of which delivery a row is. */
+/** The delivery and attempt that a row is. */
 export const rowKey = remembering((row: ParkedRow): string => {
   const { delivery, attempt, hop, why } = row;
   return `${nameOfGuid(delivery)}${attempt}.${hop} ${why}`;

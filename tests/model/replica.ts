@@ -85,7 +85,7 @@ export function without(replica: Replica, source: number): Replica {
   return { ...replica, held: new Map([...replica.held].filter(([id]) => id !== source)) };
 }
 
-/** Those of what it held were taken back, and nobody hears more of them. */
+/** Those of what it held were taken back, and nothing more is heard of them. */
 export function cutOff(replica: Replica, isCut: (copy: Copy) => boolean, rules: Rules<Delivery>): Replica {
   const cut = new Set([...replica.held].filter(([, copy]) => isCut(copy)).map(([source]) => source));
   const held = new Map([...replica.held].filter(([source]) => !cut.has(source)));
@@ -102,7 +102,7 @@ export function hasRows({ held }: Replica): boolean {
   return [...held.values()].some(({ row }) => row !== undefined);
 }
 
-/** What else there is needs nobody here: it tells people, or lets go of what the broker has. */
+/** What else there is needs no answer here: it tells people, or lets go of what the broker has. */
 function isAsked(effect: Effect<Delivery>): effect is Asked {
   return ASKED.some((kind) => kind === effect.kind);
 }

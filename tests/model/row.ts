@@ -3,7 +3,7 @@ import { explore, type Exploration } from './explore.ts';
 import { readDeliverer, type AnswerKind } from './deliverer.ts';
 import type { FaultKind } from './setting.ts';
 
-/** Who there is, what may go wrong how often, and how much of it there may be of one delivery. */
+/** The replicas, what may go wrong how often, and how much of it there may be of one delivery. */
 export type Row = {
   deliveries?: number;
   retries?: number;
@@ -24,7 +24,7 @@ export const EVERY_FAULT: readonly FaultKind[] = [
   ...(['crash', 'cut', 'refused', 'unconfirmed', 'returned', 'stalled', 'blocked'] as const),
   ...(['expired twice', 'redis away', 'redis forgets', 'throws', 'outage'] as const),
 ];
-/** Whatever else can go wrong with what is parked. */
+/** All else that can go wrong with what is parked. */
 export const EVERY_FAULT_OF_PARKING: readonly FaultKind[] = ['lease lost', 'postgres away', 'commit unheard'];
 
 export async function exploreRow(row: Row): Promise<Exploration> {

@@ -1,6 +1,6 @@
 import type { AnswerKind, Deliverer } from './deliverer.ts';
 
-/** What happens in a model: who there is, and what may go wrong how often. */
+/** What happens in a model: the replicas, and what may go wrong how often. */
 export type Setting = {
   deliverer: Deliverer;
   deliveries: number;
@@ -39,13 +39,13 @@ export type FaultKind =
   | 'returned'
   /** A delay queue brings a message twice. */
   | 'expired twice'
-  /** The lease of who owns what is parked is over, and it does not know yet. */
+  /** The lease of the owner of what is parked is over, and it does not know yet. */
   | 'lease lost'
   /** An open request is due, and sent by others, and its process does not know yet. */
   | 'late'
   /** One insert or removal fails. */
   | 'postgres away'
-  /** What was to be kept there is there, and nobody was told. */
+  /** What was to be kept there is there, and no replica was told. */
   | 'commit unheard'
   /** One call of Redis fails. */
   | 'redis away'

@@ -20,7 +20,7 @@ export function worldKey({ waiting, parked, owner, deaths, open, kept, remembere
 
 const markKey = ({ key, fingerprint }: Mark) => `${key} ${fingerprint}`;
 
-/** Those of its open requests that somebody else has removed. */
+/** Those of its open requests that another replica has removed. */
 function goneKey({ held, sent }: Replica, open: readonly Message[]): string {
   const kept = [...held.values()].flatMap((copy) => (copy.kept === undefined ? [] : [copy.message]));
   const gone = [...kept, ...sent].filter((row) => !open.includes(row));
@@ -54,7 +54,7 @@ function replicaKey({ state, held, inFlight, sent, own, done }: Replica): string
   return [state.outage, state.broker, ...works.all(), ...sources.all(), ...others].join('+');
 }
 
-/** Asked for, and nobody waits for it any more. */
+/** Asked for, and no longer waited for. */
 function lateKey(asked: Asked): string {
   if (asked.kind === 'publish' || asked.kind === 'keep') return `late ${asked.kind} ${sentKey(asked.publication)}`;
   return `late ${asked.kind}`;

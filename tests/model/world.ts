@@ -11,9 +11,9 @@ import { cutOff, hear, hasRows, NEW_REPLICA, type Asked, type Replica } from './
 import { remembering } from './remembering.ts';
 import type { Setting } from './setting.ts';
 
-/** Where the world stands between two moves: what the broker and Redis have, what replicas are at, what was done. */
+/** The state of the world between two moves: what the broker and Redis have, what replicas are at, what was done. */
 export type World = {
-  /** In queues, and held by nobody. */
+  /** In queues, and held by no replica. */
   waiting: readonly Copy[];
   replicas: readonly Replica[];
   /** In Postgres, in hand or not. */
@@ -129,7 +129,7 @@ export function parking({ parked }: World, { row }: Parked): Partial<World> {
   return { parked: withRow(parked, row) };
 }
 
-/** Nobody owns what is parked any more. */
+/** What is parked has no owner any more. */
 export function orphaned({ parked, deaths }: World): Partial<World> {
   return { owner: undefined, deaths: parked.length === 0 ? 0 : oneMoreDeath(deaths) };
 }
@@ -145,7 +145,7 @@ export function knowing(place: Place): Place {
   return { ...place, replica };
 }
 
-/** Of what a replica asked for, what it is about. */
+/** The subject of what a replica asked for. */
 export function subjectOf({ replica: { state, held } }: Place, asked: Asked): string {
   if (asked.kind === 'publish' || asked.kind === 'keep') return described(asked.publication);
   if (asked.kind === 'park') return nameOf(copyOf(asked.parked.row, 0));

@@ -10,7 +10,7 @@ import { borrowPostgres } from '@waybell/runtime/testing/borrow';
 export async function lendMigrated(checkout: string): Promise<Lender> {
   const { url } = await borrowPostgres();
   const name = `migrated-${randomUUID()}`;
-  // Nobody can clone the one that is lent to all while somebody is connected to it.
+  // The one that is lent to all cannot be cloned while a client is connected to it.
   const client = new pg.Client({ connectionString: Object.assign(new URL(url), { pathname: '/postgres' }).href });
   await client.connect();
   await client.query(`create database "${name}"`);

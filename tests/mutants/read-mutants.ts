@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A small break of the product, which somebody must see: the promise it breaks is one of ours. */
+/** A small break of the product, which a test must see: the promise it breaks is one of ours. */
 export type Mutant = {
   name: string;
   promise: string;

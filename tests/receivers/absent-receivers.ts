@@ -18,7 +18,7 @@ async function nobodyAt(url: string): Promise<Started> {
   return { url, [Symbol.asyncDispose]: async () => undefined };
 }
 
-/** A thread that listens and then sleeps: nobody accepts, and a full backlog makes the kernel drop what comes. */
+/** A thread that listens and then sleeps: nothing accepts, and a full backlog makes the kernel drop what comes. */
 const SLEEPING_LISTENER = `
   const { parentPort } = require('node:worker_threads');
   const server = require('node:net').createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {

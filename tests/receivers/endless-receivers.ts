@@ -7,7 +7,7 @@ const BOMB = gzipSync(Buffer.alloc(48 * 2 ** 20));
 const OK = 'HTTP/1.1 200 OK\r\n';
 const CHUNKED = `${OK}transfer-encoding: chunked\r\n\r\n`;
 
-/** Receivers that send more than anybody wants, as fast as it is taken. */
+/** Receivers that send more than any sender wants, as fast as it is taken. */
 export const endlessReceivers: HostileReceivers = {
   ...flooding('delivered', {
     'answers 200 with an endless body': [`${OK}\r\n`, BLOCK],

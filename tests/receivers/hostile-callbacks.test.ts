@@ -35,7 +35,7 @@ function hostOf(text: string): string {
   return (URL.parse(text)?.hostname ?? '').replace(/^\[(.*)\]$/, '$1');
 }
 
-/** Where names mean nothing, nobody says what they mean. */
+/** A name without addresses does not resolve. */
 const subscribe = (url: string, names: string[]) => {
   const resolve = async () => (names.length === 0 ? undefined : names);
   return readCallbackUrl(url, { isHttpAllowed: false, networks: nothing, deniedPorts, resolve });

@@ -9,7 +9,7 @@ export type End = 'delivered' | FailureReason;
 /** A receiver that misbehaves, and the one end that is documented for it. */
 export type HostileReceiver = {
   end: End;
-  /** Of a second request, where it ends otherwise. */
+  /** The end of a second request, where it differs. */
   secondEnd?: End;
   /** What it takes to show the misbehaviour, where any small carrier delivery does not. */
   request?: Partial<Pick<Delivery, 'interface' | 'body'>>;
@@ -18,7 +18,7 @@ export type HostileReceiver = {
 
 export type Started = AsyncDisposable & { url: string };
 
-/** By what they do: each name completes the sentence "a receiver that …". */
+/** Receivers by what they do: each name completes the sentence "a receiver that …". */
 export type HostileReceivers = Record<string, HostileReceiver>;
 
 /** More than the kernel's buffers on both sides take. */

@@ -16,7 +16,7 @@ const NOWHERE = /^$/;
 /** What has a certificate go unchecked, or an old protocol spoken; and the files where it may stand nonetheless. */
 const weaknesses: Weakness[] = [
   { what: 'no check of certificates', sign: /rejectUnauthorized(?!: true\b)/, except: NOWHERE },
-  // Where it is refused.
+  // The exception is where it is refused.
   { what: "Node's variable for that", sign: /NODE_TLS_REJECT/, except: /^libs\/runtime\/environment\.(test\.)?ts$/ },
   { what: 'a check of names of its own', sign: /checkServerIdentity/, except: NOWHERE },
   { what: 'another word for that', sign: /strict-?ssl|--insecure|no-verify/i, except: TESTS },
@@ -71,7 +71,7 @@ describe('a callback, whatever Node.js is told,', () => {
     expect(await call(receiver.url, trusting)).toBe('delivered');
   });
 
-  test('is not sent to whom nobody vouches for', async () => {
+  test('is not sent to a server that no authority vouches for', async () => {
     await using receiver = await tlsServer(aSelfSignedCertificate({ name: 'localhost' }), (_, response) =>
       response.end(),
     );

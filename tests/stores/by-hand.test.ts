@@ -152,7 +152,7 @@ describe('a replay', () => {
     if (found.kind === 'refused') throw new Error(found.why);
     return found;
   };
-  const count = async () => (await counted()).total;
+  const total = async () => (await counted()).total;
   const ask = (what = {}) => askForReplay(stand.store.postgres, { ...request(), client, by: 'a test', ...what });
 
   test('sends all again that was given up or dropped, and nothing else', async () => {
@@ -161,7 +161,7 @@ describe('a replay', () => {
     await delivered(aFailed({ body: '{}' }));
     // Given up by one of two chains, and delivered by the other.
     await delivered(anExhausted(), aDelivered({ at: START + 9 }));
-    expect(await count()).toBe(2);
+    expect(await total()).toBe(2);
     await ask();
     const sent = [...(await send()), ...(await send())];
     expect(new Map(sent.map(({ guid, attempt }) => [guid, attempt]))).toEqual(
@@ -170,7 +170,7 @@ describe('a replay', () => {
         [dropped, 1],
       ]),
     );
-    expect(await count()).toBe(0);
+    expect(await total()).toBe(0);
   });
 
   test('takes what an ended subscription did not get to the one that is there now', async () => {
@@ -204,7 +204,7 @@ describe('a replay', () => {
     expect(await again(delivery)).toEqual({ kind: 'refused', why: 'under_way' });
     await send();
     expect(await again(delivery)).toEqual({ kind: 'refused', why: 'under_way' });
-    expect(await count()).toBe(0);
+    expect(await total()).toBe(0);
   });
 
   test('goes out as fast as it is due, however much one claim takes', async () => {
@@ -251,7 +251,7 @@ describe('a replay', () => {
     });
     await stand.rows("update delivery_log.sendings set due_at = now() - interval '1 minute'");
     expect(await send()).toEqual([]);
-    expect(await count()).toBe(4);
+    expect(await total()).toBe(4);
     expect(await replayOf(stand.store.postgres, asked.guid, { ...client, client: 'another' })).toBeUndefined();
   });
 });

@@ -19,7 +19,7 @@ beforeEach(async () => {
 
 const ROOM = { bytes: 2 ** 30, forMs: 60_000 };
 
-/** Of each destination of the service, so many. */
+/** Claims so many of each destination of the service. */
 async function claim(from: KeptStore, most = 1_000, how = ROOM) {
   const found = await from.look();
   return from.claim(
@@ -119,7 +119,7 @@ describe('a claim', () => {
     expect(bodiesOf(await claim(store, 10, { ...ROOM, bytes: 1 }))).toEqual(['90']);
   });
 
-  test("is nobody else's until its time is over, or it is put off for less", async () => {
+  test("is no other process' until its time is over, or it is put off for less", async () => {
     await store.insert([aPublication('k', 'a'), aPublication('k', 'b')]);
     const [a, b] = await claim(store);
     expect(await claim(store)).toEqual([]);

@@ -380,7 +380,7 @@ describe('GET /v1/deliveries', () => {
     expect((await list(us.token, '?status=exhausted')).body.objects).toEqual([]);
   });
 
-  test('shows nobody those of another account, or of another client', async () => {
+  test('shows no client those of another account, or of another client', async () => {
     const client = await createToken(api.store.postgres, { accountGuid: all.us.account, clientId: 'other' });
     for (const query of ['', '?status=exhausted', `?key=${all.subject}`]) {
       expect((await list(client, query)).body).toEqual({ objects: [], next: null });
@@ -408,8 +408,8 @@ describe('GET /v1/deliveries', () => {
   });
 });
 
-describe('many who ask for timelines at once', () => {
-  test('keep nobody waiting who asks for something else', async () => {
+describe('many clients that ask for timelines at once', () => {
+  test('keep no client waiting that asks for something else', async () => {
     const us = await someone();
     const busy = await api.store.postgres.connect();
     await busy.query('begin; lock table delivery_log.keys in access exclusive mode');
@@ -429,7 +429,7 @@ describe('many who ask for timelines at once', () => {
   });
 });
 
-/** Of those that the API under test has. */
+/** Half of the connections that the API under test has. */
 const HALF_OF_CONNECTIONS = 4;
 
 async function waitingForLocks(): Promise<number> {

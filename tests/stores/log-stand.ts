@@ -10,7 +10,7 @@ import { createTestDatabase, silentLog, type TestDatabase } from '@waybell/subsc
 export const START = Date.parse('2026-11-20T09:30:00Z');
 export { DAY_MS };
 
-/** Whatever tests make it wait for, its limit is not what most of them are about. */
+/** A limit long enough for all that tests make it wait for: most are not about it. */
 const PATIENT_MS = 60_000;
 
 /** The log's parts on a Postgres, without a broker and with a clock of its own. */
@@ -32,7 +32,7 @@ export class LogStand implements AsyncDisposable {
     return new LogStand(await createTestDatabase());
   }
 
-  /** On the database of somebody who disposes of it. */
+  /** On the database of a caller that disposes of it. */
   static on(store: TestDatabase): LogStand {
     return new LogStand({ ...store, [Symbol.asyncDispose]: async () => undefined });
   }
@@ -70,7 +70,7 @@ export class LogStand implements AsyncDisposable {
     return logged;
   }
 
-  /** A subscription of the account's default client, which nobody calls; resolves with its guid. */
+  /** A subscription of the account's default client, which is never called; resolves with its guid. */
   async subscribe(account: string, action: string): Promise<string> {
     const guid = randomUUID();
     await this.rows(

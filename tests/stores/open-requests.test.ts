@@ -165,7 +165,7 @@ test('a process that was away for so long that another may have it counts it as 
   const { clock, open } = aProcess();
   const cut: Source[] = [];
   const source = await open.keep(aDelivery().message, (each) => cut.push(each));
-  // Due meanwhile, and so nobody's to put off.
+  // Due meanwhile, and so no longer to be put off.
   await stand.sql('update waybell.open_requests set due_at = now()');
   await clock.runFor(22_000);
   expect(cut).toEqual([]);

@@ -44,7 +44,7 @@ describe('./waybell parked', () => {
     expect((await waybell('parked list')).stderr).toContain('nothing is parked');
   });
 
-  test('says who has to be stopped first', async () => {
+  test('says which service has to be stopped first', async () => {
     const subscription = await subscribeTo(store.postgres, 'https://a.test/2');
     await parkRow(store.postgres, aDelivery({ subscription }));
     await store.postgres.query(`update waybell.parked_shards set leased_until = now() + interval '1 hour'`);

@@ -75,7 +75,7 @@ describe('a parked row', () => {
     await Promise.all(beside);
   });
 
-  test('is kept once by all who park it at once, in whatever order', async () => {
+  test('is kept once by all that park it at once, in whatever order', async () => {
     const subscribed = await Promise.all(Array.from({ length: 5 }, () => stand.subscribe()));
     for (let round = 0; round < 30; round += 1) {
       const rows = subscribed.flatMap((one) => ['a', 'b', 'c'].map((name) => aRow(one, `${name} ${round}`)));
@@ -171,7 +171,7 @@ describe('a head', () => {
     expect(await dueOf(one.subscription)).toBeDefined();
   });
 
-  test('says to those who look up the target whether its endpoint hangs, while there is one', async () => {
+  test('says to those that look up the target whether its endpoint hangs, while there is one', async () => {
     const one = await stand.subscribe();
     const row = aRow(one, 'a');
     const isHung = async () => {

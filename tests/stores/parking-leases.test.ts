@@ -25,7 +25,7 @@ describe.each(STANDS)('leases %s', (_, start) => {
   const deathsOf = async (subscription: string) =>
     (await stand.store.heads(ALL_SHARDS)).find((head) => head.subscription === subscription)?.deaths;
 
-  test.each([1, 2, 3, 4, 5])('share the shards among %i, each to one, nobody more than its share', async (count) => {
+  test.each([1, 2, 3, 4, 5])('share the shards among %i, each to one, none more than its share', async (count) => {
     const shares = await settle(owners(count));
     expect(shares.flat().toSorted((one, other) => one - other)).toEqual(ALL_SHARDS);
     for (const share of shares) expect(share.length).toBeLessThanOrEqual(Math.ceil(32 / count));
@@ -66,7 +66,7 @@ describe.each(STANDS)('leases %s', (_, start) => {
     expect(owned).toEqual(ALL_SHARDS);
     const kept = await renew(one);
     expect(kept.length).toBe(16);
-    // Of these it was to take no more.
+    // It was to take no more of these.
     expect(leaving).toEqual(ALL_SHARDS.filter((shard) => !kept.includes(shard)));
     expect(await stand.store.lease(other, NONE)).toEqual({
       owned: ALL_SHARDS.filter((shard) => !kept.includes(shard)),
@@ -75,7 +75,7 @@ describe.each(STANDS)('leases %s', (_, start) => {
     });
   });
 
-  test('go to others once they are over; who had them learns so, and is not taken for who has them', async () => {
+  test('go to others once they are over; their old owner learns so, and is not taken for the new one', async () => {
     const [one = '', other = ''] = owners(2);
     await renew(one);
     await stand.later(LEASE_MS - 1_000);
@@ -89,14 +89,14 @@ describe.each(STANDS)('leases %s', (_, start) => {
     expect([...kept, ...owned].toSorted((a, b) => a - b)).toEqual(ALL_SHARDS);
   });
 
-  test('that ran out and that nobody took are their own again, and not new', async () => {
+  test('that ran out and that no other took are their own again, and not new', async () => {
     const [one = ''] = owners(1);
     await renew(one);
     await stand.later(10 * LEASE_MS);
     expect(await stand.store.lease(one, NONE)).toEqual({ owned: ALL_SHARDS, taken: [], leaving: [] });
   });
 
-  test('that are released go to another at once, and nobody died', async () => {
+  test('that are released go to another at once, and count no death', async () => {
     const [one = '', other = ''] = owners(2);
     const subscribed = await stand.subscribe();
     await stand.store.insert([aRow(subscribed, 'a')]);
@@ -106,7 +106,7 @@ describe.each(STANDS)('leases %s', (_, start) => {
     expect(await deathsOf(subscribed.subscription)).toBe(0);
   });
 
-  test('count who died over what is parked, until a row of it is deleted', async () => {
+  test('count the owners that died over what is parked, until a row of it is deleted', async () => {
     const subscribed = await stand.subscribe();
     const [row, other] = [aRow(subscribed, 'a'), aRow(subscribed, 'b')];
     await stand.store.insert([row, other]);

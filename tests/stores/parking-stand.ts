@@ -32,7 +32,7 @@ export class PostgresStand implements ParkingStand {
       role: 'waybell_deliverer',
       poolSize,
       settings: PARKING_SETTINGS,
-      // Whatever these tests make it wait for, its limit is not what they are about.
+      // A limit long enough for all that these tests make it wait for: they are not about it.
       timeoutMs: 60_000,
       log: silentLog,
     });

@@ -36,7 +36,7 @@ describe.each(STANDS)('what is parked %s', (_, start) => {
       expect(await take(one)).toEqual([row]);
     });
 
-    test('takes the oldest first, over all subscriptions of the endpoint, whoever was put in first', async () => {
+    test('takes the oldest first, over all subscriptions of the endpoint, whichever was put in first', async () => {
       const [one, other] = [await stand.subscribe(), await stand.subscribe()];
       await stand.store.insert([aRow(one, 'd', { createdAt: 4 }), aRow(other, 'b', { createdAt: 2 })]);
       await stand.store.insert([aRow(one, 'a', { createdAt: 1 }), aRow(other, 'c', { createdAt: 3 })]);
@@ -151,7 +151,7 @@ describe.each(STANDS)('what is parked %s', (_, start) => {
       expect(await names(one)).toEqual(['a']);
     });
 
-    test('is seen by whoever asks for the same attempt, moved so often or less', async () => {
+    test('is seen by a process that asks for the same attempt, moved so often or less', async () => {
       const one = await stand.subscribe();
       const row = aRow(one, 'a', { hop: 3 });
       await stand.store.insert([row]);

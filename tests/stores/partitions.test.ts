@@ -29,7 +29,7 @@ test('two replicas turn over at once', async () => {
   expect(await partitionsOf(stand, 'attempts')).toHaveLength(3);
 });
 
-test('a day that is dropped while somebody reads keeps nobody from reading and writing', async () => {
+test('a day that is dropped while a client reads keeps no other from reading and writing', async () => {
   await using stand = await LogStand.start();
   const old = aDelivered();
   await stand.write([old]);

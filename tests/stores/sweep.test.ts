@@ -100,7 +100,7 @@ describe('a sweep', () => {
     expect(announcedVehicles()).toEqual(vehicles);
   });
 
-  test('leaves out who was seen since it looked', async () => {
+  test('leaves out vehicles that were seen since it looked', async () => {
     const seeReport = tracker.replica();
     const vehicle = { shipper: randomUUID(), vehicles: guids(1) };
     await seeReport(aReport(vehicle));
@@ -125,7 +125,7 @@ describe('a sweep', () => {
     expect(announcedVehicles()).toEqual(vehicle.vehicles);
   });
 
-  test('switches nobody else off while the broker does not take what is to be announced', async () => {
+  test('switches no other vehicle off while the broker does not take what is to be announced', async () => {
     const seeReport = tracker.replica();
     await seeReport(aReport());
     tracker.now = START + 1;
@@ -179,7 +179,7 @@ describe('what was switched off and not announced', () => {
   });
 });
 
-describe('what somebody is announcing', () => {
+describe('what a replica is announcing', () => {
   test('is left alone by others', async () => {
     await using patient = await Tracker.start({ claimMs: HOUR_MS });
     await patient.replica()(aReport());

@@ -46,7 +46,7 @@ describe('a report', () => {
     }
   });
 
-  test('that comes again is told the same, whoever reads it and whatever was forgotten', async () => {
+  test('that comes again is told the same, whichever replica reads it and whatever was forgotten', async () => {
     const report = aReport({ vehicles: guids(2) });
     const first = await tracker.replica()(report);
     expect(await tracker.replica()(report)).toEqual(first);
@@ -67,7 +67,7 @@ describe('a report', () => {
     expect(await tracker.replica()(report)).toEqual({ activated: [vehicle?.guid], moved: [vehicle?.guid] });
   });
 
-  test('is told of what it changed where somebody else wrote to Redis before it did', async () => {
+  test('is told of what it changed where another replica wrote to Redis before it did', async () => {
     const vehicle = { shipper: randomUUID(), vehicles: guids(1) };
     const later = { ...vehicle, recordedAt: START - 1_000, isPickedUp: false };
     const slow = tracker.replica({

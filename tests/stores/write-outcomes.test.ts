@@ -142,7 +142,7 @@ describe('writeOutcomes', () => {
     expect(await stand.rows('select from delivery_log.events where event = $1', [after.event])).toHaveLength(1);
   });
 
-  test('blames no record for what Postgres lacks, and writes it when that is mended', async () => {
+  test('blames no record for what Postgres lacks, and writes it when that is fixed', async () => {
     const record = aDelivered();
     await stand.rows('revoke insert on delivery_log.attempts from waybell_log');
     await expect(stand.write([record])).rejects.toThrow('postgres is unavailable');

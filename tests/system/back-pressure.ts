@@ -16,7 +16,7 @@ async function depth(queue: string): Promise<number | undefined> {
 }
 
 export function backPressure(): void {
-  describe('when nobody delivers', () => {
+  describe('when no deliverer runs', () => {
     settingsOf('event-router', () => ({ ROUTE_PAUSE_DEPTH: String(PAUSE_DEPTH) }));
 
     test('the router pauses, upstream is refused, and in the end everything that was confirmed is delivered', async () => {
@@ -30,7 +30,7 @@ export function backPressure(): void {
           (error: unknown) => error,
         );
 
-      // Refused before that is who outruns a router that is merely slow.
+      // A publisher that outruns a router that is merely slow is refused before that.
       await until('the router is paused', async () => {
         await refusal();
         return logOf(stack.stack.service('event-router').spec).some(({ msg }) => msg === 'routing.paused');

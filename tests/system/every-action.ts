@@ -64,7 +64,7 @@ async function subscribeToAll({ name, client, interface: side, isRevised = false
   }
 }
 
-/** The first of the generated events of this action that goes under its name, and of which everybody hears. */
+/** The first of the generated events of this action that goes under its name, and that every client gets. */
 function eventOf(row: ActionRow, { accounts, firstSeed }: Telling): { event: GeneratedEvent; dice: Dice } {
   for (let seed = firstSeed; ; seed += 1) {
     const dice = new Dice(seed);
@@ -83,7 +83,7 @@ async function publish(row: ActionRow, telling: Telling): Promise<GeneratedEvent
   return event;
 }
 
-/** Who hears of an action: receivers as the specifications say, and the client that wants to know what changed. */
+/** The clients that get an action: receivers as the specifications say, and the client that wants to know what changed. */
 const hearers = (row: ActionRow) => [...row.receivers, ...(isRevision(row) ? ['revisions'] : [])];
 
 /** The one request that came to a path. */
@@ -129,7 +129,7 @@ export function everyAction(): void {
       new Webhook(secret ?? '').verify(body, headers as Record<string, string>);
     });
 
-    test('comes to nobody else, though all have subscribed to everything', () => {
+    test('comes to no other client, though all have subscribed to everything', () => {
       const expected = actionTable.flatMap((row) => [...hearers(row), 'stranger'].map((name) => pathOf(name, row)));
       const came = receiver.received.map(({ path }) => path).filter((path) => path.startsWith(ROOT));
       expect(came.toSorted()).toEqual(expected.toSorted());

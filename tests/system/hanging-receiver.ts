@@ -21,7 +21,7 @@ export function hangingReceiver(): void {
   describe('a receiver that never answers', () => {
     settingsOf('deliverer', () => ({ DELIVER_SLOTS: String(SLOTS), DELIVER_SLOW: '1s' }));
 
-    test('holds up nobody but itself, and each of its deliveries comes to an end', async () => {
+    test('holds up only itself, and each of its deliveries comes to an end', async () => {
       const aCarrier = () => integrator({ stack, receiver, interfaceName: 'carrier' });
       const hanging = await aCarrier();
       const { promise: isOver, resolve: end } = Promise.withResolvers<void>();

@@ -17,7 +17,7 @@ const ON = 'vehicle.gps_activated';
 const OFF = 'vehicle.gps_deactivated';
 const MOVED = 'vehicle.driver_location_updated';
 
-/** Longer than the limit: an hour passes by the clock, so that a slow machine silences nobody. */
+/** Longer than the limit: an hour passes by the clock, so that a slow machine silences no vehicle. */
 const AFTER_SILENCE_MS = 2 * HOUR_MS;
 
 const geocoder = createServer((request, response) => {
@@ -44,7 +44,7 @@ async function countOf(service: string, series: RegExp): Promise<number> {
   const metrics = await (await fetch(`${health}/metrics`)).text();
   return Number(new RegExp(`${series.source}[^}]*\\} (\\d+)`).exec(metrics)?.[1] ?? 0);
 }
-/** Of looks for silent vehicles, those that ended because reports wait, or may wait. */
+/** Looks for silent vehicles that ended because reports wait, or may wait. */
 const BEHIND = /waybell_gps_sweep_duration_seconds_count\{[^}]*result="behind"/;
 const absorbed = () => countOf('location-tracker', /waybell_outcomes_total\{[^}]*reason="position_absorbed"/);
 const unwanted = () =>
@@ -160,7 +160,7 @@ export function positions(): void {
         expect(again).toMatchObject({ action: ON, vehicle_guids: [names.A], gps_active: true });
       });
 
-      test('of an unknown account, or of nothing that is picked up, is told nobody, and counted', async () => {
+      test('of an unknown account, or of nothing that is picked up, is told to no client, and counted', async () => {
         const { client, heard } = await aShipper();
         const before = [await absorbed(), await unwanted()];
         const place = { latitude: 1, longitude: 2 };

@@ -77,7 +77,7 @@ describe('a carrier receiver', () => {
   });
 
   test('that answers after 2.5 s has succeeded', async () => {
-    // Where the machine adds half a second, the answer does come too late: then, and only then, it is tried again.
+    // The answer does come too late if the machine adds half a second: then, and only then, it is tried again.
     const tooLate: Attempt[] = [];
     const path = await until('an answer after 2.5 s was in time', async () => {
       const tried = answerAfter(2_500, `/${tooLate.length}`);
@@ -87,12 +87,12 @@ describe('a carrier receiver', () => {
       if (first !== undefined) tooLate.push(first);
       return false;
     });
-    // Where it adds more, not even a connection is made in time.
+    // Not even a connection is made in time if it adds more.
     const isConnecting = ({ reason, isConnected }: Attempt) => reason === 'connect_timeout' && !isConnected;
     const answeredLate = tooLate.filter((attempt) => !isConnecting(attempt));
     expect(answeredLate.filter(({ reason }) => reason !== 'response_timeout')).toEqual([]);
     expect(tooLate.filter(({ beganAt, endedAt }) => endedAt - beganAt < CARRIER_LIMIT_MS - CLOCK_MS)).toEqual([]);
-    // By the time another is asked a third time, this one would have been asked twice.
+    // This one would have been asked twice by the time another is asked a third time.
     receiver.answer('/fails-beside', 500);
     await notify('carrier', '/fails-beside');
     await receiver.untilReceived('/fails-beside', 3);

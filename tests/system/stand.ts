@@ -10,7 +10,7 @@ export let stack: TestStack;
 export let receiver: Receiver;
 export let adminPort: string;
 
-/** Of both interfaces as many retries as the contract has, without its pauses. */
+/** As many retries as the contract has, on both interfaces, without its pauses. */
 export const CARRIER_DELAYS_MS = [100, 200, 400];
 export const CARRIER_ATTEMPTS = CARRIER_DELAYS_MS.length + 1;
 export const SHIPPER_ATTEMPTS = 6;

@@ -20,7 +20,7 @@ export type Integrator = {
   hear(): Promise<unknown>;
   answer(behaviour: Behaviour): void;
   untilAsked(times: number): Promise<Received[]>;
-  /** Of the subscription that is called at its first address. */
+  /** The standing of the subscription that is called at its first address. */
   standing(): Promise<Standing>;
   untilOff(): Promise<Standing & { deactivated_at: Date }>;
   /** Ends the subscription where the interface wants that first, and subscribes again, at another address. */

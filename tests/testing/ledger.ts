@@ -148,12 +148,12 @@ export class Ledger {
     return this.#outcomes;
   }
 
-  /** Of one row, or of everything. */
+  /** The balance of one row, or of everything. */
   balance(row?: string): Balance {
     return balance(this.#books(row));
   }
 
-  /** What came and nobody was owed, and what was malformed and not rejected so. */
+  /** What came and was owed to no receiver, and what was malformed and not rejected so. */
   unexpected(): string[] {
     return unexpected(this.#books(), this.malformed);
   }

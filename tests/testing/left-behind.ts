@@ -3,7 +3,7 @@ import { until } from '@waybell/runtime/testing/until';
 
 /** Throws where a process still runs that has one of these words in its command line or its environment. */
 export async function nothingLeftBehind(words: readonly string[]): Promise<void> {
-  // Where there is no such folder nothing can be looked up; the continuous builds have it.
+  // Nothing can be looked up without such a folder; the continuous builds have it.
   if (!existsSync('/proc/self/environ')) return;
   const dying = () => processesWith(words).length === 0;
   await until('every process of the stack is gone', dying).catch(() => {
@@ -21,7 +21,7 @@ function processesWith(words: readonly string[]): string[] {
     });
 }
 
-/** Empty where the process is gone, or belongs to somebody else. */
+/** Empty where the process is gone, or belongs to another user. */
 function read(path: string): string {
   try {
     return readFileSync(path, 'utf8').replaceAll('\0', ' ');

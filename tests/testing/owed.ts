@@ -28,18 +28,18 @@ export type Owed = {
   event: string;
   account: string;
   to?: Addressee;
-  /** More than one only where what happens first is nobody's promise. */
+  /** More than one only where it is not promised what happens first. */
   ends: readonly Ending[];
 };
 
-/** What somebody is owed whose receiver answers so. `goesOff`: the last failure switches the subscription off. */
+/** What a client is owed whose receiver answers so. `goesOff`: the last failure switches the subscription off. */
 export function endsAfter(answers: Answers, goesOff = false): Ending[] {
   const last = answers.at(-1) ?? 0;
   if (last >= 200 && last < 300) return [{ kind: 'delivered', answers }];
   if (!goesOff) return [{ kind: 'exhausted', answers }];
   return [
     { kind: 'exhausted', answers },
-    // Which of those under way is exhausted first, and how far the others get by then, is a race.
+    // It is a race which of those under way is exhausted first, and how far the others get by then.
     { kind: 'dropped', reason: 'deactivated', answers, onceOff: true },
     { kind: 'suppressed', reason: 'no_subscription', onceOff: true },
   ];

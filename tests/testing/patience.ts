@@ -8,7 +8,7 @@ export const PATIENT = {
   DATABASE_TIMEOUT: '60s',
   GEOCODER_LIMIT: '60s',
   REDIS_TIMEOUT: '60s',
-  // Who waits asks again and again.
+  // A test that waits asks again and again.
   REQUESTS_PER_MINUTE: '100000',
   SHIPPER_HANDOVER_LIMIT: '60s',
 };

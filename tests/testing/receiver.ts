@@ -66,7 +66,7 @@ export class Receiver implements AsyncDisposable {
     return `http://${place.host}:${place.port}${path}`;
   }
 
-  /** Nobody gets through any more, until it is opened again. */
+  /** No request gets through any more, until it is opened again. */
   async shut(): Promise<void> {
     const closed = this.#places.map(async ({ server }) => {
       const isClosed = closeServer(server);
@@ -76,7 +76,7 @@ export class Receiver implements AsyncDisposable {
     await Promise.all(closed);
   }
 
-  /** Where it was before. */
+  /** Listens where it did before. */
   async open(): Promise<void> {
     for (const place of this.#places) place.port = (await listen(place.server, place)).port;
   }

@@ -6,7 +6,7 @@ import { SupervisedProcess, type ProcessSpec } from '@waybell/stack/supervised-p
 
 export type ReplicaOptions = {
   settings?: Record<string, string>;
-  /** Of the replicas of one service each has another; the service itself is the first. */
+  /** Differs for each replica of one service; the service itself is the first. */
   number?: number;
   /** Whether it is started again when it ends by itself; not by default. */
   restart?: RestartPolicy;

@@ -8,7 +8,7 @@ import { existsSync, readFileSync } from 'node:fs';
 const file = process.env['CLOCK_FILE'] ?? '';
 const now = Date.now;
 
-/** Read each time: who sets the clock need not wait until it is set. */
+/** Read each time: a test that sets the clock need not wait until it is set. */
 function offsetMs(): number {
   if (!existsSync(file)) return 0;
   try {

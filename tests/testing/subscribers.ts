@@ -8,16 +8,16 @@ import { endsAfter, type Answers, type Ending, type Owed } from './owed.ts';
 import type { Behaviour, Receiver } from './receiver.ts';
 import type { TestStack } from './test-stack.ts';
 
-/** Somebody that events are about, and what each event of theirs owes. */
+/** A party that events are about, and what each of its events owes. */
 export type Party = { anEvent: () => PublishedEvent; owes: (event: PublishedEvent) => Owed[] };
 
-/** Where a party is: a whole system, and somebody to receive what it sends. */
+/** The place of a party: a whole system, and a receiver of what it sends. */
 type Place = { stack: TestStack; receiver: Receiver };
 
 export type Subscriber = {
   interface: 'shipper' | 'carrier';
   action: string;
-  /** Of the account that it is another subscription of; absent: of a new one. */
+  /** The account that it is another subscription of; absent: a new one. */
   account?: string;
   /** Its paths are in this folder. */
   folder: string;
@@ -48,7 +48,7 @@ const SLOW_MS = 20;
 
 /**
  * Integrators of both interfaces, ten each: one never answers with success, one only at the third attempt, one has two
- * clients, some take their time. And one account that nobody has heard of, one whose papers have no links yet, and an
+ * clients, some take their time. And one account that is unknown, one whose papers have no links yet, and an
  * upstream that leaves members out.
  */
 export async function subscribers(place: Place): Promise<Party[]> {

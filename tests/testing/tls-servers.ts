@@ -11,11 +11,11 @@ import { unprivilegedUser } from '@waybell/stack/unprivileged-user';
 import { anAuthority, type Certificate } from '@waybell/deliverer/testing/certificate';
 import { nothingLeftBehind } from './left-behind.ts';
 
-/** Private servers that speak TLS. RabbitMQ and Redis let nobody in without a certificate, too. */
+/** Private servers that speak TLS. RabbitMQ and Redis let no client in without a certificate, too. */
 export type TlsServers = AsyncDisposable & {
   /** A folder of the test's own. */
   home: string;
-  /** By the name that the servers' certificates hold for. */
+  /** URLs with the name that the servers' certificates hold for. */
   urls: { AMQP_URL: string; DATABASE_URL: string; REDIS_URL: string };
   /** Postgres answers without TLS as well. */
   plainDatabaseUrl: string;

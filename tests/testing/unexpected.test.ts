@@ -21,6 +21,6 @@ test('what is malformed is rejected, each once and with its reason', () => {
   expect(amiss(rejection('{'), rejection('{', 'forged'))).toHaveLength(2);
 });
 
-test('what is rejected and nobody was owed is reported', () => {
+test('what is rejected and was owed to no receiver is reported', () => {
   expect(amiss(...malformed, rejection('good'))).toEqual(['rejected, which nobody was owed: not_json: good']);
 });

@@ -3,7 +3,7 @@ import type { Books } from './balance.ts';
 /** What is no event at all, and the reason that it is to be rejected with. Its bytes are read as Latin-1. */
 export type Malformed = { body: string; reason: string };
 
-/** What came and nobody was owed, and what was malformed and not rejected so, once each. */
+/** What came and was owed to no receiver, and what was malformed and not rejected so, once each. */
 export function unexpected({ owed, seen, rejections }: Books, malformed: readonly Malformed[]): string[] {
   const known = new Set(owed.flatMap(({ event, to }) => [event, to?.delivery]));
   const strangers = seen.filter(({ delivery }) => !known.has(delivery));

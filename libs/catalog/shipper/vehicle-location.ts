@@ -83,7 +83,7 @@ export const vehicleLocationActions: readonly Action[] = [
 ];
 
 /**
- * Where a driver was, as upstream reports it. Nobody can subscribe to it: what clients hear of it are the three GPS
+ * The location of a driver, as upstream reports it. No client can subscribe to it: clients get the three GPS
  * actions above, which Waybell publishes itself.
  */
 export const locationReported: Action = {

@@ -68,7 +68,7 @@ export function success(description: string, schema: JsonNode | null, headers: J
   };
 }
 
-/** Where the action is deprecated, every answer about it says so. */
+/** Headers of every answer about an action that is deprecated. */
 export const deprecationHeaders: JsonNode = { deprecation: headerRef('Deprecation'), sunset: headerRef('Sunset') };
 
 const limitHeaders: JsonNode = {

@@ -43,7 +43,7 @@ const key: JsonNode = {
 const keyKind: JsonNode = {
   name: 'kind',
   in: 'query',
-  description: 'Of which kind the key is, where several things have the same.',
+  description: 'The kind of the key, where several things have the same.',
   schema: { type: 'string', pattern: '^[a-z_]{1,100}$', description: 'the kind of a key', examples: ['order_id'] },
 };
 

@@ -52,7 +52,7 @@ const delivery = {
   status: {
     enum: DELIVERY_STATUSES,
     description:
-      '`waiting`: for its first attempt. `retrying`: the last attempt failed, another is due. `exhausted`: given up after the last. `dropped`: there was nobody any more to send it to.',
+      '`waiting`: for its first attempt. `retrying`: the last attempt failed, another is due. `exhausted`: given up after the last. `dropped`: there was no subscription any more to send it to.',
   },
   ...why,
   next_attempt_at: { ...moment, description: 'While it is retried.' },

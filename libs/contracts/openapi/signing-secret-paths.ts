@@ -34,7 +34,7 @@ export const rotateRequest: JsonNode = {
   properties: { force: { type: 'boolean', default: false } },
 };
 
-/** Of Standard Webhooks: what notifications of the token's client are signed with, on either interface. */
+/** Secrets of Standard Webhooks: they sign notifications of the token's client, on either interface. */
 export const signingSecretPaths: Readonly<Record<string, JsonNode>> = {
   '/v1/signing-secrets': {
     get: {

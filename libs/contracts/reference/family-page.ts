@@ -16,7 +16,7 @@ export function familyPage({ title, actions }: Family, sentExamples: SentExample
   ].join('\n');
 }
 
-/** Where on a page an action is. */
+/** The anchor of an action on its page. */
 export function anchorOf({ name }: Action): string {
   return name.replaceAll('.', '');
 }

@@ -18,7 +18,7 @@ function rowsOf(schema: ObjectSchema, prefix: string): string[] {
   });
 }
 
-/** Of members that every notification has, or every one in the revision form. */
+/** Meanings of members that every notification has, or every one in the revision form. */
 const MEANINGS: Record<string, string | undefined> = {
   action: 'the action',
   action_date: 'when it happened, UTC',

@@ -106,7 +106,7 @@ export type TestRequest = {
   exampleOf: (action: string, messageGuid: string) => string;
 };
 
-export type Target = { guid: string; generation: number; is_active: boolean; audit_field_set: string[] | null };
+type Target = { guid: string; generation: number; is_active: boolean; audit_field_set: string[] | null };
 
 /** Whom a client's deliveries of an action go to now. */
 export async function targetOf(postgres: Queryable, client: ClientReader, action: string): Promise<Target | Refused> {

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import type { Queryable } from '@waybell/runtime/postgres';
-import { refused, targetOf, type Refused, type Target } from './by-hand.ts';
+import { refused, targetOf, type Refused } from './by-hand.ts';
 import { explainNothing } from './explain-nothing.ts';
 import { whatWasMissed, type Missed, type MissedQuery } from './missed.ts';
 import type { ClientReader } from '../read/entries.ts';

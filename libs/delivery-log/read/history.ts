@@ -225,8 +225,8 @@ const isEnd = ({ kind }: AttemptRow): boolean => kind !== 'failed';
 
 const isGivenUp = ({ kind }: Pick<AttemptRow, 'kind'>): boolean => kind === 'exhausted';
 
-function attemptEntry({ delivery: _, reason, ...row }: AttemptRow): AttemptEntry {
-  const { attempt, at, kind, subscription, ...known } = row;
+function attemptEntry(row: AttemptRow): AttemptEntry {
+  const { attempt, at, kind, subscription, reason, delivery: _delivery, ...known } = row;
   const reasoned = { why: reason === null ? null : why(kind === 'dropped' ? 'dropped' : 'failed', reason) };
   return { attempt, at, kind, subscription, ...withoutNulls({ ...known, ...reasoned }) };
 }

@@ -3,7 +3,7 @@ import type { ConsumeMessage, Options } from 'amqplib';
 import type { Message, Publication } from '../messages.ts';
 import { straysExchange, suspectsExchange } from '../topology.ts';
 
-/** Headers of our own, on messages that the hand-over moved aside: whence they came and how they fared. */
+/** Headers of our own, on messages that the hand-over moved aside: where they came from and what happened to them. */
 export const asideHeaders = {
   queue: 'waybell-queue',
   exchange: 'waybell-exchange',

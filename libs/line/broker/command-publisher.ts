@@ -7,7 +7,7 @@ import { closeInOrder, connectOnce, openChannel } from './connect-once.ts';
 import { Unconfirmed, Unroutable } from './publish-errors.ts';
 import { UnconfirmedMessages } from './unconfirmed-messages.ts';
 
-/** A command's way onto the line. Unlike a service's it does not come back: who asked is told what failed. */
+/** A command's way onto the line. Unlike a service's it does not come back: the caller is told what failed. */
 export type CommandPublisher = AsyncDisposable & {
   /** Resolves when the broker has it: in a queue, or nowhere. Rejects where it does not say so; then it may have it. */
   publish(publication: Publication): Promise<'confirmed' | 'unroutable'>;

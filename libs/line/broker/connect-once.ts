@@ -5,8 +5,8 @@ import { troubleWith } from '@waybell/runtime/server-trouble';
 const CONNECT_LIMIT_MS = 10_000;
 
 /**
- * Connects to RabbitMQ for one command. Unlike a service's connection this one does not come back: who asked is told
- * what failed. Throws, saying what to look at, where the broker cannot be reached or lets nobody in.
+ * Connects to RabbitMQ for one command. Unlike a service's connection this one does not come back: the caller is told
+ * what failed. Throws, saying what to look at, where the broker cannot be reached or refuses the user.
  */
 export async function connectOnce(
   { url, tls, isOfStack }: ServerAddress,

@@ -21,7 +21,7 @@ export type Consumer = {
 export type Consumers = AsyncDisposable & {
   /** Takes from these queues, over every reconnect and whether or not they exist yet, and holds so much of them. */
   consume(queues: readonly string[], limit: HeldLimit, consuming: Consuming): Consumer;
-  /** Does the work while nobody else takes anything: if the process dies then, it is of what this consumer has in hand. */
+  /** Does the work while no other consumer takes anything: if the process dies then, it is of what this consumer has in hand. */
   alone(consumer: Consumer, among: Among, work: () => Promise<void>): Promise<void>;
   /** What waits in these queues together. Rejects while the broker is away, or without one of them. */
   depth(queues: readonly string[]): Promise<Depth>;

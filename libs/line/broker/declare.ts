@@ -4,7 +4,7 @@ import type { ServerAddress } from '@waybell/runtime/server-address';
 import type { Exchange, Queue, Topology } from '../topology.ts';
 import { onConnection, openChannel } from './connect-once.ts';
 
-/** Whoever declares may do so while the broker starts. */
+/** Long enough for a broker that is just starting. */
 const CONNECT_LIMIT_MS = 60_000;
 
 export const declareSettings = {

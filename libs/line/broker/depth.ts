@@ -4,15 +4,15 @@ import { openChannel } from './connect-once.ts';
 /** Messages that wait in queues together, ready to be taken: there may be more where it is not exact. */
 export type Depth = { messages: number; isExact: boolean };
 
-/** What a queue has ready and who takes from it, unless that is not known. */
+/** What a queue has ready, and its consumers, unless that is not known. */
 export type QueueState = { messages: number; consumers: number; isKnown: boolean };
 
 export type NamedState = QueueState & { name: string };
 
-/** Of a quorum queue whose leader has not told it by then, RabbitMQ says that it has no messages and no consumers. */
+/** RabbitMQ says that a quorum queue has no messages and no consumers if its leader has not told by then. */
 const GUESSED_AFTER_MS = 250;
 
-/** Of these queues together. Those that are not there hold nothing. Rejects where the broker cannot be asked. */
+/** The depth of these queues together. A queue that is missing holds nothing. Rejects where the broker cannot be asked. */
 export async function depthOf(connection: ChannelModel, queues: readonly string[]): Promise<Depth> {
   const states = await statesOf(connection, queues);
   return {

@@ -239,7 +239,7 @@ export class DestinationChannel implements Destination {
     this.#publishing.ready(this);
   }
 
-  /** What was published is waited for, to know when it confirms again, by nobody else: what caused it is not held up. */
+  /** Only this waits for what was published, to know when it confirms again: what caused it is not held up. */
   #refuse(why: () => PublishError): void {
     for (const sent of this.#sent) {
       const { onSettled } = sent;

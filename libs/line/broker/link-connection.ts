@@ -79,7 +79,7 @@ export class LinkConnection {
     this.#ended.resolve(why);
   }
 
-  /** A broker with an alarm reads nothing from who publishes, not even that it leaves: its answer could take hours. */
+  /** A broker with an alarm reads nothing from a publisher, not even that it leaves: its answer could take hours. */
   async close(): Promise<void> {
     await within({ clock: this.#options.clock, limitMs: CLOSE_LIMIT_MS }, this.#model.close());
     this.#cut.abort();

@@ -1,4 +1,4 @@
-/** The broker has the message, but no queue does: nobody is bound where it was sent. */
+/** The broker has the message, but no queue does: none is bound where it was sent. */
 export class Unroutable extends Error {
   constructor({ exchange, routingKey }: Destination) {
     super(`no queue is bound to exchange "${exchange}" with key "${routingKey}"`);

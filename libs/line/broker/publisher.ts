@@ -13,14 +13,14 @@ import { UnconfirmedMessages } from './unconfirmed-messages.ts';
 export type Publisher = AsyncDisposable & {
   /** Resolves when a queue has the message. Rejects with `Unroutable`, `Unconfirmed`, `Stalled` or `TooLarge`. */
   publish(publication: Publication): Promise<void>;
-  /** The same without a promise, for those who send thousands. */
+  /** The same without a promise, for callers that send thousands. */
   send(publication: Publication, onSettled: OnSettled): void;
   state(): BrokerState;
   /** `listener` runs each time the state has changed. */
   onState(listener: (state: BrokerState) => void): void;
   /** False while the broker has long answered nothing at all: it does not listen, or cannot. A queue that stalls is not that. */
   isConfirming(): boolean;
-  /** Where what was sent is not confirmed, while other things are: what is published there settles at once with `Stalled`. */
+  /** Destinations that confirm nothing while others do: a publish to one settles at once with `Stalled`. */
   stalled(): readonly Destination[];
   /** Bytes of a message that is sure to be taken; larger ones may be refused, with `TooLarge`. */
   largest(): number;

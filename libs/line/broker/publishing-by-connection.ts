@@ -10,7 +10,7 @@ export type DestinationNews =
   | { kind: 'returned' }
   | { kind: 'channel failed'; reason: string };
 
-/** Those who publish to several destinations by one connection. */
+/** Publishers to several destinations by one connection. */
 export type Publishing<D> = {
   clock: Clock;
   open: () => Promise<ConfirmChannel>;

@@ -10,7 +10,7 @@ const SIDE_BY_SIDE = 16;
 const LOOK_AGAIN_MS = 5_000;
 
 /**
- * Finds out which of the queues that somebody publishes to are missing: after each connect, and every few seconds while
+ * Finds out which of the queues that this process publishes to are missing: after each connect, and every few seconds while
  * one is. Whether a queue is bound AMQP does not tell. It asks by a connection that no alarm blocks.
  */
 export class QueueCheck {
@@ -66,7 +66,7 @@ export class QueueCheck {
     );
     const found = await Promise.all(groups.map((group) => missingOf(connection, group))).catch(() => undefined);
     this.#isLooking = false;
-    // Of a connection that went meanwhile nothing is known; the next is looked at, which may be there already.
+    // The answer of a connection that was lost meanwhile says nothing; the next, which may be there already, is asked.
     if (connection !== this.#connection) return void this.#look();
     if (found !== undefined) this.#found(new Set(found.flat()));
     if (found === undefined || found.flat().length > 0) this.lookAgain();

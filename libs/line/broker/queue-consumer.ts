@@ -165,7 +165,7 @@ export class QueueConsumer {
   async #openChannel(connection: ChannelModel): Promise<ConsumedChannel> {
     const channel = await connection.createChannel();
     const isInUse = () => channel === this.#consumed?.channel;
-    // Whoever used the channel hears of it too; without a listener it would end the process.
+    // The user of the channel gets the error too; without a listener it would end the process.
     channel.on('error', (error: Error) => isInUse() && this.#complain(error));
     channel.on('close', () => {
       if (!isInUse()) return;

@@ -54,7 +54,7 @@ describe('readRejected', () => {
     });
   });
 
-  test('says so where nobody left a word', () => {
+  test('says so where no reason was left', () => {
     expect(readRejected(aMessage({}))).toMatchObject({ reason: 'unknown', queue: '', exchange: 'waybell.rejected' });
   });
 

@@ -3,7 +3,7 @@ export const STALLED_MS = 2_000;
 const FIRST_PROBE_MS = 30_000;
 const LONGEST_PROBE_MS = 600_000;
 
-/** Whether a destination stalls, by a clock that nobody sets. */
+/** Whether a destination stalls, by a clock that cannot be set. */
 export class Stall {
   #since: number | undefined;
   #answeredAt = -Infinity;

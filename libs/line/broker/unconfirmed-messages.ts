@@ -22,7 +22,7 @@ export class UnconfirmedMessages {
   readonly #limits: UnconfirmedOptions['limits'];
   readonly #tell: NonNullable<UnconfirmedOptions['tell']>;
   #publishing: Publishing<DestinationChannel> | undefined;
-  /** Of the present connection, by exchange and routing key. */
+  /** Destinations of the present connection, by exchange and routing key. */
   #destinations = new Map<string, Map<string, DestinationChannel>>();
   /** Those that could go on if there were room, in their turn. */
   readonly #inLine = new Set<DestinationChannel>();

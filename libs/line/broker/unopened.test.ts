@@ -39,7 +39,7 @@ class Sent implements Pick<ConsumedMessage, 'count' | 'weight' | 'bytes' | 'isWh
 
 function aHold(bytes: number, messages = 100) {
   const opened: string[] = [];
-  /** Of each, whether it could still be read then. */
+  /** Whether each could still be read then. */
   const cut: Record<string, boolean> = {};
   const nameOf = (source: Source) => (source as unknown as Sent).name;
   const onTaken = (source: Source) => void opened.push(nameOf(source));
@@ -119,7 +119,7 @@ describe('Unopened', () => {
     expect(fetched).toBeLessThanOrEqual(180);
   });
 
-  test('tells of each that goes back while it can be read, so that its return kills nobody', () => {
+  test('tells of each that goes back while it can be read, so that its return kills no process', () => {
     const { unopened, cut, send } = aHold(4 * MIB);
     const sent = Array.from({ length: 13 }, (_, number) => send(String(number), MIB));
     expect(cut).toEqual({ 11: true, 12: true });

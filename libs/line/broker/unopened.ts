@@ -7,7 +7,7 @@ export type UnopenedOptions = Consuming & {
   limit: HeldLimit;
 };
 
-/** Of what waits: beyond, bytes are let go of, and fetched again when their message may be opened. */
+/** Limit of what waits: beyond it bytes are let go of, and fetched again when their message may be opened. */
 const MOST_WAITING_BYTES = 2 ** 23;
 
 /** What weighs more than this is large: of the bytes in hand, all that are so have a part together, so that small ones pass them. */
@@ -31,7 +31,7 @@ export class Unopened {
   }
 
   take(source: ConsumedMessage): void {
-    // With nothing in hand, what waits was let go of, and nobody would hand this on.
+    // With nothing in hand, what waits was let go of, and nothing would hand this on.
     const isNext = this.#waiting.size === 0 || this.#open === 0;
     if (isNext && this.#hasRoom(source)) this.#hand(source);
     else this.#wait(source);
@@ -42,7 +42,7 @@ export class Unopened {
   };
 
   readonly cut = (source: ConsumedMessage): void => {
-    // Who consumes has heard of what was let go of.
+    // The consumer has been told of what was let go of.
     const isHeardOf = !source.isWhole;
     this.#left(source);
     if (!isHeardOf) this.#options.onCut(source);
@@ -58,7 +58,7 @@ export class Unopened {
   #wait(source: ConsumedMessage): void {
     this.#waiting.add(source);
     if (this.#waitingBytes + source.bytes > MOST_WAITING_BYTES) {
-      // While it can still be told by what is in it: that it comes again kills nobody.
+      // While it can still be told by what is in it: that it comes again kills no process.
       this.#options.onCut(source);
       source.letGo();
     }

@@ -2,7 +2,7 @@ import { asideHeaders } from '../broker/amqp-message.ts';
 import { publishAgain, type Message, type Publication, type Rejection } from '../messages.ts';
 import { quarantineKey, rejectedExchange, suspectsExchange } from '../topology.ts';
 
-/** To the rejected queue: the original bytes, whence they came, the reason and the time. */
+/** To the rejected queue: the original bytes, where they came from, the reason and the time. */
 export function publishRejected(message: Message, { reason, detail }: Rejection, now: number): Publication {
   return aside(message, rejectedExchange, '', {
     [asideHeaders.reason]: reason,

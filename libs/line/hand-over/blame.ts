@@ -15,7 +15,7 @@ type Note = { name: string; alone?: string };
 export class Blame {
   readonly #deaths: Deaths | undefined;
   readonly #judging = new Set<number>();
-  /** By source, what this process has said that it has in hand. */
+  /** What this process has said that it has in hand, by source. */
   readonly #notes = new Map<number, Note>();
   /** How often a message went back to its queue from here, and this process lives. */
   readonly #survived = new Map<string, number>();

@@ -33,7 +33,7 @@ export function causeInParts<M>(turn: Turn<M>, member: Member<M>, parts: InParts
   turn.settled.push(member);
 }
 
-/** What it caused so far is safe. Who has it next causes all of it again: that is recognised. */
+/** What it caused so far is safe. The next process that has it causes all of it again: that is recognised. */
 function causeNext<M>(turn: Turn<M>, member: Member<M>, parts: InParts): void {
   if (!isHeld(turn, member)) return close(turn, member);
   if (turn.state.isClosing) return giveBack(turn, member);

@@ -15,7 +15,7 @@ export type HandOverTools = {
   /** Resolves when it is where it waits. Rejects with `Unavailable` where that cannot be or is not known. */
   park?: (parked: Parked) => Promise<void>;
   keep?: Keep;
-  /** Where it keeps what is slow in a bundle; without it, the bundle waits. */
+  /** Keeps what is slow in a bundle; without it, the bundle waits. */
   lease?: Lease;
   now?: () => number;
 };

@@ -14,7 +14,7 @@ import { publishRejected } from './aside.ts';
 import { isHeld, type Entry, type Member, type Sending, type Share, type Turn } from './state.ts';
 
 const LARGEST_BATCH = 100;
-/** Records carry bodies, and whoever reads batches has many of them in hand. */
+/** Records carry bodies, and a reader of batches has many of them in hand. */
 const LARGEST_BATCH_CHARACTERS = 2 ** 18;
 const LONGEST_DETAIL = 1_000;
 const FIRST_DELAY_MS = 50;

@@ -10,7 +10,7 @@ const SLOW_MS = 1_500;
 const LOOK_MS = 250;
 
 export type SlowBundlesOptions = {
-  /** By source. */
+  /** Messages in hand, by source. */
   inHand: ReadonlyMap<number, Taken>;
   clock: Clock;
   onSlow: (sources: ReadonlySet<number>) => void;

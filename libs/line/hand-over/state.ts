@@ -51,7 +51,7 @@ export type Member<M> = {
   door: Door;
   message: Message;
   parsed?: M;
-  /** By what it is recognised. The member that holds a key holds up its twins. */
+  /** The mark by which it is recognised. The member that holds a key holds up its twins. */
   mark?: Mark;
   /** The member with the same key that comes after it. */
   twin?: number;
@@ -66,7 +66,7 @@ export type Member<M> = {
   caused: readonly Outgoing[];
   /** What it causes beyond that, where it causes it in parts. */
   parts?: InParts;
-  /** Of what it caused: what is not yet known to be safe. */
+  /** Number of publications that it caused and that are not yet known to be safe. */
   underWay: number;
   failure?: Failure;
   /** Something it caused could not be made safe while it was held. */
@@ -92,7 +92,7 @@ export type Sending = {
 /** One member's part of a sending. */
 export type Share = {
   member: number;
-  /** Of its record or end, about; 0 where it is neither. */
+  /** Approximate size of its record or end; 0 where it is neither. */
   characters: number;
 };
 
@@ -102,7 +102,7 @@ export type Entry = Share & { outcome?: Outcome; end?: DeliveryEnd };
 export type State<M> = {
   sources: Map<number, Source>;
   members: Map<number, Member<M>>;
-  /** Of each key that is held, the last member that has it. */
+  /** The last member that has each key that is held. */
   keys: Map<string, number>;
   /** Members that wait for a dependency. */
   waiting: Set<number>;

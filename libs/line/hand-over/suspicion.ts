@@ -1,10 +1,10 @@
 import { TooLarge, Unroutable } from '../broker/publish-errors.ts';
 import { reject, type Rejection } from '../messages.ts';
 
-/** Where a message was taken: from its own queue, from the suspects lane, or from the quarantine, where it is alone. */
+/** The queue that a message was taken from: its own, the suspects lane, or the quarantine, where it is alone. */
 export type Door = 'queue' | 'suspects' | 'quarantine';
 
-/** What becomes of a message before anybody looks into it. */
+/** What becomes of a message before it is looked into. */
 export type Verdict = 'handle' | 'put aside' | 'send alone' | 'quarantine' | 'reject';
 
 const DEATHS = 3;
@@ -16,8 +16,8 @@ const FAILURES = 5;
 export type Noted = { held: number; alone: number };
 
 /**
- * Of how many processes it may be said that they died with a message in hand, which went back to its queue `returns`
- * times from who does not live here. Where nobody knows what others noted, each return may be one.
+ * The number of processes that may have died with a message in hand, which went back to its queue `returns`
+ * times from a process that is not this one. Where the notes of others are unknown, each return may be a death.
  */
 export function deathsOf(door: Door, returns: number, noted: Noted | undefined): number {
   if (noted === undefined) return returns;
@@ -34,7 +34,7 @@ export function deathsOf(door: Door, returns: number, noted: Noted | undefined):
 }
 
 /**
- * Of a message with which so many processes died in hand: it may have killed them. In a bundle, any of so many may have:
+ * The verdict on a message with which so many processes died in hand: it may have killed them. In a bundle, any member may have:
  * they are to come one by one.
  */
 export function verdictOf(door: Door, deaths: number, bundleSize: number): Verdict {

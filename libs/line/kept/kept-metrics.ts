@@ -11,7 +11,7 @@ export function watchKept(kept: Pick<KeptPublications, 'figures'>, metrics: Metr
     'Publications that Postgres keeps because RabbitMQ does not take them, of all processes of the service',
     () => kept.figures().publications,
   );
-  gauge('waybell_kept_bytes', 'What all kept publications of the service weigh together', () => kept.figures().bytes);
+  gauge('waybell_kept_bytes', 'Total size of the kept publications of the service', () => kept.figures().bytes);
   gauge(
     'waybell_kept_oldest_seconds',
     'For how long the first of the kept publications has been kept',

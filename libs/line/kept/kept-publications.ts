@@ -34,7 +34,7 @@ type Named = { name: string; publication: Publication };
 /**
  * Publications that the broker does not take now: it blocks publishers, their queue does not confirm or is not there. They
  * are kept in Postgres and sent on from there once it takes them, by this process or another of its service. Each may
- * arrive twice, and in any order: those who take them recognise repeats.
+ * arrive twice, and in any order: their consumers recognise repeats.
  */
 export class KeptPublications implements AsyncDisposable {
   readonly #options: KeptOptions;

@@ -3,7 +3,7 @@ import { bytes } from '@waybell/runtime/environment';
 export const keptSettings = {
   KEPT_MAX_BYTES: bytes({
     default: 4 * 2 ** 30,
-    desc: 'what all publications of the service may weigh that Postgres keeps while RabbitMQ does not take them',
+    desc: 'total size, at most, of the publications that Postgres keeps for the service while RabbitMQ does not take them',
   }),
 };
 

@@ -1,7 +1,7 @@
 import { isOutage, sqlStateOf, whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 import { asKept, type Publication } from '../messages.ts';
 
-/** Where a kept publication is; numbers as Postgres writes them. */
+/** The place of a kept publication; numbers as Postgres writes them. */
 export type KeptKey = { destination: string; id: string };
 export type KeptPublication = KeptKey & { publication: Publication };
 
@@ -24,7 +24,7 @@ export type KeptStore = {
   insert(publications: readonly Publication[]): Promise<void>;
   look(): Promise<KeptDestination[]>;
   /**
-   * Those of them that are due, the oldest first; nobody is given them again for `forMs`. Never more than `bytes` of bodies but
+   * Those of them that are due, the oldest first; no process is given them again for `forMs`. Never more than `bytes` of bodies but
    * by the last.
    */
   claim(wanted: readonly WantedKept[], how: { bytes: number; forMs: number }): Promise<KeptPublication[]>;
@@ -36,7 +36,7 @@ export type KeptStore = {
 
 /**
  * What its connections are to be opened with. A publication must outlive a crash of Postgres before the message that caused
- * it is acknowledged. And each look goes by keys, also while nobody has counted how many rows a table holds that was empty
+ * it is acknowledged. And each look goes by keys, also while Postgres has not counted how many rows a table holds that was empty
  * a minute ago.
  */
 export const KEPT_SETTINGS = {
@@ -129,6 +129,6 @@ function writeProperties(publication: Publication): string {
 }
 
 function readProperties(written: string): Omit<Publication, 'body'> {
-  // Written as above, where nobody else writes.
+  // Written as above, where no other process writes.
   return JSON.parse(written) as Omit<Publication, 'body'>;
 }

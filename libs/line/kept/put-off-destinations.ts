@@ -6,7 +6,7 @@ type PutOff = { delayMs: number; until: number };
 const FIRST_DELAY_MS = 1_000;
 export const LONGEST_DELAY_MS = 15_000;
 
-/** Where nothing could be sent lately: each is asked again with one message, later each time, and holds up no other. */
+/** Destinations that took nothing lately: each is tried again with one message, later each time, and holds up no other. */
 export class PutOffDestinations {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #putOff = new Map<string, PutOff>();

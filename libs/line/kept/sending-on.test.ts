@@ -92,7 +92,7 @@ describe('a destination that takes nothing', () => {
     expect(broker.bodies).toEqual(['1']);
   });
 
-  test('is not what one message is that nobody takes: the others of its destination go', async () => {
+  test('is not what one message is that no queue takes: the others of its destination go', async () => {
     const { clock, store, broker, keepAll } = aKeeper();
     await keepAll('a', ['guilty', ...numbers('a', 400)]);
     broker.refusedBodies.set('guilty', new Error('a message of 17 MiB'));

@@ -18,7 +18,7 @@ export type SendingOnOptions = {
   clock: Clock;
 };
 
-/** How often is looked for what other processes left, and for how long what is claimed is nobody else's: renewed at each look. */
+/** How often a process looks for what others left, and for how long what it claims is its own: renewed at each look. */
 const LOOK_MS = 10_000;
 const LEASE_MS = 40_000;
 /** What is claimed at once, of all destinations and of one. */

@@ -6,7 +6,7 @@ type Pair = { client: Socket; broker: Socket; greeting: string };
 /** How a way is: late, narrow. */
 export type Weather = { latencyMs?: number; bytesPerSecond?: number };
 
-/** A way to the broker that can be cut, be bad, and be stopped so that nothing passes and nobody notices. */
+/** A way to the broker that can be cut, be bad, and be stopped so that nothing passes, unnoticed by both ends. */
 export class Detour implements AsyncDisposable {
   readonly #server: Server;
   readonly #pairs = new Set<Pair>();

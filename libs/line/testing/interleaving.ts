@@ -26,7 +26,7 @@ export class Interleaving {
   readonly #sources: string[][] = [];
   readonly #cut = new Set<number>();
   readonly #ends: number[] = [];
-  /** By message, the names of what it caused. */
+  /** The names of what each message caused. */
   readonly #caused = new Map<string, string[]>();
   readonly #safe = new Set<string>();
   readonly #keptBy = new Map<string, number>();
@@ -158,7 +158,7 @@ export class Interleaving {
   }
 
   #isSafe(text: string, source: number): boolean {
-    // By itself in its queue, or in what keeps it, which is a source of its own.
+    // It lies by itself in its queue, or in what keeps it, which is a source of its own.
     if (this.#safe.has(text) || (this.#keptBy.get(text) ?? source) !== source) return true;
     if (this.#safe.has(`suspect ${text}`) || this.#safe.has(`rejected ${text}`)) return true;
     const caused = this.#caused.get(text);

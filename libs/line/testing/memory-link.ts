@@ -111,7 +111,7 @@ export class MemoryLink {
         held: () => heldBy(takings),
       };
     },
-    /** Whoever asks is paused for another reason. */
+    /** The caller is paused for another reason. */
     alone: async (_consumer, _among, work) => {
       const others = this.#takings.filter(({ pauses }) => pauses.size === 0);
       for (const { pauses } of others) pauses.add('alone');
@@ -119,7 +119,7 @@ export class MemoryLink {
       await work();
       for (const { pauses } of others) pauses.delete('alone');
     },
-    /** Of a queue that nobody takes from, once there is something in it: to ask every few seconds would fill days. */
+    /** Answers for a queue without a consumer once it holds something: to ask every few seconds would fill days. */
     depth: async ([queue = '']) => {
       const isTaken = this.#takings.some((taking) => taking.queue === queue && taking.pauses.size === 0);
       if (!isTaken) await this.#broker.untilFilled(queue);
@@ -167,7 +167,7 @@ export type Turning = {
   links: readonly MemoryLink[];
   /** Nothing happens after this. */
   end: number;
-  /** Which of so many queues with something in them is served next; or whether, of two, another comes at once: the second. */
+  /** Chooses which of so many queues with something in them is served next; or whether, of two, another comes at once: the second. */
   pick?: (count: number) => number;
 };
 

@@ -144,7 +144,7 @@ export class TestBroker implements AsyncDisposable {
   }
 }
 
-/** A broker that nobody else uses, and that a test may stop, kill and fill. Disposing it rights it for the next. */
+/** A broker that no other test uses, and that a test may stop, kill and fill. Disposing it rights it for the next. */
 export class BreakableBroker extends TestBroker {
   readonly servers: Breakable;
 

@@ -5,7 +5,7 @@ import { codeOf } from '../error-codes.ts';
 
 /** What c-ares says where a name server said nothing, or that it could not find out; all else is an answer. */
 const UNANSWERED = new Set(['ETIMEOUT', 'ECONNREFUSED', 'ESERVFAIL', 'EREFUSED']);
-/** Who serves this, every name server knows that works at all. */
+/** The zone whose servers every working name server knows. */
 const ROOT = '.';
 const ONE_TRY = { timeout: 1_000, maxTimeout: 1_000, tries: 1 };
 const LEARN_INTERVAL_MS = 60_000;
@@ -34,7 +34,7 @@ export function watchNameServers(clock: Clock, servers?: readonly string[]): Ass
     return isAnswered;
   }
 
-  /** Asks once for all who want to know at the same time. */
+  /** Asks once for all callers at the same time. */
   const isAnswering = () => (asked ??= ask());
 
   async function assertAnswering(): Promise<void> {

@@ -52,7 +52,7 @@ describe('resolveHost', () => {
     ]);
   });
 
-  test('asks nobody for what the hosts file knows', async () => {
+  test('asks no name server for what the hosts file knows', async () => {
     const hosts = new Map([['a.example', [{ address: '192.0.2.7', family: 4 }]]]);
     const { resolveHost, asked } = await resolver({ 'a.example': at('192.0.2.1') }, { hosts });
     expect(await resolveHost('a.example')).toEqual([{ address: '192.0.2.7', family: 4 }]);
@@ -94,7 +94,7 @@ describe('resolveHost', () => {
     expect(await resolveHost('a.example')).toEqual([{ address: '192.0.2.1', family: 4 }]);
   });
 
-  test('asks once for all who want to know at the same time', async () => {
+  test('asks once for all callers at the same time', async () => {
     const { resolveHost, asked } = await resolver({ 'a.example': at('192.0.2.1') });
     await Promise.all(Array.from({ length: 50 }, () => resolveHost('a.example')));
     expect(asked).toEqual(['a.example', 'a.example']);

@@ -35,7 +35,7 @@ const ABSENT = new Set(['ENOTFOUND', 'ENODATA', 'ESERVFAIL']);
 
 /**
  * Looks hosts up in the order of the system, hosts file and then DNS, but without its threads: getaddrinfo runs on two
- * of them in all, so that two names whose servers do not answer would keep everybody from connecting. An answer is used
+ * of them in all, so that two names whose servers do not answer would keep all others from connecting. An answer is used
  * for as long as its TTL says, within a second and five minutes; that there is none is not remembered.
  */
 export function resolverOf({ names, servers, clock }: ResolveOptions): ResolveHost {

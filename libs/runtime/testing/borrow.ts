@@ -12,13 +12,13 @@ async function ask<T>(path: string, body: unknown = null): Promise<T> {
   return JSON.parse(text) as T;
 }
 
-/** A virtual host that is empty and nobody else's, on a broker that others use as well. */
+/** An empty virtual host that no other test uses, on a broker that others use as well. */
 export const borrowVhost = (): Promise<{ url: string }> => ask('vhost');
 
 /** Runs `rabbitmqctl` where borrowed virtual hosts are: it must leave alone what is not in the own one. */
 export const controlShared = (...args: string[]): Promise<string> => ask('control', args);
 
-/** A database of Redis that is empty and nobody else's. */
+/** An empty database of Redis that no other test uses. */
 export const borrowRedis = (): Promise<{ url: string }> => ask('redis');
 
 /** A migrated database, to be cloned, on a Postgres that others use as well. */
@@ -40,9 +40,9 @@ export type BreakableServer = {
 
 /** A RabbitMQ and a Redis to break; one test at a time has them, others wait. The next finds them running, whatever was done to them. */
 export type Breakable = AsyncDisposable & {
-  /** Of a virtual host that is empty. */
+  /** The URL of an empty virtual host. */
   rabbitmqUrl: string;
-  /** Of a database that is empty. */
+  /** The URL of an empty database. */
   redisUrl: string;
   rabbitmq: BreakableServer;
   redis: BreakableServer;

@@ -14,7 +14,7 @@ type Look<T> = () => T | undefined | false | Promise<T | undefined | false>;
 export async function until<T>(what: string, look: Look<T>, follow = (): unknown => undefined): Promise<T> {
   let figure = follow();
   for (let deadline = performance.now() + LIMIT_MS; ;) {
-    // Before it looks: who stood still until the limit has not looked since.
+    // Before it looks: a process that stood still until the limit has not looked since.
     const isLast = performance.now() > deadline;
     let seen: unknown;
     try {

@@ -72,7 +72,7 @@ function anEgress(what: Partial<EndpointOptions> = {}) {
   return { egress, call };
 }
 
-describe('a last attempt that finds nobody', () => {
+describe('a last attempt that reaches no receiver', () => {
   test('is its receiver’s affair beside others that are there, however many share the dead host', async () => {
     const [dead, ...others] = await places();
     if (dead === undefined) throw new Error('there are some');
@@ -86,7 +86,7 @@ describe('a last attempt that finds nobody', () => {
     await dead.open();
   });
 
-  test('is ours when nobody else is there either, until they are there again', async () => {
+  test('is ours when no other receiver is there either, until they are there again', async () => {
     const all = await places();
     const { egress, call } = anEgress();
     for (const { url } of all) await call(url);
@@ -120,7 +120,7 @@ describe('an attempt that this machine could not make', () => {
     },
   );
 
-  test('is not where this machine has a route, and somebody on the way has none', async () => {
+  test('is not where this machine has a route, and a router on the way has none', async () => {
     expect(await fails(failing('ENETUNREACH'))).not.toEqual(ours);
   });
 

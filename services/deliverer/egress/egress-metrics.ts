@@ -6,7 +6,7 @@ export function watchEgress(egress: Pick<Egress, 'isSuspected'>, metrics: Metric
     metrics,
     {
       name: 'waybell_egress_suspected',
-      help: '1 while most receivers that answered lately cannot be connected to: failures to connect count against nobody',
+      help: '1 while most receivers that answered lately cannot be connected to: failures to connect count against no receiver',
     },
     () => [{ value: egress.isSuspected ? 1 : 0 }],
   );

@@ -85,7 +85,7 @@ describe('Egress blames', () => {
     for (const each of few) expect(await fails(each)).toBe(false);
   });
 
-  test('one that failed by its own when it is not the last attempt, without asking anybody', async () => {
+  test('one that failed by its own when it is not the last attempt, without asking any receiver', async () => {
     const { answered, fails, clock, lose, world } = anEgress();
     answered(hosts(8));
     await clock.runFor(MINUTE_MS);

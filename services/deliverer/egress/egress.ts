@@ -36,7 +36,7 @@ const RECALL_MS = 60_000;
 /**
  * Finds out whether an attempt failed for its receiver or for our own way out. While most of the receivers that answered
  * lately answer, it is the receiver. Before a failure may be the last, others are asked; while most of them cannot be
- * reached, no failure to connect is anybody's. See docs/decisions/0005-callbacks.md.
+ * reached, no failure to connect is a receiver's. See docs/decisions/0005-callbacks.md.
  */
 export class Egress implements Disposable {
   readonly #options: EgressOptions;
@@ -79,13 +79,13 @@ export class Egress implements Disposable {
     return this.#options.clock.now();
   }
 
-  /** Of others; undefined where they are too few. */
+  /** The tally of other receivers; undefined where they are too few. */
   #heardSince(at: number, but: string): Tally | undefined {
     const tally = this.#receivers.heardSince(at, but, MOST);
     return tally.reached + tally.lost < FEWEST ? undefined : tally;
   }
 
-  /** Whether our way out is lost, asked after that and of late; at most once a second, for all who want to know. */
+  /** Whether our way out is lost, asked after that and of late; at most once a second, for all callers. */
   #roundAfter(at: number): Promise<boolean> {
     const freshAt = Math.max(at, this.#now - FRESH_MS);
     if (this.#round !== undefined && this.#round.beganAt >= freshAt) return this.#round.isLost;
@@ -148,7 +148,7 @@ export class Egress implements Disposable {
     return probes.length > 0 || heard.size >= FEWEST ? tallyOf(heard) : undefined;
   }
 
-  /** Those that cannot be reached for long, while others can, are not asked any more: it is they who are away. */
+  /** Those that cannot be reached for long, while others can, are not asked any more: they are away themselves. */
   #leaveOut(unreached: readonly string[]): void {
     if (this.#suspectedAt === undefined || this.#now - this.#suspectedAt < WELL_MS) return;
     for (const origin of unreached) this.#receivers.forget(origin);
@@ -168,7 +168,7 @@ export class Egress implements Disposable {
   }
 }
 
-/** Undefined: nobody can say. */
+/** Undefined: it cannot be told. */
 function isLostBy(tally: Tally | undefined): tally is Tally {
   return tally !== undefined && tally.lost > tally.reached;
 }

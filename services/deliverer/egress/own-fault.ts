@@ -6,7 +6,7 @@ import type { OwnRoutes } from './own-routes.ts';
 const OWN = new Set(['ENETDOWN', 'EPERM', 'EACCES', 'ENOBUFS', 'ENOMEM']);
 
 /**
- * Whether a connection could not be made for something that is amiss with this machine, whatever the receiver does. Of a
+ * Whether a connection could not be made for a fault of this machine, whatever the receiver does. Of a
  * host with several addresses each that this machine could have a way to has to have failed so.
  */
 export async function isOwnFault(thrown: unknown, routes: OwnRoutes): Promise<boolean> {

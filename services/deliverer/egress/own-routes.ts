@@ -13,7 +13,7 @@ export type OwnRoutes = {
   hadAny(address: string): boolean;
 };
 
-/** Of the networks for documentation: the way there is the way to anywhere. */
+/** Addresses of the networks for documentation: the way there is the way to anywhere. */
 const ANYWHERE = ['192.0.2.1', '2001:db8::1'];
 const WAYLESS = new Set(['ENETUNREACH', 'EHOSTUNREACH', 'EADDRNOTAVAIL', 'ENETDOWN', 'EAFNOSUPPORT']);
 /** The discard port. Nothing is sent there. */

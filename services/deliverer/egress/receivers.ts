@@ -38,7 +38,7 @@ export class Receivers {
     this.#known.delete(origin);
   }
 
-  /** Of the last few that were heard of since then, this one aside. */
+  /** The tally of the last few that were heard of since then, this one aside. */
   heardSince(at: number, but: string, most: number): Tally {
     const own = this.#known.peek(but)?.address;
     const heard = new Map<string, boolean>();
@@ -62,7 +62,7 @@ export class Receivers {
   }
 }
 
-/** Of an address that was reached once it is known that it can be. */
+/** Counts the addresses that were reached, and those that were not. */
 export function tallyOf(heard: ReadonlyMap<string, boolean>): Tally {
   const reached = [...heard.values()].filter(Boolean).length;
   return { reached, lost: heard.size - reached };

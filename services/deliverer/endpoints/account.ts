@@ -26,7 +26,7 @@ export type HostLimits = {
   mostHanging: number;
 };
 
-/** Of the slots: what one account holds at one host; and of that what hangs. */
+/** Share of the slots that one account holds at one host; and share of that for what hangs. */
 const HOST_PART = 1 / 8;
 const HANGING_PART = 1 / 2;
 

@@ -20,7 +20,11 @@ export function watchEndpoints(endpoints: Pick<Endpoints, 'figures'>, metrics: M
     'Deliveries that wait in hand for their endpoint',
     () => endpoints.figures().inHand,
   );
-  gauge('waybell_endpoint_known', 'Endpoints whose ways are remembered', () => endpoints.figures().endpoints);
+  gauge(
+    'waybell_endpoint_known',
+    'Endpoints that are remembered, with how they answer',
+    () => endpoints.figures().endpoints,
+  );
   gauge('waybell_endpoint_hung', 'Endpoints that hang', () => endpoints.figures().hung);
   metrics.registerMetric(
     new Counter({

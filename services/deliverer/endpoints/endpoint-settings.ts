@@ -6,7 +6,7 @@ export const endpointSettings = {
   DELIVER_WINDOW: count({ default: 64, desc: 'requests under way at once to one endpoint, at most' }),
   DELIVER_UNPROVEN_PERCENT: count({
     default: 20,
-    desc: 'of the slots, at most, for endpoints that are new or hang; half of it for the latter',
+    desc: 'share of the slots, at most, for endpoints that are new or hang; half of it for those that hang',
   }),
   DELIVER_SLOW: duration({
     default: 1_000,
@@ -17,13 +17,13 @@ export const endpointSettings = {
     default: 1_100,
     desc: 'how long a delivery waits in hand for its endpoint before it is parked',
   }),
-  DELIVER_ENDPOINTS: count({ default: 100_000, desc: 'endpoints whose ways are remembered' }),
+  DELIVER_ENDPOINTS: count({ default: 100_000, desc: 'endpoints that are remembered, with how they answer' }),
 };
 
-/** Of the slots: all that are slow, new or hung together. The other half is for those that answer quickly. */
+/** Share of the slots for endpoints that are slow, new or hung, together. The other half is for those that answer quickly. */
 const SLOW_SHARE = 0.5;
 const FORGET_AFTER_MS = 3_600_000;
-/** Of the deliveries that may be held: those that wait in hand for one endpoint. */
+/** Share of the deliveries that may be held, for those that wait in hand for one endpoint. */
 const IN_HAND_PART = 1 / 16;
 
 type EndpointSettings = { [name in keyof typeof endpointSettings | 'DELIVER_SLOTS']: number };

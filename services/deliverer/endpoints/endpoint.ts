@@ -15,12 +15,12 @@ export type EndpointKey = {
 };
 
 /**
- * Who wants to make a request: what came from a queue, what was parked, what somebody sends by hand and that never parks;
+ * The origin of a wish for a request: a delivery from a queue, a parked one, one sent by hand, which never parks;
  * or a suspect, which is no probe of an endpoint that hangs.
  */
 export type Wish = PatientWish | 'suspect';
 
-/** Who may wait in hand for a turn. */
+/** Wishes that may wait in hand for a turn. */
 export type PatientWish = 'fresh' | 'parked' | 'by hand';
 
 /** Leave to make one request, to be ended once; or why there is none now. */

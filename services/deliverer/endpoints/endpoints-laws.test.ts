@@ -54,7 +54,7 @@ function assert(isTrue: boolean, what: string): void {
   if (!isTrue) throw new Error(`not so: ${what}`);
 }
 
-describe('whoever is to be called, and whatever they answer,', () => {
+describe('whichever endpoints are to be called, and whatever they answer,', () => {
   test('each kind holds no more than its share of the slots, and all no more than there are', async () => {
     await expect(
       law(async (requests) => {
@@ -69,7 +69,7 @@ describe('whoever is to be called, and whatever they answer,', () => {
     ).resolves.toBeUndefined();
   });
 
-  test('everybody is granted a request or told why not, and nothing is held in the end', async () => {
+  test('every delivery is granted a request or told why not, and nothing is held in the end', async () => {
     await expect(
       law(async (requests) => {
         const { told, endpoints } = await happen(requests);
@@ -134,7 +134,7 @@ describe('whoever is to be called, and whatever they answer,', () => {
   });
 });
 
-/** Whoever owns parked rows brings them when it is told that there is room, and asks again when it was told to. */
+/** The owner of parked rows brings them when it is told that there is room, and asks again when it was told to. */
 class Owner {
   left: number;
   readonly #some: SomeEndpoints;
@@ -178,7 +178,7 @@ class Owner {
   }
 }
 
-describe('whoever has parked deliveries', () => {
+describe('the owner of parked deliveries', () => {
   const parked = fc.record({ endpoint, rows: fc.integer({ min: 1, max: 30 }), answersFrom: fc.nat({ max: 300_000 }) });
   test('gets rid of them all soon after their endpoints answer, by asking only when told to', async () => {
     await expect(

@@ -170,7 +170,7 @@ describe('probes', () => {
     expect(some.endpoints.room(one)).toEqual({ rows: 0, askAt: some.clock.now() + 1_000 });
   });
 
-  test('begin at once when somebody says so, and whoever parks is told', async () => {
+  test('begin at once when it is said so, and the parking side is told', async () => {
     const some = new SomeEndpoints();
     await some.once(one, 'hung', 3_000);
     await some.begun(one);
@@ -258,7 +258,7 @@ describe('accounts and hosts', () => {
     await some.begun(keyOf('another/1', { isKnownHung: true }));
   });
 
-  test('good news about a host helps a new account there, and bad news hurts nobody', async () => {
+  test('good news about a host helps a new account there, and bad news hurts none', async () => {
     const some = new SomeEndpoints();
     const trustOf = async (account: string) => {
       const before = some.endpoints.figures().slots;

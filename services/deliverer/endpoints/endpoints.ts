@@ -22,7 +22,7 @@ export type EndpointsOptions = Omit<KnownEndpointsOptions, 'startSize' | 'host'>
 };
 
 /**
- * Says who may make a request now, so that nobody waits behind an endpoint that hangs but what is for that endpoint
+ * Says which delivery may make a request now, so that none waits behind an endpoint that hangs but those for that endpoint
  * itself. See docs/decisions/0004-flow.md.
  */
 export class Endpoints {
@@ -89,7 +89,7 @@ export class Endpoints {
     return this.#known.get(name)?.hungSince;
   }
 
-  /** From now on nobody waits in hand. */
+  /** From now on nothing waits in hand. */
   close(): void {
     this.#isClosed = true;
     for (const waiter of this.#inHand) this.#dismiss(waiter);
@@ -158,7 +158,7 @@ export class Endpoints {
     });
   }
 
-  /** All slots are taken by others who are trusted: parked it would wait for the same slot, and further back. */
+  /** All slots are taken by other trusted endpoints: parked it would wait for the same slot, and further back. */
   #lacksOnlySlots({ trust, account, neighbours, isFirst }: KnownEndpoint): boolean {
     return this.#slots.lacksOnlySlots(trust, account) && neighbours.admits(trust, isFirst);
   }

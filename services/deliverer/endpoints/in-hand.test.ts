@@ -67,7 +67,7 @@ describe('in hand', () => {
     expect(kindOf((await parked[0]) ?? { kind: 'full', why: 'full' })).toBe('granted');
   });
 
-  test('those wait on who lack nothing but a slot that others hold, who are trusted', async () => {
+  test('those wait on that lack nothing but a slot, which trusted ones hold', async () => {
     const some = new SomeEndpoints({ slots: 8, shares: { hung: 1, new: 1, slow: 1 } });
     const other = keyOf('other');
     for (const key of [one, other]) await some.once(key, 'quick', 900);
@@ -83,7 +83,7 @@ describe('in hand', () => {
     expect(kindOf(await waiting)).toBe('granted');
   });
 
-  test('nobody waits once it is closed', async () => {
+  test('none waits once it is closed', async () => {
     const some = new SomeEndpoints();
     await some.begin(one, 4);
     const waiting = (['fresh', 'parked', 'by hand'] as const).map((wish) => some.enter(one, wish));

@@ -88,7 +88,7 @@ export class KnownEndpoint {
   probeDueAt(): number {
     if (this.#mayProbeSoon) return -Infinity;
     const since = this.#hungSince ?? this.#lastBegan;
-    // Of the moment at which the pause is this part of the time since: pause = part × (last + pause - since).
+    // The moment at which the pause is this part of the time since: pause = part × (last + pause - since).
     const pauseMs = ((this.#lastBegan - since) * PROBE_PART) / (1 - PROBE_PART);
     return this.#lastBegan + Math.min(Math.max(pauseMs, PROBE_LEAST_MS), PROBE_MOST_MS);
   }
@@ -97,7 +97,7 @@ export class KnownEndpoint {
     this.#mayProbeSoon = this.#hungSince !== undefined;
   }
 
-  /** It has answered nobody yet, but its host answers others. */
+  /** It has not answered yet, but its host answers others. */
   trustItsHost(): void {
     if (this.#lastBegan === -Infinity) this.#proven = 'quick';
   }

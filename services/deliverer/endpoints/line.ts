@@ -43,7 +43,7 @@ export class Line {
   }
 
   /**
-   * Whose turn it is of those who may begin. Few are passed over: only so many accounts and hosts can hold all that
+   * The endpoint whose turn it is, among those that may begin. Few are passed over: only so many accounts and hosts can hold all that
    * is theirs as there are parts for.
    */
   next(slots: Slots): KnownEndpoint | undefined {
@@ -74,7 +74,7 @@ export class Lines {
     endpoint.lineSince = now;
   }
 
-  /** Who has been in line for longest, of those that come first and may begin. */
+  /** The endpoint that has been in line for longest, among those that come first and may begin. */
   next(slots: Slots, trust?: Trust): KnownEndpoint | undefined {
     let longest: KnownEndpoint | undefined;
     for (const line of this.#lines) {

@@ -42,7 +42,7 @@ describe('room', () => {
     expect(some.endpoints.room(one)).toEqual({ rows: 4 });
   });
 
-  test('is told to whoever was told that there is none in hand, when a request has ended', async () => {
+  test('is told to each that was told that there is none in hand, when a request has ended', async () => {
     const some = new SomeEndpoints({ maxInHandEach: 1 });
     const ends = await some.begin(one, 4);
     void some.enter(one);
@@ -54,7 +54,7 @@ describe('room', () => {
     expect(some.words).toEqual([one.endpoint]);
   });
 
-  test('of a share is told in turn to as many as there are places, and to the next where nobody makes use of it', async () => {
+  test('of a share is told in turn to as many as there are places, and to the next where none makes use of it', async () => {
     const some = new SomeEndpoints({ slots: 10 });
     const end = await some.begun(keyOf('blocker', { isKnownHung: true }));
     const keys = ['a', 'b', 'c'].map((name) => keyOf(name, { account: name, isKnownHung: true }));

@@ -20,14 +20,14 @@ const LENT_PART = 3 / 4;
 const HALF = 1 / 2;
 
 /**
- * Requests under way, over all endpoints. Who is trusted less holds at most a share, so that the others always have the
+ * Requests under way, over all endpoints. An endpoint that is trusted less holds at most a share, so that the others always have the
  * rest: none begins unless probes of hung ones ≤ their share, these and new ≤ theirs, these, slow and silent ≤ theirs, and
  * all ≤ the slots. One of a new endpoint that is silent makes way for others that are new: it was as good as hung.
  */
 export class Slots {
   readonly #limits: Record<Trust, number>;
   readonly #held: Record<Trust, number> = { hung: 0, new: 0, slow: 0, quick: 0 };
-  /** Of new endpoints, among none of these. */
+  /** Requests to new endpoints that are among none of these. */
   #silent = 0;
 
   constructor(slots: number, shares: Shares) {

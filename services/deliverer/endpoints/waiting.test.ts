@@ -5,7 +5,7 @@ import { Waiting, type Waiter } from './waiting.ts';
 
 function waitingFor(wishes: readonly PatientWish[]) {
   const waiting = new Waiting();
-  // Of whose endpoint nothing is asked here.
+  // An endpoint that is asked nothing here.
   const endpoint = {} as KnownEndpoint;
   for (const wish of wishes) waiting.add({ endpoint, wish, resolve: () => undefined });
   return waiting;

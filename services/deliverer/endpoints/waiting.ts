@@ -37,7 +37,7 @@ export class Waiting {
     this.#byWish[waiter.wish].delete(waiter);
   }
 
-  /** Whose turn it is. It is to be granted what it waits for. */
+  /** The waiter whose turn it is. It is to be granted what it waits for. */
   next(): Waiter | undefined {
     const byHand = this.#byWish['by hand'].first;
     if (byHand !== undefined) return byHand;

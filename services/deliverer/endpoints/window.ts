@@ -37,7 +37,7 @@ export class Window {
     return Math.floor(this.#size);
   }
 
-  /** Who says nothing for longer is silent. */
+  /** An endpoint that says nothing for longer is silent. */
   get patienceMs(): number {
     return Math.max(this.#limits.slowMs, USUAL_TIMES * (this.#usualMs ?? UNKNOWN_MS));
   }

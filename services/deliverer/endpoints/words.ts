@@ -13,7 +13,7 @@ export type WordsOptions = {
 
 /** An owner that is told has so long to come before others are told of the same place. */
 const PAUSE_MS = 50;
-/** Told so many at least in that time, where it does not matter who comes first. */
+/** Told so many at least in that time, where it does not matter which comes first. */
 const LEAST_TOLD = 16;
 
 /** Says that there is room to those that have their deliveries parked: in turn, and to no more at once than there are places. */

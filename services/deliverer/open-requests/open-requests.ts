@@ -41,7 +41,7 @@ type UnderWay = { dueInMs: number; taken: () => void; watch?: Timer };
 /**
  * Keeps first attempts that are under way for long, or wait for their turn, in Postgres, so that the bundle they came in
  * can go. Each is gone from there once its outcome is safe. What a process left behind that died is attempted again when
- * it is due; who lives puts that off.
+ * it is due; a process that lives puts that off.
  */
 export class OpenRequests implements AsyncDisposable {
   readonly #options: OpenRequestsOptions;
@@ -53,7 +53,7 @@ export class OpenRequests implements AsyncDisposable {
   readonly #toBringForward: string[] = [];
   #bringing: Promise<void> | undefined;
   #isRemoving = false;
-  /** Of bodies that are kept, and whose requests are under way. */
+  /** Bytes of bodies that are kept, and whose requests are under way. */
   #bytes = 0;
 
   constructor(options: OpenRequestsOptions) {

@@ -30,7 +30,7 @@ export type FlowOptions = {
 const RELEASE_LIMIT_MS = 3_000;
 const NOTHING = { hung: 0, waiting: 0, withRoomMs: 0, taken: 0, all: { rows: 0, bytes: 0 }, oldestMs: 0 };
 
-/** Who may be called now, and what becomes of what waits: the endpoints, and what is parked for them. */
+/** Decides which endpoints may be called now, and what becomes of what is parked for them. */
 export class Flow {
   readonly endpoints: Endpoints;
   /** How often something was parked, by why. */
@@ -80,7 +80,7 @@ export class Flow {
     return { ...owned, isAway: this.#park.isAway };
   }
 
-  /** Nobody waits in hand any more: what cannot be served at once is parked, for another process or a later one. */
+  /** Nothing waits in hand any more: what cannot be served at once is parked, for another process or a later one. */
   [Symbol.dispose](): void {
     this.endpoints.close();
   }

@@ -11,7 +11,7 @@ export type LeaseOptions = {
 };
 
 /**
- * Which shards this process owns, by its own monotonic clock: from before it asked, for as long as that was granted. A
+ * The shards that this process owns, by its own monotonic clock: from before it asked, for as long as that was granted. A
  * process that stood still finds at once that it owns nothing any more.
  */
 export class Lease {

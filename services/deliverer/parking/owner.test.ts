@@ -5,7 +5,7 @@ import { shardOf } from './shard-of.ts';
 
 const REVIEW_MS = 31_000;
 
-describe('whoever owns what is parked', () => {
+describe('the owner of what is parked', () => {
   test('takes it within a second, once; deletes it when it is acknowledged, and not before', async () => {
     await using own = new AnOwner();
     await own.store.insert([aRow('one')]);
@@ -56,7 +56,7 @@ describe('whoever owns what is parked', () => {
     expect(own.names).toEqual(['one']);
   });
 
-  test('holds nothing when its lease is over, and takes back what it had before anybody else may', async () => {
+  test('holds nothing when its lease is over, and takes back what it had before any other may', async () => {
     await using own = new AnOwner();
     const row = aRow('one');
     await own.store.insert([row]);
@@ -84,7 +84,7 @@ describe('whoever owns what is parked', () => {
   });
 });
 
-describe('whoever owns what is parked, while Postgres is slow', () => {
+describe('the owner of what is parked, while Postgres is slow', () => {
   test('keeps its lease however long it takes to count what is parked, and sees what is new', async () => {
     await using own = new AnOwner();
     own.store.recount = () => own.clock.sleep(10 * LEASE_MS);
@@ -132,7 +132,7 @@ describe('whoever owns what is parked, while Postgres is slow', () => {
 });
 
 describe('what is parked and over', () => {
-  test('leaves without room where nobody is to have it, within a second of that', async () => {
+  test('leaves without room where no subscription is to have it, within a second of that', async () => {
     await using own = new AnOwner();
     await own.store.insert([aRow('later', { notBeforeMs: 3_600_000 })]);
     await own.clock.runFor(3_000);

@@ -118,7 +118,7 @@ export class ParkingOwner {
     return this.#inHand.has(key);
   }
 
-  /** Of this process: its endpoints with parked deliveries, and for how long one of them has had room and got none. */
+  /** Figures of this process: its endpoints with parked deliveries, and for how long one of them has had room and got none. */
   figures() {
     const { clock, endpoints } = this.#options;
     let [hung, withRoomMs] = [0, 0];
@@ -164,7 +164,7 @@ export class ParkingOwner {
     void this.#inTurn(() => this.#look()).catch(this.#onFailed);
   }
 
-  /** All heads once more: a word that one is due may have been given to who owned it before. */
+  /** All heads once more: a word that one is due may have been given to its owner before. */
   async #review(): Promise<void> {
     this.#isUnsure = true;
     await this.#over.findTooOld();

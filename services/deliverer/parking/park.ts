@@ -54,7 +54,7 @@ export class Park {
   };
 
   /**
-   * Whether that is parked, moved at least so often. While Postgres is away it is taken not to be: nobody can take it from
+   * Whether that is parked, moved at least so often. While Postgres is away it is taken not to be: no process can take it from
    * there either, and once what follows is remembered it is known as a repeat.
    */
   readonly isParked = async (key: SoughtKey): Promise<boolean> => (await this.#inTime(() => this.#has(key))) === true;

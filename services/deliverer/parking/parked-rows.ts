@@ -53,7 +53,7 @@ const HAS = {
          from ${KEYS} order by place`,
 };
 
-/** What an owner does with a row it has survived: those who died over it counted against this head. */
+/** What an owner does with a row it has survived: owners that died over it counted against this head. */
 const REMOVE = {
   name: 'remove-parked',
   text: `

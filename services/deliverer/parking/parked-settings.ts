@@ -3,15 +3,15 @@ import type { ParkedLimits } from './what-is-over.ts';
 
 /** How much may wait for endpoints; beyond, the oldest end as `parked_over_limit`. */
 export const parkedSettings = {
-  PARKED_MAX_ROWS: count({ default: 1_000_000, desc: 'deliveries of one account that may be parked' }),
-  PARKED_MAX_BYTES: bytes({ default: 2 ** 30, desc: 'what those of one account may weigh together' }),
-  PARKED_ALL_MAX_ROWS: count({ default: 10_000_000, desc: 'deliveries of all accounts that may be parked' }),
-  PARKED_ALL_MAX_BYTES: bytes({ default: 10 * 2 ** 30, desc: 'what all that is parked may weigh together' }),
+  PARKED_MAX_ROWS: count({ default: 1_000_000, desc: 'parked deliveries of one account, at most' }),
+  PARKED_MAX_BYTES: bytes({ default: 2 ** 30, desc: 'total size of the parked deliveries of one account, at most' }),
+  PARKED_ALL_MAX_ROWS: count({ default: 10_000_000, desc: 'parked deliveries of all accounts, at most' }),
+  PARKED_ALL_MAX_BYTES: bytes({ default: 10 * 2 ** 30, desc: 'total size of all parked deliveries, at most' }),
 };
 
 type ParkedSettings = Record<keyof typeof parkedSettings | 'DELIVER_HELD' | 'DELIVER_HELD_BYTES', number>;
 
-/** Of what may be held, so much may have been parked before, beside what comes from the queues. */
+/** Share of what may be held, for deliveries that were parked before, beside those from the queues. */
 const HELD_PART = 1 / 2;
 
 export function readParked(settings: ParkedSettings): ParkedLimits {

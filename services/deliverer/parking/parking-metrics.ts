@@ -11,7 +11,7 @@ export function watchParking(flow: Pick<Flow, 'figures' | 'timesParked'>, metric
     'Deliveries that wait for their endpoint in Postgres, of all accounts',
     () => flow.figures().all.rows,
   );
-  gauge('waybell_parked_bytes', 'What they weigh together', () => flow.figures().all.bytes);
+  gauge('waybell_parked_bytes', 'Total size of the parked deliveries of all accounts', () => flow.figures().all.bytes);
   gauge(
     'waybell_parked_oldest_seconds',
     'Time since the routing of the oldest delivery parked for an endpoint that this process owns',

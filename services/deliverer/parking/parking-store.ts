@@ -1,6 +1,6 @@
 import type { ParkedRow } from '@waybell/line/messages';
 
-/** Where a parked row is: what it is deleted by. */
+/** The key of a parked row, by which it is deleted. */
 export type RowKey = Pick<ParkedRow, 'subscription' | 'createdAt' | 'delivery' | 'attempt' | 'hop'>;
 
 /** `mayBeOpen`: an open request of the attempt is meant, too. What was sent from there, or set aside, is not to end for it. */
@@ -11,7 +11,7 @@ export type Head = {
   subscription: string;
   account: string;
   shard: number;
-  /** Of account and URL, as `endpointKey` makes it: 32 hexadecimal digits. */
+  /** The key of account and URL, as `endpointKey` makes it: 32 hexadecimal digits. */
   endpoint: string;
   /** As its owner knew it last. */
   isHung: boolean;
@@ -19,11 +19,11 @@ export type Head = {
   deaths: number;
 };
 
-/** Which rows of an endpoint are wanted, the oldest first. */
+/** The rows of an endpoint that are wanted, the oldest first. */
 export type Wanted = {
   /** Names the answer. */
   endpoint: string;
-  /** Of each of its subscriptions: rows after this one, or from the first. */
+  /** The row that each of its subscriptions starts after, or undefined: from the first. */
   after: ReadonlyMap<string, RowKey | undefined>;
   /** Rows, at most. Never more than 1 MiB of bodies, unless the first alone is larger. */
   limit: number;
@@ -58,7 +58,7 @@ export type ParkingStore = {
   /**
    * Says that this process lives, and renews, takes and releases shards, so that each process that lives has its share.
    * `keep`: shards of which it still has rows in hand, and so does not release. Returns the shards that are its own now,
-   * for `LEASE_MS` from when it was asked; `taken`: those among them that another had, or nobody.
+   * for `LEASE_MS` from when it was asked; `taken`: those among them that another had, or none.
    */
   lease(owner: string, keep: ReadonlySet<number>): Promise<Leased>;
   /** Gives all shards back. */
@@ -79,14 +79,14 @@ export type ParkingStore = {
   oldest(subscriptions: readonly string[]): Promise<Map<string, { createdAt: number; mayBeTakenInMs: number }>>;
   /** Deletes heads without rows. Returns the subscriptions whose heads are gone. */
   removeEmpty(subscriptions: readonly string[]): Promise<string[]>;
-  /** Writes down how endpoints are, for those who meet them next. */
+  /** Writes down how endpoints are, for the processes that meet them next. */
   markHung(subscriptions: readonly string[], isHung: boolean): Promise<void>;
 
   /** Adds what was parked and deleted since; negative where more was deleted. */
   addToSums(changes: readonly Sum[]): Promise<void>;
-  /** Of all accounts together, of each account of these shards that has any, and the largest of all, by its bytes. */
+  /** The sums of all accounts together, of each account of these shards that has any, and the largest of all, by its bytes. */
   sums(shards: readonly number[]): Promise<{ all: Omit<Sum, 'account'>; own: Sum[]; largest?: Sum }>;
-  /** Of all rows of these subscriptions the newest, as many and as heavy as may be. Reads all of them. */
+  /** The newest rows of these subscriptions, within this number and size. Reads all of them. */
   newestWithin(subscriptions: readonly string[], most: Omit<Sum, 'account'>): Promise<Newest>;
   /** Counts the rows of these shards' accounts anew; repairs heads that are missing or lead to another endpoint. */
   recount(shards: readonly number[]): Promise<void>;

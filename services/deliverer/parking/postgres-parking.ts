@@ -9,7 +9,7 @@ import { sumsIn } from './parked-sums.ts';
 
 /**
  * What its connections are to be opened with. A row must outlive a crash of Postgres before its message is acknowledged.
- * And each look goes to rows by their key, also while nobody has counted how many a table holds that was empty a minute ago:
+ * And each look goes to rows by their key, also while Postgres has not counted how many a table holds that was empty a minute ago:
  * a plan that was good then would sort everything that is parked.
  */
 export const PARKING_SETTINGS = {

@@ -20,7 +20,7 @@ export class RowsInHand {
   readonly #byPlace = new Map<string, RowInHand>();
   readonly #ofEndpoint = new Map<string, number>();
   #toRemove: RowInHand[] = [];
-  /** Of each who reads at this moment: places of rows that were deleted meanwhile, and that they may still find. */
+  /** For each reader at this moment: places of rows that were deleted meanwhile, and that it may still find. */
   readonly #readers = new Set<Set<string>>();
   #bytes = 0;
   /** Ever. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { SHARDS } from './parking-store.ts';
 
-/** Which shard an account is of; the same as `waybell.shard_of(account)` in Postgres. */
+/** The shard of an account; the same as `waybell.shard_of(account)` in Postgres. */
 export function shardOf(account: string): number {
   const [first = 0] = createHash('sha256')
     .update(Buffer.from(account.replaceAll('-', ''), 'hex'))

@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
 import { SHARDS } from './parking-store.ts';
 
-/** A shard and who has it: nobody, or an owner that may have let its lease run out. */
+/** A shard and its owner: none, or one that may have let its lease run out. */
 export type Lease = { shard: number; owner: string | undefined; isExpired: boolean };
 
 /** What an owner does with shards: keeps or takes them, or gives them back. */
 export type Settlement = {
   owned: number[];
-  /** Of those that it owns now: another had them, or nobody. */
+  /** Shards that it owns now, and that another had, or none. */
   taken: number[];
-  /** Of those that it takes: their owner did not release them. */
+  /** Shards that it takes, and that their owner did not release. */
   orphaned: number[];
   released: number[];
-  /** Of those that it owns: its share no more, and kept only until what is in hand of them has come to its end. */
+  /** Shards that it owns and that are no longer its share: kept only until what is in hand of them has come to its end. */
   leaving: number[];
 };
 
@@ -27,7 +27,7 @@ export function settleLeases(
     const { shard } = lease;
     const isWanted = shares.get(shard) === owner;
     if (lease.owner === owner) {
-      // Expired or not: nobody had it since.
+      // Expired or not: no other had it since.
       if (!isWanted && keep.has(shard)) settlement.leaving.push(shard);
       if (isWanted || keep.has(shard)) settlement.owned.push(shard);
       else settlement.released.push(shard);
@@ -41,7 +41,7 @@ export function settleLeases(
 }
 
 /**
- * Rendezvous hashing, of which nobody gets more than an equal share: each shard goes to the owner that wants it most and has
+ * Rendezvous hashing, of which no owner gets more than an equal share: each shard goes to the owner that wants it most and has
  * room for it, so that few shards move when an owner comes or goes.
  */
 function shareOut(owners: readonly string[]): Map<number, string> {

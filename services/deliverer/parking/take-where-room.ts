@@ -17,7 +17,7 @@ export type TakeWhereRoomOptions = {
   /** Another is to have that shard. */
   isLeaving: (shard: number) => boolean;
   onFailed: (error: unknown) => void;
-  /** Of these nothing may be taken now. */
+  /** Called with the endpoints from which nothing may be taken now. */
   onNothing: (endpoints: readonly OwnedEndpoint[]) => void;
 };
 
@@ -129,7 +129,7 @@ export class TakeWhereRoom {
     const { inHand, clock, isPaused } = this.#options;
     const rows = taken?.rows ?? [];
     owned.isAtEnd = rows.length < wanted.limit && taken?.isCut !== true;
-    // Behind the others, who may be more than one statement looks through.
+    // Behind the others, which may be more than one statement looks through.
     this.#wanting.delete(owned);
     if (!owned.isAtEnd) this.#wanting.add(owned);
     else owned.roomSince = undefined;

@@ -29,7 +29,7 @@ export type WhatIsOverOptions = {
 
 const MOST_LOOKED_UP = 1_000;
 
-/** Finds parked deliveries that are to end without an attempt: nobody is to have them, they are too old, or too many. */
+/** Finds parked deliveries that are to end without an attempt: no subscription is to have them, they are too old, or too many. */
 export class WhatIsOver {
   readonly #options: WhatIsOverOptions;
   readonly #ends: EndParked;
@@ -53,13 +53,13 @@ export class WhatIsOver {
     this.#toSee.add(subscription);
   }
 
-  /** Of what changed: ended, switched off, or its feature off. */
+  /** Looks at what changed: ended, switched off, or its feature off. */
   async see(): Promise<void> {
     await Promise.all([...this.#toSee].map((subscription) => this.#see(subscription)));
   }
 
   /**
-   * The oldest of who has too many: of an account beyond its own bound, and of the largest beyond that of all. Sums say whom
+   * The oldest of an account beyond its own bound, and of the largest account beyond that of all. Sums say which
    * to look at, and are counted anew where they were wrong; what ends is what is older than the newest that it may have.
    */
   async keepBounds(shards: readonly number[]): Promise<void> {

@@ -49,7 +49,7 @@ async function serveTickets(count: number): Promise<AsyncDisposable & { port: nu
   };
 }
 
-test('a receiver that says more than anybody needs of its TLS session has its connection ended', async () => {
+test('a receiver that says more of its TLS session than any receiver needs has its connection ended', async () => {
   tls.setDefaultCACertificates([...tls.getCACertificates('default'), authority.cert]);
   await using server = await serveTickets(20_000);
   await using endpoints = openEndpoints({

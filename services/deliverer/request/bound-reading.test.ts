@@ -33,7 +33,7 @@ async function caller(starting: Promise<TestServer>) {
   return { server, call };
 }
 
-describe('a receiver that sends more than anybody needs', () => {
+describe('a receiver that sends more than any receiver needs', () => {
   test.each([
     ['interim answers', 'HTTP/1.1 102 Processing\r\n\r\n'],
     ['empty lines', '\r\n'],

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { bytesSince, type Connection, type Connector } from './connection.ts';
 
-/** A receiver sent more than anybody needs, and the end of its headers or its body was not in sight. */
+/** A receiver sent more than any answer needs, and the end of its headers or its body was not in sight. */
 export class ResponseTooLong extends Error {
   readonly code = 'RESPONSE_TOO_LONG';
   constructor(limitBytes: number) {
@@ -14,7 +14,7 @@ const LOOK_EVERY_MS = 100;
 
 /**
  * Ends a connection on which more than about `limitBytes` come for one request, or after it, whatever they are. The parser
- * counts headers and the exchange the body; nobody else counts interim responses, blanks, chunk extensions, and what TLS
+ * counts headers and the exchange the body; nothing else counts interim responses, blanks, chunk extensions, and what TLS
  * says of itself after the handshake: one receiver that sends these as fast as they are read would keep this process busy
  * until its limit has passed. They are counted where they come in, beneath TLS, ten times a second.
  */
@@ -33,7 +33,7 @@ export function boundingReading(connect: Connector, limitBytes: number): Connect
       const [error, socket] = connected;
       if (error === null) {
         open.set(socket, target.connection);
-        // By the machine's time, as what it spares is this process.
+        // The machine's time counts, as what it spares is this process.
         looking ??= setInterval(look, LOOK_EVERY_MS).unref();
         socket.once('close', () => {
           open.delete(socket);

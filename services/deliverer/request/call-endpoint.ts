@@ -41,7 +41,7 @@ export type Judged = Answer & { isDelivered: boolean; isOurs?: true };
 export type CallEndpoint = (call: Call & { isLast: boolean }) => Promise<Judged>;
 
 /**
- * `lostAt`: where a request came to nothing. `here`: something is amiss with this machine. `connecting`: there was no
+ * `lostAt`: where a request came to nothing. `here`: this machine has a fault. `connecting`: there was no
  * connection. `sent`: it may have arrived. Absent where it got a status, or must not be sent.
  */
 export type Called = Answer & { isDelivered: boolean; lostAt?: 'here' | 'connecting' | 'sent' };
@@ -166,7 +166,7 @@ function whereTo(url: URL | null): Pick<Answer, 'url'> {
 /** What a receiver was told and may send back: records are for other people. */
 function secretsIn(headers: ReturnType<typeof requestHeaders>, url: URL | null): string[] {
   const { 'x-service-verification-token': token, 'webhook-signature': signature = '' } = headers;
-  // Of a signature, what follows its version: a receiver may show that alone.
+  // A receiver may show what follows a signature's version alone.
   const parts = signature.split(' ').map((each) => each.slice(each.indexOf(',') + 1));
   return [token, ...parts, ...secretsOfQuery(url?.search ?? '')];
 }

@@ -16,7 +16,7 @@ export type Connection = {
   readBefore?: number;
 };
 
-/** Where to connect to, and where to note what becomes known on the way. */
+/** The address to connect to, and the place to note what becomes known on the way. */
 export type ConnectTarget = buildConnector.Options & { connection: Connection };
 export type Connector = (target: ConnectTarget, done: buildConnector.Callback) => void;
 
@@ -24,7 +24,7 @@ export type Connector = (target: ConnectTarget, done: buildConnector.Callback) =
 export function noteConnecting(socket: Socket, connection: Connection): void {
   const { clock } = connection;
   socket.once('lookup', () => (connection.resolvedAt = clock.now()));
-  // Of several addresses one after the other: the last is the one that answered.
+  // Several addresses are tried one after the other: the last is the one that answered.
   socket.on('connectionAttempt', (ip) => (connection.ip = ip));
   socket.once('connect', () => (connection.connectedAt = clock.now()));
 }

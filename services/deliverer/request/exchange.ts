@@ -24,13 +24,13 @@ export type RequestLimits = {
   /** The body is of no consequence: it is read this long after the status and this far, and then let go. */
   bodyMs: number;
   bodyBytes: number;
-  /** Of the body, this much is kept, for people to read. */
+  /** This much of the body is kept, for people to read. */
   keptBytes: number;
 };
 
 /** What a request has to keep to, and where it notes how it goes. */
 export type RequestTerms = {
-  /** Read once for all who need it; null where it is none. */
+  /** Read once for all uses; null where it is none. */
   url: URL | null;
   /** All that are sent, but for the length: those of axios would be checked and copied one by one, and undici checks them too. */
   headers: Record<string, string>;
@@ -67,7 +67,7 @@ function messageOf(
   headers: Record<string, string>,
 ): Pick<Dispatcher.DispatchOptions, 'headers' | 'body'> {
   if (body.length <= TAKEN_AT_ONCE_BYTES) return { headers, body };
-  // Of a buffer undici says that it is sent when the socket has queued it; of an iterable, when the socket let it go.
+  // undici calls a buffer sent when the socket has queued it; an iterable, when the socket let it go.
   // undici takes iterables, which its types do not say of this method.
   return { headers: { ...headers, 'content-length': String(body.length) }, body: [body] as unknown as Buffer };
 }

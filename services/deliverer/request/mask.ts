@@ -16,7 +16,7 @@ type Span = [from: number, to: number];
 
 /**
  * A receiver's answer without the secrets that it was told: as they are, and as JSON, HTML, forms and URLs write them.
- * Where the text ends in the midst of one, its beginning goes too. Takes time by the length of the text and of the secrets
+ * The beginning of a secret that the text ends in is left out too. Takes time by the length of the text and of the secrets
  * alone: an attacker may choose both.
  */
 export function masked(text: string, secrets: readonly string[]): string {

@@ -26,7 +26,7 @@ export type SafeConnectorOptions = Omit<ConnectTlsOptions, 'open'> & {
   networks: CallbackNetworks;
   deniedPorts: ReadonlySet<number>;
   resolveHost: ResolveHost;
-  /** Where callbacks leave through a proxy. */
+  /** Present where callbacks leave through a proxy. */
   tunnel: Tunnel | undefined;
 };
 

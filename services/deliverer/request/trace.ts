@@ -12,7 +12,7 @@ export type Trace = {
 
 type Traced = Pick<Answer, 'durationMs' | 'ip' | 'dnsMs' | 'connectMs' | 'tlsMs' | 'firstByteMs'>;
 
-/** Of a request that has just ended, in the terms of its attempt's record: whole milliseconds. */
+/** Reads the times of a request that has just ended, as its attempt's record has them: whole milliseconds. */
 export function readTrace({ startedAt, firstByteAt, connection }: Trace, endedAt: number): Traced {
   const traced: Traced = { durationMs: wholeMs(startedAt, endedAt) };
   if (firstByteAt !== undefined) traced.firstByteMs = wholeMs(startedAt, firstByteAt);

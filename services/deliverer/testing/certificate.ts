@@ -24,7 +24,7 @@ export function anAuthority(name: string): Authority {
   };
 }
 
-/** A certificate that nobody but its owner vouches for. */
+/** A self-signed certificate. */
 export function aSelfSignedCertificate(subject: Subject): Certificate {
   const { publicKey, privateKey } = aKeyPair();
   const extensions = [validFor(subject.name)];

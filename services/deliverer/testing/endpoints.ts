@@ -12,7 +12,7 @@ export function keyOf(name: string, what: Partial<EndpointKey> = {}): EndpointKe
 /** Endpoints by a clock that is turned, and what tests do with them. */
 export class SomeEndpoints {
   readonly clock = new TurnedClock();
-  /** Of which it was said that there is room. */
+  /** Endpoints of which it was said that there is room. */
   readonly words: string[] = [];
   readonly endpoints: Endpoints;
 

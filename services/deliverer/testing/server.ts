@@ -10,7 +10,7 @@ export type TestServer = AsyncDisposable & {
   connections: () => number;
 };
 
-/** Where nobody listens: a privileged port, which no other process is given by chance. */
+/** A port without a listener: a privileged one, which no other process is given by chance. */
 export const NOBODY_PORT = 2;
 
 /** Connections stay until they are cut: after a while without a request they would be closed in the face of the next. */

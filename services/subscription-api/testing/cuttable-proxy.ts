@@ -63,7 +63,7 @@ export async function cuttableProxy(
   };
 }
 
-/** While the server does not listen, one connection that is never cut keeps its port from being given to anybody else. */
+/** While the server does not listen, one connection that is never cut keeps its port from being given to another process. */
 async function holdPort(server: Server, port: number): Promise<Socket[]> {
   const accepted = once(server, 'connection') as Promise<[Socket]>;
   const connecting = connect(port, '127.0.0.1');

@@ -58,7 +58,7 @@ const LOOKS = 400;
 async function untilNobodyIsConnected(server: pg.Client, name: string): Promise<void> {
   const open = `select application_name, state, query from pg_stat_activity where datname = $1 and backend_type = 'client backend'`;
   let looks = 0;
-  await until('nobody is connected', async () => {
+  await until('no client is connected', async () => {
     const { rows: left } = await server.query(open, [name]);
     looks += 1;
     if (left.length > 0 && looks === LOOKS) throw new Error(`connections were left open: ${JSON.stringify(left)}`);

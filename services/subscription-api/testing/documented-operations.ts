@@ -10,7 +10,7 @@ export type Operation = {
   scopes: readonly string[];
   body: 'required' | 'optional' | 'none';
   parameters: readonly { pointer: string; value: string }[];
-  /** Where the schemas of parameters of the query are, by their names; empty where the query is not looked at. */
+  /** Places of the schemas of the query's parameters, by their names; empty where the query is not looked at. */
   query: Readonly<Record<string, { pointer: string; isNumber: boolean }>>;
   answers: Readonly<Record<string, DocumentedAnswer>>;
   /** Every answer as `<status> <kind of problem>`. */

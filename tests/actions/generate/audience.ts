@@ -41,7 +41,7 @@ export function anAudience(event: GeneratedEvent, dice: Dice): Audience {
   return { subscriptions, expected: [...expected, `unknown members ${event.unknownMembers}`].toSorted() };
 }
 
-/** Another account, action or interface than the event's: who subscribed there must get nothing. */
+/** Another account, action or interface than the event's: its subscribers must get nothing. */
 function nearKeys(event: GeneratedEvent, dice: Dice): string[] {
   const { action, accounts } = event;
   const others = [
@@ -70,7 +70,7 @@ function outcome(event: GeneratedEvent, { guid, auditFieldSet, isFeatureOn }: Kn
     : `${event.action.interface}.${announcedName(event)} ${guid} ${messageGuid} ${told.body}`;
 }
 
-/** By either of its names. */
+/** Chooses either name of each field. */
 const spelled = (fields: readonly string[], dice: Dice) =>
   fields.map((field) => (dice.oneIn(2) ? field : otherName(field)));
 

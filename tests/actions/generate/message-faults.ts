@@ -67,7 +67,7 @@ export const messageFaults: Readonly<Record<string, BreakMessage>> = {
   },
 };
 
-/** Where a name or a text begins or ends: no character lies across such a place. */
+/** The places where a name or a text begins or ends: no character lies across such a place. */
 function startsIn(body: Buffer): number[] {
   return [...body.keys()].filter((index) => body[index] === 0x22);
 }

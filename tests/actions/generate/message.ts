@@ -38,7 +38,7 @@ export function varied(message: Published, { guid }: GeneratedEvent, dice: Dice)
   };
 }
 
-/** Where a member of the envelope lies in the body. */
+/** The place of a member of the envelope in the body. */
 export function placeIn(clothes: Clothes, place: string): string {
   if (clothes === 'envelope') return place;
   const name = place.split('/')[1] ?? '';

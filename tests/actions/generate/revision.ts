@@ -23,7 +23,7 @@ export type Revision = {
   change: Change;
   /** The member `revision` of the payload. */
   json: JsonObject;
-  /** Who made the change, as it must be announced. */
+  /** The author of the change, as it must be announced. */
   actor: Entry[];
   /** What differs, by field. */
   leaves: ReadonlyMap<string, readonly Leaf[]>;

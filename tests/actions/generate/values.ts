@@ -7,7 +7,7 @@ const fractions = ['0.10', '1250.50', '-97.0', '1e400', '1E-400', '100.00', '-0.
 const decimals = ['0', '-0', '7', '-1250.50', '9007199254740993.10', '00.1'];
 const dates = ['2026-11-20', '2028-02-29', '2000-02-29', '0001-01-01', '9999-12-31'];
 const wholes = ['0', '-0', '7', '9007199254740993', '9223372036854775809', '123456789012345678901234567890', '1e400'];
-/** Names that mean something to JavaScript, or to nobody. */
+/** Names that mean something to JavaScript, or nothing. */
 const otherNames = ['note', '__proto__', 'constructor', 'toString', '2', '1', '', 'é😀', 'a/b~c', '\ud800'];
 
 export function aGuid(dice: Dice): string {

@@ -23,12 +23,12 @@ export const vehicleFields: readonly string[] = listed(
   'make model type year color vin price tariff lot_number',
 );
 
-/** Where a field lies in `before` and `after`. */
+/** The place of a field in `before` and `after`. */
 export const placeOf = (field: string): string[] => field.replace(/^vehicles\./, '').split('.');
 
 /** The list has the one name, the only sample the other: both are taken, and the sample's is sent. */
 export const otherName = (name: string): string => name.replace('schedule_at_by_carrier', 'scheduled_at_by_carrier');
 export const listedName = (name: string): string => name.replace('scheduled_at_by_carrier', 'schedule_at_by_carrier');
 
-/** Where it lies in a notification's `data`. */
+/** The place of a field in a notification's `data`. */
 export const announcedPlaceOf = (field: string): string[] => placeOf(field).map(otherName);

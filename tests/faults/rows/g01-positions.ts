@@ -140,7 +140,7 @@ async function someLegs(fleet: Fleet, { scale }: Stage, clocksOffMs?: readonly n
   }
 }
 
-/** As if nobody had reported for longer than the limit, and Redis may have forgotten when exactly. */
+/** As if no driver had reported for longer than the limit, and Redis may have forgotten when exactly. */
 function fallSilent(): void {
   setClocks(2 * HOUR_MS);
 }

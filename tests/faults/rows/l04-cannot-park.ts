@@ -23,7 +23,7 @@ export const cannotPark: Fault[] = [
   {
     row: 'L4',
     name: 'Postgres stopped while deliveries are to be parked',
-    // Less than what an endpoint takes: who finds no room at once is parked.
+    // Less than what an endpoint takes: a delivery that finds no room at once is parked.
     settings: { ...shippedDatabaseTimeout, DELIVER_PATIENCE: `${TAKES_MS / 2}ms` },
     bars: { duplicates: HELD, movingAgainSeconds: 75 },
     run: underLoad(stopWhileItParks),

@@ -10,7 +10,7 @@ import { underLoad } from '../under-load.ts';
 
 const MALFORMED = { short: 500, release: 10_000 };
 const FORGED_BUT_GOOD = { short: 50, release: 1_000 };
-/** One in so many goes where nobody is bound. */
+/** One in so many goes where no queue is bound. */
 const MISTYPED_EVERY = 10;
 const AT_ONCE = 100;
 
@@ -30,7 +30,7 @@ const FORGED: Options.Publish = {
   },
 };
 
-/** What breaks the contract in one of all ways is rejected once, with its reason, and harms nobody beside it. */
+/** What breaks the contract in one of all ways is rejected once, with its reason, and harms nothing beside it. */
 export const malformed: Fault[] = [
   {
     row: 'L8',

@@ -101,7 +101,7 @@ async function wrongEnds(ledger: Ledger, expected: ReadonlyMap<string, Expected>
   });
 }
 
-/** Of the size that the receiver's misbehaviour takes. */
+/** An event of the size that the receiver's misbehaviour takes. */
 function eventFor(hostile: Subscribed): PublishedEvent {
   const interfaceName = interfaceOf(hostile);
   return anEvent({

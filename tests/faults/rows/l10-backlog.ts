@@ -6,7 +6,7 @@ import type { Course, Fault } from '../fault.ts';
 import type { Scale, Stage } from '../stage.ts';
 
 const BACKLOG = { short: 20_000, release: 500_000 };
-/** Of the backlog, what is delivered as it comes, to know how fast that goes. */
+/** Share of the backlog that is delivered as it comes, to know how fast that goes. */
 const STEADY_PART = 1 / 10;
 /** How fast it drains, restarts included, of how fast deliveries go end to end. */
 const LEAST_OF_STEADY = 0.9;
@@ -68,7 +68,7 @@ async function rateOf(count: number, work: () => Promise<void>): Promise<number>
   return Math.round((count / (performance.now() - beganAt)) * 1_000);
 }
 
-/** Somebody subscribes; resolves with what publishes so many events for them and waits for the confirms. */
+/** Makes a subscriber; resolves with what publishes so many events for it and waits for the confirms. */
 async function openUpstream(stage: Stage, ledger: Ledger): Promise<(count: number) => Promise<void>> {
   const party = await subscribed(stage, {
     interface: 'shipper',

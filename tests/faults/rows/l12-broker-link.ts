@@ -58,7 +58,7 @@ export const brokerLink: Fault[] = [
   },
 ];
 
-/** What is half done is gone from the process, comes to it again and is recognised: none is asked twice who answered. */
+/** What is half done is gone from the process, comes to it again and is recognised: no receiver that answered is asked twice. */
 async function cutAmongBundles(stage: Stage, ledger: Ledger): Promise<Course> {
   const { receiver, stack, scale } = stage;
   const [slow, quick] = [await crowds(stage, CLIENTS, SLOW_MS), await crowds(stage, CLIENTS, QUICK_MS)];

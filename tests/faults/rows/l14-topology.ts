@@ -61,7 +61,7 @@ const faults: Record<string, Inject> = {
 };
 
 /**
- * What an operator's mistake touches waits, or is rejected with the reason, whence it can be sent again; nobody else
+ * What an operator's mistake touches waits, or is rejected with the reason, and can be sent again; no other action
  * notices.
  */
 export const topologyBroken: Fault[] = Object.entries(faults).map(([name, inject]) => ({
@@ -79,7 +79,7 @@ function strayed({ to, ends }: Owed): Ending[] {
   return [{ kind: 'rejected', reason: 'unroutable', answers: first.answers }];
 }
 
-/** Subscribes somebody to the quiet action; the function publishes events for them. */
+/** Makes a subscriber to the quiet action; the function publishes events for it. */
 async function quietSubscriber(stage: Stage, ledger: Ledger): Promise<() => Promise<void>> {
   const party = await subscribed(stage, { interface: 'shipper', action: QUIET, folder: '/quiet', answers: [200] });
   return async () => {

@@ -63,7 +63,7 @@ async function doubleAndShuffle(channel: Channel): Promise<void> {
   }
 }
 
-/** Those that only failed are off and were announced once; nobody else is off. */
+/** Those that only failed are off and were announced once; no other is off. */
 async function offOnce({ stack }: Stage): Promise<string[]> {
   const { rows } = await stack.postgres.query<{ guid: string; isActive: boolean; isDead: boolean }>(
     `select guid, is_active as "isActive", callback_url like '%/dead/%' as "isDead" from waybell.subscriptions`,

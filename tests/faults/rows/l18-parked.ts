@@ -144,7 +144,7 @@ async function drainByTwo(stage: Stage, ledger: Ledger): Promise<void> {
   }
 }
 
-/** Somebody who has so many parked and hung until now. */
+/** A subscriber that has so many parked and hung until now. */
 async function draining(stage: Stage, ledger: Ledger, count: number): Promise<HungParty> {
   const party = await hungParty(stage, ledger, shipper('/draining'));
   await party.park(count);

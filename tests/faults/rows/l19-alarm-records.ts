@@ -71,7 +71,7 @@ async function endDuringAlarm(stage: Stage, ledger: Ledger, { delivered, end, ma
     await until(`${delivered} are delivered`, () => answered() >= delivered, answered);
     await end(stage);
   });
-  // Where it was killed its supervisor has started it.
+  // Its supervisor has started it where it was killed.
   if (deliverer.state === 'stopped') await deliverer.start();
   await ledger.untilSettled();
   return mayLose ? withoutRecords(ledger) : {};

@@ -9,7 +9,7 @@ import type { Stage } from '../stage.ts';
 const CUTS = 4;
 const EVERY_MS = 2_500;
 
-/** A connection is no process: nothing is blamed for that it was cut, and nobody waits for what is dead. */
+/** A connection is no process: no message is blamed for the cut, and nothing waits for what is dead. */
 export const linkCut: Fault[] = [
   {
     row: 'L19',

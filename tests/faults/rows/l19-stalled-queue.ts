@@ -10,7 +10,7 @@ const STALLED = 'order.paid';
 const STEADY_MS = 15_000;
 /** Longer than anything that waits for a confirm does before it gives up, twice. */
 const STALLED_MS = 75_000;
-/** Of the first attempts that receivers of other actions saw a second before, in the same run. */
+/** Share of the first attempts that receivers of other actions saw a second before, in the same run. */
 const LEAST_OF_STEADY = 0.9;
 
 /** A queue whose leader hangs holds up its own action, and no other. */

@@ -44,7 +44,7 @@ export const bundles: Fault[] = [
     row: 'L21',
     name: 'deliverer killed while one of each hangs, Redis away',
     settings,
-    // Of each bundle the one that hangs.
+    // The one of each bundle that hangs.
     bars: { duplicates: 1 },
     run: killBesideTheHung,
   },

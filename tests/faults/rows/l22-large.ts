@@ -31,7 +31,7 @@ const shipped = { DELIVER_SLOTS: '', DELIVER_HELD: '' };
 const settings = { ...shipped, CARRIER_RESPONSE_LIMIT: '2s', CARRIER_RETRY_DELAYS: '200ms' };
 const bars = { duplicates: 0, megabytes: 300 };
 
-/** As large, and as many, as anybody may send. */
+/** As large, and as many, as upstream may send. */
 export const large: Fault[] = [
   { row: 'L22', name: 'large events for many subscriptions', settings, bars, run: fanOutLarge },
   { row: 'L22', name: 'large deliveries to receivers that never answer', settings, bars, run: deliverToTheDead },
@@ -85,7 +85,7 @@ function hashesOf(event: PublishedEvent): (delivery: string) => string {
 
 const PLACE = '00000000-0000-5000-8000-000000000000';
 
-/** By delivery, how it ended, as the log tells it. */
+/** The end of each delivery, as the log tells it. */
 async function untilEnded({ postgres }: Stage['stack'], deliveries: readonly string[]): Promise<Map<string, string>> {
   let found = new Map<string, string>();
   await until(
@@ -154,7 +154,7 @@ async function refusedWith(channel: ConfirmChannel, key: string): Promise<number
   return Promise.race([refused, taken.catch(() => refused)]);
 }
 
-/** Of each rejected message, by its id, the reason and how many bytes it has. */
+/** The reason and the size in bytes of each rejected message, by its id. */
 async function takeRejected(channel: ConfirmChannel, count: number): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   await until(

@@ -19,7 +19,7 @@ const ENOUGH = { short: 200, release: 3_000 };
 /** Connections are made for most attempts: one that is kept tells nothing of the way out. */
 const settings = { KEEP_ALIVE: '100ms' };
 
-/** What is amiss with our own network or machine is no receiver's fault, and costs nobody anything but time. */
+/** A fault of our own network or machine is no receiver's fault, and costs receivers only time. */
 export const egress: Fault[] = [
   {
     row: 'L23',

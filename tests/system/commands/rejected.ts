@@ -138,7 +138,7 @@ export function rejected(): void {
       expect(after?.['id']).not.toBe(before?.['id']);
     });
 
-    test('keeps what nobody knows the door of, and says so', async () => {
+    test('keeps what has no known origin, and says so', async () => {
       const nowhere = {
         kind: 'publish',
         exchange: '',

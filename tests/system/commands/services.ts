@@ -14,7 +14,7 @@ export function services(): void {
       const parties = { shipper: shipper.account };
       const seen = new Set<string>();
       await until('each was seen', async () => {
-        // Connections without work are closed: everybody is given some.
+        // Connections without work are closed: every service is given some.
         await shipper.hear('order.paid');
         const place = { latitude: 1, longitude: 2, recordedAt: wallClockMs() };
         const vehicles = { [randomUUID()]: true };

@@ -3,7 +3,7 @@ import type { Saw } from './sightings.ts';
 
 type Permission = { secret: string; channel: Saw['channel']; place: RegExp; why: string };
 
-/** Where a secret may be seen; everywhere else it must not. */
+/** The places where a secret may be seen; everywhere else it must not. */
 const PERMISSIONS: Permission[] = [
   {
     secret: 'payload',

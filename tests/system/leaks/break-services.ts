@@ -2,7 +2,7 @@ import type { Stack } from '@waybell/stack/stack';
 import { runBroken, type Ended } from './broken-service.ts';
 import type { Planted } from './planted.ts';
 
-/** What is thrown where nobody catches it: an error that carries what libraries hang on theirs. */
+/** What is thrown where nothing catches it: an error that carries what libraries hang on theirs. */
 const THROWN = `Object.assign(new Error('broken on purpose', { cause: Object.assign(new TypeError('Invalid URL'), {
   code: 'ERR_INVALID_URL', input: process.env.DATABASE_URL }) }), {
   command: { name: 'auth', args: [process.env.SECRET_KEYS] }, config: { headers: process.env } })`;

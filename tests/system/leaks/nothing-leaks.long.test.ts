@@ -67,7 +67,7 @@ function deliveriesOf({ subscription }: Subscribed, spy: MessageSpy): string[] {
   return [...new Set(attempted.filter((each) => each.subscription === subscription).map(({ delivery }) => delivery))];
 }
 
-/** Of how many subscriptions the delivery log has a delivery that ended. */
+/** Counts the subscriptions of which the delivery log has a delivery that ended. */
 async function countEnded({ postgres }: TestStack): Promise<number> {
   const { rows } = await postgres.query<{ count: number }>(
     `select count(distinct subscription)::int from delivery_log.all_attempts where kind <> 'failed'`,

@@ -3,7 +3,7 @@ import { aSelfSignedCertificate } from '@waybell/deliverer/testing/certificate';
 import { httpServer, sayingServer, tlsServer } from '@waybell/deliverer/testing/server';
 import type { Planted } from './planted.ts';
 
-// Of a body the log has the beginning, in which the token ends in its midst.
+// The log has the beginning of a body, which ends in the midst of the token.
 const KEPT_BYTES = 4_096;
 const SHOWN_OF_CUT = 40;
 

@@ -97,7 +97,7 @@ export class Witness {
     await ask('GET', '/v1/admin/accounts');
     const { text } = await ask('POST', tokens, { client_id: 'tms' });
     for (const [made] of text.matchAll(/wbl_[\w-]+/g)) this.#planted.add('access token', made);
-    // Where a token does not belong.
+    // A token does not belong here.
     await ask('DELETE', `/v1/admin/tokens/${token}`);
     await ask('GET', tokens);
     await ask('POST', tokens, { client_id: 'tms', token, scopes: [token], expires_in: token });
@@ -123,7 +123,7 @@ export class Witness {
     return bodies.length;
   }
 
-  /** Requests that are refused: the token is somewhere else, or nobody's, or the body is wrong. */
+  /** Requests that are refused: the token is somewhere else, or no client's, or the body is wrong. */
   async askWrongly({ token }: Subscribed, jwts: readonly string[]): Promise<void> {
     const stray = `wbl_${this.#planted.plant('access token')}`;
     const wrong = (member: string) => JSON.stringify({ callback_url: member, [member]: member });

@@ -5,7 +5,7 @@ import type { Publication } from '../../messages.ts';
 /** A broker that takes what a test lets it take. */
 export class SomeBroker {
   readonly taken: Publication[] = [];
-  /** By routing key; a promise is what a confirm waits for. */
+  /** Refusals by routing key; a promise is what a confirm waits for. */
   readonly refused = new Map<string, Error | Promise<void>>();
   readonly refusedBodies = new Map<string, Error>();
   readonly asked: string[] = [];

@@ -1,7 +1,7 @@
 import type { Head } from '../parking-store.ts';
 import { shardOf } from '../shard-of.ts';
 
-/** Whose a subscription is, and what it calls. */
+/** The account of a subscription, and the endpoint that it calls. */
 export type Whose = { account: string; endpoint: string };
 
 type KeptHead = Omit<Head, 'endpoint'> & { shard: number; isDue: boolean };

@@ -3,7 +3,7 @@ import { settleLeases, type Settlement } from '../share-out.ts';
 
 type Leased = { owner: string | undefined; until: number };
 
-/** Who has which shard. */
+/** The owner of each shard. */
 export class MemoryLeases {
   readonly #now: () => number;
   readonly #leases: Leased[] = Array.from({ length: SHARDS }, () => ({ owner: undefined, until: -Infinity }));

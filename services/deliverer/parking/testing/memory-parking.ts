@@ -18,7 +18,7 @@ import { compareKeys, MemoryRows, type KeptRow } from './memory-rows.ts';
 export type MemoryParkingOptions = {
   /** Milliseconds. */
   now: () => number;
-  /** Whose a subscription is; undefined where there is none. */
+  /** Finds account and endpoint of a subscription; undefined where there is none. */
   whose: (subscription: string) => Whose | undefined;
 };
 

@@ -7,7 +7,7 @@ export type KeptRow = ParkedRow & { notBefore: number };
 /** Rows of one subscription in the order of their keys. What goes from or comes to one end moves little, however many there are. */
 export class MemoryRows {
   #rows: (KeptRow | undefined)[] = [];
-  /** Where the first one is: before it is room. */
+  /** The index of the first row: before it is room. */
   #first = 0;
 
   get size(): number {
@@ -55,7 +55,7 @@ export class MemoryRows {
     return there !== undefined && compareKeys({ ...there, hop: key.hop }, key) === 0;
   }
 
-  /** Where the first row is whose key is this one, or a later one. */
+  /** The index of the first row with this key, or a later one. */
   #from(key: RowKey): number {
     let [low, high] = [this.#first, this.#rows.length];
     while (low < high) {

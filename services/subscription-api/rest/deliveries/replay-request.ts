@@ -31,8 +31,12 @@ export function readReplayRequest(body: unknown, asking: Asking): ReplayRequest 
   faults.push(...faultsOfChoice({ action, subscription }, asking));
   if (faults.length > 0) throw invalidBody(faults);
   // What the schema says of it.
-  const { per_second: perSecond, dry_run: isDryRun, include_suppressed: includesSuppressed } = body as ReplayBody;
-  const of = action === undefined ? { subscription: String(subscription).toLowerCase() } : { action: String(action) };
+  const asked = body as ReplayBody;
+  const { per_second: perSecond, dry_run: isDryRun, include_suppressed: includesSuppressed } = asked;
+  const of =
+    asked.action === undefined
+      ? { subscription: asked.subscription_guid?.toLowerCase() ?? '' }
+      : { action: asked.action };
   return { of, sinceMs, untilMs, perSecond, includesSuppressed, isDryRun };
 }
 
