@@ -41,6 +41,8 @@ function resolve(document: unknown, ref: string): unknown {
   return names.reduce<unknown>((node, name) => (node as Record<string, unknown> | undefined)?.[name], document);
 }
 
+type Linking = { operationId: string; parameters?: { name: string }[] };
+
 describe('families', () => {
   test('hold every action of the catalog, in its order', () => {
     expect(families.flatMap((family) => family.actions)).toEqual(actions);
@@ -58,8 +60,26 @@ describe.each(Object.entries({ ...files, ...adminDocumentFiles() }).filter(([pat
       expect(refsOf(document).filter((ref) => resolve(document, ref) === undefined)).toEqual([]);
     });
 
+    test('links from answers to operations that take what they name', () => {
+      const document = JSON.parse(text) as { paths: Record<string, Record<string, Linking>> };
+      const parametersOf = ({ parameters, ...methods }: Record<string, Linking>) =>
+        Object.values(methods).map(({ operationId, parameters: own = [] }): [string, string[]] => [
+          operationId,
+          [...((parameters as Linking['parameters']) ?? []), ...own].map(({ name }) => name),
+        ]);
+      const taken = new Map(Object.values(document.paths).flatMap(parametersOf));
+      const links = [...text.matchAll(/"operationId":\s*"(\w+)",\s*"parameters":\s*\{\s*"(\w+)":\s*"\$response/g)];
+      expect(links.length).toBeGreaterThan(2);
+      for (const [, operation = '', parameter] of links) expect(taken.get(operation)).toContain(parameter);
+    });
+
     test('names each operation once', () => {
-      const ids = [...text.matchAll(/"operationId":\s*"([^"]+)"/g)].map(([, id]) => id);
+      // Those of links have parameters by name.
+      const ids = [
+        ...text.matchAll(
+          /"operationId":\s*"([^"]+)"(?!,\s*"(?:parameters|requestBody)":\s*\{\s*"\w+":\s*"\$response)/g,
+        ),
+      ].map(([, id]) => id);
       expect(ids.length).toBeGreaterThan(5);
       expect(ids).toHaveLength(new Set(ids).size);
     });

@@ -21,14 +21,10 @@ export function callbacks(): void {
     test('is signed with both secrets while the account rotates', async () => {
       const carrier = await stack.client('carrier');
       await carrier.subscribe('order.picked_up', receiver.url('/signed'));
-      const secretsOf = async (method: string, path = '') =>
-        ((await carrier.call(method, `/v1/signing-secrets${path}`)).body as { secret: string }[]).map(
-          ({ secret }) => secret,
-        );
-      const before = await secretsOf('GET');
+      const before = await carrier.signingSecrets();
       await carrier.hear('order.picked_up');
       await receiver.untilReceived('/signed', 1);
-      const after = await secretsOf('POST', '/rotate');
+      const after = await carrier.signingSecrets('rotated');
       expect(after).toEqual([expect.any(String), ...before]);
       await carrier.hear('order.picked_up');
       for (const [index, request] of (await receiver.untilReceived('/signed', 2)).entries()) {

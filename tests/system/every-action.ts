@@ -52,8 +52,7 @@ async function everybodySubscribes(): Promise<{ ours: Accounts; others: Accounts
 const revisionsOf = ({ account }: Client) => stack.clientOf(account, 'shipper', 'revisions');
 
 async function subscribeToAll({ name, client, interface: side, isRevised = false }: Subscriber): Promise<void> {
-  const { body } = await client.call('GET', '/v1/signing-secrets');
-  const secret = (body as { secret: string }[])[0]?.secret ?? '';
+  const [secret = ''] = await client.signingSecrets();
   for (const row of actionTable) {
     if (row.interface !== side || (isRevised && !isRevision(row))) continue;
     const path = pathOf(name, row);

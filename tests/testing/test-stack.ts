@@ -22,6 +22,8 @@ export type Client = {
   token: string;
   /** Calls the API; resolves with status and body as they came. */
   call(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }>;
+  /** The signing secrets, the current one first; made anew before, where that is asked for. */
+  signingSecrets(how?: 'rotated'): Promise<string[]>;
   /** Subscribes and resolves with the verification token. Throws where that is refused. */
   subscribe(action: string, callbackUrl: string, auditFieldSet?: string[]): Promise<string>;
   /** Ends the subscription to the action. Throws where that is refused. */
@@ -30,6 +32,7 @@ export type Client = {
   hear(action: string, what?: Partial<PublishedEvent>): Promise<PublishedEvent>;
 };
 
+type Secrets = { objects: { secret: string }[] };
 type Parts = Pick<TestStack, 'stack' | 'upstream' | 'home' | 'brokerUrl'> & { store: TestDatabase | undefined };
 type Start = Pick<StackOptions, 'lent'> & {
   settings: Record<string, string>;
@@ -122,6 +125,13 @@ export class TestStack implements AsyncDisposable {
       account,
       token,
       call,
+      async signingSecrets(how) {
+        const path = '/v1/signing-secrets';
+        const { body } = await (how === 'rotated' ? call('POST', `${path}/rotate`) : call('GET', path));
+        // The shapes are the contract's, as below.
+        const list = body as { data?: Secrets } & Secrets;
+        return (list.data ?? list).objects.map(({ secret }) => secret);
+      },
       hear: async (action, what = {}) => {
         const event = anEvent({ interface: interfaceName, action, parties: { [interfaceName]: account }, ...what });
         await this.upstream.publish(event);

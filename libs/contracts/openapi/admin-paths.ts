@@ -1,6 +1,7 @@
 import { problemAnswers, success } from './answers.ts';
-import { documentPath } from './document-paths.ts';
+import { documentPath, rootPath } from './document-paths.ts';
 import { jsonOf, schemaRef, type JsonNode } from './json-node.ts';
+import { bareLinks, byGuid } from './links.ts';
 import { noBody } from './requests.ts';
 
 const security = [{ accessToken: ['admin'] }];
@@ -50,16 +51,19 @@ const accountsPath = {
     summary: 'List accounts',
     parameters: accountParameters,
     responses: {
-      200: success(
-        'Up to 1,000 accounts, by guid.',
-        object(
-          {
-            objects: { type: 'array', items: schemaRef('Account') },
-            next: { type: ['string', 'null'], format: 'uuid', description: 'Null: there are no more.' },
-          },
-          ['objects', 'next'],
+      200: {
+        ...success(
+          'Up to 1,000 accounts, by guid.',
+          object(
+            {
+              objects: { type: 'array', items: schemaRef('Account') },
+              next: { type: ['string', 'null'], format: 'uuid', description: 'Null: there are no more.' },
+            },
+            ['objects', 'next'],
+          ),
         ),
-      ),
+        links: bareLinks(byGuid('/objects/0/guid', 'updateAccount', 'listTokens', 'createToken')),
+      },
       ...problemAnswers(['any-interface'], ['invalid-parameter']),
     },
   },
@@ -87,10 +91,13 @@ const tokensOfAccount = {
     summary: 'List the access tokens of an account',
     description: 'Oldest first; never the tokens themselves.',
     responses: {
-      200: success(
-        'The access tokens.',
-        object({ objects: { type: 'array', items: schemaRef('AccessToken') } }, ['objects']),
-      ),
+      200: {
+        ...success(
+          'The access tokens.',
+          object({ objects: { type: 'array', items: schemaRef('AccessToken') } }, ['objects']),
+        ),
+        links: bareLinks(byGuid('/objects/0/guid', 'revokeToken')),
+      },
       ...problemAnswers(['any-interface'], ['malformed-request', 'unknown-account']),
     },
   },
@@ -151,6 +158,7 @@ export const adminPaths: Readonly<Record<string, JsonNode>> = {
       },
     },
   },
+  '/': rootPath('admin-openapi.json'),
   '/admin-openapi.json': documentPath({
     operationId: 'getAdminOpenApi',
     summary: 'This document',

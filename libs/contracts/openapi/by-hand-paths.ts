@@ -3,6 +3,7 @@ import { LARGEST_REPLAY, LISTED_REPLAYS, REPLAY_RATE } from '@waybell/delivery-l
 import { problemAnswers, success } from './answers.ts';
 import { answered, objectOf } from './delivery-log-paths.ts';
 import { jsonOf, schemaRef, type JsonNode } from './json-node.ts';
+import { byGuid, links } from './links.ts';
 import { noBody } from './requests.ts';
 
 const tags = ['Sending by hand'];
@@ -18,7 +19,7 @@ export function byHandPaths(interfaces: readonly Interface[]): Readonly<Record<s
   const one: Answered = (schema) => answered(interfaces, { shipper: objectOf(schema), carrier: schemaRef(schema) });
   return {
     '/v1/deliveries/{guid}/resend': resendPath(one),
-    '/v1/replays': { ...replaysPath(one), get: listReplays(interfaces) },
+    '/v1/replays': { ...replaysPath(interfaces, one), get: listReplays(interfaces) },
     '/v1/replays/{guid}': replayPath(one),
     '/v1/subscriptions/{guid}/test': testPath(one),
   };
@@ -44,7 +45,7 @@ function resendPath(one: Answered): JsonNode {
   };
 }
 
-function replaysPath(one: Answered): JsonNode {
+function replaysPath(interfaces: readonly Interface[], one: Answered): JsonNode {
   return {
     post: {
       tags,
@@ -55,7 +56,10 @@ function replaysPath(one: Answered): JsonNode {
       requestBody: { required: true, content: jsonOf(replayRequest) },
       responses: {
         200: success('How many there are, where that was asked.', one('ReplayCount')),
-        202: success('It has begun.', one('Replay')),
+        202: {
+          ...success('It has begun.', one('Replay')),
+          links: links(interfaces, 'object', byGuid('/guid', 'getReplay', 'cancelReplay')),
+        },
         ...problemAnswers(['any-interface', 'body'], ['not-subscribed', 'nobody-subscribed']),
       },
     },
@@ -75,7 +79,10 @@ function listReplays(interfaces: readonly Interface[]): JsonNode {
     description: `The latest ${LISTED_REPLAYS} of the client, newest first. How far one has come, \`GET /v1/replays/{guid}\` tells.`,
     security: [{ accessToken: ['webhooks:read'] }],
     responses: {
-      200: success('The replays.', answered(interfaces, { shipper: all, carrier: all })),
+      200: {
+        ...success('The replays.', answered(interfaces, { shipper: all, carrier: all })),
+        links: links(interfaces, 'list', byGuid('/objects/0/guid', 'getReplay', 'cancelReplay')),
+      },
       ...problemAnswers(['any-interface']),
     },
   };

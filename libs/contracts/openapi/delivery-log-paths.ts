@@ -6,6 +6,7 @@ import { PAGE_SIZE } from '@waybell/delivery-log/read/limits';
 import { deliveryReasons } from '@waybell/line/reasons';
 import { problemAnswers, success } from './answers.ts';
 import { schemaRef, type JsonNode } from './json-node.ts';
+import { byGuid, links } from './links.ts';
 
 const tags = ['Delivery log'];
 const security = [{ accessToken: ['webhooks:read'] }];
@@ -91,7 +92,10 @@ export function deliveryLogPaths(interfaces: readonly Interface[]): Readonly<Rec
         security,
         parameters: timelineParameters,
         responses: {
-          200: success('Events; none where nothing is known of it.', page('TimelineEvent')),
+          200: {
+            ...success('Events; none where nothing is known of it.', page('TimelineEvent')),
+            links: links(interfaces, 'list', byGuid('/objects/0/verdicts/0/delivery/guid', 'getDelivery')),
+          },
           ...problemAnswers(['any-interface', 'parameters']),
         },
       },
@@ -106,7 +110,10 @@ export function deliveryLogPaths(interfaces: readonly Interface[]): Readonly<Rec
         security,
         parameters: deliveryParameters(interfaces),
         responses: {
-          200: success('Deliveries.', page('Delivery')),
+          200: {
+            ...success('Deliveries.', page('Delivery')),
+            links: links(interfaces, 'list', byGuid('/objects/0/guid', 'getDelivery', 'resendDelivery')),
+          },
           ...problemAnswers(['any-interface'], ['invalid-parameter']),
         },
       },

@@ -26,6 +26,23 @@ export function documentPath({ operationId, summary, content }: Document, more: 
   };
 }
 
+/** The root leads to where readers begin. */
+export function rootPath(overview: string): JsonNode {
+  const location = { required: true, schema: { const: overview } };
+  return {
+    get: {
+      tags: ['Documents'],
+      operationId: 'getRoot',
+      summary: 'Find this document',
+      security: [],
+      responses: {
+        303: { description: 'It is there.', headers: { 'x-request-id': headerRef('RequestId'), location } },
+        ...problemAnswers([]),
+      },
+    },
+  };
+}
+
 const json = (schema: JsonNode) => ({ 'application/json': { schema } });
 const file = { name: 'file', in: 'path', required: true, schema: { type: 'string' } };
 const notThere = problemAnswers([], ['unknown-path', 'malformed-request']);
@@ -53,6 +70,7 @@ export const documentPaths: Readonly<Record<string, JsonNode>> = {
       notThere,
     ),
   },
+  '/': rootPath('docs'),
   '/docs': documentPath(
     {
       operationId: 'getPage',

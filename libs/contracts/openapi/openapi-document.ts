@@ -3,6 +3,7 @@ import type { SentExamples } from '../sent-examples.ts';
 import { carrierPaths } from './carrier-paths.ts';
 import { answers, commonSchemas, headers, interfaceSchemas, securitySchemes } from './components.ts';
 import { byHandPaths, byHandSchemas } from './by-hand-paths.ts';
+import { describe } from './description.ts';
 import { deliveryLogPaths } from './delivery-log-paths.ts';
 import { deliveryLogSchemas } from './delivery-log-schemas.ts';
 import { documentPaths } from './document-paths.ts';
@@ -27,23 +28,6 @@ const TAGS: Record<Interface, JsonNode> = {
   carrier: { name: 'Carrier interface', description: 'For carriers.' },
 };
 
-const description = `Subscribe to actions of the platform with a callback URL, and get an HTTP request each time one happens.
-
-- **Paths** answer with and without a trailing slash, and are case-sensitive. HEAD answers as GET does, without a body; OPTIONS
-  answers 204 and names the methods in \`Allow\`, any other method 405.
-- **Bodies** are JSON in UTF-8 of at most 64 KiB, \`Content-Type: application/json; charset=utf-8\`; gzip is understood. A member
-  that is not named here, or is there twice, is an error.
-- **Errors** are problems as RFC 9457 says. \`instance\` is the id of the request, as the header \`x-request-id\`. What is not valid HTTP,
-  or does not name one \`Host\`, is answered 400; two \`Authorization\` headers are one token that is malformed.
-- **Limits**: each token has a number of requests a minute, which every answer to it tells (\`RateLimit\`), and each address a
-  number of tokens that are not valid. Beyond: 429 with \`Retry-After\`. A request line with headers over 16 KiB is answered 431, a
-  request that does not come to its end in time 408.
-- **Notifications** are under "webhooks", one for each action, with examples as really sent. They are sent at least once, in no
-  promised order; \`webhook-id\` tells duplicates.
-
-JSON Schemas of every action: \`/schemas/<interface>.<action>.event.json\` and \`/schemas/<interface>.<action>.notification.json\`.
-What upstream publishes: \`/asyncapi.json\`.`;
-
 /** The OpenAPI 3.1 document of the interfaces named: their endpoints, and the notifications of their actions. */
 export function openApiDocument({ interfaces, sentExamples, version, ...options }: OpenApiOptions): JsonNode {
   const catalog = options.catalog.filter((action) => interfaces.includes(action.interface));
@@ -53,7 +37,7 @@ export function openApiDocument({ interfaces, sentExamples, version, ...options 
       title: 'Waybell',
       version,
       summary: 'Webhook notifications for freight platforms',
-      description,
+      description: describe(interfaces),
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '.', description: 'Where this document is.' }],
@@ -68,7 +52,7 @@ export function openApiDocument({ interfaces, sentExamples, version, ...options 
     paths: {
       ...Object.assign({}, ...interfaces.map((name) => PATHS[name])),
       ...subscriptionPaths(interfaces),
-      ...signingSecretPaths,
+      ...signingSecretPaths(interfaces),
       ...deliveryLogPaths(interfaces),
       ...byHandPaths(interfaces),
       ...documentPaths,

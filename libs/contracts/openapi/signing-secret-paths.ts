@@ -1,10 +1,12 @@
+import type { Interface } from '@waybell/catalog/action';
 import { problemAnswers, success } from './answers.ts';
+import { answered } from './delivery-log-paths.ts';
 import { jsonOf, type JsonNode } from './json-node.ts';
 
 const tags = ['Signing secrets'];
 const security = [{ accessToken: ['webhooks:write'] }];
 
-const secrets = {
+const secrets: JsonNode = {
   type: 'array',
   minItems: 1,
   maxItems: 2,
@@ -35,33 +37,38 @@ export const rotateRequest: JsonNode = {
 };
 
 /** Secrets of Standard Webhooks: they sign notifications of the token's client, on either interface. */
-export const signingSecretPaths: Readonly<Record<string, JsonNode>> = {
-  '/v1/signing-secrets': {
-    get: {
-      tags,
-      operationId: 'listSigningSecrets',
-      summary: 'See the signing secrets',
-      description: 'Those of the client. The current one first, and for some time after a rotation the one before it.',
-      security,
-      responses: { 200: success('The secrets that are valid.', secrets), ...problemAnswers(['any-interface']) },
-    },
-  },
-  '/v1/signing-secrets/rotate': {
-    post: {
-      tags,
-      operationId: 'rotateSigningSecret',
-      summary: 'Take a new signing secret',
-      description:
-        'Notifications are signed with the new one and, for some time, with the one before it. Until that is over there is no other rotation, unless `force` ends the one before at once: then receivers that still check with it refuse what they get.',
-      security,
-      requestBody: {
-        required: false,
-        content: jsonOf(rotateRequest),
-      },
-      responses: {
-        200: success('The secrets that are valid, the new one first.', secrets),
-        ...problemAnswers(['any-interface', 'body'], ['rotation-under-way']),
+export function signingSecretPaths(interfaces: readonly Interface[]): Readonly<Record<string, JsonNode>> {
+  const list: JsonNode = { type: 'object', required: ['objects'], properties: { objects: secrets } };
+  const valid = answered(interfaces, { shipper: list, carrier: list });
+  return {
+    '/v1/signing-secrets': {
+      get: {
+        tags,
+        operationId: 'listSigningSecrets',
+        summary: 'See the signing secrets',
+        description:
+          'Those of the client. The current one first, and for some time after a rotation the one before it.',
+        security,
+        responses: { 200: success('The secrets that are valid.', valid), ...problemAnswers(['any-interface']) },
       },
     },
-  },
-};
+    '/v1/signing-secrets/rotate': {
+      post: {
+        tags,
+        operationId: 'rotateSigningSecret',
+        summary: 'Take a new signing secret',
+        description:
+          'Notifications are signed with the new one and, for some time, with the one before it. Until that is over there is no other rotation, unless `force` ends the one before at once: then receivers that still check with it refuse what they get.',
+        security,
+        requestBody: {
+          required: false,
+          content: jsonOf(rotateRequest),
+        },
+        responses: {
+          200: success('The secrets that are valid, the new one first.', valid),
+          ...problemAnswers(['any-interface', 'body'], ['rotation-under-way']),
+        },
+      },
+    },
+  };
+}

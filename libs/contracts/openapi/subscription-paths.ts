@@ -2,6 +2,7 @@ import type { Interface } from '@waybell/catalog/action';
 import { problemAnswers, success } from './answers.ts';
 import { answered } from './delivery-log-paths.ts';
 import { schemaRef, type JsonNode } from './json-node.ts';
+import { byGuid, links, type LinkTarget } from './links.ts';
 
 const moment = { type: 'string', format: 'date-time' };
 
@@ -17,13 +18,23 @@ export function subscriptionPaths(interfaces: readonly Interface[]): Readonly<Re
           "The client's current ones, by action, with the guids that tests and replays ask for. Those that were switched off are among them; those that were ended are not.",
         security: [{ accessToken: ['webhooks:read'] }],
         responses: {
-          200: success('The subscriptions.', answered(interfaces, { shipper: all, carrier: all })),
+          200: {
+            ...success('The subscriptions.', answered(interfaces, { shipper: all, carrier: all })),
+            links: links(interfaces, 'list', [...byGuid('/objects/0/guid', 'testSubscription'), replayed]),
+          },
           ...problemAnswers(['any-interface']),
         },
       },
     },
   };
 }
+
+const replayed: LinkTarget = {
+  operationId: 'createReplay',
+  at: '/objects/0/guid',
+  member: 'subscription_guid',
+  others: { since: '2026-11-20T09:30:00Z' },
+};
 
 const all: JsonNode = {
   type: 'object',

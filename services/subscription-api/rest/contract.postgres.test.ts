@@ -165,7 +165,7 @@ describe('openapi.json', () => {
       const { headers } = await api.ask('GET', path);
       await api.ask('GET', path, { headers: { 'if-none-match': headers.get('etag') ?? '' } });
     }
-    for (const path of ['/docs/', '/docs/nope', '/docs/%zz', '/schemas/nope', '/schemas/%zz'])
+    for (const path of ['/', '/docs/', '/docs/nope', '/docs/%zz', '/schemas/nope', '/schemas/%zz'])
       await api.ask('GET', path);
     const missing = unseen(api);
     expect(missing.filter((answer) => !/ (429|50[03]) /.test(answer))).toEqual([]);

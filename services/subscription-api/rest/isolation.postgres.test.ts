@@ -115,5 +115,5 @@ async function verificationTokens(): Promise<string[]> {
 /** The current one of each. */
 async function signingSecretsOf(some: Owner[]): Promise<string[]> {
   const listed = some.map(({ token }) => api.ask('GET', '/v1/signing-secrets', { token }));
-  return (await Promise.all(listed)).map(({ body }) => body[0].secret);
+  return (await Promise.all(listed)).map(({ body }) => (body.data ?? body).objects[0].secret);
 }

@@ -74,7 +74,8 @@ export class Witness {
   async rotate({ token }: Subscribed): Promise<void> {
     await this.ask('GET', '/v1/signing-secrets', { token });
     const { text } = await this.ask('POST', '/v1/signing-secrets/rotate', { token });
-    for (const { secret } of JSON.parse(text) as { secret: string }[]) {
+    const { objects } = JSON.parse(text) as { objects: { secret: string }[] };
+    for (const { secret } of objects) {
       this.#planted.addBytes('signing secret', Buffer.from(secret.replace('whsec_', ''), 'base64'));
     }
   }

@@ -74,9 +74,20 @@ describe('the page', () => {
   test('loads nothing but what is served beside it', async () => {
     const { text, headers } = await api.ask('GET', '/docs');
     const linked = [...text.matchAll(/(?:src|href)="(?!data:)([^"]+)"/g)].map(([, path]) => path ?? '');
-    expect(linked).toEqual(['docs/swagger-ui.css', 'openapi.json', 'docs/swagger-ui-bundle.js', 'docs/start.js']);
+    expect(linked).toEqual([
+      'docs/swagger-ui.css',
+      'docs/page.css',
+      'openapi.json',
+      'docs/swagger-ui-bundle.js',
+      'docs/start.js',
+    ]);
     for (const path of linked) expect((await api.ask('GET', `/${path}`)).status).toBe(200);
     expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self';/);
+  });
+
+  test('is where the root leads, whatever the path under which a proxy shows the API', async () => {
+    const { status, headers } = await api.ask('GET', '/');
+    expect([status, headers.get('location')]).toEqual([303, 'docs']);
   });
 
   test('is found with a trailing slash too, where its relative links hold', async () => {

@@ -14,13 +14,17 @@ const CACHED = 'public, max-age=300';
 /** Anyone's page may read what is public. */
 const SHARED = { 'access-control-allow-origin': '*', 'cross-origin-resource-policy': 'cross-origin' };
 
-/** The paths of routes, and what is there by its path. */
-type Documents = { routes: string[]; files: ReadonlyMap<string, Document> };
+/** The one that others are found by, the paths of routes, and what is there by its path. */
+type Documents = { overview: string; routes: string[]; files: ReadonlyMap<string, Document> };
 
 /** Serves documents without a token. */
-export function documentRoutes({ routes, files }: Documents): Router {
+export function documentRoutes({ overview, routes, files }: Documents): Router {
   const router = Router({ caseSensitive: true });
 
+  addPath(router, ['/'], {
+    // Relative, as a proxy may show the API under a path of its own.
+    get: (_request, response) => void response.status(303).set('location', overview).end(),
+  });
   addPath(router, routes, {
     get(request, response, next) {
       const document = files.get(request.path.replaceAll(/^\/|\/$/g, ''));
@@ -55,13 +59,18 @@ export function publicDocuments(options: { interfaces: readonly Interface[]; cat
     entry(path, { ...file, headers: { 'content-security-policy': PAGE_POLICY } }),
   );
   return {
+    overview: 'docs',
     routes: ['/openapi.json', '/asyncapi.json', '/schemas/:file', '/docs', '/docs/:file'],
     files: new Map([...contracts(documentFiles({ ...options, sentExamples })), ...page]),
   };
 }
 
 export function adminDocuments(): Documents {
-  return { routes: ['/admin-openapi.json'], files: new Map(contracts(adminDocumentFiles())) };
+  return {
+    overview: 'admin-openapi.json',
+    routes: ['/admin-openapi.json'],
+    files: new Map(contracts(adminDocumentFiles())),
+  };
 }
 
 function contracts(files: Record<string, string>): [string, Document][] {

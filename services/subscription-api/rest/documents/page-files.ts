@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 
 const require = createRequire(import.meta.url);
 
@@ -17,49 +18,19 @@ export const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-const HTML = `<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8">
-    <meta name="viewport" content="width=device-width, initial-scale=1">
-    <title>Waybell</title>
-    <link rel="icon" href="data:,">
-    <link rel="stylesheet" href="docs/swagger-ui.css">
-  </head>
-  <body>
-    <div id="page"></div>
-    <noscript>This page needs JavaScript. The same for machines: <a href="openapi.json">openapi.json</a>.</noscript>
-    <script src="docs/swagger-ui-bundle.js"></script>
-    <script src="docs/start.js"></script>
-  </body>
-</html>
-`;
-
-const START = `SwaggerUIBundle({
-  url: 'openapi.json',
-  dom_id: '#page',
-  deepLinking: true,
-  docExpansion: 'none',
-  filter: true,
-  defaultModelsExpandDepth: -1,
-  defaultModelExpandDepth: 2,
-  validatorUrl: null,
-  presets: [SwaggerUIBundle.presets.apis],
-});
-`;
-
 /** The page that shows openapi.json, and all it loads, by path. */
 export function pageFiles(): Record<string, PageFile> {
+  const html = 'text/html; charset=utf-8';
+  const script = 'text/javascript; charset=utf-8';
+  const style = 'text/css; charset=utf-8';
   return {
-    docs: { type: 'text/html; charset=utf-8', bytes: Buffer.from(HTML) },
-    'docs/start.js': { type: 'text/javascript; charset=utf-8', bytes: Buffer.from(START) },
-    'docs/swagger-ui.css': {
-      type: 'text/css; charset=utf-8',
-      bytes: readFileSync(require.resolve('swagger-ui-dist/swagger-ui.css')),
-    },
-    'docs/swagger-ui-bundle.js': {
-      type: 'text/javascript; charset=utf-8',
-      bytes: readFileSync(require.resolve('swagger-ui-dist/swagger-ui-bundle.js')),
-    },
+    docs: { type: html, bytes: own('page.html') },
+    'docs/start.js': { type: script, bytes: own('start.js') },
+    'docs/page.css': { type: style, bytes: own('page.css') },
+    'docs/swagger-ui.css': { type: style, bytes: bought('swagger-ui.css') },
+    'docs/swagger-ui-bundle.js': { type: script, bytes: bought('swagger-ui-bundle.js') },
   };
 }
+
+const own = (name: string): Buffer => readFileSync(join(import.meta.dirname, 'page', name));
+const bought = (name: string): Buffer => readFileSync(require.resolve(`swagger-ui-dist/${name}`));

@@ -20,13 +20,16 @@ type Shown = { secret: string; created_at: string; expires_at: string | null };
 async function list(token: string): Promise<Shown[]> {
   const { status, body } = await api.ask('GET', path, { token });
   expect(status).toBe(200);
-  return body;
+  return shown(body);
 }
+
+/** Shippers get what they are answered wrapped (decisions R3). */
+const shown = (body: { data?: { objects: Shown[] }; objects: Shown[] }): Shown[] => (body.data ?? body).objects;
 
 async function rotate(token: string, how: { force?: boolean } = {}): Promise<Shown[]> {
   const { status, body } = await api.ask('POST', `${path}/rotate`, { token, body: how });
   expect(status).toBe(200);
-  return body;
+  return shown(body);
 }
 
 describe.each(['shipper', 'carrier'] as const)('the signing secrets of a %s', (interfaceName) => {

@@ -2,6 +2,7 @@ import { rotateRequest } from '@waybell/contracts/openapi/signing-secret-paths';
 import { Router } from 'express';
 import type { SigningSecret } from '../../signing-secrets.ts';
 import { requireScope } from '../authentication/authenticate.ts';
+import { answerFor } from '../http/answer-for.ts';
 import { bodyReader, readOptionalJson } from '../http/body.ts';
 import { Problem } from '../http/problem.ts';
 import { addPath, type RouteOptions } from '../http/routes.ts';
@@ -16,7 +17,7 @@ export function signingSecretRoutes({ authenticate, signingSecrets }: RouteOptio
     async get(request, response) {
       const caller = await authenticate(request);
       requireScope(caller, 'webhooks:write');
-      response.json((await signingSecrets.list(caller)).map(view));
+      answerFor(caller, response, { objects: (await signingSecrets.list(caller)).map(view) });
     },
   });
 
@@ -27,7 +28,7 @@ export function signingSecretRoutes({ authenticate, signingSecrets }: RouteOptio
       const { force } = readRotateRequest(await readOptionalJson(request, response));
       const { isRotated, secrets } = await signingSecrets.rotate(caller, { endsEarlier: force });
       if (!isRotated) throw underWay(secrets);
-      response.json(secrets.map(view));
+      answerFor(caller, response, { objects: secrets.map(view) });
     },
   });
 

@@ -1,0 +1,74 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { signUp, startApi, type TestApi } from '../testing/api.ts';
+import { logDelivery } from '../testing/logged-delivery.ts';
+import { installSchemathesis, runSchemathesis } from '../testing/schemathesis.ts';
+
+const SECONDS = Number(process.env['SCHEMATHESIS_SECONDS'] ?? 180);
+/** There to end a test that will never pass. */
+const LIMIT_MS = (SECONDS + 600) * 1_000;
+const DELIVERIES = 30;
+const SUBSCRIBE = {
+  shipper: '/v1/public/webhooks/order.created/subscribe',
+  carrier: '/v1/webhooks/order.created/subscriptions/',
+};
+
+beforeAll(installSchemathesis, LIMIT_MS);
+
+/** A client that is subscribed, and deliveries of it that were given up. */
+async function aClient(api: TestApi, interfaceName: keyof typeof SUBSCRIBE) {
+  const { guid: account, token } = await signUp(api, { interface: interfaceName });
+  await api.ask('POST', SUBSCRIBE[interfaceName], { token, body: { callback_url: 'https://hooks.test/a' } });
+  const { postgres } = api.store;
+  const { rows } = await postgres.query('select guid from waybell.subscriptions where account_guid = $1', [account]);
+  const what = { account, interface: interfaceName, mark: 'x', subscription: String(rows[0].guid) };
+  const deliveries: string[] = [];
+  while (deliveries.length < DELIVERIES) deliveries.push((await logDelivery(postgres, what)).delivery);
+  return { token, deliveries };
+}
+
+/** In the place of the deliverer: what is tried out has its answer. */
+function answerTests({ store: { postgres } }: TestApi): AsyncDisposable {
+  let isOver = false;
+  const answer = async () => {
+    while (!isOver) {
+      const { rows } = await postgres.query(
+        `with asked as (delete from delivery_log.sendings where why = 'test' returning delivery, account, interface, subscription)
+         select *, pg_sleep(0.05) from asked right join (select 1) as always on true`,
+      );
+      for (const { delivery, account, interface: interfaceName, subscription } of rows)
+        if (delivery !== null)
+          await logDelivery(postgres, {
+            delivery,
+            account,
+            interface: interfaceName,
+            subscription,
+            mark: 'x',
+            byHand: 'test',
+          });
+    }
+  };
+  const answering = answer();
+  return {
+    async [Symbol.asyncDispose]() {
+      isOver = true;
+      await answering;
+    },
+  };
+}
+
+describe.each(['shipper', 'carrier'] as const)('the API of a %s', (interfaceName) => {
+  test(
+    'answers whatever Schemathesis asks as openapi.json tells, and is asked to resend and to replay',
+    async () => {
+      await using api = await startApi({ interfaces: [interfaceName] });
+      await using _answering = answerTests(api);
+      await runSchemathesis({ port: api.port, ...(await aClient(api, interfaceName)), seconds: SECONDS / 2 });
+      const { rows } = await api.store.postgres.query(
+        `select exists (select from delivery_log.sendings where replay is null) as resent,
+           exists (select from delivery_log.replays) as replayed`,
+      );
+      expect(rows).toEqual([{ resent: true, replayed: true }]);
+    },
+    LIMIT_MS,
+  );
+});

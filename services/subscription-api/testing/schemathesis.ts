@@ -1,0 +1,62 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const VERSION = '4.32.5';
+
+const folder = join(import.meta.dirname, '../../../.waybell/schemathesis', VERSION);
+const program = join(folder, 'bin/schemathesis');
+
+/** Installs it, where it is not there yet, into a folder of this checkout. Needs Python and its registry. */
+export async function installSchemathesis(): Promise<void> {
+  if (existsSync(program)) return;
+  await run('python3', ['-m', 'venv', folder]);
+  await run(join(folder, 'bin/pip'), ['install', '--quiet', `schemathesis==${VERSION}`]);
+}
+
+type Fuzzing = {
+  port: number;
+  token: string;
+  /** Guids of deliveries that can be sent again. */
+  deliveries: readonly string[];
+  seconds: number;
+};
+
+/** Asks an API all that its OpenAPI document tells of, for so long. Throws what it found where an answer is not as told. */
+export async function runSchemathesis({ port, token, deliveries, seconds }: Fuzzing): Promise<string> {
+  await using place = await mkdtempDisposable(join(tmpdir(), 'waybell-schemathesis-'));
+  const config = join(place.path, 'schemathesis.toml');
+  await writeFile(config, configOf(deliveries));
+  const origin = `http://127.0.0.1:${port}`;
+  const asked = ['run', `${origin}/openapi.json`, '--url', origin, '--header', `Authorization: Bearer ${token}`];
+  return await run(program, ['--config-file', config, ...asked, '--max-time', String(seconds), '--no-color']);
+}
+
+// What rules say beyond a schema is answered 422: a callback URL that leads inside, since after until.
+const configOf = (deliveries: readonly string[]) => `
+[checks.positive_data_acceptance]
+expected-statuses = ["2xx", "303", "401", "403", "404", "409", "422"]
+
+[dictionaries.deliveries]
+values = ${JSON.stringify(deliveries)}
+
+[[operations]]
+include-operation-id = ["getDelivery", "resendDelivery"]
+parameters = { "path.guid" = { dictionary = "deliveries", probability = 0.5 } }
+`;
+
+/** What it printed. */
+function run(command: string, args: string[]): Promise<string> {
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (text += String(chunk)));
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (status) => {
+      if (status === 0) resolve(text);
+      else reject(new Error(`${command} ended with ${status}:\n${text}`));
+    });
+  });
+}
