@@ -102,6 +102,17 @@ describe('writeOutcomes', () => {
     expect(await stand.rows(rows, [event])).toEqual(deliveries.map((delivery) => ({ delivery })));
   });
 
+  test('has an event that was rejected once, however often its record comes, and though its interface is not known', async () => {
+    const { event, at } = aRouted();
+    const of = { event, interface: null, action: 'orders', at, keys: [], receivers: [] };
+    const rejected: Outcome = { kind: 'rejected', ...of, reason: 'unroutable', detail: 'no queue takes it' };
+    await stand.write([rejected]);
+    await stand.write([rejected]);
+    expect(await stand.rows('select interface, action from delivery_log.events where event = $1', [event])).toEqual([
+      { interface: null, action: 'orders' },
+    ]);
+  });
+
   test('says that Postgres is away when its connection is cut in the middle, and goes on with another', async () => {
     const record = aDelivered();
     const other = await stand.store.postgres.connect();
