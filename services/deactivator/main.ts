@@ -2,7 +2,7 @@ import { configOrExit } from '@waybell/runtime/environment';
 import { connectPostgres } from '@waybell/runtime/postgres';
 import { startProcess } from '@waybell/runtime/process-parts';
 import { connectBroker } from '@waybell/line/broker/connect-broker';
-import { publishClaimed } from '@waybell/line/claimed/publish-claimed';
+import { publishClaimed, publishRepeatedly } from '@waybell/line/claimed/publish-claimed';
 import { watchPublishing } from '@waybell/line/line-metrics';
 import { runStep } from '@waybell/line/run-step';
 import { logQueue, rejectedQueue } from '@waybell/line/topology';
@@ -27,7 +27,9 @@ const deactivations = deactivationsIn(postgres, { ...config, onTold: announceDea
 
 await using running = runStep(deactivateStep({ settle, config }), { broker, ...parts });
 await using telling = publishClaimed('deactivations', deactivations, { broker, ...parts });
-await using _sweep = startSweep({ settle, telling, intervalMs: config.sweepIntervalMs, log: parts.log });
+const how = { intervalMs: config.sweepIntervalMs, log: parts.log };
+await using _telling = publishRepeatedly(telling, { ...how, until: parts.shutdown.begun, complaint: 'telling.failed' });
+await using _sweep = startSweep({ settle, ...how });
 parts.readiness.watch(() => [...broker.waitingFor(), ...running.waitingFor()]);
 
 await parts.shutdown.untilBegun();

@@ -1,8 +1,7 @@
 import { configOrExit } from '@waybell/runtime/environment';
 import { connectPostgres } from '@waybell/runtime/postgres';
 import { startProcess } from '@waybell/runtime/process-parts';
-import { repeatedly } from '@waybell/runtime/repeatedly';
-import { publishClaimed } from '@waybell/line/claimed/publish-claimed';
+import { publishClaimed, publishRepeatedly } from '@waybell/line/claimed/publish-claimed';
 import { connectBroker } from '@waybell/line/broker/connect-broker';
 import { watchPublishing } from '@waybell/line/line-metrics';
 import { selectActions } from '@waybell/line/line-topology';
@@ -34,9 +33,8 @@ await using running = runStep(recordStep({ write, config }), { broker, ...parts 
 const sendings = sendingsIn(postgres, config.sending);
 const until = parts.shutdown.begun;
 await using sending = publishClaimed('sent-by-hand', byHand({ sendings, write, log: parts.log }), { broker, ...parts });
-await using _sending = repeatedly(async () => void (await sending.publishDue()), {
-  intervalMs: config.sending.intervalMs,
-  beginsAtOnce: true,
+await using _sending = publishRepeatedly(sending, {
+  ...config.sending,
   until,
   complaint: 'sending.failed',
   log: parts.log,

@@ -1,3 +1,4 @@
+import { recordRejectedEvent } from '@waybell/events/rejected-event';
 import { unknownMembersMetric } from '@waybell/events/unknown-members-metric';
 import { configOrExit } from '@waybell/runtime/environment';
 import { connectPostgres } from '@waybell/runtime/postgres';
@@ -40,7 +41,8 @@ const step = trackStep({ seeReport, findAddress, onRead, onChanges: figures.coun
 const deactivations = deactivationsIn(postgres, { ...config, onAnnounced: figures.countDeactivation(parts.log) });
 
 await using tracking = runStep(step, { broker, deaths: deathsInRedis(redis, parts), ...parts });
-await using announcing = publishClaimed('silent-vehicles', deactivations, { broker, ...parts });
+const silent = { ...deactivations, recordRejection: recordRejectedEvent(config.eventLimits, Date.now) };
+await using announcing = publishClaimed('silent-vehicles', silent, { broker, ...parts });
 const sweep = sweepBeside(tracking, { broker, deactivations, remembered, announcing, config });
 await using _sweeping = startSweeping({ ...config, sweep, onSwept: figures.timeSweep, log: parts.log });
 parts.readiness.watch(() => [...broker.waitingFor(), ...tracking.waitingFor()]);

@@ -1,7 +1,8 @@
 import type { Clock } from '@waybell/runtime/clock';
 import type { Consumer } from '../broker/consumers.ts';
 import type { Consuming } from '../broker/queue-consumer.ts';
-import { newSourceId, type Message, type Publication, type Source } from '../messages.ts';
+import { newSourceId, type Message, type Publication, type Rejection, type Source } from '../messages.ts';
+import type { Rejected } from '../outcomes.ts';
 
 /**
  * Rows that say what is to be published, each until that is confirmed. Whoever claims some has them for a while; a process
@@ -15,6 +16,8 @@ export type ClaimedRows<Row> = {
   /** The same whenever it is asked; undefined where there is nothing to publish. */
   publicationOf: (row: Row) => Publication | undefined;
   claimMs: number;
+  /** As a step has it, of what is published. */
+  recordRejection?: (message: Message, rejection: Rejection) => Rejected | undefined;
 };
 
 export type ClaimingOptions<Row> = ClaimedRows<Row> & { name: string; clock: Clock };

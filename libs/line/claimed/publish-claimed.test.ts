@@ -4,7 +4,9 @@ import { createLog } from '@waybell/runtime/log';
 import { createMetrics } from '@waybell/runtime/metrics';
 import { until } from '@waybell/runtime/testing/until';
 import { connectBroker } from '../broker/connect-broker.ts';
-import { rejectedQueue } from '../topology.ts';
+import type { Rejection } from '../messages.ts';
+import { readOutcomes } from '../outcome-batch.ts';
+import { logQueue, rejectedQueue } from '../topology.ts';
 import { to } from '../testing/a-line.ts';
 import { aShutdown } from '../testing/a-shutdown.ts';
 import { BreakableBroker } from '../testing/test-broker.ts';
@@ -109,9 +111,18 @@ describe('what rows say', () => {
     expect(new Set(await broker.takeBodies(queue, 1))).toEqual(new Set(['late']));
   });
 
-  test('that no queue takes is rejected like a message, and its neighbours pass', async () => {
-    const queue = await broker.queue();
-    const lost = someRows('waybell.nowhere', ['lost']);
+  test('that no queue takes is rejected like a message, and on record', async () => {
+    const record = {
+      event: 'e',
+      interface: 'carrier',
+      action: 'order.created',
+      at: 2,
+      keys: [],
+      receivers: [],
+    } as const;
+    const recordRejection = (_: unknown, why: Rejection) => ({ ...record, ...why, kind: 'rejected' as const });
+    const lost = { ...someRows('waybell.nowhere', ['lost']), recordRejection };
+    await broker.take(logQueue);
     await using running = await aProcess(lost);
     expect(await running.publishDue()).toBe(true);
     expect(lost.left()).toEqual([]);
@@ -124,7 +135,11 @@ describe('what rows say', () => {
       'waybell-reason': 'unbound',
       'waybell-routing-key': 'waybell.nowhere',
     });
-    expect(await broker.ready(queue)).toBe(0);
+    const records = await until('it is on record', async () => {
+      const batches = await broker.take(logQueue);
+      return batches.length > 0 && batches.flatMap(({ content }) => readOutcomes(content));
+    });
+    expect(records).toMatchObject([{ kind: 'rejected', reason: 'unbound' }]);
   });
 
   test('is not claimed any more by a process that ends', async () => {

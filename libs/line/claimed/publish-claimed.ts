@@ -1,4 +1,5 @@
 import { systemClock } from '@waybell/runtime/clock';
+import { repeatedly, type RepeatedlyOptions } from '@waybell/runtime/repeatedly';
 import { within } from '@waybell/runtime/within';
 import { publishAgain, type Message } from '../messages.ts';
 import { runStep, type RunningStep, type Step, type StepTools } from '../run-step.ts';
@@ -22,6 +23,7 @@ export function publishClaimed<Row>(
   tools: Omit<StepTools, 'takeRows'>,
 ): PublishingClaimed {
   const { clock = systemClock } = tools;
+  const { recordRejection } = rows;
   const claiming = new Claiming({ ...rows, name, clock });
   const step: Step<Message> = {
     name,
@@ -30,6 +32,7 @@ export function publishClaimed<Row>(
     parse: (message) => message,
     handle: async (message) => [publishAgain(message, message)],
     describe: ({ messageId }) => ({ messageId }),
+    ...(recordRejection !== undefined && { recordRejection }),
   };
   const running = runStep(step, { ...tools, takeRows: (consuming) => claiming.takingFor(consuming) });
   return {
@@ -41,4 +44,12 @@ export function publishClaimed<Row>(
       await within({ clock, limitMs: SETTLE_LIMIT_MS }, claiming.untilIdle());
     },
   };
+}
+
+/** Looks again and again, from now on, for what is due. */
+export function publishRepeatedly(
+  publishing: Pick<PublishingClaimed, 'publishDue'>,
+  how: Omit<RepeatedlyOptions, 'beginsAtOnce'>,
+): AsyncDisposable {
+  return repeatedly(async () => void (await publishing.publishDue()), { ...how, beginsAtOnce: true });
 }
