@@ -1,5 +1,5 @@
 import type { ClaimedRows } from '@waybell/line/claimed/claimed-rows';
-import { publishDelivery, recordRejectedDelivery, type Delivery } from '@waybell/line/delivery';
+import { publishDelivery, reportRejectedDelivery, type Delivery } from '@waybell/line/delivery';
 import type { Routed } from '@waybell/line/outcomes';
 import { keysOf } from '@waybell/events/keys';
 import type { WriteOutcomes } from '@waybell/delivery-log/write/write-outcomes';
@@ -29,7 +29,7 @@ export function byHand({ sendings, write, log }: ByHandOptions): ClaimedRows<Sen
       await sendings.settle(sent);
       log.info({ sent: sent.length }, 'deliveries.sent-by-hand');
     },
-    recordRejection: recordRejectedDelivery(Date.now),
+    reportRejection: reportRejectedDelivery(Date.now),
     publicationOf: ({ body, ...sending }) =>
       body === null ? undefined : publishDelivery(deliveryOf({ ...sending, body })),
   };

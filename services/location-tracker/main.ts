@@ -1,4 +1,3 @@
-import { recordRejectedEvent } from '@waybell/events/rejected-event';
 import { unknownMembersMetric } from '@waybell/events/unknown-members-metric';
 import { configOrExit } from '@waybell/runtime/environment';
 import { connectPostgres } from '@waybell/runtime/postgres';
@@ -10,6 +9,7 @@ import { publishClaimed } from '@waybell/line/claimed/publish-claimed';
 import { watchPublishing } from '@waybell/line/line-metrics';
 import { runStep } from '@waybell/line/run-step';
 import { logQueue, rejectedQueue, rejectionsQueue, routerQueue } from '@waybell/line/topology';
+import { reportRejectedEvent } from '@waybell/rejected/report-rejected-event';
 import { activitiesIn } from './activities.ts';
 import { readConfig } from './config.ts';
 import { deactivationsIn } from './deactivations.ts';
@@ -41,7 +41,7 @@ const step = trackStep({ seeReport, findAddress, onRead, onChanges: figures.coun
 const deactivations = deactivationsIn(postgres, { ...config, onAnnounced: figures.countDeactivation(parts.log) });
 
 await using tracking = runStep(step, { broker, deaths: deathsInRedis(redis, parts), ...parts });
-const silent = { ...deactivations, recordRejection: recordRejectedEvent(config.eventLimits, Date.now) };
+const silent = { ...deactivations, reportRejection: reportRejectedEvent(config.eventLimits, Date.now) };
 await using announcing = publishClaimed('silent-vehicles', silent, { broker, ...parts });
 const sweep = sweepBeside(tracking, { broker, deactivations, remembered, announcing, config });
 await using _sweeping = startSweeping({ ...config, sweep, onSwept: figures.timeSweep, log: parts.log });

@@ -1,8 +1,14 @@
 import type { Clock } from '@waybell/runtime/clock';
 import type { Consumer } from '../broker/consumers.ts';
 import type { Consuming } from '../broker/queue-consumer.ts';
-import { newSourceId, type Message, type Publication, type Rejection, type Source } from '../messages.ts';
-import type { Rejected } from '../outcomes.ts';
+import {
+  newSourceId,
+  type Message,
+  type Outgoing,
+  type Publication,
+  type Rejection,
+  type Source,
+} from '../messages.ts';
 
 /**
  * Rows that say what is to be published, each until that is confirmed. Whoever claims some has them for a while; a process
@@ -17,7 +23,7 @@ export type ClaimedRows<Row> = {
   publicationOf: (row: Row) => Publication | undefined;
   claimMs: number;
   /** As a step has it, of what is published. */
-  recordRejection?: (message: Message, rejection: Rejection) => Rejected | undefined;
+  reportRejection?: (message: Message, rejection: Rejection) => readonly Outgoing[];
 };
 
 export type ClaimingOptions<Row> = ClaimedRows<Row> & { name: string; clock: Clock };

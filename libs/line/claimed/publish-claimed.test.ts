@@ -120,8 +120,10 @@ describe('what rows say', () => {
       keys: [],
       receivers: [],
     } as const;
-    const recordRejection = (_: unknown, why: Rejection) => ({ ...record, ...why, kind: 'rejected' as const });
-    const lost = { ...someRows('waybell.nowhere', ['lost']), recordRejection };
+    const reportRejection = (_: unknown, why: Rejection) => [
+      { kind: 'outcome' as const, outcome: { ...record, ...why, kind: 'rejected' as const } },
+    ];
+    const lost = { ...someRows('waybell.nowhere', ['lost']), reportRejection };
     await broker.take(logQueue);
     await using running = await aProcess(lost);
     expect(await running.publishDue()).toBe(true);

@@ -23,7 +23,7 @@ export function publishClaimed<Row>(
   tools: Omit<StepTools, 'takeRows'>,
 ): PublishingClaimed {
   const { clock = systemClock } = tools;
-  const { recordRejection } = rows;
+  const { reportRejection } = rows;
   const claiming = new Claiming({ ...rows, name, clock });
   const step: Step<Message> = {
     name,
@@ -32,7 +32,7 @@ export function publishClaimed<Row>(
     parse: (message) => message,
     handle: async (message) => [publishAgain(message, message)],
     describe: ({ messageId }) => ({ messageId }),
-    ...(recordRejection !== undefined && { recordRejection }),
+    ...(reportRejection !== undefined && { reportRejection }),
   };
   const running = runStep(step, { ...tools, takeRows: (consuming) => claiming.takingFor(consuming) });
   return {

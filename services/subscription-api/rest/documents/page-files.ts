@@ -27,10 +27,13 @@ export function pageFiles(): Record<string, PageFile> {
     docs: { type: html, bytes: own('page.html') },
     'docs/start.js': { type: script, bytes: own('start.js') },
     'docs/page.css': { type: style, bytes: own('page.css') },
-    'docs/swagger-ui.css': { type: style, bytes: bought('swagger-ui.css') },
-    'docs/swagger-ui-bundle.js': { type: script, bytes: bought('swagger-ui-bundle.js') },
+    'docs/swagger-ui.css': { type: style, bytes: bought(require.resolve('swagger-ui-dist/swagger-ui.css')) },
+    'docs/swagger-ui-bundle.js': {
+      type: script,
+      bytes: bought(require.resolve('swagger-ui-dist/swagger-ui-bundle.js')),
+    },
   };
 }
 
 const own = (name: string): Buffer => readFileSync(join(import.meta.dirname, 'page', name));
-const bought = (name: string): Buffer => readFileSync(require.resolve(`swagger-ui-dist/${name}`));
+const bought = (path: string): Buffer => readFileSync(path);

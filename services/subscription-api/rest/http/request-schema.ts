@@ -67,9 +67,7 @@ function demandOf(schema: JsonNode, components: Schemas): string {
     case 'boolean':
       return 'must be true or false';
     default:
-      return maxLength === undefined
-        ? 'must be a string'
-        : `must be a string of at most ${String(maxLength)} characters`;
+      return typeof maxLength === 'number' ? `must be a string of at most ${maxLength} characters` : 'must be a string';
   }
 }
 
