@@ -65,6 +65,12 @@ describe('readRejectedEvent', () => {
     for (const body of [{ payload }, { data: { payload } }]) expect(read(body)).toMatchObject({ keys });
   });
 
+  test('reads what is nested deeper than any stack reaches', () => {
+    const deep = `{"guid":"${EVENT}","payload":{"a":${'['.repeat(200_000)}${']'.repeat(200_000)}}}`;
+    const message = { routingKey: KEY, body: Buffer.from(deep) };
+    expect(readRejectedEvent(message, 1_000_000)).toMatchObject({ guid: EVENT, keys: [] });
+  });
+
   test('names the accounts, in either form of the envelope', () => {
     const parties = { carrier: ACCOUNT.toUpperCase(), shipper: 'x' };
     for (const body of [{ parties }, { data: { parties } }])

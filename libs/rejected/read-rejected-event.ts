@@ -84,8 +84,18 @@ function keysAbout(members: Record<string, unknown>, { interface: side, action }
   // JSON made it.
   const payload = (members['payload'] ?? asMembers(members['data'])['payload'] ?? null) as JsonValue;
   const names = findPublished(side ?? '', action)?.keys ?? carrierOrderKeys;
-  const named = keysOf(isObject(payload) ? payload : {}, names, textIn(members, 'subject')).filter(isStorable);
+  const named = namedIn(isObject(payload) ? payload : {}, names, textIn(members, 'subject')).filter(isStorable);
   return [...named, ...keysIn(text, new Set(named.map(({ key }) => key)))];
+}
+
+function namedIn(...about: Parameters<typeof keysOf>): Key[] {
+  try {
+    return keysOf(...about);
+  } catch (error) {
+    // It may have been rejected for how deep it is: deeper than there is stack for.
+    if (error instanceof RangeError) return [];
+    throw error;
+  }
 }
 
 const WRITTEN = new RegExp(KEY_PATTERN, 'u');
