@@ -1,0 +1,242 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { byHand } from '@waybell/delivery-log-service/by-hand';
+import { sendingsIn, type Sendings } from '@waybell/delivery-log-service/sendings';
+import { askForReplay, countReplay, type ReplayRequest } from '@waybell/delivery-log/ask/replays';
+import type { ClientReader } from '@waybell/delivery-log/read/entries';
+import { timelineOf } from '@waybell/delivery-log/read/history';
+import { readDelivery, type Delivery } from '@waybell/line/delivery';
+import { publishClaimedBy } from '@waybell/line/testing/publish-claimed-by';
+import { messageGuid } from '@waybell/notifications/message-guid';
+import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
+import { createAccount } from '@waybell/subscription-api/accounts';
+import { silentLog } from '@waybell/subscription-api/testing/database';
+import { anExhausted, aRouted, LogStand } from './log-stand.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+let stand: LogStand;
+let sendings: Sendings;
+let client: ClientReader;
+let now: number;
+
+beforeAll(async () => {
+  stand = await LogStand.start();
+  stand.now = wallClockMs();
+  sendings = sendingsIn(stand.postgres, { claimMs: 60_000 });
+});
+afterAll(() => stand[Symbol.asyncDispose]());
+
+beforeEach(async () => {
+  const { guid } = await createAccount(stand.store.postgres, { interface: 'carrier' });
+  client = { account: guid, client: 'default', interface: 'carrier' };
+  now = wallClockMs();
+  await stand.rows(`update waybell.accounts set created_at = now() - interval '1 day' where guid = $1`, [guid]);
+});
+
+/** Subscribed so long ago. */
+async function subscribed(agoMs: number): Promise<string> {
+  const guid = await stand.subscribe(client.account, 'order.created');
+  await stand.rows(`update waybell.subscriptions set created_at = to_timestamp($2::float8 / 1000) where guid = $1`, [
+    guid,
+    now - agoMs,
+  ]);
+  return guid;
+}
+
+/** Noted at that time, as it would have been. */
+async function changed(guid: string, agoMs: number, change: string): Promise<void> {
+  await stand.rows(`update waybell.subscriptions set ${change} where guid = $1`, [guid]);
+  await stand.rows(
+    `update waybell.audit_log set at = to_timestamp($2::float8 / 1000)
+     where id = (select max(id) from waybell.audit_log where subject_guid = $1)`,
+    [guid, now - agoMs],
+  );
+}
+
+const switchOff = (guid: string, agoMs: number) =>
+  changed(
+    guid,
+    agoMs,
+    `is_active = false, deactivation_rule = 'exhausted', deactivated_at = to_timestamp(${now - agoMs}::float8 / 1000)`,
+  );
+const end = (guid: string, agoMs: number) =>
+  changed(guid, agoMs, `is_active = false, ended_at = to_timestamp(${now - agoMs}::float8 / 1000)`);
+
+/** An event that came so long ago, for an account that had no subscription that was on. */
+async function cameInVain(agoMs: number, { id = 4711 }: { id?: number } = {}): Promise<string> {
+  const event = randomUUID();
+  const { account } = client;
+  const body = `{"guid":"${event}","interface":"carrier","action":"order.created","occurred_at":"2026-11-20T09:30:00.123456Z","parties":{"carrier":"${account}"},"payload":{"id":${id},"status":"new"}}`;
+  const routed = aRouted({
+    event,
+    at: now - agoMs,
+    keys: [{ kind: 'order_id', key: String(id) }],
+    receivers: [account],
+    suppressed: [{ reason: 'no_subscription', account }],
+    kept: { accounts: [account], body, contentType: 'application/json' },
+  });
+  await stand.write([routed]);
+  return event;
+}
+
+const request = (what: Partial<ReplayRequest> = {}): ReplayRequest => ({
+  of: { action: 'order.created' },
+  sinceMs: now - 24 * HOUR_MS,
+  untilMs: now + HOUR_MS,
+  perSecond: 1_000,
+  includesSuppressed: true,
+  ...what,
+});
+
+async function counted(what: Partial<ReplayRequest> = {}) {
+  const found = await countReplay(stand.store.postgres, request(what), client);
+  if (found.kind === 'refused') throw new Error(found.why);
+  return found;
+}
+
+async function send(): Promise<Delivery[]> {
+  const sent: Delivery[] = [];
+  await publishClaimedBy(byHand({ sendings, write: stand.write, log: silentLog }), async (publication) => {
+    const delivery = readDelivery({ queue: '', deliveryCount: 0, failures: 0, ...publication });
+    if ('reason' in delivery) throw new Error(delivery.reason);
+    sent.push(delivery);
+  });
+  return sent;
+}
+
+/** What is said of why an event reached nothing. */
+async function causesOf(key: string, reader: ClientReader | 'operator' = client) {
+  const { entries } = await timelineOf(stand.store.postgres, { about: { key }, reader, limit: 10 });
+  return entries.flatMap(({ verdicts }) =>
+    verdicts.flatMap((verdict) => (verdict.kind === 'suppressed' ? [verdict.noSubscription] : [])),
+  );
+}
+
+describe('no_subscription', () => {
+  test('is told as what it was: never subscribed, not yet, switched off, and ended', async () => {
+    await cameInVain(10 * HOUR_MS, { id: 1 });
+    expect(await causesOf('1')).toEqual([{ cause: 'never_subscribed' }]);
+    const guid = await subscribed(9 * HOUR_MS);
+    expect(await causesOf('1')).toEqual([{ cause: 'subscribed_later', subscription: guid, at: now - 9 * HOUR_MS }]);
+
+    await switchOff(guid, 8 * HOUR_MS);
+    await cameInVain(7 * HOUR_MS, { id: 2 });
+    const off = { cause: 'switched_off', subscription: guid, at: now - 8 * HOUR_MS, rule: 'exhausted' };
+    expect(await causesOf('2')).toEqual([off]);
+
+    await end(guid, 6 * HOUR_MS);
+    await cameInVain(5 * HOUR_MS, { id: 3 });
+    await subscribed(4 * HOUR_MS);
+    expect(await causesOf('3')).toEqual([{ cause: 'ended', subscription: guid, at: now - 6 * HOUR_MS }]);
+    // What was is not changed by what came after it.
+    expect(await causesOf('2', 'operator')).toEqual([off]);
+  });
+
+  test('tells an account that is not known from one without a subscription', async () => {
+    client = { ...client, account: randomUUID() };
+    await cameInVain(HOUR_MS, { id: 77_001 });
+    expect(await causesOf('77001', 'operator')).toEqual([{ cause: 'unknown_account' }]);
+  });
+
+  test('tells a client what it missed itself, where another of its account had a subscription', async () => {
+    const guid = await subscribed(9 * HOUR_MS);
+    await end(guid, 8 * HOUR_MS);
+    await stand.rows(`update waybell.subscriptions set client_id = 'other' where guid = $1`, [
+      await subscribed(9 * HOUR_MS),
+    ]);
+    await stand.log([], { ...client, client: 'other', at: now - HOUR_MS, subject: '77002' });
+    expect(await causesOf('77002')).toEqual([{ cause: 'ended', subscription: guid, at: now - 8 * HOUR_MS }]);
+  });
+});
+
+describe('a replay with what was suppressed', () => {
+  test('counts by reason what came while there was no subscription that was on', async () => {
+    await cameInVain(10 * HOUR_MS);
+    const guid = await subscribed(9 * HOUR_MS);
+    await switchOff(guid, 8 * HOUR_MS);
+    await cameInVain(7 * HOUR_MS);
+    await cameInVain(7 * HOUR_MS - 1);
+    await stand.log([anExhausted({ at: now - 8 * HOUR_MS, body: '{}' })], {
+      ...client,
+      subscription: guid,
+      at: now - 8 * HOUR_MS,
+    });
+    const { total, reasons } = await counted();
+    expect(total).toBe(4);
+    expect(new Map(reasons.map(({ reason, count }) => [reason, count]))).toEqual(
+      new Map([
+        ['subscribed_later', 1],
+        ['switched_off', 2],
+        ['response_timeout', 1],
+      ]),
+    );
+    expect(
+      await counted({ sinceMs: now - 9 * HOUR_MS, untilMs: now - 7 * HOUR_MS, includesSuppressed: false }),
+    ).toMatchObject({
+      total: 1,
+    });
+  });
+
+  test('makes each notification of its event, for the subscription that is there now, once', async () => {
+    const event = await cameInVain(2 * HOUR_MS, { id: 9_007_199_254 });
+    const guid = await subscribed(HOUR_MS);
+    const asked = { ...request(), client, by: 'a test' };
+    expect(await askForReplay(stand.store.postgres, asked)).toMatchObject({ kind: 'asked' });
+    const delivery = messageGuid(event, guid);
+    const [sent, ...more] = await send();
+    expect(more).toEqual([]);
+    expect(sent).toMatchObject({ guid: delivery, subscription: guid, event, attempt: 1 });
+    expect(String(sent?.body)).toBe(
+      `{"action":"order.created","guid":"${delivery}","occurred_at":"2026-11-20T09:30:00.123456+0000","data":{"id":9007199254,"status":"new"}}`,
+    );
+    // It has a delivery from now on, which says how it stands.
+    expect(await counted()).toMatchObject({ total: 0 });
+    await askForReplay(stand.store.postgres, asked);
+    expect(await send()).toEqual([]);
+  });
+
+  test('leaves out what was sent to the client, and what it was not to get', async () => {
+    const guid = await subscribed(9 * HOUR_MS);
+    const event = await cameInVain(HOUR_MS);
+    // It came while the subscription was on: another rule kept it back.
+    expect(await counted()).toMatchObject({ total: 0 });
+    await end(guid, 2 * HOUR_MS);
+    expect(await counted()).toMatchObject({ total: 1 });
+    await stand.log([], { ...client, event, subscription: guid, at: now - HOUR_MS });
+    expect(await counted()).toMatchObject({ total: 0 });
+  });
+});
+
+describe('a replay of nothing says why', () => {
+  test('that the client never subscribed', async () => {
+    expect((await counted({ includesSuppressed: false })).explanation).toMatch(/never subscribed to order\.created/);
+  });
+
+  test('that it failed before, and that there is what was suppressed', async () => {
+    const subscription = await subscribed(9 * HOUR_MS);
+    const at = now - 8 * HOUR_MS;
+    await stand.log([anExhausted({ at, body: '{}' })], { ...client, subscription, at });
+    await end(subscription, 7 * HOUR_MS);
+    await cameInVain(HOUR_MS);
+    const { total, explanation } = await counted({ sinceMs: now - 2 * HOUR_MS, includesSuppressed: false });
+    expect(total).toBe(0);
+    expect(explanation).toContain(`The last one before failed at ${new Date(at).toISOString()}`);
+    expect(explanation).toContain('1 events came while this client had no subscription that was on');
+  });
+
+  test('that what failed is no longer kept, and which other subscription missed something', async () => {
+    const subscription = await subscribed(9 * HOUR_MS);
+    const at = now - 8 * HOUR_MS;
+    const { delivery } = await stand.log([anExhausted({ at })], { ...client, subscription, at });
+    await stand.rows('delete from delivery_log.bodies where delivery = $1', [delivery]);
+    const other = await stand.subscribe(client.account, 'order.updated');
+    await stand.log([anExhausted({ at, body: '{}' })], { ...client, subscription: other, at });
+    const { explanation } = await counted();
+    expect(explanation).toContain(
+      '1 deliveries of order.created failed in that time: of 1 what was sent is no longer kept',
+    );
+    expect(explanation).toContain(`1 deliveries of order.updated failed in that time (subscription ${other})`);
+  });
+});
