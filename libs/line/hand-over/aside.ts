@@ -34,11 +34,11 @@ function aside(
   headers: Record<string, string | number>,
 ): Publication {
   const same = publishAgain(message, { exchange, routingKey });
-  const whence = {
+  const origin = {
     [asideHeaders.queue]: message.queue,
     [asideHeaders.exchange]: message.exchange,
     [asideHeaders.routingKey]: message.routingKey,
     ...(message.userId !== undefined && { [asideHeaders.user]: message.userId }),
   };
-  return { ...same, headers: { ...headers, ...whence, ...same.headers } };
+  return { ...same, headers: { ...headers, ...origin, ...same.headers } };
 }
