@@ -16,6 +16,7 @@ const schema: JsonNode = {
     code: { type: 'string', pattern: '^[a-z]$', description: 'a small letter' },
     color: { $ref: '#/components/schemas/Color' },
     colors: { type: 'array', minItems: 1, items: { $ref: '#/components/schemas/Color' } },
+    list: { type: ['array', 'null'] },
     count: { type: 'integer', minimum: 1, maximum: 9, default: 2 },
     is_so: { type: 'boolean' },
   },
@@ -35,12 +36,13 @@ describe('schemaFaults', () => {
     ['color', 'green', 'must be one of: red, blue'],
     ['colors', 'red', 'must be an array with at least one item; each must be one of: red, blue'],
     ['colors', [], 'must be an array with at least one item; each must be one of: red, blue'],
+    ['list', {}, 'must be an array'],
     ['count', 10, 'must be a whole number from 1 to 9'],
     ['count', 1.5, 'must be a whole number from 1 to 9'],
     ['count', Infinity, 'must be a whole number from 1 to 9'],
     ['is_so', 'true', 'must be true or false'],
-    ['x/y~', 1, 'is not known here; known are: guid, at, name, code, color, colors, count, is_so'],
-    ['toString', 1, 'is not known here; known are: guid, at, name, code, color, colors, count, is_so'],
+    ['x/y~', 1, 'is not known here; known are: guid, at, name, code, color, colors, list, count, is_so'],
+    ['toString', 1, 'is not known here; known are: guid, at, name, code, color, colors, list, count, is_so'],
   ])('says of "%s": %j that it %s', (member, value, detail) => {
     expect(faultsOf({ guid, [member]: value })).toEqual([{ path: [member], detail }]);
   });

@@ -61,7 +61,10 @@ function demandOf(schema: JsonNode, components: Schemas): string {
     case 'object':
       return 'must be a JSON object';
     case 'array':
-      return `must be an array${schema['minItems'] === 1 ? ' with at least one item' : ''}; each ${demandOf(named(items, components), components)}`;
+      return [
+        `must be an array${schema['minItems'] === 1 ? ' with at least one item' : ''}`,
+        ...(items === undefined ? [] : [`each ${demandOf(named(items, components), components)}`]),
+      ].join('; ');
     case 'integer':
       return `must be a whole number from ${String(minimum)} to ${String(maximum)}`;
     case 'boolean':
@@ -73,7 +76,7 @@ function demandOf(schema: JsonNode, components: Schemas): string {
 
 /** The schema, or the one among the components that it refers to. */
 function named(schema: unknown, components: Schemas): JsonNode {
-  // Whatever has items says what they are.
+  // Items have a schema.
   const node = schema as JsonNode;
   return components[String(node['$ref']).split('/').at(-1) ?? ''] ?? node;
 }
