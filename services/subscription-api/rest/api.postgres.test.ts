@@ -154,7 +154,6 @@ describe('authentication', () => {
 
 describe('paths and methods', () => {
   test.each([
-    ['GET', '/'],
     ['GET', '/v1/webhook'],
     ['GET', '/V1/webhooks'],
     ['POST', `${base}/order.created/subscribe/now`],
