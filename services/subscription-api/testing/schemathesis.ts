@@ -33,7 +33,7 @@ export async function runSchemathesis({ port, token, delivery, seconds }: Fuzzin
   const asked = ['run', `${origin}/openapi.json`, '--url', origin, '--header', `Authorization: Bearer ${token}`];
   return await run(
     program,
-    [...['--config-file', config], ...asked, '--max-time', String(seconds), '--no-color'],
+    ['--config-file', config, ...asked, '--max-time', String(seconds), '--no-color'],
     place.path,
   );
 }

@@ -36,7 +36,7 @@ export async function readNothing(request: Request, response: Response): Promise
 }
 
 /** Reads a body by its schema in the OpenAPI document, where it is a T. Throws a Problem (422) that names everything wrong with it. */
-// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the type that its schema describes
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- what the schema says, which TypeScript cannot read
 export function bodyReader<T>(...schema: Parameters<typeof schemaFaults>): (body: unknown) => T {
   const faultsOf = bodyFaults(...schema);
   return (body) => {

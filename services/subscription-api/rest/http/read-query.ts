@@ -9,7 +9,7 @@ import { schemaFaults } from './request-schema.ts';
  * Reads the query of a request by its parameters in the OpenAPI document, where it is a T. Throws a Problem (422) that names everything
  * wrong with it.
  */
-// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the type that its parameters describe
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- what the parameters say, which TypeScript cannot read
 export function queryReader<T>(
   parameters: readonly JsonNode[],
   components?: Readonly<Record<string, JsonNode>>,
