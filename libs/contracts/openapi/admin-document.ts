@@ -8,10 +8,11 @@ is set and is not for strangers. Its access tokens are opaque and have the scope
 
 const account: JsonNode = {
   type: 'object',
-  required: ['guid', 'interface', 'features'],
+  required: ['guid', 'interface', 'name', 'features'],
   properties: {
     guid: { type: 'string', format: 'uuid', description: 'By which events name it.' },
     interface: { enum: ['shipper', 'carrier'] },
+    name: { type: ['string', 'null'], description: 'What people call it.', examples: ['Acme'] },
     features: { type: 'array', items: { $ref: '#/components/schemas/Feature' } },
   },
 };

@@ -18,7 +18,7 @@ const DETAILS: Record<ProblemKind, string> = {
   'was-a-test': 'A test is sent once: ask for another one of the subscription.',
   'body-gone': 'What was sent is no longer kept; ask the platform to publish the event again.',
   'nobody-subscribed': 'This client is not subscribed to the action any more: subscribe first.',
-  'unknown-account': 'there is no account 0b6f1a52-6f5e-4a3f-9a55-0c8f2f0f7d11: create it first',
+  'unknown-account': 'there is no account 0b6f1a52-6f5e-4a3f-9a55-0c8f2f0f7d11: correct the guid, or create it first',
   'unknown-token': 'there is no such token: give the token itself or its guid',
   'method-not-allowed': 'Allowed here: GET, HEAD.',
   'feature-off': 'insurance.issued needs the feature "insurance", which is not enabled for this account.',
