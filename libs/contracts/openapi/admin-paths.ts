@@ -1,4 +1,5 @@
 import { ACCOUNT_NAME_PATTERN } from '@waybell/delivery-log/read/accounts';
+import { adminLogPaths } from './admin-log-paths.ts';
 import { problemAnswers, success } from './answers.ts';
 import { documentPath } from './document-paths.ts';
 import { jsonOf, schemaRef, type JsonNode } from './json-node.ts';
@@ -129,6 +130,15 @@ export const adminPaths: Readonly<Record<string, JsonNode>> = {
   '/v1/admin/accounts': accountsPath,
   '/v1/admin/accounts/{guid}': {
     parameters: [guid],
+    get: {
+      ...accounts,
+      operationId: 'getAccount',
+      summary: 'See an account',
+      responses: {
+        200: success('The account.', schemaRef('Account')),
+        ...problemAnswers(['any-interface'], ['malformed-request', 'invalid-parameter', 'unknown-account']),
+      },
+    },
     patch: {
       ...accounts,
       operationId: 'updateAccount',
@@ -159,6 +169,7 @@ export const adminPaths: Readonly<Record<string, JsonNode>> = {
       },
     },
   },
+  ...adminLogPaths,
   '/admin-openapi.json': documentPath({
     operationId: 'getAdminOpenApi',
     summary: 'This document',

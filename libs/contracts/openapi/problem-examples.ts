@@ -19,6 +19,7 @@ const DETAILS: Record<ProblemKind, string> = {
   'body-gone': 'What was sent is no longer kept; ask the platform to publish the event again.',
   'nobody-subscribed': 'This client is not subscribed to the action any more: subscribe first.',
   'unknown-account': 'there is no account 0b6f1a52-6f5e-4a3f-9a55-0c8f2f0f7d11: correct the guid, or create it first',
+  'nothing-known': 'Nothing is known of "4711": it is longer ago than LOG_RETENTION, or it is not called so.',
   'unknown-token': 'there is no such token: give the token itself or its guid',
   'method-not-allowed': 'Allowed here: GET, HEAD.',
   'feature-off': 'insurance.issued needs the feature "insurance", which is not enabled for this account.',

@@ -152,10 +152,10 @@ describe("the operators' interface", () => {
     const { guid, token } = await signUp(api, { interface: 'shipper' });
     const document = (await api.admin.ask('GET', '/admin-openapi.json')).body;
     const operations = documentedOperations(document).filter(({ scopes }) => scopes.length > 0);
-    expect(operations).toHaveLength(6);
+    expect(operations.length).toBeGreaterThan(10);
     const before = await tables();
     for (const { method, path, body: takes } of operations) {
-      const at = path.replace('{guid}', path.includes('/tokens/') ? unknown : guid);
+      const at = path.replace(/\{\w+\}/, path.includes('/tokens/') ? unknown : guid);
       const body = takes === 'none' ? undefined : {};
       const { status, headers } = await api.admin.ask(method, at, { token, body });
       expect([method, path, status]).toEqual([method, path, 403]);
