@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { readAuditLog, type Note } from '@waybell/subscription-api/audit-log';
+import { accountCalled } from '../account-called.ts';
 import { positive } from '../count-option.ts';
 import { durationMs } from '../duration-option.ts';
 import { print } from '../print.ts';
@@ -36,12 +37,13 @@ async function audit({ account, subscription, since, limit, json }: AuditOptions
 
 function described(note: Note): string {
   const { at, who, origin, what, subject_guid: subject, account_guid: account, details, request_id: request } = note;
+  const name = note.account_name ?? undefined;
   const columns = [
     at.toISOString(),
     who,
     `from ${origin ?? 'unknown'}`,
     `${what} ${subject}`,
-    ...(subject === account ? [] : [`of account ${account}`]),
+    ...(subject === account ? (name === undefined ? [] : [`(${name})`]) : [`of ${accountCalled(account, () => name)}`]),
     JSON.stringify(details),
     ...(request === null ? [] : [`request ${request}`]),
   ];

@@ -7,6 +7,8 @@ import {
 } from '@waybell/delivery-log/read/failing';
 import { parkedEndpoints } from '@waybell/delivery-log/read/parked';
 import { formatDuration } from '@waybell/runtime/duration';
+import { findAccount } from '@waybell/subscription-api/accounts';
+import { accountCalled, namesOf, type NameOf } from '../account-called.ts';
 import { positive } from '../count-option.ts';
 import { durationMs } from '../duration-option.ts';
 import { describeEndpoint } from '../parked/describe-parked.ts';
@@ -41,12 +43,24 @@ async function failing({ since, account, limit }: Options): Promise<void> {
     limit,
   };
   await withDatabase(process.env, async (postgres) => {
+    if (asked.account !== undefined) await findAccount(postgres, asked.account);
+    const origins = await failingOrigins(postgres, asked);
+    const parked = await parkedEndpoints(postgres, asked);
+    const undelivered = await oldestUndelivered(postgres, asked);
+    const accounts = [...origins, ...parked, ...undelivered].map((each) => each.account);
+    const nameOf = await namesOf(postgres, accounts);
     tell(
       `failing most in the last ${formatDuration(since)}`,
-      (await failingOrigins(postgres, asked)).map(describeOrigin),
+      origins.map((origin) => describeOrigin(origin, nameOf)),
     );
-    tell('parked, those that wait longest first', (await parkedEndpoints(postgres, asked)).map(describeEndpoint));
-    tell('oldest without an end', (await oldestUndelivered(postgres, asked)).map(describeUndelivered));
+    tell(
+      'parked, those that wait longest first',
+      parked.map((endpoint) => describeEndpoint(endpoint, nameOf)),
+    );
+    tell(
+      'oldest without an end',
+      undelivered.map((delivery) => describeUndelivered(delivery, nameOf)),
+    );
   });
 }
 
@@ -54,10 +68,10 @@ function tell(heading: string, lines: string[]): void {
   print(`${heading}:`, ...(lines.length === 0 ? ['none'] : lines).map((line) => `  ${line}`));
 }
 
-function describeOrigin({ account, origin, failed, attempts, reason }: FailingOrigin): string {
-  return `account ${account}  ${origin}  ${failed} of ${attempts} attempts failed, mostly ${reason}`;
+function describeOrigin({ account, origin, failed, attempts, reason }: FailingOrigin, nameOf: NameOf): string {
+  return `${accountCalled(account, nameOf)}  ${origin}  ${failed} of ${attempts} attempts failed, mostly ${reason}`;
 }
 
-function describeUndelivered({ delivery, account, action, at, attempts }: Undelivered): string {
-  return `${new Date(at).toISOString()}  delivery ${delivery}  ${action}  account ${account}  ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'} so far`;
+function describeUndelivered({ delivery, account, action, at, attempts }: Undelivered, nameOf: NameOf): string {
+  return `${new Date(at).toISOString()}  delivery ${delivery}  ${action}  ${accountCalled(account, nameOf)}  ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'} so far`;
 }

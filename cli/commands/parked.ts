@@ -1,5 +1,7 @@
 import { Command } from 'commander';
 import { parkedEndpoints } from '@waybell/delivery-log/read/parked';
+import { findAccount } from '@waybell/subscription-api/accounts';
+import { namesOf } from '../account-called.ts';
 import { positive } from '../count-option.ts';
 import { openLine } from '../open-line.ts';
 import { describeEndpoint } from '../parked/describe-parked.ts';
@@ -45,8 +47,16 @@ export function parkedCommand(): Command {
 
 async function list({ account, limit }: { account?: string; limit: number }): Promise<void> {
   const asked = { account: account === undefined ? undefined : readGuid(account, '--account'), limit };
-  const found = await withDatabase(process.env, (postgres) => parkedEndpoints(postgres, asked));
-  for (const endpoint of found) print(describeEndpoint(endpoint));
+  const found = await withDatabase(process.env, async (postgres) => {
+    if (asked.account !== undefined) await findAccount(postgres, asked.account);
+    const endpoints = await parkedEndpoints(postgres, asked);
+    const nameOf = await namesOf(
+      postgres,
+      endpoints.map((endpoint) => endpoint.account),
+    );
+    print(...endpoints.map((endpoint) => describeEndpoint(endpoint, nameOf)));
+    return endpoints;
+  });
   if (found.length === 0) report('nothing is parked');
   if (found.length === limit) report(`there may be more: --limit ${limit * 10} shows them`);
 }
@@ -58,6 +68,7 @@ async function release(options: Options): Promise<void> {
   if (!options.yes)
     throw new Error('nothing was moved: add --yes to move it. "./waybell parked list" shows what there is');
   await withDatabase(process.env, async (postgres) => {
+    if (choice.kind === 'account') await findAccount(postgres, choice.guid);
     await using line = await openLine(process.env);
     const moved = await releaseParked({ postgres, line, choice, onMoved: (count) => report(`${count} moved so far`) });
     report(

@@ -1,6 +1,8 @@
 import { text } from 'node:stream/consumers';
 import { Command } from 'commander';
 import { createToken, listTokens, revokeToken, SCOPES, type TokenSummary } from '@waybell/subscription-api/tokens';
+import { findAccount } from '@waybell/subscription-api/accounts';
+import { accountCalled } from '../account-called.ts';
 import { collected } from '../collected.ts';
 import { durationMs } from '../duration-option.ts';
 import { report } from '../report.ts';
@@ -58,8 +60,14 @@ async function create({ account, client, scope, expires }: CreateOptions): Promi
 }
 
 async function list({ account }: { account: string }): Promise<void> {
-  const tokens = await withDatabase(process.env, (postgres) => listTokens(postgres, account));
-  if (tokens.length === 0) report(`account ${account} has no tokens; make one with "./waybell token create"`);
+  const { tokens, nameOf, guid } = await withDatabase(process.env, async (postgres) => {
+    const { guid: found, name } = await findAccount(postgres, account);
+    return { guid: found, nameOf: () => name ?? undefined, tokens: await listTokens(postgres, found) };
+  });
+  const called = accountCalled(guid, nameOf);
+  report(
+    tokens.length === 0 ? `${called} has no tokens; make one with "./waybell token create"` : `tokens of ${called}:`,
+  );
   for (const token of tokens) print(described(token));
 }
 

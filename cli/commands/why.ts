@@ -60,7 +60,7 @@ async function tellWhy(anything: string | undefined, options: Options): Promise<
     }
     return answer.kind;
   });
-  if (found === 'nothing') throw new Error(unknown(question.text));
+  if (found === 'nothing') throw new Error(unknown(question));
   if (found === 'several') process.exitCode = 1;
 }
 
@@ -123,7 +123,8 @@ function itemsOf(answer: Answer): object[] {
   }
 }
 
-function unknown(text: string): string {
+function unknown({ text, as }: Question): string {
+  if (as === 'account') return `there is no account ${text}: correct the guid, or create it first`;
   return (
     `nothing is known of "${text}": no event that names it has come, nor is it an event, a delivery, a subscription or an account, ` +
     'or it is longer ago than LOG_RETENTION. What could hardly be read is found by "./waybell rejected list --about <key>"'

@@ -1,11 +1,12 @@
 import type { ParkedEndpoint, ParkedInAll } from '@waybell/delivery-log/read/parked';
+import { accountCalled, type NameOf } from '../account-called.ts';
 import { counted, sizeOf } from '../amounts.ts';
 
 /** An endpoint and what waits for it, as a line for a terminal. */
-export function describeEndpoint(endpoint: ParkedEndpoint): string {
+export function describeEndpoint(endpoint: ParkedEndpoint, nameOf: NameOf): string {
   const { account, url, subscriptions, isHung, isOwned } = endpoint;
   return [
-    `account ${account}`,
+    accountCalled(account, nameOf),
     url,
     partsOf(endpoint).join(', '),
     isHung ? 'hung' : 'full',

@@ -1,7 +1,8 @@
 import type { AccountEntry } from '@waybell/delivery-log/read/accounts';
 import { MOST_COUNTED, type Found } from '@waybell/delivery-log/read/find-anything';
 import type { SubscriptionEntry, Switch } from '@waybell/delivery-log/read/subscriptions';
-import { accountCalled, timeOf, type NameOf } from './describe-history.ts';
+import { accountCalled, type NameOf } from '../account-called.ts';
+import { timeOf } from './describe-history.ts';
 
 /** One of several things that a text may mean, and the command that asks for it. */
 export function describeCandidate(found: Found, text: string): string {

@@ -7,11 +7,9 @@ import type {
   Verdict,
   Why,
 } from '@waybell/delivery-log/read/entries';
+import { accountCalled, type NameOf } from '../account-called.ts';
 
 const LONGEST_EXCERPT = 200;
-
-/** What an account is called, if it has a name. */
-export type NameOf = (account: string) => string | undefined;
 
 const NOT_KEYS = new Set(['revision_guid', 'user_guid']);
 
@@ -126,11 +124,6 @@ function whoIn({ account, client, subscription }: SuppressedVerdict, nameOf: Nam
   if (account === undefined) return 'anybody';
   const of = client === undefined ? '' : `, client ${client}, subscription ${subscription ?? 'none'}`;
   return `${accountCalled(account, nameOf)}${of}`;
-}
-
-export function accountCalled(account: string, nameOf: NameOf): string {
-  const name = nameOf(account);
-  return `account ${account}${name === undefined ? '' : ` (${name})`}`;
 }
 
 /** The reason, and how it came about. */

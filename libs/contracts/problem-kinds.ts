@@ -12,6 +12,7 @@ export const problemKinds = {
   'unknown-delivery': [404, 'There is no such delivery'],
   'unknown-replay': [404, 'There is no such replay'],
   'unknown-account': [404, 'There is no such account'],
+  'nothing-known': [404, 'Nothing is known of it'],
   'unknown-token': [404, 'There is no such access token'],
   'method-not-allowed': [405, 'The method is not allowed here'],
   'feature-off': [409, 'The feature is not enabled for the account'],

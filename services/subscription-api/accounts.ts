@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { Feature, Interface } from '@waybell/catalog/action';
 import { actions } from '@waybell/catalog/actions';
+import { ACCOUNT_NAME_PATTERN } from '@waybell/delivery-log/read/accounts';
 import { isGuid } from '@waybell/events/guid';
 import type { Queryable } from './database.ts';
 import { Refusal } from './refusal.ts';
 
-export type AccountSummary = { guid: string; interface: Interface; features: Feature[] };
+export type AccountSummary = { guid: string; interface: Interface; name: string | null; features: Feature[] };
 
 export const ACCOUNTS_PER_PAGE = 1_000;
 
+const COLUMNS = 'guid, interface, name, features';
 const NIL_GUID = '00000000-0000-0000-0000-000000000000';
 const INTERFACES: readonly string[] = ['shipper', 'carrier'] satisfies Interface[];
 const FEATURES: readonly string[] = [...new Set(actions.flatMap(({ feature }) => feature ?? []))].toSorted();
@@ -16,14 +18,19 @@ const FEATURES: readonly string[] = [...new Set(actions.flatMap(({ feature }) =>
 /** Makes an account; a broker's is one on the shipper interface. Throws Refusal on bad input or a guid in use. */
 export async function createAccount(
   postgres: Queryable,
-  account: { interface: string; guid?: string | undefined; features?: readonly string[] | undefined },
+  account: {
+    interface: string;
+    guid?: string | undefined;
+    name?: string | null | undefined;
+    features?: readonly string[] | undefined;
+  },
 ): Promise<AccountSummary> {
   const interfaceName = readInterface(account.interface);
   const guid = readGuid(account.guid ?? randomUUID());
   const { rows } = await postgres.query<AccountSummary>(
-    `insert into waybell.accounts (guid, interface, features) values ($1, $2, $3)
-     on conflict (guid) do nothing returning guid, interface, features`,
-    [guid, interfaceName, readFeatures(account.features ?? [])],
+    `insert into waybell.accounts (guid, interface, name, features) values ($1, $2, $3, $4)
+     on conflict (guid) do nothing returning ${COLUMNS}`,
+    [guid, interfaceName, readName(account.name), readFeatures(account.features ?? [])],
   );
   if (rows[0] === undefined) {
     throw new Refusal(`account ${guid} exists already: update it, or choose another guid`, 'account-exists');
@@ -37,17 +44,31 @@ export async function listAccounts(
   { after = NIL_GUID }: { after?: string | undefined } = {},
 ): Promise<AccountSummary[]> {
   const { rows } = await postgres.query<AccountSummary>(
-    'select guid, interface, features from waybell.accounts where guid > $1 order by guid limit $2',
+    `select ${COLUMNS} from waybell.accounts where guid > $1 order by guid limit $2`,
     [readGuid(after), ACCOUNTS_PER_PAGE],
   );
   return rows;
 }
 
-/** Switches features on or off. What is subscribed stays; nothing is sent for it while its feature is off. */
+/** Throws Refusal where there is no such account. */
+export async function findAccount(postgres: Queryable, account: string): Promise<AccountSummary> {
+  const guid = readGuid(account);
+  const { rows } = await postgres.query<AccountSummary>(`select ${COLUMNS} from waybell.accounts where guid = $1`, [
+    guid,
+  ]);
+  if (rows[0] === undefined) throw unknownAccount(guid);
+  return rows[0];
+}
+
+/**
+ * Names an account, or takes its name from it (null, or nothing in it), and switches features on or off. What is subscribed stays;
+ * nothing is sent for it while its feature is off.
+ */
 export async function updateAccount(
   postgres: Queryable,
   change: {
     guid: string;
+    name?: string | null | undefined;
     addFeatures?: readonly string[] | undefined;
     removeFeatures?: readonly string[] | undefined;
   },
@@ -58,11 +79,11 @@ export async function updateAccount(
   const both = added.find((feature) => removed.includes(feature));
   if (both !== undefined) throw new Refusal(`feature "${both}" cannot be both added and removed`);
   const { rows } = await postgres.query<AccountSummary>(
-    `update waybell.accounts a set changed_at = now(), features = array(
+    `update waybell.accounts a set changed_at = now(), name = case when $4 then $5 else name end, features = array(
        select distinct feature from unnest(a.features || $2::text[]) as feature
        where feature <> all ($3::text[]) order by feature)
-     where guid = $1 returning guid, interface, features`,
-    [guid, added, removed],
+     where guid = $1 returning ${COLUMNS}`,
+    [guid, added, removed, change.name !== undefined, readName(change.name)],
   );
   if (rows[0] === undefined) throw unknownAccount(guid);
   return rows[0];
@@ -82,8 +103,16 @@ export function readGuid(text: string): string {
   return guid;
 }
 
+/** Without spaces around it; null where nothing is left. Throws Refusal where it has more than 200 characters, or one that cannot be printed. */
+function readName(text: string | null | undefined): string | null {
+  const name = (text ?? '').trim();
+  if (!new RegExp(ACCOUNT_NAME_PATTERN, 'u').test(name))
+    throw new Refusal(`"${name}" is not a name: at most 200 printable characters`);
+  return name === '' ? null : name;
+}
+
 export function unknownAccount(guid: string): Refusal {
-  return new Refusal(`there is no account ${guid}: create it first`, 'unknown-account');
+  return new Refusal(`there is no account ${guid}: correct the guid, or create it first`, 'unknown-account');
 }
 
 /** The features, each once. Throws Refusal where one is none. */

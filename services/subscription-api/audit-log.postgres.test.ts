@@ -36,6 +36,7 @@ describe('the audit log', () => {
     const { guid } = await createAccount(postgres, { interface: 'shipper', features: ['insurance'] });
     await updateAccount(postgres, { guid, addFeatures: ['servicepay'] });
     await updateAccount(postgres, { guid, addFeatures: ['servicepay'] });
+    await updateAccount(postgres, { guid, name: 'Acme' });
     const secret = await createToken(postgres, { accountGuid: guid, clientId: 'tms' });
     await revokeToken(postgres, secret);
     await revokeToken(postgres, secret);
@@ -44,6 +45,7 @@ describe('the audit log', () => {
     expect(notes).toMatchObject([
       { what: 'account.created', subject_guid: guid, details: { interface: 'shipper', features: ['insurance'] } },
       { what: 'account.changed', subject_guid: guid, details: { features: ['insurance', 'servicepay'] } },
+      { what: 'account.changed', subject_guid: guid, details: { name: 'Acme' } },
       { what: 'token.created', subject_guid: token?.guid, details: { client_id: 'tms', scopes: expect.any(Array) } },
       { what: 'token.changed', subject_guid: token?.guid, details: { revoked_at: expect.any(String) } },
     ]);

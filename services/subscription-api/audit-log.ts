@@ -1,4 +1,4 @@
-import { readGuid } from './accounts.ts';
+import { findAccount, readGuid } from './accounts.ts';
 import type { Queryable } from './database.ts';
 
 /** One change, as the triggers noted it. `details` are the new values of what changed. */
@@ -9,6 +9,8 @@ export type Note = {
   request_id: string | null;
   what: string;
   account_guid: string;
+  /** As it is called now, if it is. */
+  account_name: string | null;
   subject_guid: string;
   details: Record<string, unknown>;
 };
@@ -22,13 +24,16 @@ export type NoteSelection = {
 };
 
 const READ = `
-  select at, who, origin, request_id, what, account_guid, subject_guid, details from waybell.audit_log
+  select at, who, origin, request_id, what, account_guid, account.name as account_name, subject_guid, details
+  from waybell.audit_log left join waybell.accounts account on account.guid = account_guid
   where ($1::uuid is null or account_guid = $1) and ($2::uuid is null or subject_guid = $2)
     and ($3::timestamptz is null or at >= $3)
   order by id desc limit $4`;
 
-/** The latest changes, the last one first. Throws Refusal where a guid is none. */
+/** The latest changes, the last one first. Throws Refusal where a guid is none, or there is neither such an account nor a change of one. */
 export async function readAuditLog(postgres: Queryable, selection: NoteSelection): Promise<Note[]> {
   const guids = [selection.accountGuid, selection.subjectGuid].map((guid) => guid && readGuid(guid));
-  return (await postgres.query<Note>(READ, [...guids, selection.since, selection.limit])).rows;
+  const { rows } = await postgres.query<Note>(READ, [...guids, selection.since, selection.limit]);
+  if (rows.length === 0 && selection.accountGuid !== undefined) await findAccount(postgres, selection.accountGuid);
+  return rows;
 }

@@ -18,7 +18,12 @@ describe('createAccount', () => {
   test('makes an account, with a guid of its own or the one given', async () => {
     const guid = randomUUID();
     const given = { interface: 'carrier', guid: guid.toUpperCase(), features: [] };
-    expect(await createAccount(store.postgres, given)).toEqual({ guid, interface: 'carrier', features: [] });
+    expect(await createAccount(store.postgres, given)).toEqual({
+      guid,
+      interface: 'carrier',
+      name: null,
+      features: [],
+    });
     const made = await createAccount(store.postgres, { interface: 'shipper', features: ['servicepay', 'insurance'] });
     expect(made).toMatchObject({ interface: 'shipper', features: ['insurance', 'servicepay'] });
     await expect(createAccount(store.postgres, { interface: 'shipper', guid })).rejects.toThrow('exists already');

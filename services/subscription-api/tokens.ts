@@ -1,7 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { isGuid } from '@waybell/events/guid';
 import pg from 'pg';
-import { readGuid, unknownAccount } from './accounts.ts';
+import { findAccount, readGuid, unknownAccount } from './accounts.ts';
 import type { Queryable } from './database.ts';
 import { Refusal } from './refusal.ts';
 
@@ -83,8 +83,7 @@ export async function listTokens(postgres: Queryable, account: string): Promise<
     [accountGuid],
   );
   if (rows.length > 0) return rows;
-  const { rowCount } = await postgres.query('select from waybell.accounts where guid = $1', [accountGuid]);
-  if (rowCount === 0) throw unknownAccount(accountGuid);
+  await findAccount(postgres, accountGuid);
   return [];
 }
 

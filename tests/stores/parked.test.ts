@@ -100,8 +100,8 @@ describe('the endpoints that deliveries wait for', () => {
         isOwned: false,
       },
     ]);
-    expect(found.map(describeEndpoint)[1]).toBe(
-      `account ${account}  https://a.test:8443/hook  3 deliveries, 57 bytes, oldest since 2026-11-20T09:30:00.001Z  hung  ` +
+    expect(found.map((endpoint) => describeEndpoint(endpoint, () => 'Acme'))[1]).toBe(
+      `account ${account} (Acme)  https://a.test:8443/hook  3 deliveries, 57 bytes, oldest since 2026-11-20T09:30:00.001Z  hung  ` +
         `no deliverer takes care of it  subscriptions ${[first, second].toSorted().join(', ')}`,
     );
     expect(await parkedEndpoints(tables(), { account, limit: 1 })).toEqual(found.slice(0, 1));

@@ -1,17 +1,19 @@
+import { adminLogSchemas } from './admin-log-schemas.ts';
 import { adminPaths } from './admin-paths.ts';
 import { answers, commonSchemas, headers } from './components.ts';
 import type { JsonNode } from './json-node.ts';
 
-const description = `What \`./waybell account\` and \`./waybell token\` do, over HTTP. It listens on a port of its own (\`ADMIN_PORT\`), which is off unless it
+const description = `What \`./waybell account\`, \`token\`, \`why\`, \`failing\`, \`parked list\`, \`audit\` and \`rejected\` do, over HTTP. It listens on a port of its own (\`ADMIN_PORT\`), which is off unless it
 is set and is not for strangers. Its access tokens are opaque and have the scope \`admin\`; the first one is made by
 \`./waybell token create --scope admin\`. Bodies, errors and limits are as on the interfaces for accounts. The audit log names the token for each change.`;
 
 const account: JsonNode = {
   type: 'object',
-  required: ['guid', 'interface', 'features'],
+  required: ['guid', 'interface', 'name', 'features'],
   properties: {
     guid: { type: 'string', format: 'uuid', description: 'By which events name it.' },
     interface: { enum: ['shipper', 'carrier'] },
+    name: { type: ['string', 'null'], description: 'What people call it.', examples: ['Acme'] },
     features: { type: 'array', items: { $ref: '#/components/schemas/Feature' } },
   },
 };
@@ -51,6 +53,7 @@ export const adminSchemas: Record<string, JsonNode> = {
   Scopes: { type: 'array', minItems: 1, items: { type: 'string', enum: ['webhooks:read', 'webhooks:write', 'admin'] } },
   Account: account,
   AccessToken: token,
+  ...adminLogSchemas,
 };
 
 /** The OpenAPI 3.1 document of the operators' interface. */
@@ -60,12 +63,17 @@ export function adminDocument({ version }: { version: string }): JsonNode {
     info: {
       title: 'Waybell for operators',
       version,
-      summary: 'Accounts and access tokens',
+      summary: 'Accounts, the delivery log and the line, for operators',
       description,
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '.', description: 'Where this document is.' }],
-    tags: [{ name: 'Accounts' }, { name: 'Access tokens' }, { name: 'Documents', description: 'They need no token.' }],
+    tags: [
+      { name: 'Accounts' },
+      { name: 'Access tokens' },
+      { name: 'Delivery log' },
+      { name: 'Documents', description: 'They need no token.' },
+    ],
     paths: adminPaths,
     components: {
       schemas: adminSchemas,

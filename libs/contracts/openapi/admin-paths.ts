@@ -1,3 +1,5 @@
+import { ACCOUNT_NAME_PATTERN } from '@waybell/delivery-log/read/accounts';
+import { adminLogPaths } from './admin-log-paths.ts';
 import { problemAnswers, success } from './answers.ts';
 import { documentPath, rootPath } from './document-paths.ts';
 import { jsonOf, schemaRef, type JsonNode } from './json-node.ts';
@@ -28,14 +30,21 @@ export const accountParameters: readonly JsonNode[] = [
   },
 ];
 
+const name = {
+  type: ['string', 'null'],
+  pattern: ACCOUNT_NAME_PATTERN,
+  description: 'a name of at most 200 printable characters; null or an empty one for none',
+  examples: ['Acme'],
+};
+
 /** The body of a request to make an account. */
 export const newAccount = object(
-  { interface: { enum: ['shipper', 'carrier'] }, guid: { type: 'string', format: 'uuid' }, features },
+  { interface: { enum: ['shipper', 'carrier'] }, guid: { type: 'string', format: 'uuid' }, name, features },
   ['interface'],
 );
 
-/** The body of a request to switch features. */
-export const accountChange = object({ add_features: features, remove_features: features });
+/** The body of a request to name an account, and to switch features. */
+export const accountChange = object({ name, add_features: features, remove_features: features });
 
 /** The body of a request to make a token. */
 export const newToken = object({
@@ -128,10 +137,19 @@ export const adminPaths: Readonly<Record<string, JsonNode>> = {
   '/v1/admin/accounts': accountsPath,
   '/v1/admin/accounts/{guid}': {
     parameters: [guid],
+    get: {
+      ...accounts,
+      operationId: 'getAccount',
+      summary: 'See an account',
+      responses: {
+        200: success('The account.', schemaRef('Account')),
+        ...problemAnswers(['any-interface'], ['malformed-request', 'invalid-parameter', 'unknown-account']),
+      },
+    },
     patch: {
       ...accounts,
       operationId: 'updateAccount',
-      summary: 'Switch features of an account on and off',
+      summary: 'Name an account, and switch its features on and off',
       description: 'What is subscribed stays; nothing is sent for it while its feature is off.',
       requestBody: {
         required: true,
@@ -159,6 +177,7 @@ export const adminPaths: Readonly<Record<string, JsonNode>> = {
     },
   },
   '/': rootPath('admin-openapi.json'),
+  ...adminLogPaths,
   '/admin-openapi.json': documentPath({
     operationId: 'getAdminOpenApi',
     summary: 'This document',

@@ -41,7 +41,8 @@ const key: JsonNode = {
   examples: ['4711', '5b1e0b1c-7c0e-4d5a-9d2f-3f1f0c8f3a11'],
 };
 
-const keyKind: JsonNode = {
+/** The parameter that says of which kind a key is. */
+export const keyKind: JsonNode = {
   name: 'kind',
   in: 'query',
   description: 'The kind of the key, where several things have the same.',
@@ -134,7 +135,7 @@ export function deliveryLogPaths(interfaces: readonly Interface[]): Readonly<Rec
   };
 }
 
-function pageOf(entry: string): JsonNode {
+export function pageOf(entry: string): JsonNode {
   return {
     type: 'object',
     required: ['objects', 'next'],

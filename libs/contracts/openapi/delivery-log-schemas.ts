@@ -1,14 +1,11 @@
 import { DELIVERY_STATUSES, PARK_REASONS } from '@waybell/delivery-log/read/entries';
 import { noSubscriptionCauses } from '@waybell/line/reasons';
-import { schemaRef, type JsonNode } from './json-node.ts';
+import { guid, moment, object, schemaRef, text, type JsonNode } from './json-node.ts';
 
-const guid: JsonNode = { type: 'string', format: 'uuid' };
-const moment: JsonNode = { type: 'string', format: 'date-time', examples: ['2026-11-20T09:30:00.123Z'] };
 const ms: JsonNode = { type: 'integer', minimum: 0 };
-const text: JsonNode = { type: 'string' };
 
 /** Why something was not delivered: what it means, and what can be done about it. */
-const why = {
+export const whyProperties = {
   reason: { type: 'string', description: 'Of those that failure-reasons.md lists.', examples: ['response_timeout'] },
   meaning: { type: 'string', description: 'What the reason says, for people.' },
   remedy: { type: 'string', description: 'What can be done about it, for people.' },
@@ -20,7 +17,7 @@ const parkReason = {
     "`full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `egress`: Waybell's own network had no way out.",
 };
 
-const attempt = {
+export const attemptProperties = {
   attempt: { type: 'integer', minimum: 1, description: 'As `X-Webhook-Attempt`.' },
   at: { ...moment, description: 'When it ended.' },
   kind: {
@@ -31,7 +28,7 @@ const attempt = {
   by_hand: { enum: ['resend', 'test'], description: 'Only where no event caused it.' },
   parked: { ...parkReason, description: `Only where it was parked before, and why. ${parkReason.description}` },
   http_status: { type: 'integer', description: 'What the receiver answered.' },
-  ...why,
+  ...whyProperties,
   retry_at: { ...moment, description: 'When the next attempt is due.' },
   duration_ms: { ...ms, description: 'From its start until the receiver had answered, or it was given up.' },
   url: { type: 'string', description: 'Where the request went; values in the query are `***`.' },
@@ -43,7 +40,7 @@ const attempt = {
   answer: { type: 'string', description: "The beginning of the answer's body. Only where one delivery is asked for." },
 };
 
-const delivery = {
+export const deliveryProperties = {
   guid: { ...guid, description: 'As `webhook-id`.' },
   event_guid: guid,
   action: text,
@@ -54,7 +51,7 @@ const delivery = {
     description:
       '`waiting`: for its first attempt. `retrying`: the last attempt failed, another is due. `exhausted`: given up after the last. `dropped`: there was no subscription any more to send it to.',
   },
-  ...why,
+  ...whyProperties,
   next_attempt_at: { ...moment, description: 'While it is retried.' },
   parked: {
     type: 'object',
@@ -69,7 +66,7 @@ const delivery = {
     properties: { at: moment, rule: { enum: ['exhausted', 'window'] } },
   },
 };
-const ofDelivery = ['guid', 'event_guid', 'action', 'subscription_guid', 'at', 'status', 'attempts'];
+export const requiredOfDelivery = ['guid', 'event_guid', 'action', 'subscription_guid', 'at', 'status', 'attempts'];
 
 const request = {
   method: { const: 'POST' },
@@ -87,34 +84,18 @@ const request = {
   },
 };
 
-const object = (required: readonly string[], properties: JsonNode): JsonNode => ({
-  type: 'object',
-  required,
-  properties,
-});
 const attempts = { type: 'array', items: schemaRef('Attempt') };
 
-/** What the delivery log's operations speak of. */
-export const deliveryLogSchemas: Record<string, JsonNode> = {
-  Attempt: object(['attempt', 'at', 'kind'], attempt),
-  Delivery: object(ofDelivery, { ...delivery, attempts }),
-  DeliveryDetail: object([...ofDelivery, 'request', 'curl'], {
-    ...delivery,
-    attempts,
-    request: object(Object.keys(request), request),
-    curl: {
-      type: ['string', 'null'],
-      description:
-        'The same request for a shell. Secrets are variables: `$VERIFICATION_TOKEN`, `$WEBHOOK_SIGNATURE`, `$QUERY_1` and so on for values in the query, `$CALLBACK_URL` where no request was made yet. Null without a body.',
-    },
-  }),
-  Verdict: {
+/** What an event came to, told with what else its readers may know. */
+export function verdict(ofDelivery: string, more: Record<'suppressed' | 'rejected', JsonNode>): JsonNode {
+  return {
     description: 'What an event came to: a delivery, or why there is none.',
     oneOf: [
-      object(['kind', 'delivery'], { kind: { const: 'delivery' }, delivery: schemaRef('Delivery') }),
-      object(['kind', ...Object.keys(why)], {
+      object(['kind', 'delivery'], { kind: { const: 'delivery' }, delivery: schemaRef(ofDelivery) }),
+      object(['kind', ...Object.keys(whyProperties)], {
         kind: { const: 'suppressed' },
-        ...why,
+        ...whyProperties,
+        ...more.suppressed,
         subscription_guid: {
           ...guid,
           description: 'Which one it was that got nothing, was off, had ended, or came later.',
@@ -126,25 +107,47 @@ export const deliveryLogSchemas: Record<string, JsonNode> = {
         cause_at: { ...moment, description: 'Since when it was switched off, when it had ended, or when it was made.' },
         rule: { enum: ['exhausted', 'window'], description: 'Which rule switched it off.' },
       }),
-      object(['kind', ...Object.keys(why), 'detail'], {
+      object(['kind', ...Object.keys(whyProperties), 'detail'], {
         kind: { const: 'rejected' },
-        ...why,
+        ...whyProperties,
+        ...more.rejected,
         detail: { type: 'string', description: 'What of the event broke which rule.' },
       }),
     ],
+  };
+}
+
+export const eventProperties = {
+  event_guid: guid,
+  action: text,
+  at: { ...moment, description: 'When it was looked at.' },
+  keys: {
+    type: 'array',
+    description: 'What it is about: order, vehicles, offer and so on, by each name.',
+    items: object(['kind', 'key'], {
+      kind: { type: 'string', examples: ['order_guid', 'order_id', 'vin'] },
+      key: { type: 'string', examples: ['4711'] },
+    }),
   },
-  TimelineEvent: object(['event_guid', 'action', 'at', 'keys', 'verdicts'], {
-    event_guid: guid,
-    action: text,
-    at: { ...moment, description: 'When it was looked at.' },
-    keys: {
-      type: 'array',
-      description: 'What it is about: order, vehicles, offer and so on, by each name.',
-      items: object(['kind', 'key'], {
-        kind: { type: 'string', examples: ['order_guid', 'order_id', 'vin'] },
-        key: { type: 'string', examples: ['4711'] },
-      }),
+};
+
+/** What the delivery log's operations speak of. */
+export const deliveryLogSchemas: Record<string, JsonNode> = {
+  Attempt: object(['attempt', 'at', 'kind'], attemptProperties),
+  Delivery: object(requiredOfDelivery, { ...deliveryProperties, attempts }),
+  DeliveryDetail: object([...requiredOfDelivery, 'request', 'curl'], {
+    ...deliveryProperties,
+    attempts,
+    request: object(Object.keys(request), request),
+    curl: {
+      type: ['string', 'null'],
+      description:
+        'The same request for a shell. Secrets are variables: `$VERIFICATION_TOKEN`, `$WEBHOOK_SIGNATURE`, `$QUERY_1` and so on for values in the query, `$CALLBACK_URL` where no request was made yet. Null without a body.',
     },
+  }),
+  Verdict: verdict('Delivery', { suppressed: {}, rejected: {} }),
+  TimelineEvent: object([...Object.keys(eventProperties), 'verdicts'], {
+    ...eventProperties,
     verdicts: { type: 'array', items: schemaRef('Verdict'), minItems: 1 },
   }),
 };

@@ -5,3 +5,17 @@ export const schemaRef = (name: string): JsonNode => ({ $ref: `#/components/sche
 export const headerRef = (name: string): JsonNode => ({ $ref: `#/components/headers/${name}` });
 
 export const jsonOf = (schema: JsonNode): JsonNode => ({ 'application/json': { schema } });
+
+export const guid: JsonNode = { type: 'string', format: 'uuid' };
+export const moment: JsonNode = { type: 'string', format: 'date-time', examples: ['2026-11-20T09:30:00.123Z'] };
+export const text: JsonNode = { type: 'string' };
+
+export const object = (required: readonly string[], properties: JsonNode): JsonNode => ({
+  type: 'object',
+  required,
+  properties,
+});
+
+/** A list that is told whole. */
+export const listOf = (entry: string): JsonNode =>
+  object(['objects'], { objects: { type: 'array', items: schemaRef(entry) } });

@@ -2,6 +2,9 @@ import type { InterfaceName } from '@waybell/line/outcomes';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms } from '../columns.ts';
 
+/** How people may call an account: in nothing that hides, breaks a line or moves the cursor of a terminal. */
+export const ACCOUNT_NAME_PATTERN = String.raw`^\s*[^\p{C}\p{Zl}\p{Zp}]{0,200}\s*$`;
+
 export type AccountEntry = {
   account: string;
   interface: InterfaceName;

@@ -45,8 +45,9 @@ export async function attemptsOf(
 /** The one that the row of its delivery tells of. */
 function firstAttempt({ attemptedAt: at, ...row }: DeliveryRow): AttemptRow[] {
   if (at === null) return [];
+  const { event: _event, interface: _interface, action: _action, account: _account, client: _client, ...attempt } = row;
   const none = { parked: null, byHand: null, reason: null, retryAt: null };
-  return [{ ...row, ...none, at, attempt: 1, kind: 'delivered' }];
+  return [{ ...attempt, ...none, at, attempt: 1, kind: 'delivered' }];
 }
 
 /** Each once: a record that came twice may lie in both tables. */

@@ -42,7 +42,7 @@ const KEYS = `
   select kind as "keyKind", counted.events::int, counted.at from kind
   cross join lateral (
     select count(*) as events, max(${ms('at')}) as at from (
-      select at from delivery_log.keys k where k.key = $1 and k.kind = kind.kind limit ${MOST_COUNTED}) some
+      select at from delivery_log.keys k where k.key = $1 and k.kind = kind.kind limit ${MOST_COUNTED}) k
   ) counted
   where kind.kind is not null`;
 

@@ -2,6 +2,7 @@
 import type { InterfaceName } from '@waybell/line/outcomes';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms } from '../columns.ts';
+import type { Cursor } from './entries.ts';
 
 /** A subscription, current or ended. Times are milliseconds since the epoch. */
 export type SubscriptionEntry = {
@@ -14,6 +15,9 @@ export type SubscriptionEntry = {
   url: string;
   createdAt: number;
   endedAt: number | null;
+  /** Since when its attempts fail; null where the last one did not. */
+  failingSince: number | null;
+  lastSuccessAt: number | null;
   /** When a rule switched it off and when it was subscribed anew, the first one first. */
   switches: readonly Switch[];
 };
@@ -28,21 +32,32 @@ export type SubscriptionSelection =
 type Row = Omit<SubscriptionEntry, 'switches'> & { deactivatedAt: number | null; rule: string | null };
 type Noted = { subscription: string; at: number; isOn: boolean; rule: string | null };
 
-/** All there are, ended ones too, the newest first. */
+/** All there are, ended ones too, the newest first; or a page of them. */
 export async function subscriptionsOf(
   postgres: Queryable,
   selection: SubscriptionSelection,
+  { before, limit }: { before?: Cursor | undefined; limit?: number } = {},
 ): Promise<SubscriptionEntry[]> {
   const wanted = { subscription: null, account: null, client: null, action: null, ...selection };
   const { rows } = await postgres.query<Row>(
     `select guid as subscription, account_guid as account, client_id as client, interface, action,
        split_part(callback_url, '?', 1) as url, ${ms('created_at')} as "createdAt", ${ms('ended_at')} as "endedAt",
+       ${ms('failing_since')} as "failingSince", ${ms('last_success_at')} as "lastSuccessAt",
        ${ms('deactivated_at')} as "deactivatedAt", deactivation_rule as rule
      from waybell.subscriptions
      where ($1::uuid is null or guid = $1) and ($2::uuid is null or account_guid = $2)
        and ($3::text is null or client_id = $3) and ($4::text is null or action = $4)
-     order by created_at desc, guid`,
-    [wanted.subscription, wanted.account, wanted.client ?? null, wanted.action ?? null],
+       and ($5::float8 is null or (${ms('created_at')}, guid) < ($5, $6::uuid))
+     order by ${ms('created_at')} desc, guid desc limit $7`,
+    [
+      wanted.subscription,
+      wanted.account,
+      wanted.client ?? null,
+      wanted.action ?? null,
+      before?.at ?? null,
+      before?.guid ?? null,
+      limit ?? null,
+    ],
   );
   const noted = Map.groupBy(await switchesOf(postgres, rows), ({ subscription }) => subscription);
   return rows.map(({ deactivatedAt, rule, ...row }) => {

@@ -2,7 +2,14 @@ import type { Interface } from '@waybell/catalog/action';
 import { EntitySchema } from 'typeorm';
 
 /** A shipper, broker (on the shipper interface) or carrier that uses the API. */
-export type Account = { guid: string; interface: Interface; features: string[]; created_at: Date; changed_at: Date };
+export type Account = {
+  guid: string;
+  interface: Interface;
+  name: string | null;
+  features: string[];
+  created_at: Date;
+  changed_at: Date;
+};
 
 export const accountTable = new EntitySchema<Account>({
   name: 'account',
@@ -10,6 +17,7 @@ export const accountTable = new EntitySchema<Account>({
   columns: {
     guid: { type: 'uuid', primary: true },
     interface: { type: 'text' },
+    name: { type: 'text', nullable: true },
     features: { type: 'text', array: true },
     created_at: { type: 'timestamptz' },
     changed_at: { type: 'timestamptz' },

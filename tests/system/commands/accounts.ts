@@ -51,6 +51,14 @@ export function accounts(): void {
       expect(stderr).toContain('(features: servicepay)');
     });
 
+    test('give an account a name, which is shown beside its guid', async () => {
+      const guid = (await waybell('account create --interface carrier --name Acme')).stdout.trim();
+      expect((await waybell('account list')).stdout).toContain(`${guid}  carrier  none  Acme\n`);
+      expect((await waybell(`token list --account ${guid}`)).stderr).toContain(`account ${guid} (Acme) has no tokens`);
+      expect((await waybell(`audit --account ${guid}`)).stdout).toContain(`account.created ${guid}  (Acme)`);
+      expect((await waybell(`why ${guid}`)).stdout).toContain(`account ${guid} (Acme)`);
+    });
+
     test.each([
       ['account create --interface truck', 'shipper or carrier'],
       ['account create --interface carrier --feature gps', 'insurance and servicepay'],
@@ -60,6 +68,10 @@ export function accounts(): void {
       [`token create --account ${randomUUID()} --expires 90`, '90d'],
       [`token revoke ${randomUUID()}`, 'no such token'],
       [`token list --account ${randomUUID()}`, 'create it first'],
+      ...['failing', 'parked list', 'audit', 'why'].map((command) => [
+        `${command} --account 0b6f1a52-6f5e-4a3f-9a55-0c8f2f0f7d11`,
+        'there is no account 0b6f1a52-6f5e-4a3f-9a55-0c8f2f0f7d11',
+      ]),
       ['audit --account me', 'not a guid'],
       ['audit --limit 0', 'whole number'],
     ])('answer "%s" with what to do, on stderr, and exit code 1', async (args, advice) => {

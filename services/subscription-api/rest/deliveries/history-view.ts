@@ -13,7 +13,8 @@ export function eventView({ event, action, at, keys, verdicts }: EventEntry) {
   return { event_guid: event, action, at: moment(at), keys, verdicts: verdicts.map(verdictView) };
 }
 
-function verdictView(verdict: Verdict) {
+/** What an event came to for the client. */
+export function verdictView(verdict: Verdict) {
   switch (verdict.kind) {
     case 'delivery':
       return { kind: 'delivery', delivery: deliveryView(verdict.delivery) };
@@ -62,7 +63,8 @@ export function deliveryDetailView(entry: DeliveryEntry, request: SentRequest) {
   };
 }
 
-function attemptView(entry: AttemptEntry) {
+/** An attempt, without what the receiver answered. */
+export function attemptView(entry: AttemptEntry) {
   return {
     attempt: entry.attempt,
     at: moment(entry.at),
@@ -88,4 +90,5 @@ function whyView(why: Why | undefined) {
   return why && { reason: why.reason, meaning: why.meaning, remedy: why.remedy };
 }
 
-const moment = (at: number | undefined) => (at === undefined ? undefined : new Date(at).toISOString());
+/** As RFC 3339 writes it. */
+export const moment = (at: number | undefined) => (at === undefined ? undefined : new Date(at).toISOString());

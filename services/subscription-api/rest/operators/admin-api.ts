@@ -1,6 +1,7 @@
 import type { Express } from 'express';
 import type { Database } from '../../database.ts';
 import { adminRoutes } from './admin.ts';
+import { operatorLogRoutes } from './operator-log.ts';
 import { authenticateBearer } from '../authentication/authenticate.ts';
 import { byAccessToken } from '../authentication/by-access-token.ts';
 import { adminDocuments, documentRoutes } from '../documents/documents.ts';
@@ -14,6 +15,7 @@ export function createAdminApi({ database, ...options }: AdminApiOptions): Expre
   const knows = authenticateBearer({ opaque: byAccessToken(database), jwt: undefined });
   return createHttpApp({ ...options, overview: '/admin-openapi.json', authenticate: knows }, (authenticate) => [
     adminRoutes({ authenticate, database }),
+    operatorLogRoutes({ authenticate, database }),
     documentRoutes(adminDocuments()),
   ]);
 }

@@ -13,6 +13,9 @@ type Ask = { method: string; path: string; body?: object };
 const asksOf = (account: string, token: string): Ask[] => [
   { method: 'GET', path: accounts },
   { method: 'POST', path: accounts, body: { interface: 'shipper', guid: randomUUID() } },
+  { method: 'GET', path: `${accounts}/${account}` },
+  { method: 'GET', path: `${accounts}/${account}/subscriptions` },
+  ...[`why/${account}`, 'failing', 'parked', 'audit'].map((path) => ({ method: 'GET', path: `/v1/admin/${path}` })),
   { method: 'PATCH', path: `${accounts}/${account}`, body: { add_features: ['insurance'] } },
   { method: 'GET', path: `${accounts}/${account}/tokens` },
   { method: 'POST', path: `${accounts}/${account}/tokens`, body: { scopes: ['webhooks:read'], expires_in: '1d' } },
@@ -49,6 +52,11 @@ async function provoke({ method, path, body }: Ask, stranger: string): Promise<v
   for (const guid of [randomUUID(), '%zz']) {
     const elsewhere = path.replace(/[0-9a-f-]{36}/, guid);
     if (elsewhere !== path) await ask(method, elsewhere, { token, body });
+  }
+  if (method === 'GET') {
+    await ask(method, `${path}?limit=x`, { token });
+    for (const query of [`?account=${randomUUID()}`, '?as=account'])
+      await ask(method, `${path.replace(/[0-9a-f-]{36}/, randomUUID())}${query}`, { token });
   }
   if (body === undefined) return;
   await ask(method, path, { token, raw: '{', headers: json });

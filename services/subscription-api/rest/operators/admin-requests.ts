@@ -6,8 +6,8 @@ import type { Scope } from '../../tokens.ts';
 import { bodyReader } from '../http/body.ts';
 import { queryReader } from '../http/read-query.ts';
 
-type NewAccount = { interface: Interface; guid?: string; features?: Feature[] };
-type AccountChange = { add_features?: Feature[]; remove_features?: Feature[] };
+type NewAccount = { interface: Interface; guid?: string; name?: string | null; features?: Feature[] };
+type AccountChange = { name?: string | null; add_features?: Feature[]; remove_features?: Feature[] };
 type NewToken = { client_id?: string; scopes?: Scope[]; expires_in?: string };
 
 // Each throws a Problem (422) that names everything wrong with what it reads.
@@ -18,10 +18,10 @@ export const readAccountQuery = queryReader<{ after?: string }>(accountParameter
 /** The body of a request to make an account. */
 export const readNewAccount = bodyReader<NewAccount>(newAccount, adminSchemas);
 
-/** The body of a request to switch features. */
+/** The body of a request to name an account, and to switch features. */
 export function readAccountChange(body: unknown) {
-  const { add_features: addFeatures, remove_features: removeFeatures } = readChange(body);
-  return { addFeatures, removeFeatures };
+  const { name, add_features: addFeatures, remove_features: removeFeatures } = readChange(body);
+  return { name, addFeatures, removeFeatures };
 }
 
 /** The body of a request to make a token. */

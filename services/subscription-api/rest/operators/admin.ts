@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { isGuid } from '@waybell/events/guid';
 import { Router, type Request } from 'express';
-import { ACCOUNTS_PER_PAGE, createAccount, listAccounts, updateAccount } from '../../accounts.ts';
+import { ACCOUNTS_PER_PAGE, createAccount, findAccount, listAccounts, updateAccount } from '../../accounts.ts';
 import type { Database, Queryable } from '../../database.ts';
 import { createToken, listTokens, revokeToken } from '../../tokens.ts';
 import { readAccountChange, readAccountQuery, readNewAccount, readNewToken } from './admin-requests.ts';
-import { requireScope, type Authenticate } from '../authentication/authenticate.ts';
+import { admitOperator } from './admit-operator.ts';
+import type { Authenticate } from '../authentication/authenticate.ts';
 import { readJson, readNothing } from '../http/body.ts';
 import { Problem } from '../http/problem.ts';
+import { readNoQuery } from '../http/read-query.ts';
 import { addPath } from '../http/routes.ts';
 
 type OfGuid = { guid: string };
@@ -18,9 +20,8 @@ export function adminRoutes({ authenticate, database }: { authenticate: Authenti
 
   /** Who asks has to have the scope, and is named for what it changes. */
   async function admit(request: Request) {
-    const caller = await authenticate(request);
-    requireScope(caller, 'admin');
-    return <T>(work: (postgres: Queryable) => Promise<T>) => database.change(caller.actor, work);
+    const actor = await admitOperator(authenticate, request);
+    return <T>(work: (postgres: Queryable) => Promise<T>) => database.change(actor, work);
   }
 
   addPath(router, ['/v1/admin/accounts'], {
@@ -39,6 +40,12 @@ export function adminRoutes({ authenticate, database }: { authenticate: Authenti
   });
 
   addPath<OfGuid>(router, ['/v1/admin/accounts/:guid'], {
+    async get(request, response) {
+      const run = await admit(request);
+      const guid = requireGuid(request, 'unknown-account');
+      readNoQuery(request);
+      response.json(await run((postgres) => findAccount(postgres, guid)));
+    },
     async patch(request, response) {
       const run = await admit(request);
       const guid = requireGuid(request, 'unknown-account');

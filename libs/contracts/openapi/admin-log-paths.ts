@@ -1,0 +1,125 @@
+import { KEY_PATTERN, LONGEST_KEY } from '@waybell/events/keys';
+import { problemAnswers, success } from './answers.ts';
+import { keyKind, pageOf, pagingParameters } from './delivery-log-paths.ts';
+import { guid, listOf, moment, schemaRef, type JsonNode } from './json-node.ts';
+
+const operators = { tags: ['Delivery log'], security: [{ accessToken: ['admin'] }] };
+
+const query = (name: string, description: string, schema: JsonNode): JsonNode => ({
+  name,
+  in: 'query',
+  description,
+  schema,
+});
+const account = query('account', 'Of this account alone.', guid);
+const [limit = {}] = pagingParameters;
+
+/** What a text may be asked for as. */
+export const FOUND_KINDS = ['event', 'delivery', 'key', 'subscription', 'account'] as const;
+
+/** The parameters that say what is meant by a text that may mean several things. */
+export const whyParameters: readonly JsonNode[] = [
+  query('as', 'What it is, where it may mean several things.', { enum: FOUND_KINDS }),
+  keyKind,
+  ...pagingParameters,
+];
+
+/** The parameters that say what of all that fails is asked for. */
+export const failingParameters: readonly JsonNode[] = [
+  query('since', 'From this time on; without it, of the last hour.', moment),
+  account,
+  limit,
+];
+
+/** The parameters that say which endpoints are asked for. */
+export const parkedParameters: readonly JsonNode[] = [account, limit];
+
+/** The parameters that say which changes are asked for. */
+export const auditParameters: readonly JsonNode[] = [
+  account,
+  query('subscription', 'Of this subscription alone.', guid),
+  query('since', 'From this time on.', moment),
+  limit,
+];
+
+const anything = {
+  type: 'string',
+  pattern: KEY_PATTERN,
+  maxLength: LONGEST_KEY,
+  description: 'a guid, a number, a VIN or another name of something',
+  examples: ['4711', '5b1e0b1c-7c0e-4d5a-9d2f-3f1f0c8f3a11'],
+};
+
+/** What operators ask the delivery log, the tables and the audit log. */
+export const adminLogPaths: Readonly<Record<string, JsonNode>> = {
+  '/v1/admin/why/{anything}': {
+    parameters: [{ name: 'anything', in: 'path', required: true, schema: anything }],
+    get: {
+      ...operators,
+      operationId: 'why',
+      summary: 'Tell why a callback did, or did not, arrive',
+      description:
+        'By an order number, a VIN, or the guid of anything: an event, a delivery, an order, a subscription, an account. What it is is found out; what may mean several things is listed. The same as `./waybell why`.',
+      parameters: whyParameters,
+      responses: {
+        200: success('What is known of it.', schemaRef('Told')),
+        ...problemAnswers(['any-interface', 'parameters'], ['nothing-known', 'unknown-account']),
+      },
+    },
+  },
+  '/v1/admin/failing': {
+    get: {
+      ...operators,
+      operationId: 'listFailing',
+      summary: 'See what fails now',
+      description: 'Tests by hand count in none of it. The same as `./waybell failing`.',
+      parameters: failingParameters,
+      responses: {
+        200: success('What fails, each list by itself up to `limit`.', schemaRef('Failing')),
+        ...problemAnswers(['any-interface'], ['invalid-parameter', 'unknown-account']),
+      },
+    },
+  },
+  '/v1/admin/parked': {
+    get: {
+      ...operators,
+      operationId: 'listParked',
+      summary: 'List the endpoints that deliveries wait for',
+      description: 'Those that wait longest first. The same as `./waybell parked list`.',
+      parameters: parkedParameters,
+      responses: {
+        200: success('Endpoints.', listOf('ParkedEndpoint')),
+        ...problemAnswers(['any-interface'], ['invalid-parameter', 'unknown-account']),
+      },
+    },
+  },
+  '/v1/admin/accounts/{guid}/subscriptions': {
+    parameters: [{ name: 'guid', in: 'path', required: true, schema: guid }],
+    get: {
+      ...operators,
+      tags: ['Accounts'],
+      operationId: 'listSubscriptionsOfAccount',
+      summary: 'List the subscriptions of an account',
+      description: 'Current and ended ones, the newest first.',
+      parameters: pagingParameters,
+      responses: {
+        200: success('Subscriptions.', pageOf('OperatorSubscription')),
+        ...problemAnswers(['any-interface', 'parameters'], ['unknown-account']),
+      },
+    },
+  },
+  '/v1/admin/audit': {
+    get: {
+      ...operators,
+      tags: ['Accounts'],
+      operationId: 'listChanges',
+      summary: 'See who changed accounts, tokens, secrets and subscriptions',
+      description: 'The last change first. The same as `./waybell audit`.',
+      parameters: auditParameters,
+      responses: {
+        200: success('Changes.', listOf('Change')),
+        ...problemAnswers(['any-interface'], ['invalid-parameter', 'unknown-account']),
+      },
+    },
+  },
+};

@@ -1,0 +1,144 @@
+/** What operators are told of the delivery log: of every account and client, with what receivers said. */
+import {
+  attemptProperties,
+  deliveryProperties,
+  eventProperties,
+  requiredOfDelivery,
+  verdict,
+} from './delivery-log-schemas.ts';
+import { guid, listOf, moment, object, schemaRef, text, type JsonNode } from './json-node.ts';
+
+const interfaceName: JsonNode = { enum: ['shipper', 'carrier'] };
+const count: JsonNode = { type: 'integer', minimum: 0 };
+const orNull = (schema: JsonNode): JsonNode => ({ ...schema, type: [schema['type'], 'null'] });
+const account = schemaRef('AccountName');
+const ofClient = { account, client_id: text };
+const rule = { enum: ['exhausted', 'window', 'unknown'], description: 'Which rule switched it off.' };
+
+const exactly = (properties: JsonNode): JsonNode => object(Object.keys(properties), properties);
+
+const attempt = object(['attempt', 'at', 'kind', 'subscription_guid'], {
+  ...attemptProperties,
+  subscription_guid: { ...guid, description: 'It may be another than the first: see resends.' },
+});
+
+const event = {
+  ...eventProperties,
+  interface: {
+    enum: ['shipper', 'carrier', null],
+    description: 'Null where it could not be told of what was rejected.',
+  },
+  receivers: { type: 'array', items: account },
+  verdicts: { type: 'array', items: schemaRef('OperatorVerdict') },
+};
+
+const candidate = (kind: string, of: JsonNode = { interface: interfaceName, action: text }) =>
+  exactly({ kind: { const: kind }, guid, ...of, at: moment });
+
+const deliveries = { type: 'array', items: schemaRef('OperatorDelivery') };
+
+export const adminLogSchemas: Record<string, JsonNode> = {
+  AccountName: exactly({
+    guid,
+    name: { type: ['string', 'null'], description: 'Null: it has none, or Waybell does not know the account.' },
+  }),
+  OperatorDelivery: object([...requiredOfDelivery, 'interface', 'account', 'client_id'], {
+    ...deliveryProperties,
+    ...ofClient,
+    interface: interfaceName,
+    attempts: { type: 'array', items: attempt },
+  }),
+  OperatorVerdict: verdict('OperatorDelivery', { suppressed: ofClient, rejected: { delivery_guid: guid } }),
+  OperatorEvent: exactly(event),
+  OperatorSubscription: object(
+    ['guid', 'account', 'client_id', 'interface', 'action', 'url', 'created_at', 'ended_at', 'standing', 'switches'],
+    {
+      guid,
+      ...ofClient,
+      interface: interfaceName,
+      action: text,
+      url: { ...text, description: 'Without its query.' },
+      created_at: moment,
+      ended_at: { ...orNull(moment), description: 'Null: it is a current one.' },
+      standing: { enum: ['active', 'switched_off', 'ended'] },
+      failing_since: { ...orNull(moment), description: 'Since when its attempts fail; null: the last one did not.' },
+      last_success_at: orNull(moment),
+      switches: {
+        type: 'array',
+        description: 'When a rule switched it off, and when it was subscribed anew, the first one first.',
+        items: object(['at', 'is_on'], { at: moment, is_on: { type: 'boolean' }, rule }),
+      },
+    },
+  ),
+  Candidate: {
+    description: 'What was asked by may be this. Ask again with `as`, and for a key with `kind`.',
+    oneOf: [
+      exactly({
+        kind: { const: 'key' },
+        key: text,
+        key_kind: { ...text, examples: ['order_id'] },
+        events: { ...count, description: 'How many there are; 1,000: or more.' },
+        at: { ...moment, description: 'When the last one of those counted was looked at.' },
+      }),
+      ...['event', 'delivery', 'subscription'].map((kind) => candidate(kind)),
+      candidate('account', { interface: interfaceName, name: { type: ['string', 'null'] } }),
+    ],
+  },
+  Told: {
+    description: 'What is known. `several`: it means several things.',
+    oneOf: [
+      exactly({ kind: { const: 'several' }, objects: { type: 'array', items: schemaRef('Candidate') } }),
+      exactly({
+        kind: { const: 'events' },
+        objects: { type: 'array', items: schemaRef('OperatorEvent') },
+        next: { type: ['string', 'null'], description: 'The `cursor` of the next page; null: there is none.' },
+      }),
+      exactly({ kind: { const: 'delivery' }, delivery: schemaRef('OperatorDelivery') }),
+      exactly({ kind: { const: 'subscription' }, subscription: schemaRef('OperatorSubscription'), deliveries }),
+      exactly({
+        kind: { const: 'account' },
+        account: schemaRef('Account'),
+        subscriptions: {
+          type: 'array',
+          description: 'Current ones; the account has a list of all.',
+          items: schemaRef('OperatorSubscription'),
+        },
+        deliveries: { ...deliveries, description: 'The latest.' },
+      }),
+    ],
+  },
+  FailingOrigin: exactly({
+    account,
+    origin: { ...text, examples: ['https://receiver.example.com'] },
+    failed: { ...count, description: 'Attempts that failed, of `attempts`.' },
+    attempts: count,
+    reason: { ...text, description: 'The most frequent one.' },
+  }),
+  Undelivered: exactly({ guid, account, action: text, at: moment, attempts: count }),
+  ParkedEndpoint: exactly({
+    account,
+    url: { ...text, description: 'Without its query.' },
+    subscription_guids: { type: 'array', items: guid },
+    deliveries: count,
+    bytes: count,
+    oldest_at: { ...moment, description: 'When the oldest of them was made.' },
+    is_hung: { type: 'boolean', description: 'It does not answer; else it answers, and takes no more at once.' },
+    is_owned: { type: 'boolean', description: 'Whether a deliverer that lives takes care of it.' },
+  }),
+  Failing: exactly({
+    since: moment,
+    origins: { ...listOf('FailingOrigin'), description: 'Where attempts fail most.' },
+    parked: { ...listOf('ParkedEndpoint'), description: 'Endpoints that deliveries wait for, the longest first.' },
+    undelivered: { ...listOf('Undelivered'), description: 'The oldest deliveries without an end.' },
+  }),
+  Change: exactly({
+    at: moment,
+    who: { ...text, examples: ['token 3d1c2f0a-6f5e-4a3f-9a55-0c8f2f0f7d11', 'command line'] },
+    origin: { type: ['string', 'null'], description: 'An address, or a person at a machine.' },
+    request_id: { ...orNull(guid), description: 'Null outside of a request.' },
+    what: { ...text, examples: ['subscription.changed'] },
+    account,
+    subject_guid: { ...guid, description: 'The account, token, signing secret or subscription.' },
+    details: { type: 'object', description: 'The new values of what changed.' },
+  }),
+};

@@ -1,0 +1,196 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
+import { createAccount } from '../../accounts.ts';
+import { signUp, startApi, type TestApi } from '../../testing/api.ts';
+import type { Answer } from '../../testing/ask.ts';
+import { logDelivery, type LoggedDelivery } from '../../testing/logged-delivery.ts';
+
+const subscribe = '/v1/public/webhooks/order.created/subscribe';
+const unsubscribe = '/v1/public/webhooks/order.created/unsubscribe';
+
+let api: TestApi;
+let token: string;
+/** A shipper called Acme, that was subscribed and is again, and its one delivery, which was given up. */
+let acme: { guid: string; name: string };
+let delivery: LoggedDelivery;
+
+const ask = (path: string, method = 'GET'): Promise<Answer> => api.admin.ask(method, `/v1/admin/${path}`, { token });
+
+beforeAll(async () => {
+  api = await startApi();
+  ({ token } = await signUp(api, { interface: 'carrier', scopes: ['admin'] }));
+  const { guid, token: own } = await signUp(api, { interface: 'shipper' });
+  acme = { guid, name: 'Acme' };
+  await api.admin.ask('PATCH', `/v1/admin/accounts/${guid}`, { token, body: { name: 'Acme' } });
+  const body = { callback_url: 'https://hooks.test/a?key=secret' };
+  for (const path of [subscribe, unsubscribe, subscribe])
+    expect((await api.ask('POST', path, { token: own, ...(path === subscribe && { body }) })).status).toBe(200);
+  delivery = await logDelivery(api.store.postgres, {
+    account: guid,
+    interface: 'shipper',
+    mark: 'https://said.test/x',
+  });
+});
+
+afterAll(async () => {
+  await api[Symbol.asyncDispose]();
+});
+
+describe('why', () => {
+  test('tells of an order whose it is, by name, what the receiver said, and where it answered', async () => {
+    const { status, body } = await ask(`why/${delivery.subject.toUpperCase()}`);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      kind: 'events',
+      next: null,
+      objects: [
+        {
+          event_guid: delivery.event,
+          interface: 'shipper',
+          receivers: [acme],
+          verdicts: [{ kind: 'delivery', delivery: { guid: delivery.delivery, account: acme, client_id: 'default' } }],
+        },
+      ],
+    });
+  });
+
+  test('tells an event, a delivery, a subscription and an account from each other', async () => {
+    expect((await ask(`why/${delivery.event}`)).body.kind).toBe('events');
+    const { body } = await ask(`why/${delivery.delivery}`);
+    expect(body).toMatchObject({
+      kind: 'delivery',
+      delivery: { status: 'exhausted', account: acme, attempts: [{ reason: 'reset', answer: 'https://said.test/x' }] },
+    });
+    const account = (await ask(`why/${acme.guid}`)).body;
+    expect(account).toMatchObject({ kind: 'account', account: { ...acme, interface: 'shipper', features: [] } });
+    const [{ guid }] = account.subscriptions;
+    expect(account.subscriptions).toHaveLength(1);
+    expect((await ask(`why/${guid}`)).body).toMatchObject({
+      kind: 'subscription',
+      subscription: { guid, account: acme, standing: 'active', url: 'https://hooks.test/a' },
+      deliveries: [],
+    });
+  });
+
+  test('lists what a text may mean where that is several things, and takes which of them is meant', async () => {
+    const twice = await logDelivery(api.store.postgres, {
+      account: acme.guid,
+      interface: 'shipper',
+      mark: 'https://said.test/y',
+      delivery: delivery.event,
+    });
+    expect(twice.delivery).toBe(delivery.event);
+    const { body } = await ask(`why/${delivery.event}`);
+    expect(body).toMatchObject({ kind: 'several', objects: [{ kind: 'event' }, { kind: 'delivery' }] });
+    expect((await ask(`why/${delivery.event}?as=delivery`)).body.kind).toBe('delivery');
+    expect((await ask(`why/${delivery.subject}?as=key&kind=order_guid`)).body.kind).toBe('events');
+  });
+
+  test('leads from page to page of what is about the same', async () => {
+    const { subject } = await logDelivery(api.store.postgres, { account: acme.guid, interface: 'shipper', mark: 'p' });
+    const { body } = await ask(`why/${subject}?limit=1`);
+    expect(body.objects).toHaveLength(1);
+    expect((await ask(`why/${subject}?limit=1&cursor=${body.next}`)).body.objects).toEqual([]);
+  });
+
+  test('says of what it does not know that it does not, and of an account that there is none', async () => {
+    const nobody = randomUUID();
+    const { status, body } = await ask('why/4711');
+    expect([status, body.type]).toEqual([404, 'urn:waybell:problem:nothing-known']);
+    expect((await ask(`why/${nobody}?as=account`)).body).toMatchObject({
+      type: 'urn:waybell:problem:unknown-account',
+      detail: `There is no account ${nobody}.`,
+    });
+    expect((await ask('why/x?as=order')).status).toBe(422);
+  });
+});
+
+describe('failing, parked and audit', () => {
+  test('tell where attempts fail, of all accounts or of one, by name', async () => {
+    const { body } = await ask(`failing?account=${acme.guid}&limit=1`);
+    expect(body).toMatchObject({
+      origins: { objects: [{ account: acme, origin: 'https://said.test', reason: 'reset' }] },
+      parked: { objects: [] },
+      undelivered: { objects: [] },
+    });
+    const { guid: other } = await createAccount(api.store.postgres, { interface: 'shipper' });
+    expect((await ask(`failing?account=${other}`)).body.origins.objects).toEqual([]);
+    expect((await ask('failing?since=2100-01-01T00:00:00Z')).body.origins.objects).toEqual([]);
+  });
+
+  test('tell which endpoints deliveries wait for', async () => {
+    const [{ guid }] = (await ask(`accounts/${acme.guid}/subscriptions`)).body.objects;
+    await park(guid);
+    const { body } = await ask(`parked?account=${acme.guid}`);
+    expect(body.objects).toMatchObject([{ account: acme, url: 'https://hooks.test/a', subscription_guids: [guid] }]);
+  });
+
+  test('tell who changed what, the last change first, by name', async () => {
+    const { body } = await ask(`audit?account=${acme.guid}&limit=2`);
+    expect(body.objects).toMatchObject([
+      { what: 'subscription.created', account: acme },
+      { what: 'subscription.changed', account: acme },
+    ]);
+    expect((await ask('audit?since=2100-01-01T00:00:00Z')).body.objects).toEqual([]);
+    const [{ subject_guid: subscription }] = body.objects;
+    expect((await ask(`audit?subscription=${subscription}`)).body.objects).toHaveLength(1);
+  });
+
+  test.each(['failing', 'parked', 'audit'])('%s says of an account that there is none', async (path) => {
+    const nobody = randomUUID();
+    const { status, body } = await ask(`${path}?account=${nobody}`);
+    expect([status, body.type]).toEqual([404, 'urn:waybell:problem:unknown-account']);
+    expect(body.detail).toContain(`there is no account ${nobody}`);
+  });
+});
+
+describe('an account', () => {
+  test('is shown', async () => {
+    expect((await ask(`accounts/${acme.guid}`)).body).toEqual({ ...acme, interface: 'shipper', features: [] });
+  });
+
+  test('has its subscriptions listed, current and ended ones, page by page, with how they stand', async () => {
+    const path = `accounts/${acme.guid}/subscriptions`;
+    const { body: first } = await ask(`${path}?limit=1`);
+    expect(first.objects).toMatchObject([{ standing: 'active', ended_at: null, failing_since: null }]);
+    const { body: second } = await ask(`${path}?limit=1&cursor=${first.next}`);
+    expect(second.objects).toMatchObject([{ standing: 'ended', ended_at: expect.any(String) }]);
+    const { body: third } = await ask(`${path}?limit=1&cursor=${second.next}`);
+    expect(third).toEqual({ objects: [], next: null });
+    expect((await ask(path)).body.objects).toEqual([...first.objects, ...second.objects]);
+  });
+
+  test('that a rule switched off is told so, with the rule and since when it fails', async () => {
+    const { guid, token: own } = await signUp(api, { interface: 'shipper' });
+    await api.ask('POST', subscribe, { token: own, body: { callback_url: 'https://hooks.test/b' } });
+    await api.store.postgres.query(
+      `update waybell.subscriptions set is_active = false, deactivated_at = now(), deactivation_rule = 'window', failing_since = now()
+       where account_guid = $1`,
+      [guid],
+    );
+    expect((await ask(`accounts/${guid}/subscriptions`)).body.objects).toMatchObject([
+      {
+        standing: 'switched_off',
+        failing_since: expect.any(String),
+        switches: [{ is_on: false, rule: 'window' }],
+        account: { guid, name: null },
+      },
+    ]);
+  });
+});
+
+/** As a deliverer would, one delivery of it. */
+async function park(subscription: string): Promise<void> {
+  const { postgres } = api.store;
+  await postgres.query(
+    `insert into waybell.parked_heads (subscription, account, shard, is_hung, look_at)
+     select guid, account_guid, waybell.shard_of(account_guid), true, 'infinity' from waybell.subscriptions where guid = $1`,
+    [subscription],
+  );
+  await postgres.query(
+    `insert into waybell.parked (subscription, created_at, delivery, attempt, hop, why, parked_at, action, note, body)
+     values ($1, $2, gen_random_uuid(), 1, 0, 'hung', now(), 'shipper.order.created', '', '{}')`,
+    [subscription, wallClockMs()],
+  );
+}

@@ -1,0 +1,147 @@
+import { adminSchemas } from '@waybell/contracts/openapi/admin-document';
+import {
+  auditParameters,
+  failingParameters,
+  parkedParameters,
+  whyParameters,
+} from '@waybell/contracts/openapi/admin-log-paths';
+import { pagingParameters } from '@waybell/contracts/openapi/delivery-log-paths';
+import { accountsOf } from '@waybell/delivery-log/read/accounts';
+import { failingOrigins, oldestUndelivered } from '@waybell/delivery-log/read/failing';
+import type { Found } from '@waybell/delivery-log/read/find-anything';
+import { parkedEndpoints } from '@waybell/delivery-log/read/parked';
+import { subscriptionsOf } from '@waybell/delivery-log/read/subscriptions';
+import { why } from '@waybell/delivery-log/read/why';
+import { momentOf } from '@waybell/events/timestamp';
+import { Router } from 'express';
+import { findAccount } from '../../accounts.ts';
+import { readAuditLog } from '../../audit-log.ts';
+import type { Database, Queryable } from '../../database.ts';
+import type { Authenticate } from '../authentication/authenticate.ts';
+import { pageView, pagingOf, type PagingQuery } from '../deliveries/page.ts';
+import { Problem } from '../http/problem.ts';
+import { queryReader, requirePathGuid, requirePathKey } from '../http/read-query.ts';
+import { addPath } from '../http/routes.ts';
+import { admitOperator } from './admit-operator.ts';
+import { changeView, operatorViews, toldView } from './operator-views.ts';
+
+type Limited = { limit: number };
+type OfAccount = { account?: string };
+
+const readWhy = queryReader<PagingQuery & { as?: Found['kind']; kind?: string }>(whyParameters, adminSchemas);
+const readFailing = queryReader<Limited & OfAccount & { since?: string }>(failingParameters, adminSchemas);
+const readParked = queryReader<Limited & OfAccount>(parkedParameters, adminSchemas);
+const readAudit = queryReader<Limited & OfAccount & { subscription?: string; since?: string }>(
+  auditParameters,
+  adminSchemas,
+);
+const readPaging = queryReader<PagingQuery>(pagingParameters);
+
+const HOUR_MS = 3_600_000;
+
+type LogOptions = { authenticate: Authenticate; database: Pick<Database, 'askLog'> };
+
+/** What `./waybell why`, `failing`, `parked list` and `audit` tell, by the same functions. */
+export function operatorLogRoutes({ authenticate, database }: LogOptions): Router {
+  const router = Router({ caseSensitive: true });
+
+  addPath<{ anything: string }>(router, ['/v1/admin/why/:anything'], {
+    async get(request, response) {
+      await admitOperator(authenticate, request);
+      const text = requirePathKey('anything', request.params.anything);
+      const { as, kind: keyKind, ...query } = readWhy(request);
+      const question = { text, as, keyKind, ...pagingOf(query) };
+      const answer = await database.askLog((postgres) => why(postgres, question));
+      if (answer.kind === 'nothing') throw nothingKnown(request.params.anything, as);
+      response.json(toldView(answer));
+    },
+  });
+
+  addPath(router, ['/v1/admin/failing'], {
+    async get(request, response) {
+      await admitOperator(authenticate, request);
+      const { since, account, limit } = readFailing(request);
+      const sinceMs = since === undefined ? Date.now() - HOUR_MS : momentOf(since);
+      const asked = { sinceMs, account, limit };
+      const failing = await database.askLog(async (postgres) => {
+        await requireKnown(postgres, account);
+        const origins = await failingOrigins(postgres, asked);
+        const parked = await parkedEndpoints(postgres, asked);
+        const undelivered = await oldestUndelivered(postgres, asked);
+        const views = await viewsOf(postgres, [...origins, ...parked, ...undelivered]);
+        return {
+          origins: { objects: origins.map(views.origin) },
+          parked: { objects: parked.map(views.endpoint) },
+          undelivered: { objects: undelivered.map(views.undelivered) },
+        };
+      });
+      response.json({ since: new Date(sinceMs).toISOString(), ...failing });
+    },
+  });
+
+  addPath(router, ['/v1/admin/parked'], {
+    async get(request, response) {
+      await admitOperator(authenticate, request);
+      const asked = readParked(request);
+      const objects = await database.askLog(async (postgres) => {
+        await requireKnown(postgres, asked.account);
+        const endpoints = await parkedEndpoints(postgres, asked);
+        return endpoints.map((await viewsOf(postgres, endpoints)).endpoint);
+      });
+      response.json({ objects });
+    },
+  });
+
+  addPath<{ guid: string }>(router, ['/v1/admin/accounts/:guid/subscriptions'], {
+    async get(request, response) {
+      await admitOperator(authenticate, request);
+      const account = requirePathGuid('guid', request.params.guid);
+      const paging = pagingOf(readPaging(request));
+      const page = await database.askLog(async (postgres) => {
+        await findAccount(postgres, account);
+        const entries = await subscriptionsOf(postgres, { account }, paging);
+        const last = entries.length < paging.limit ? undefined : entries.at(-1);
+        const next = last && { at: last.createdAt, guid: last.subscription };
+        const views = await viewsOf(postgres, entries);
+        return pageView({ entries, ...(next && { next }) }, views.subscription);
+      });
+      response.json(page);
+    },
+  });
+
+  addPath(router, ['/v1/admin/audit'], {
+    async get(request, response) {
+      await admitOperator(authenticate, request);
+      const { account: accountGuid, subscription: subjectGuid, since, limit } = readAudit(request);
+      const from = since === undefined ? undefined : new Date(momentOf(since));
+      const selection = { accountGuid, subjectGuid, since: from, limit };
+      const notes = await database.askLog((postgres) => readAuditLog(postgres, selection));
+      response.json({ objects: notes.map(changeView) });
+    },
+  });
+
+  return router;
+}
+
+/** Throws Refusal where an account is named that there is not. */
+async function requireKnown(postgres: Queryable, account: string | undefined): Promise<void> {
+  if (account !== undefined) await findAccount(postgres, account);
+}
+
+async function viewsOf(postgres: Queryable, entries: readonly { account: string }[]) {
+  return operatorViews(
+    await accountsOf(
+      postgres,
+      entries.map(({ account }) => account),
+    ),
+  );
+}
+
+function nothingKnown(text: string, as: Found['kind'] | undefined): Problem {
+  if (as === 'account') return new Problem('unknown-account', `There is no account ${text}.`);
+  const what = as === undefined ? 'an event, a delivery, a subscription or an account' : `of the kind "${as}"`;
+  return new Problem(
+    'nothing-known',
+    `Nothing is known of "${text}": no event that names it has come, nor is it ${what}, or it is longer ago than LOG_RETENTION. What could hardly be read is among /v1/admin/rejected.`,
+  );
+}

@@ -1,0 +1,154 @@
+/** What operators are told: as clients are, and beyond that whose it is, and all that is known. */
+import type { AccountEntry } from '@waybell/delivery-log/read/accounts';
+import type { AttemptEntry, DeliveryEntry, EventEntry, Verdict } from '@waybell/delivery-log/read/entries';
+import type { FailingOrigin, Undelivered } from '@waybell/delivery-log/read/failing';
+import type { Found } from '@waybell/delivery-log/read/find-anything';
+import type { ParkedEndpoint } from '@waybell/delivery-log/read/parked';
+import { standingAt, type SubscriptionEntry, type Switch } from '@waybell/delivery-log/read/subscriptions';
+import type { Answer } from '@waybell/delivery-log/read/why';
+import type { Note } from '../../audit-log.ts';
+import { attemptView, deliveryView, eventView, moment, verdictView } from '../deliveries/history-view.ts';
+import { pageView } from '../deliveries/page.ts';
+
+type Accounts = ReadonlyMap<string, AccountEntry>;
+
+/** Everything that is shown of one kind, with the names of the accounts that it is of. */
+export function operatorViews(accounts: Accounts) {
+  const called = (guid: string) => ({ guid, name: accounts.get(guid)?.name ?? null });
+
+  const delivery = (entry: DeliveryEntry) => ({
+    ...deliveryView(entry),
+    interface: entry.interface,
+    account: called(entry.account),
+    client_id: entry.client,
+    attempts: entry.attempts.map(wholeAttempt),
+  });
+
+  function verdict(each: Verdict) {
+    switch (each.kind) {
+      case 'delivery':
+        return { kind: each.kind, delivery: delivery(each.delivery) };
+      case 'suppressed':
+        return {
+          ...verdictView(each),
+          account: each.account === undefined ? undefined : called(each.account),
+          client_id: each.client,
+        };
+      case 'rejected':
+        return { ...verdictView(each), delivery_guid: each.delivery };
+    }
+  }
+
+  const event = (entry: EventEntry) => ({
+    ...eventView(entry),
+    interface: entry.interface,
+    receivers: entry.receivers.map(called),
+    verdicts: entry.verdicts.map(verdict),
+  });
+
+  const subscription = (entry: SubscriptionEntry) => ({
+    guid: entry.subscription,
+    account: called(entry.account),
+    client_id: entry.client,
+    interface: entry.interface,
+    action: entry.action,
+    url: entry.url,
+    created_at: moment(entry.createdAt),
+    ended_at: momentOrNull(entry.endedAt),
+    standing: standingAt(entry, Infinity).kind,
+    failing_since: momentOrNull(entry.failingSince),
+    last_success_at: momentOrNull(entry.lastSuccessAt),
+    switches: entry.switches.map(switchView),
+  });
+
+  const endpoint = ({ account, url, subscriptions, deliveries, bytes, oldestAt, isHung, isOwned }: ParkedEndpoint) => ({
+    account: called(account),
+    url,
+    subscription_guids: subscriptions,
+    deliveries,
+    bytes,
+    oldest_at: moment(oldestAt),
+    is_hung: isHung,
+    is_owned: isOwned,
+  });
+
+  const origin = ({ account, ...figures }: FailingOrigin) => ({ account: called(account), ...figures });
+
+  const undelivered = ({ delivery: guid, account, action, at, attempts }: Undelivered) => ({
+    guid,
+    account: called(account),
+    action,
+    at: moment(at),
+    attempts,
+  });
+
+  return { delivery, event, subscription, endpoint, origin, undelivered };
+}
+
+/** What is known of what was asked for by anything. */
+export function toldView(answer: Exclude<Answer, { kind: 'nothing' }>) {
+  const { kind } = answer;
+  const views = operatorViews(answer.accounts);
+  switch (kind) {
+    case 'several':
+      return { kind, objects: answer.candidates.map(candidateView) };
+    case 'events':
+      return { kind, ...pageView(answer.page, views.event) };
+    case 'delivery':
+      return { kind, delivery: views.delivery(answer.delivery) };
+    case 'subscription':
+      return {
+        kind,
+        subscription: views.subscription(answer.subscription),
+        deliveries: answer.latest.map(views.delivery),
+      };
+    case 'account': {
+      const { account: guid, interface: interfaceName, name, features } = answer.account;
+      return {
+        kind,
+        account: { guid, interface: interfaceName, name, features },
+        subscriptions: answer.subscriptions.filter(({ endedAt }) => endedAt === null).map(views.subscription),
+        deliveries: answer.latest.map(views.delivery),
+      };
+    }
+  }
+}
+
+export function changeView({ account_guid: guid, account_name: name, ...note }: Note) {
+  return { ...note, account: { guid, name } };
+}
+
+function candidateView(found: Found) {
+  const at = moment(found.at);
+  switch (found.kind) {
+    case 'key':
+      return { kind: found.kind, key: found.key, key_kind: found.keyKind, events: found.events, at };
+    case 'account':
+      return { kind: found.kind, guid: found.account, interface: found.interface, name: found.name, at };
+    case 'event':
+      return { ...eventLike(found), guid: found.event, at };
+    case 'delivery':
+      return { ...eventLike(found), guid: found.delivery, at };
+    case 'subscription':
+      return { ...eventLike(found), guid: found.subscription, at };
+  }
+}
+
+const eventLike = ({ kind, interface: interfaceName, action }: Extract<Found, { action: string }>) => ({
+  kind,
+  interface: interfaceName,
+  action,
+});
+
+/** With the address that was connected to, wherever it is. */
+const wholeAttempt = (entry: AttemptEntry) => ({
+  ...attemptView(entry),
+  subscription_guid: entry.subscription,
+  ip: entry.ip,
+  answer: entry.answer,
+});
+
+const switchView = (each: Switch) =>
+  each.isOn ? { at: moment(each.at), is_on: true } : { at: moment(each.at), is_on: false, rule: each.rule };
+
+const momentOrNull = (at: number | null) => (at === null ? null : moment(at));
