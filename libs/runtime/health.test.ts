@@ -61,7 +61,7 @@ describe('serveHealth', () => {
 
   test('says that its port is taken', async () => {
     const at = { host: '127.0.0.1', port: health.port, readiness: { waitingFor: () => [] }, metrics };
-    await expect(serveHealth(at)).rejects.toMatchObject({ code: 'EADDRINUSE' });
+    await expect(serveHealth(at)).rejects.toThrow(/something else does; stop it, or set another port/);
   });
 
   test('closes although a client keeps an idle connection', async () => {

@@ -1,6 +1,6 @@
 import type { Queryable } from '@waybell/runtime/postgres';
 import { time } from '../columns.ts';
-import type { Row } from '../tables.ts';
+import { tables, type Row } from '../tables.ts';
 import { attemptColumns, deliveryColumns, SKEW_MS, type DeliveryRow, type Told } from './log-tables.ts';
 
 export type AttemptRow = Row<'attempts'>;
@@ -42,12 +42,16 @@ export async function attemptsOf(
   ]);
 }
 
-/** The one that the row of its delivery tells of. */
+/** The members that rows of deliveries and of attempts have in common. */
+const SHARED = Object.keys(tables.attempts.columns).filter((member) => member in tables.deliveries.columns);
+
+/** The attempt that the row of a delivery tells of, which may have more members than its columns. */
 function firstAttempt({ attemptedAt: at, ...row }: DeliveryRow): AttemptRow[] {
   if (at === null) return [];
-  const { event: _event, interface: _interface, action: _action, account: _account, client: _client, ...attempt } = row;
-  const none = { parked: null, byHand: null, reason: null, retryAt: null };
-  return [{ ...attempt, ...none, at, attempt: 1, kind: 'delivered' }];
+  const shared = Object.fromEntries(Object.entries(row).filter(([member]) => SHARED.includes(member)));
+  const others = { at, attempt: 1, kind: 'delivered', parked: null, byHand: null, reason: null, retryAt: null };
+  // All members of an attempt: the shared ones and the others.
+  return [{ ...shared, ...others } as AttemptRow];
 }
 
 /** Each once: a record that came twice may lie in both tables. */

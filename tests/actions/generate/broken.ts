@@ -9,8 +9,8 @@ import { messageFaults } from './message-faults.ts';
 export const faultNames = [...Object.keys(faults), ...Object.keys(messageFaults)];
 
 /** After the place comes what is expected there. */
-const PLACE_ENDS = /^(: .| \(character \d+\): .)/;
-const PLACE_ENDS_DEEPER = /^(\/\S*)?(: .| \(character \d+\): .)/;
+const PLACE_ENDS = /^(: .| \(character \d+(?: of its line \d+)?\): .)/;
+const PLACE_ENDS_DEEPER = /^(\/\S*)?(: .| \(character \d+(?: of its line \d+)?\): .)/;
 
 export const rowAt = (seed: number): ActionRow =>
   actionTable[seed % actionTable.length] ?? new Dice(seed).pick(actionTable);
