@@ -1,7 +1,7 @@
-import { eventsExchange } from '@waybell/line/topology';
 import type { Publication } from '@waybell/line/messages';
-import { actionKey, findPublished } from '@waybell/catalog/actions';
-import { readEvent, type EventLimits } from '@waybell/events/read-event';
+import { actionKey } from '@waybell/catalog/actions';
+import type { EventLimits } from '@waybell/events/read-event';
+import { checkEvent } from '@waybell/rejected/check-event';
 import type { Written } from './split-events.ts';
 
 /** An event ready to be published, and the line that it begins on. */
@@ -22,13 +22,12 @@ export function checkEvents(written: readonly Written[], limits: EventLimits): C
   const unknown = new Map<string, Unknown>();
   const seen = new Map<string, { line: number; fingerprint: string }>();
   for (const { line, bytes: body } of written) {
-    const envelope = glanceAt(body);
-    const reading = readEvent({ body, ...envelope }, limits, findPublished);
-    if (reading.kind === 'invalid') {
-      faults.push({ line, reason: reading.reason, detail: reading.detail });
+    const checked = checkEvent(body, limits);
+    if (checked.kind === 'invalid') {
+      faults.push({ line, reason: checked.reason, detail: checked.detail });
       continue;
     }
-    const { guid, action, fingerprint, unknownMembers } = reading.event;
+    const { guid, action, fingerprint, unknownMembers } = checked.event;
     for (const place of unknownMembers.places) {
       const same = unknown.get(`${actionKey(action)} ${place}`);
       if (same === undefined)
@@ -43,34 +42,7 @@ export function checkEvents(written: readonly Written[], limits: EventLimits): C
       continue;
     }
     if (earlier === undefined) seen.set(key, { line, fingerprint });
-    const { routingKey, contentType } = envelope;
-    events.push({
-      line,
-      publication: { kind: 'publish', exchange: eventsExchange, routingKey, body, messageId: guid, contentType },
-    });
+    events.push({ line, publication: checked.publication });
   }
   return { events, faults, unknown: [...unknown.values()] };
-}
-
-/**
- * The routing key that the event itself names, and which of the two envelopes it wears. What cannot be told is left
- * empty: the reader says why.
- */
-function glanceAt(body: Buffer): { routingKey: string; contentType: string } {
-  const json = parse(body);
-  const isCloudEvent = 'specversion' in json;
-  const key = isCloudEvent ? json['type'] : `${String(json['interface'])}.${String(json['action'])}`;
-  return {
-    routingKey: typeof key === 'string' ? key : '',
-    contentType: isCloudEvent ? 'application/cloudevents+json' : 'application/json',
-  };
-}
-
-function parse(body: Buffer): Record<string, unknown> {
-  try {
-    const json: unknown = JSON.parse(body.toString());
-    return typeof json === 'object' && json !== null ? { ...json } : {};
-  } catch {
-    return {};
-  }
 }

@@ -13,6 +13,7 @@ export const problemKinds = {
   'unknown-replay': [404, 'There is no such replay'],
   'unknown-account': [404, 'There is no such account'],
   'nothing-known': [404, 'Nothing is known of it'],
+  'unknown-rejected': [404, 'There is no such rejected message'],
   'unknown-token': [404, 'There is no such access token'],
   'method-not-allowed': [405, 'The method is not allowed here'],
   'feature-off': [409, 'The feature is not enabled for the account'],
@@ -23,6 +24,9 @@ export const problemKinds = {
   'already-subscribed': [409, 'The action is already subscribed'],
   'rotation-under-way': [409, 'A rotation is under way'],
   'account-exists': [409, 'There is such an account already'],
+  'several-rejected': [409, 'Several rejected messages are called so'],
+  'not-an-event': [409, 'What was rejected is not an event'],
+  'rejected-taken': [409, 'Another has the rejected messages in hand'],
   'request-timeout': [408, 'The request did not end in time'],
   'body-too-large': [413, 'The body is too large'],
   'unsupported-media-type': [415, 'The body is not JSON in UTF-8'],
@@ -31,6 +35,7 @@ export const problemKinds = {
   'too-many-requests': [429, 'Too many requests'],
   'headers-too-large': [431, 'The headers are too large'],
   'internal-error': [500, 'Something went wrong here'],
+  'no-broker': [501, 'This process has no way to RabbitMQ'],
   unavailable: [503, 'The service is not available at the moment'],
 } as const;
 

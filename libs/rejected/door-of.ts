@@ -50,6 +50,13 @@ export function doorOf({ exchange, routingKey, type = '' }: Rejected): Door | un
   }
 }
 
+/** Whether it is an event, as upstream published it, however wrong it is. */
+export function isEvent(rejected: Rejected): boolean {
+  const door = doorOf(rejected);
+  if (door !== undefined) return door.exchange === eventsExchange;
+  return rejected.exchange === straysExchange && rejected.type === undefined;
+}
+
 function deliveryDoor(key: string): Door | undefined {
   return actionKeys.has(key) ? { exchange: deliveriesExchange, routingKey: key } : undefined;
 }

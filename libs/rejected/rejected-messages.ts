@@ -1,8 +1,8 @@
 /** What operators do with the rejected queue, by whichever way they come: data in, data out. */
 import type { CommandPublisher } from '@waybell/line/broker/command-publisher';
 import type { Rejected, RejectedQueue } from '@waybell/line/broker/rejected-queue';
-import { publishAgain } from '@waybell/line/messages';
-import { doorOf } from './door-of.ts';
+import { publishAgain, type Publication } from '@waybell/line/messages';
+import { doorOf, isEvent } from './door-of.ts';
 import { isAbout, isCalled, isSelected, type Selection } from './selection.ts';
 
 type Queue = Pick<RejectedQueue, 'messages' | 'remove'>;
@@ -29,6 +29,14 @@ export class SeveralRejected extends Error {
   constructor(name: string, ids: readonly string[]) {
     super(`${name} may be any of these: ${ids.join(', ')}; see "./waybell rejected list --about ${name}"`);
     this.name = 'SeveralRejected';
+  }
+}
+
+/** What was rejected is a delivery, or a record of what became of one: an event cannot take its place. */
+export class NotAnEvent extends Error {
+  constructor(id: string) {
+    super(`${id} is not an event that was rejected`);
+    this.name = 'NotAnEvent';
   }
 }
 
@@ -80,6 +88,25 @@ export async function* retryRejected(
     if (retried.kind === 'retried') queue.remove(rejected);
     yield { id: rejected.id, ...retried };
   }
+}
+
+/**
+ * Publishes the corrected form of a rejected event, and removes the rejected one once the broker has it. Throws `NotRejected` and
+ * `NotAnEvent` before, and where the broker does not say that it has it.
+ */
+export async function replaceRejected(
+  queue: Queue,
+  line: Pick<CommandPublisher, 'publish'>,
+  { id, publication }: { id: string; publication: Publication },
+): Promise<void> {
+  for await (const rejected of queue.messages()) {
+    if (rejected.id !== id) continue;
+    if (!isEvent(rejected)) throw new NotAnEvent(id);
+    // Unroutable it cannot be: what no queue takes, the alternate exchange does.
+    await line.publish(publication);
+    return queue.remove(rejected);
+  }
+  throw new NotRejected([id]);
 }
 
 /** Deletes messages for good; where it is only tried, tells which they would be. */

@@ -13,9 +13,12 @@ type Addresses = Pick<Servers, 'environment' | 'sources'>;
 export function loginsOf(service: Service, { environment, sources }: Addresses): Record<string, string> {
   const { AMQP_URL = '', DATABASE_URL = '' } = environment;
   const { name, databaseRole = '' } = service;
+  const brokerAs = (user: string) =>
+    sources.rabbitmq?.from === 'address' ? AMQP_URL : asUser(brokerUser(user), AMQP_URL);
   return {
     ...environment,
-    AMQP_URL: sources.rabbitmq?.from === 'address' ? AMQP_URL : asUser(brokerUser(name), AMQP_URL),
+    AMQP_URL: brokerAs(name),
+    ADMIN_AMQP_URL: brokerAs('operator'),
     ...(sources.postgres?.from === 'address' || databaseRole === ''
       ? { DATABASE_URL, DATABASE_ROLE: databaseRole }
       : { DATABASE_URL: asUser(databaseRole, DATABASE_URL), DATABASE_ROLE: '' }),

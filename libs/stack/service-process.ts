@@ -9,7 +9,7 @@ export type ServiceSetup = {
   record: StackRecord;
   /** The caller's environment: every setting in it reaches the service. */
   env: NodeJS.ProcessEnv;
-  /** AMQP_URL, DATABASE_URL, REDIS_URL, as this service logs in; DATABASE_ROLE. */
+  /** AMQP_URL, ADMIN_AMQP_URL, DATABASE_URL, REDIS_URL, as this service logs in; DATABASE_ROLE. */
   addresses: Record<string, string>;
   /** How long the service may finish what it holds when it is stopped. */
   shutdownGraceMs: number;

@@ -1,5 +1,5 @@
-/** What a service needs of its stack: the servers' addresses and the keys for secrets at rest. */
-export const NEEDS = ['AMQP_URL', 'DATABASE_URL', 'REDIS_URL', 'SECRET_KEYS'] as const;
+/** What a service needs of its stack: the servers' addresses, as itself or as an operator, and the keys for secrets at rest. */
+export const NEEDS = ['AMQP_URL', 'ADMIN_AMQP_URL', 'DATABASE_URL', 'REDIS_URL', 'SECRET_KEYS'] as const;
 
 export type Need = (typeof NEEDS)[number];
 
@@ -19,7 +19,7 @@ export type Service = {
 export const services: readonly Service[] = [
   {
     name: 'subscription-api',
-    needs: ['DATABASE_URL', 'REDIS_URL', 'SECRET_KEYS'],
+    needs: ['ADMIN_AMQP_URL', 'DATABASE_URL', 'REDIS_URL', 'SECRET_KEYS'],
     isApi: true,
     config: () => import('@waybell/subscription-api/config'),
   },

@@ -23,6 +23,14 @@ describe('readConfig', () => {
     expect(readConfig({ ...env, ADMIN_PORT: '8081', ADMIN_HOST: '::' }).listenAdmin).toMatchObject({ host: '::' });
   });
 
+  test('has a way to RabbitMQ for operators only where that is named, and knows the queues by the delays of the line', () => {
+    expect(readConfig(env).operatorBroker).toBeUndefined();
+    const config = readConfig({ ...env, ADMIN_AMQP_URL: 'amqp://rabbitmq', CARRIER_RETRY_DELAYS: '7s' });
+    expect(config.operatorBroker).toEqual({ address: { url: 'amqp://rabbitmq' }, limitMs: 20_000 });
+    expect(config.queues).toContain('waybell.retry.carrier.order.created.7000');
+    expect(() => readConfig({ ...env, ADMIN_AMQP_URL: 'http://rabbitmq' })).toThrow(/ADMIN_AMQP_URL/);
+  });
+
   test('takes JWTs where an issuer is named, and then needs all that goes with it', () => {
     const jwt = {
       JWT_ISSUER: 'https://issuer.test',

@@ -1,10 +1,25 @@
-import { bool, checked, count, duration, port, readEnvironment, str, wait, words } from '@waybell/runtime/environment';
+import {
+  address,
+  bool,
+  checked,
+  count,
+  duration,
+  port,
+  readEnvironment,
+  str,
+  wait,
+  words,
+} from '@waybell/runtime/environment';
+import { lineTopology, readSchedule, scheduleSettings } from '@waybell/line/line-topology';
 import { readPorts } from '@waybell/runtime/callback-ports';
 import { readNetworks } from '@waybell/runtime/forbidden-address';
 import { readKeyRing } from '@waybell/runtime/secrets';
 import { postgresConfig, processConfig, redisConfig } from '@waybell/runtime/process-config';
+import { brokerAddress, type BrokerAddressSettings } from '@waybell/runtime/server-address';
 import {
+  brokerSettings,
   callbackSettings,
+  eventSettings,
   postgresSettings,
   processSettings,
   redisSettings,
@@ -26,6 +41,22 @@ export const subscriptionApiSettings = {
     desc: "port of the operators' interface, which makes accounts and access tokens; without it, there is none",
   }),
   ADMIN_HOST: str({ default: '127.0.0.1', desc: "address on which the operators' interface listens" }),
+  ADMIN_AMQP_URL: address(
+    'amqp',
+    'amqps',
+  )({
+    default: undefined,
+    desc: "RabbitMQ, as the user `waybell-operator`: for queues and rejected messages on the operators' interface, which are not told without it",
+  }),
+  AMQP_CA: brokerSettings.AMQP_CA,
+  AMQP_CERTIFICATE: brokerSettings.AMQP_CERTIFICATE,
+  AMQP_KEY: brokerSettings.AMQP_KEY,
+  ADMIN_AMQP_TIMEOUT: wait({
+    default: 20_000,
+    desc: 'limit of what a request of an operator does on RabbitMQ; what is done by then is done',
+  }),
+  ...scheduleSettings,
+  ...eventSettings,
   SERVE_INTERFACES: checked(
     words({ default: ['shipper', 'carrier'], desc: 'interfaces this process serves: shipper, carrier or both' }),
     readInterfaces,
@@ -84,13 +115,16 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     connectionsPerAddress: settings.CONNECTIONS_PER_ADDRESS,
     trustedProxies: settings.TRUSTED_PROXIES,
   };
-  const { ADMIN_HOST, ADMIN_PORT } = settings;
+  const { ADMIN_HOST, ADMIN_PORT, ADMIN_AMQP_URL } = settings;
   return {
     ...processConfig(settings),
     ...postgresConfig(settings),
     ...redisConfig(settings),
     listen: { host: settings.HOST, port: settings.PORT, ...serverLimits },
     listenAdmin: ADMIN_PORT === undefined ? undefined : { host: ADMIN_HOST, port: ADMIN_PORT, ...serverLimits },
+    operatorBroker: ADMIN_AMQP_URL === undefined ? undefined : readBroker({ ...settings, AMQP_URL: ADMIN_AMQP_URL }),
+    queues: queueNames(settings),
+    eventLimits: { maxBytes: settings.EVENT_MAX_SIZE, maxDepth: settings.EVENT_MAX_DEPTH },
     jwt: readJwtRules(settings),
     auditRetentionMs: settings.AUDIT_RETENTION,
     limits: { requestsPerMinute: settings.REQUESTS_PER_MINUTE, failuresPerMinute: settings.FAILURES_PER_MINUTE },
@@ -105,6 +139,19 @@ export function readConfig(env: NodeJS.ProcessEnv) {
       resolve: resolveWithin(settings.CALLBACK_RESOLVE_TIMEOUT),
     },
   };
+}
+
+function readBroker({
+  ADMIN_AMQP_TIMEOUT: limitMs,
+  ...settings
+}: BrokerAddressSettings & { ADMIN_AMQP_TIMEOUT: number }) {
+  return { address: brokerAddress(settings), limitMs };
+}
+
+/** Of what the line was declared with, only the delays are in names. */
+function queueNames(settings: Parameters<typeof readSchedule>[0]): string[] {
+  const { queues } = lineTopology({ schedule: readSchedule(settings), eventsLimitBytes: 1, quorumSize: 1 });
+  return queues.map(({ name }) => name);
 }
 
 function readInterfaces(names: string[]): void {

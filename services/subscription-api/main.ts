@@ -1,4 +1,5 @@
 import { actions as catalog } from '@waybell/catalog/actions';
+import { operatorLine } from '@waybell/line/broker/operator-line';
 import { configOrExit } from '@waybell/runtime/environment';
 import { startProcess } from '@waybell/runtime/process-parts';
 import { connectRedis } from '@waybell/runtime/redis';
@@ -37,7 +38,8 @@ const until = parts.shutdown.begun;
 await using server = await serveApi(api, { ...config.listen, until }, common.httpMetrics);
 parts.log.info({ port: server.port, interfaces: config.interfaces }, 'api.listening');
 
-const admin = createAdminApi({ ...common, database });
+const line = config.operatorBroker && operatorLine(config.operatorBroker);
+const admin = createAdminApi({ ...common, database, line });
 await using adminServer =
   config.listenAdmin && (await serveApi(admin, { ...config.listenAdmin, until }, common.httpMetrics));
 if (adminServer !== undefined) parts.log.info({ port: adminServer.port }, 'admin.listening');

@@ -1,3 +1,4 @@
+import { adminLineSchemas } from './admin-line-schemas.ts';
 import { adminLogSchemas } from './admin-log-schemas.ts';
 import { adminPaths } from './admin-paths.ts';
 import { answers, commonSchemas, headers } from './components.ts';
@@ -54,6 +55,7 @@ export const adminSchemas: Record<string, JsonNode> = {
   Account: account,
   AccessToken: token,
   ...adminLogSchemas,
+  ...adminLineSchemas,
 };
 
 /** The OpenAPI 3.1 document of the operators' interface. */
@@ -72,6 +74,7 @@ export function adminDocument({ version }: { version: string }): JsonNode {
       { name: 'Accounts' },
       { name: 'Access tokens' },
       { name: 'Delivery log' },
+      { name: 'Line' },
       { name: 'Documents', description: 'They need no token.' },
     ],
     paths: adminPaths,

@@ -1,4 +1,5 @@
 import { ACCOUNT_NAME_PATTERN } from '@waybell/delivery-log/read/accounts';
+import { adminLinePaths } from './admin-line-paths.ts';
 import { adminLogPaths } from './admin-log-paths.ts';
 import { problemAnswers, success } from './answers.ts';
 import { documentPath, rootPath } from './document-paths.ts';
@@ -178,6 +179,7 @@ export const adminPaths: Readonly<Record<string, JsonNode>> = {
   },
   '/': rootPath('admin-openapi.json'),
   ...adminLogPaths,
+  ...adminLinePaths,
   '/admin-openapi.json': documentPath({
     operationId: 'getAdminOpenApi',
     summary: 'This document',

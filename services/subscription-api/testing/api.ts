@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Action } from '@waybell/catalog/action';
 import { actions } from '@waybell/catalog/actions';
+import { operatorLine } from '@waybell/line/broker/operator-line';
+import { rejectedQueue, routerQueue } from '@waybell/line/topology';
 import { borrowRedis } from '@waybell/runtime/testing/borrow';
 import { until } from '@waybell/runtime/testing/until';
 import { readNetworks } from '@waybell/runtime/forbidden-address';
@@ -51,6 +53,8 @@ export async function startApi(
     limits?: Partial<Limits & ServerLimits>;
     trustedProxies?: string[];
     jwt?: JwtRules;
+    /** Operators have a way to this broker. */
+    brokerUrl?: string;
   } = {},
 ): Promise<TestApi> {
   await using stack = new AsyncDisposableStack();
@@ -83,7 +87,15 @@ export async function startApi(
       resolve: resolveForTests,
     },
   });
-  const adminApi = createAdminApi({ ...common, database });
+  const line = options.brokerUrl === undefined ? undefined : operatorLine(operatorBroker(options.brokerUrl));
+  const eventLimits = { maxBytes: 60_000, maxDepth: 32 };
+  const adminApi = createAdminApi({
+    ...common,
+    database,
+    line,
+    queues: [rejectedQueue, routerQueue, 'none.of.these'],
+    eventLimits,
+  });
   const at = { host: '127.0.0.1', port: 0, trustedProxies, ...limits };
   const server = stack.use(await serveApi(api, at, measured));
   const adminServer = stack.use(await serveApi(adminApi, at, measured));
@@ -93,6 +105,8 @@ export async function startApi(
   const opened = stack.move();
   return { ...asked, admin, store, database, metrics, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
+
+const operatorBroker = (url: string) => ({ address: { url }, limitMs: PATIENT_MS });
 
 /** What no test comes near that is about something else: the machine may stand still. */
 const unlimited: Limits & Omit<ServerLimits, 'trustedProxies'> = {

@@ -9,7 +9,7 @@ import { rejectedQueue } from '@waybell/line/topology';
 import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { cuttableProxy } from '@waybell/subscription-api/testing/cuttable-proxy';
-import { receiver, stack } from '../stand.ts';
+import { adminPort, receiver, stack } from '../stand.ts';
 import { created, waybell } from './run.ts';
 
 export function rejected(): void {
@@ -161,6 +161,35 @@ export function rejected(): void {
       expect(await list()).toHaveLength(2);
       expect((await waybell('rejected purge --reason not_json --yes')).code).toBe(0);
       expect(await list()).toMatchObject([{ reason: 'unroutable' }]);
+    });
+
+    test('is corrected and sent over HTTP too, by a token for operators and with the rights of one on the broker', async () => {
+      const carrier = await stack.client('carrier');
+      await carrier.subscribe('order.created', receiver.url('/corrected'));
+      const event = created(carrier.account);
+      await stack.upstream.publishRaw('carrier.order.created', Buffer.from(JSON.stringify({ ...event, payload: 'x' })));
+      await untilWaiting(1);
+      const { stdout: token } = await waybell(`token create --account ${carrier.account} --scope admin`);
+      const ask = async (method: string, path: string, body?: unknown) => {
+        const response = await fetch(`http://127.0.0.1:${adminPort}/v1/admin/${path}`, {
+          method,
+          headers: { authorization: `Bearer ${token.trim()}`, 'content-type': 'application/json' },
+          ...(body !== undefined && { body: JSON.stringify(body) }),
+        });
+        expect([path, response.status]).toEqual([path, 200]);
+        // The operators' document says of each that it has objects, or none.
+        return (await response.json()) as { objects: { id: string; name: string; reason: string }[] };
+      };
+      const { objects: queues } = await ask('GET', 'queues');
+      expect(queues.map(({ name }) => name)).toEqual(expect.arrayContaining([rejectedQueue, 'waybell.events.router']));
+      const [wrong] = (await ask('GET', `rejected?about=${event.guid}`)).objects;
+      expect(wrong?.reason).toBe('envelope_invalid');
+      await ask('POST', 'rejected/retry', { ids: [event.guid] });
+      await untilWaiting(1);
+      const [again] = (await ask('GET', 'rejected')).objects;
+      await ask('POST', `rejected/${again?.id}/publish`, event);
+      await receiver.untilReceived('/corrected', 1);
+      await untilWaiting(0);
     });
 
     test('does not look empty while another command reads it, and gets everything back from one that is killed', async () => {

@@ -1,7 +1,7 @@
 import { nothing } from '@waybell/contracts/openapi/requests';
 import { toPlain } from '@waybell/events/json';
 import { readJson as readStrictly } from '@waybell/events/read-json';
-import { raw, type Request, type Response } from 'express';
+import { raw, type Request, type RequestHandler, type Response } from 'express';
 import { Problem, type Fault } from './problem.ts';
 import { schemaFaults } from './request-schema.ts';
 
@@ -9,7 +9,7 @@ const BODY_LIMIT_BYTES = 64 * 1_024;
 // Deeper than any body that is taken, so that what is wrong with a deep one is still said by its rules.
 const MAX_DEPTH = 32;
 
-const takeBytes = raw({ type: () => true, limit: BODY_LIMIT_BYTES });
+const takeBytes = ofAtMost(BODY_LIMIT_BYTES);
 
 /**
  * The body as JSON, whatever it holds. Throws a Problem: 415 not JSON in UTF-8, 413 too large, 400 malformed. A member
@@ -18,6 +18,15 @@ const takeBytes = raw({ type: () => true, limit: BODY_LIMIT_BYTES });
 export async function readJson(request: Request, response: Response): Promise<unknown> {
   requireJson(request.get('content-type'));
   return parseJson(await readBytes(request, response));
+}
+
+/** Reads a body as its bytes, which are to be JSON, up to a limit of its own. Throws a Problem: 415 not JSON in UTF-8, 413 too large. */
+export function jsonBytesReader(limitBytes: number): (request: Request, response: Response) => Promise<Buffer> {
+  const take = ofAtMost(limitBytes);
+  return async (request, response) => {
+    requireJson(request.get('content-type'));
+    return readBytes(request, response, take);
+  };
 }
 
 /** The same of a request that may come without a body: none and `{}` are an empty object, whatever their content type. */
@@ -76,9 +85,13 @@ export function invalidBody(faults: Fault[]): Problem {
   return new Problem('invalid-body', details.join('; '), { faults: named });
 }
 
-async function readBytes(request: Request, response: Response): Promise<Buffer> {
+function ofAtMost(limit: number): RequestHandler {
+  return raw({ type: () => true, limit });
+}
+
+async function readBytes(request: Request, response: Response, take = takeBytes): Promise<Buffer> {
   await new Promise<void>((resolve, reject) => {
-    takeBytes(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(error)));
+    void take(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(error)));
   });
   const body: unknown = request.body;
   return Buffer.isBuffer(body) ? body : Buffer.alloc(0);

@@ -68,11 +68,16 @@ function toProblem(error: unknown): Problem {
   }
   // What Express and its body reader object to carries a status.
   const status = error instanceof Error && 'status' in error ? error.status : 500;
-  if (status === 413) return new Problem('body-too-large', 'A body has at most 64 KiB, after decompression.');
+  if (status === 413) return new Problem('body-too-large', tooLarge(error));
   if (status === 415) return new Problem('unsupported-media-type', 'This Content-Encoding is not supported: use gzip.');
   if (error instanceof URIError) return new Problem('malformed-request', 'The path is not valid percent-encoding.');
   if (status === 400) return new Problem('malformed-request', 'The body could not be read to its end.');
   return new Problem('internal-error', 'The error was logged under the id in "instance".');
+}
+
+function tooLarge(error: unknown): string {
+  const limit = error instanceof Error && 'limit' in error ? Number(error.limit) : 0;
+  return `A body has at most ${limit / 2 ** 10} KiB here, after decompression.`;
 }
 
 function refused({ reason, message }: Refusal): Problem {

@@ -1,13 +1,15 @@
 import type { Express } from 'express';
 import type { Database } from '../../database.ts';
 import { adminRoutes } from './admin.ts';
+import { operatorLineRoutes, type OperatorLineOptions } from './operator-line.ts';
 import { operatorLogRoutes } from './operator-log.ts';
 import { authenticateBearer } from '../authentication/authenticate.ts';
 import { byAccessToken } from '../authentication/by-access-token.ts';
 import { adminDocuments, documentRoutes } from '../documents/documents.ts';
 import { createHttpApp, type HttpAppOptions } from '../http/http-app.ts';
 
-export type AdminApiOptions = Omit<HttpAppOptions, 'authenticate' | 'overview'> & { database: Database };
+export type AdminApiOptions = Omit<HttpAppOptions, 'authenticate' | 'overview'> &
+  Pick<OperatorLineOptions, 'line' | 'queues' | 'eventLimits'> & { database: Database };
 
 /** The operators' interface, for a listener that strangers do not reach. It takes opaque tokens alone. */
 export function createAdminApi({ database, ...options }: AdminApiOptions): Express {
@@ -16,6 +18,7 @@ export function createAdminApi({ database, ...options }: AdminApiOptions): Expre
   return createHttpApp({ ...options, overview: '/admin-openapi.json', authenticate: knows }, (authenticate) => [
     adminRoutes({ authenticate, database }),
     operatorLogRoutes({ authenticate, database }),
+    operatorLineRoutes({ ...options, authenticate, database }),
     documentRoutes(adminDocuments()),
   ]);
 }

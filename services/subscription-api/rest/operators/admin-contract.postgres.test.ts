@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { borrowPostgres } from '@waybell/runtime/testing/borrow';
+import { RejectedQueue } from '@waybell/line/broker/rejected-queue';
+import { deliveriesExchange } from '@waybell/line/topology';
+import { until } from '@waybell/runtime/testing/until';
 import { signUp, startApi, type TestApi } from '../../testing/api.ts';
+import { anEvent, startBroker, type Broker } from '../../testing/broker.ts';
 import { cuttableProxy } from '../../testing/cuttable-proxy.ts';
 
 const accounts = '/v1/admin/accounts';
@@ -10,7 +14,7 @@ const json = { 'content-type': 'application/json' };
 /** A request to each operation that needs a token. `body` is what it takes. */
 type Ask = { method: string; path: string; body?: object };
 
-const asksOf = (account: string, token: string): Ask[] => [
+const asksOf = ({ account, token, rejected }: { account: string; token: string; rejected: string }): Ask[] => [
   { method: 'GET', path: accounts },
   { method: 'POST', path: accounts, body: { interface: 'shipper', guid: randomUUID() } },
   { method: 'GET', path: `${accounts}/${account}` },
@@ -20,29 +24,69 @@ const asksOf = (account: string, token: string): Ask[] => [
   { method: 'GET', path: `${accounts}/${account}/tokens` },
   { method: 'POST', path: `${accounts}/${account}/tokens`, body: { scopes: ['webhooks:read'], expires_in: '1d' } },
   { method: 'DELETE', path: `/v1/admin/tokens/${token}`, body: {} },
+  ...asksOfLine(rejected),
+];
+
+const asksOfLine = (rejected: string): Ask[] => [
+  ...['queues', 'rejected', `rejected/${rejected}`].map((path) => ({ method: 'GET', path: `/v1/admin/${path}` })),
+  { method: 'POST', path: `/v1/admin/rejected/${rejected}/publish`, body: anEvent() },
+  { method: 'POST', path: '/v1/admin/rejected/retry', body: { all: true } },
+  { method: 'POST', path: '/v1/admin/rejected/purge', body: { all: true } },
 ];
 
 /** Answers whose status is, or is not, one of a server that fails or is asked too much. */
 const unseen = ({ admin: { contract } }: TestApi, isOfTrouble: boolean) =>
   [...contract.documented].filter(
-    (answer) => !contract.seen.has(answer) && / (429|50[03]) /.test(answer) === isOfTrouble,
+    (answer) => !contract.seen.has(answer) && / (429|50[013]) /.test(answer) === isOfTrouble,
   );
 
 let api: TestApi;
 let operator: { guid: string; token: string };
 let asks: Ask[];
+let broker: Broker;
 
 beforeAll(async () => {
-  api = await startApi();
+  broker = await startBroker();
+  api = await startApi({ brokerUrl: broker.url });
   operator = await signUp(api, { interface: 'shipper', scopes: ['admin'] });
   const { guid } = await signUp(api, { interface: 'shipper' });
   const { body } = await api.admin.ask('GET', `${accounts}/${guid}/tokens`, { token: operator.token });
-  asks = asksOf(guid, body.objects[0].guid);
+  await broker.reject({ body: Buffer.from('a') });
+  const [{ id }] = await listedIn(1);
+  asks = asksOf({ account: guid, token: body.objects[0].guid, rejected: id });
 });
 
 afterAll(async () => {
   await api[Symbol.asyncDispose]();
 });
+
+/** The rejected messages, once there are so many. */
+const listedIn = (count: number) =>
+  until(`${count} messages are rejected`, async () => {
+    const { body } = await api.admin.ask('GET', '/v1/admin/rejected', { token: operator.token });
+    return body.objects.length === count && body.objects;
+  });
+
+/** Every answer of what is to be done with rejected messages that are not as one would hope. */
+async function provokeRejected(): Promise<void> {
+  const { token } = operator;
+  const { ask } = api.admin;
+  const [one, other] = [anEvent(), anEvent()].map((event) => Buffer.from(JSON.stringify(event)));
+  await broker.reject(
+    { body: one ?? Buffer.alloc(0) },
+    { body: other ?? Buffer.alloc(0), exchange: deliveriesExchange },
+  );
+  const ids = (await listedIn(2)).map(({ id }: { id: string }) => id);
+  await ask('GET', '/v1/admin/rejected/4711', { token });
+  for (const id of ids) await ask('POST', `/v1/admin/rejected/${id}/publish`, { token, body: anEvent() });
+  for (const verb of ['retry', 'purge'])
+    await ask('POST', `/v1/admin/rejected/${verb}`, { token, body: { ids: ['x'] } });
+  const tooLong = 'x'.repeat(201);
+  await ask('GET', `/v1/admin/rejected/${tooLong}`, { token });
+  await ask('POST', `/v1/admin/rejected/${tooLong}/publish`, { token, body: anEvent() });
+  await using _taken = await RejectedQueue.open({ url: broker.url });
+  for (const { method, path, body } of asksOfLine(ids[0])) await ask(method, path, { token, body });
+}
 
 /** Every answer to one operation but those of trouble. */
 async function provoke({ method, path, body }: Ask, stranger: string): Promise<void> {
@@ -50,7 +94,7 @@ async function provoke({ method, path, body }: Ask, stranger: string): Promise<v
   const { ask } = api.admin;
   for (const each of [token, token, undefined, 'wbl_x', stranger]) await ask(method, path, { token: each, body });
   for (const guid of [randomUUID(), '%zz']) {
-    const elsewhere = path.replace(/[0-9a-f-]{36}/, guid);
+    const elsewhere = path.replace(/[0-9a-f-]{36}|[0-9a-f]{10}/, guid);
     if (elsewhere !== path) await ask(method, elsewhere, { token, body });
   }
   if (method === 'GET') {
@@ -70,6 +114,7 @@ describe('admin-openapi.json', () => {
   test('tells of every answer, and of none that is never given', async () => {
     const { token: stranger } = await signUp(api, { interface: 'carrier' });
     for (const each of asks) await provoke(each, stranger);
+    await provokeRejected();
     await api.admin.ask('GET', `${accounts}?after=nobody`, { token: operator.token });
     await api.admin.ask('GET', '/');
     const { headers } = await api.admin.ask('GET', '/admin-openapi.json');
@@ -81,7 +126,7 @@ describe('admin-openapi.json', () => {
   test('tells of the answers of each operation to one who asks too much, and while the database is away, or broken', async () => {
     await using proxy = await cuttableProxy((await borrowPostgres()).url);
     await using failing = await startApi({
-      limits: { requestsPerMinute: 1 + asks.length * 2 },
+      limits: { requestsPerMinute: 1 + asksOfLine('').length + asks.length * 2 },
       through: (url) => url.replace(new URL(url).host, new URL(proxy.url).host),
     });
     const { token } = await signUp(failing, { interface: 'shipper', scopes: ['admin'] });
@@ -92,6 +137,8 @@ describe('admin-openapi.json', () => {
     };
     // Known from then on, it is counted before it is looked up.
     expect((await failing.admin.ask('GET', accounts, { token })).status).toBe(200);
+    for (const { method, path, body } of asksOfLine('0123456789'))
+      expect((await failing.admin.ask(method, path, { token, body })).status).toBe(501);
     await failing.store.postgres.query('alter table waybell.access_tokens rename to elsewhere');
     await askAll(500);
     await proxy.cut();

@@ -1,0 +1,160 @@
+import { KEY_PATTERN, LONGEST_KEY } from '@waybell/events/keys';
+import { problemAnswers, success } from './answers.ts';
+import { jsonOf, schemaRef, type JsonNode } from './json-node.ts';
+
+const line = { tags: ['Line'], security: [{ accessToken: ['admin'] }] };
+
+const reason = { type: 'string', minLength: 1, maxLength: 100, examples: ['payload_invalid'] };
+const about = {
+  type: 'string',
+  pattern: KEY_PATTERN,
+  maxLength: LONGEST_KEY,
+  description: 'a guid, a number, a VIN or another name of something',
+  examples: ['4711'],
+};
+
+/** As many messages as a list tells of. */
+const LISTED = { default: 100, most: 1_000 };
+
+/** The parameters that say which rejected messages are asked for. */
+export const rejectedParameters: readonly JsonNode[] = [
+  { name: 'reason', in: 'query', description: 'Only those of this reason.', schema: reason },
+  { name: 'about', in: 'query', description: 'Only those that name it anywhere in their text.', schema: about },
+  {
+    name: 'limit',
+    in: 'query',
+    description: 'How many, at most.',
+    schema: { type: 'integer', minimum: 1, maximum: LISTED.most, default: LISTED.default },
+  },
+];
+
+const choice = {
+  ids: {
+    type: 'array',
+    minItems: 1,
+    maxItems: 1_000,
+    items: { type: 'string', minLength: 1, maxLength: 200 },
+    description: 'Ids or message ids, or guids of events.',
+  },
+  reason: { ...reason, description: 'All of this reason.' },
+  about: { ...about, description: `all that name ${about.description}` },
+  all: { type: 'boolean', enum: [true], description: 'All that lie there.' },
+};
+
+/** The body of a request to put rejected messages back on the line: exactly one of these. */
+export const retryRequest: JsonNode = { type: 'object', properties: choice, additionalProperties: false };
+
+/** The body of a request to delete rejected messages. */
+export const purgeRequest: JsonNode = {
+  type: 'object',
+  properties: {
+    ...choice,
+    confirm: { type: 'boolean', default: false, description: 'Without it, it is only told what would be deleted.' },
+  },
+  additionalProperties: false,
+};
+
+const which = {
+  name: 'id',
+  in: 'path',
+  required: true,
+  schema: about,
+  description: 'Its id or message id, the guid of the event, or any key that only this one names.',
+};
+
+/** What RabbitMQ can do to a request. */
+const OF_BROKER = ['no-broker'] as const;
+const OF_REJECTED = [...OF_BROKER, 'rejected-taken'] as const;
+
+/** What operators see and do on the line. */
+export const adminLinePaths: Readonly<Record<string, JsonNode>> = {
+  '/v1/admin/queues': {
+    get: {
+      ...line,
+      operationId: 'listQueues',
+      summary: 'See what waits in every queue, and what is kept for want of one',
+      responses: {
+        200: success('The queues that there are.', schemaRef('Queues')),
+        ...problemAnswers(['any-interface'], ['invalid-parameter', ...OF_BROKER]),
+      },
+    },
+  },
+  '/v1/admin/rejected': {
+    get: {
+      ...line,
+      operationId: 'listRejected',
+      summary: 'List what the line refused',
+      description: 'Oldest first. The same as `./waybell rejected list`.',
+      parameters: rejectedParameters,
+      responses: {
+        200: success('Rejected messages, without their bodies.', schemaRef('RejectedList')),
+        ...problemAnswers(['any-interface'], ['invalid-parameter', ...OF_REJECTED]),
+      },
+    },
+  },
+  '/v1/admin/rejected/{id}': {
+    parameters: [which],
+    get: {
+      ...line,
+      operationId: 'getRejected',
+      summary: 'See a rejected message and its body',
+      responses: {
+        200: success('The message.', schemaRef('RejectedDetail')),
+        ...problemAnswers(['any-interface', 'parameters'], ['unknown-rejected', 'several-rejected', ...OF_REJECTED]),
+      },
+    },
+  },
+  '/v1/admin/rejected/{id}/publish': {
+    parameters: [{ ...which, description: 'Its id.' }],
+    post: {
+      ...line,
+      operationId: 'publishCorrected',
+      summary: 'Publish a rejected event, corrected',
+      description:
+        'Send the event as it is to be published, digit for digit, up to EVENT_MAX_SIZE. It is checked as `./waybell publish` checks it, and takes the place of the rejected one once RabbitMQ has confirmed it.',
+      requestBody: { required: true, content: jsonOf({ type: 'object' }) },
+      responses: {
+        200: success('It is on the line, and the rejected one is gone.', schemaRef('Republished')),
+        ...problemAnswers(
+          ['any-interface', 'parameters'],
+          [
+            'body-too-large',
+            'unsupported-media-type',
+            'invalid-body',
+            'unknown-rejected',
+            'not-an-event',
+            ...OF_REJECTED,
+          ],
+        ),
+      },
+    },
+  },
+  '/v1/admin/rejected/retry': {
+    post: {
+      ...line,
+      operationId: 'retryRejected',
+      summary: 'Put rejected messages back on the line',
+      description:
+        'By the door through which they came; each is removed once RabbitMQ has confirmed it. Say which by exactly one member. The same as `./waybell rejected retry`.',
+      requestBody: { required: true, content: jsonOf(retryRequest) },
+      responses: {
+        200: success('What became of them.', schemaRef('Retried')),
+        ...problemAnswers(['any-interface', 'body'], ['unknown-rejected', ...OF_REJECTED]),
+      },
+    },
+  },
+  '/v1/admin/rejected/purge': {
+    post: {
+      ...line,
+      operationId: 'purgeRejected',
+      summary: 'Delete rejected messages for good',
+      description:
+        'Say which by exactly one member. Without `confirm` nothing is deleted. The same as `./waybell rejected purge`.',
+      requestBody: { required: true, content: jsonOf(purgeRequest) },
+      responses: {
+        200: success('What was, or would be, deleted.', schemaRef('Purged')),
+        ...problemAnswers(['any-interface', 'body'], ['unknown-rejected', ...OF_REJECTED]),
+      },
+    },
+  },
+};

@@ -1,0 +1,47 @@
+import { findPublished } from '@waybell/catalog/actions';
+import type { Event } from '@waybell/events/event';
+import type { Invalid } from '@waybell/events/invalid-event';
+import { readEvent, type EventLimits } from '@waybell/events/read-event';
+import type { Publication } from '@waybell/line/messages';
+import { eventsExchange } from '@waybell/line/topology';
+
+export type CheckedEvent = { kind: 'event'; event: Event; publication: Publication } | Invalid;
+
+/**
+ * Reads an event as the services would, so that what they would reject is known before it is published. It is published by the
+ * routing key that it names itself.
+ */
+export function checkEvent(body: Buffer, limits: EventLimits): CheckedEvent {
+  const envelope = glanceAt(body);
+  const reading = readEvent({ body, ...envelope }, limits, findPublished);
+  if (reading.kind === 'invalid') return reading;
+  const { event } = reading;
+  return {
+    kind: 'event',
+    event,
+    publication: { kind: 'publish', exchange: eventsExchange, body, messageId: event.guid, ...envelope },
+  };
+}
+
+/**
+ * The routing key that the event itself names, and which of the two envelopes it wears. What cannot be told is left
+ * empty: the reader says why.
+ */
+function glanceAt(body: Buffer): { routingKey: string; contentType: string } {
+  const json = parse(body);
+  const isCloudEvent = 'specversion' in json;
+  const key = isCloudEvent ? json['type'] : `${String(json['interface'])}.${String(json['action'])}`;
+  return {
+    routingKey: typeof key === 'string' ? key : '',
+    contentType: isCloudEvent ? 'application/cloudevents+json' : 'application/json',
+  };
+}
+
+function parse(body: Buffer): Record<string, unknown> {
+  try {
+    const json: unknown = JSON.parse(body.toString());
+    return typeof json === 'object' && json !== null ? { ...json } : {};
+  } catch {
+    return {};
+  }
+}

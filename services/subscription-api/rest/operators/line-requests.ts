@@ -1,0 +1,36 @@
+import { purgeRequest, rejectedParameters, retryRequest } from '@waybell/contracts/openapi/admin-line-paths';
+import type { Selection } from '@waybell/rejected/selection';
+import { bodyReader, invalidBody } from '../http/body.ts';
+import { queryReader } from '../http/read-query.ts';
+
+type Choice = { ids?: string[]; reason?: string; about?: string; all?: true };
+
+// Each throws a Problem (422) that names everything wrong with what it reads.
+
+/** Which rejected messages are asked for. */
+export const readRejectedQuery = queryReader<{ reason?: string; about?: string; limit: number }>(rejectedParameters);
+
+/** The body of a request to put rejected messages back. */
+export const readRetry = (body: unknown): Selection => selectionOf(readChoice(body));
+
+/** The body of a request to delete rejected messages. */
+export function readPurge(body: unknown): { selection: Selection; isConfirmed: boolean } {
+  const { confirm: isConfirmed, ...choice } = readConfirmed(body);
+  return { selection: selectionOf(choice), isConfirmed };
+}
+
+const readChoice = bodyReader<Choice>(retryRequest);
+const readConfirmed = bodyReader<Choice & { confirm: boolean }>(purgeRequest);
+
+/** What is done to messages must not happen by oversight. */
+function selectionOf({ ids, reason, about, all }: Choice): Selection {
+  const ways: Selection[] = [];
+  if (ids !== undefined) ways.push({ kind: 'ids', ids });
+  if (reason !== undefined) ways.push({ kind: 'reason', reason });
+  if (about !== undefined) ways.push({ kind: 'about', key: about });
+  if (all) ways.push({ kind: 'all' });
+  const [way] = ways;
+  if (way === undefined || ways.length > 1)
+    throw invalidBody([{ pointer: '#', detail: 'must have exactly one of ids, reason, about and all' }]);
+  return way;
+}

@@ -1,0 +1,51 @@
+import { isUtf8 } from 'node:buffer';
+import type { KeptFor } from '@waybell/delivery-log/read/kept';
+import { decodeBody } from '@waybell/events/decode-body';
+import type { NamedState } from '@waybell/line/broker/depth';
+import type { Rejected } from '@waybell/line/broker/rejected-queue';
+import { LARGEST_BYTES } from '@waybell/rejected/names';
+import { plainOf } from '@waybell/rejected/plain-of';
+import { factsOf, type RejectedFacts } from '@waybell/rejected/rejected-messages';
+import { moment } from '../deliveries/history-view.ts';
+
+export function queueView({ name, messages, consumers, isKnown }: NamedState) {
+  return { name, messages, consumers, is_known: isKnown };
+}
+
+export function keptView({ keptBy, exchange, routingKey, publications, bytes, oldestAt }: KeptFor) {
+  return { kept_by: keptBy, exchange, routing_key: routingKey, publications, bytes, oldest_at: moment(oldestAt) };
+}
+
+/** By the names of AMQP, where it has some. */
+export function rejectedView(facts: RejectedFacts) {
+  return {
+    id: facts.id,
+    reason: facts.reason,
+    detail: facts.detail,
+    rejected_at: facts.rejectedAt === '' ? null : facts.rejectedAt,
+    queue: facts.queue,
+    exchange: facts.exchange,
+    routing_key: facts.routingKey,
+    size: facts.size,
+    message_id: facts.messageId,
+    user_id: facts.userId,
+    type: facts.type,
+    correlation_id: facts.note,
+    content_type: facts.contentType,
+    content_encoding: facts.contentEncoding,
+    traceparent: facts.traceparent,
+  };
+}
+
+/** With its body: as text, where it is one. */
+export function rejectedDetailView(rejected: Rejected) {
+  return { ...rejectedView(factsOf(rejected)), ...bodyView(rejected) };
+}
+
+function bodyView(rejected: Rejected) {
+  const decoded = decodeBody(rejected, LARGEST_BYTES);
+  const plain = decoded.kind === 'bytes' ? plainOf(decoded.bytes) : rejected.body;
+  return isUtf8(plain)
+    ? { body: plain.toString(), body_encoding: 'utf-8' }
+    : { body: rejected.body.toString('base64'), body_encoding: 'base64' };
+}
