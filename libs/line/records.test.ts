@@ -116,8 +116,8 @@ describe('ends of deliveries', () => {
     const told = (await ends()).flatMap((batch) => ('kind' in batch ? [] : batch));
     const end = { generation: 1, isDelivered: false, at: 4 };
     expect(told.toSorted((one, other) => one.subscription.localeCompare(other.subscription))).toEqual([
-      { subscription: 'one', ...end },
-      { subscription: 'two', ...end },
+      { subscription: 'one', delivery: 'one', ...end },
+      { subscription: 'two', delivery: 'two', ...end },
     ]);
     expect(await broker.ready(line.input)).toBe(0);
   });

@@ -66,11 +66,11 @@ export async function explainNothing(postgres: Queryable, query: MissedQuery): P
     ...(suppressed.length === 0
       ? []
       : [
-          `${suppressed.length} events came while this client had no subscription that was on: ask with include_suppressed.`,
+          `Of events that came while this client had no subscription that was on there are ${suppressed.length}: ask with include_suppressed.`,
         ]),
     ...others.rows.map(
       (other) =>
-        `${other.failed} deliveries of ${other.action} failed in that time (subscription ${other.subscription}).`,
+        `Failed deliveries of ${other.action} in that time: ${other.failed} (subscription ${other.subscription}).`,
     ),
   ].join(' ');
 }
@@ -80,11 +80,11 @@ function ofFigures(action: string, figures: Figures | undefined): string[] {
   const { failed, delivered, underWay, bodyless, lastBefore, firstAfter } = figures;
   if (failed > 0) {
     const of = [
-      delivered > 0 ? `${delivered} were delivered since` : '',
-      underWay > 0 ? `${underWay} are under way` : '',
-      bodyless > 0 ? `of ${bodyless} what was sent is no longer kept` : '',
+      delivered > 0 ? `delivered since: ${delivered}` : '',
+      underWay > 0 ? `under way: ${underWay}` : '',
+      bodyless > 0 ? `no longer kept: ${bodyless}` : '',
     ].filter((text) => text !== '');
-    return [`${failed} deliveries of ${action} failed in that time: ${of.join(', ') || 'all are retried'}.`];
+    return [`Failed deliveries of ${action} in that time: ${failed} (${of.join(', ')}).`];
   }
   return [
     `No delivery of ${action} failed in that time.`,
