@@ -1,4 +1,4 @@
-import { meaningOf, reasonTables, type ReasonMeaning } from '@waybell/line/reasons';
+import { meaningOf, noSubscriptionCauses, reasonTables, type ReasonMeaning } from '@waybell/line/reasons';
 
 /** docs/failure-reasons.md: every reason once, with what it means and what can be done about it. */
 export function failureReasonsPage(): string {
@@ -28,6 +28,10 @@ export function failureReasonsPage(): string {
     'For an account, or for one of its clients.',
     '',
     ...table(reasonTables.suppressed),
+    '',
+    'With `no_subscription` comes a `cause`, and with it what it means and what to do, more closely:',
+    '',
+    ...table(noSubscriptionCauses),
     '',
     '## An event was rejected',
     '',

@@ -109,7 +109,7 @@ export const suppressionReasons = {
     meaning:
       'No subscription to the action was on, for this account and API client, when the event came: there was none, or it had been switched off.',
     remedy:
-      'Subscribe to the action, on the carrier interface after ending one that is off; what happened before that is not sent.',
+      'Subscribe to the action, on the carrier interface after ending one that is off; a replay with include_suppressed then sends what came before.',
   },
   duplicate: {
     meaning: 'The same event had been published before, and what was to be sent was sent then.',

@@ -18,7 +18,7 @@ export const deliveryLogSettings = {
   }),
   LOG_BODIES_RETENTION: duration({
     default: 7 * DAY_MS,
-    desc: 'how long bodies are kept, and so how long a delivery can be sent again; whole days, the last one to its end',
+    desc: 'how long bodies and events are kept as they are, and so how long something can be sent again; whole days, the last one to its end',
   }),
   LOG_SEND_INTERVAL: wait({ default: 500, desc: 'how often it is looked for what is to be sent by hand' }),
   LOG_SEND_CLAIM: duration({

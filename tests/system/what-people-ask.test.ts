@@ -1,3 +1,4 @@
+import { byAnyName } from './by-any-name.ts';
 import { byHand } from './by-hand.ts';
 import { accounts } from './commands/accounts.ts';
 import { forget } from './commands/forget.ts';
@@ -6,12 +7,15 @@ import { rejected } from './commands/rejected.ts';
 import { secrets } from './commands/secrets.ts';
 import { services } from './commands/services.ts';
 import { metrics } from './metrics.ts';
+import { missed } from './missed.ts';
 import { rejections } from './rejections.ts';
 import { support } from './support.ts';
 import { why } from './why.ts';
 
 support();
 why();
+byAnyName();
+missed();
 byHand();
 metrics();
 services();

@@ -1,0 +1,85 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
+import { until } from '@waybell/runtime/testing/until';
+import { anEvent } from '../testing/event.ts';
+import { ask, untilTold, type Timeline } from '../testing/told.ts';
+import { runWaybell } from '../testing/run-waybell.ts';
+import { stack } from './stand.ts';
+
+const UNSENT = 'suppressed no_subscription';
+/** Digits, and no event of another test is about it. */
+const newNumber = () => randomInt(2 ** 47, 2 ** 48 - 1);
+const asked = (key: string) => encodeURIComponent(key);
+
+/** What `./waybell why` prints, once that is `expected`. */
+async function untilWhy(words: string[], expected: RegExp): Promise<void> {
+  let output = '';
+  const isTold = async () => {
+    const { stdout, stderr } = await runWaybell(stack, ['why', ...words]);
+    return expected.test((output = stdout + stderr));
+  };
+  await until('why tells it', isTold).catch(() => undefined);
+  expect(output).toMatch(expected);
+}
+
+export function byAnyName(): void {
+  describe('what events are about', () => {
+    test.each([
+      ['the id of a carrier order', 'carrier', 'order.updated', (number: number) => ({ id: number })],
+      ['its number', 'carrier', 'order.updated', (number: number) => ({ id: 1, number: `${number}` })],
+      ['a purchase order', 'shipper', 'order.paid', (number: number) => ({ purchase_order_number: `${number}` })],
+      ['a VIN', 'shipper', 'order.paid', (number: number) => ({ vehicles: [{ vin: `${number}` }] })],
+      ['an order in a damage', 'carrier', 'damage.created', (number: number) => ({ id: 1, order_id: number })],
+    ] as const)('is found by %s, by its client and an operator', async (_what, interfaceName, action, payloadOf) => {
+      const client = await stack.client(interfaceName);
+      const number = newNumber();
+      await client.hear(action, { payload: { order_guid: randomUUID(), ...payloadOf(number) } });
+      await untilTold(client, `${number}`, [UNSENT]);
+      await untilWhy([`${number}`], new RegExp(`${action.replace('.', '\\.')} [^]*about .*${number}`));
+    });
+
+    test('is found however a key is spelled, and by its client alone', async () => {
+      const [client, other] = [await stack.client('carrier'), await stack.client('carrier')];
+      const key = `Wb ${newNumber()}/ä`;
+      await client.hear('order.updated', { payload: { id: 1, number: `${key} ` } });
+      for (const spelled of [key, ` ${key.toUpperCase()}`, key.toLowerCase()])
+        await untilTold(client, asked(spelled), [UNSENT]);
+      await untilTold(other, asked(key), []);
+    });
+
+    test('is found by the subject of a CloudEvent', async () => {
+      const client = await stack.client('carrier');
+      const subject = `orders/${newNumber()}`;
+      const { guid, payload, parties } = anEvent({
+        interface: 'carrier',
+        action: 'order.created',
+        parties: { carrier: client.account },
+      });
+      const envelope = { specversion: '1.0', id: guid, source: '/tms', type: 'carrier.order.created', subject };
+      const body = JSON.stringify({ ...envelope, time: '2026-11-20T09:30:00Z', data: { parties, payload } });
+      const contentType = 'application/cloudevents+json';
+      await stack.upstream.publishRaw('carrier.order.created', Buffer.from(body), guid, { contentType });
+      await untilTold(client, asked(subject), [UNSENT]);
+      await untilWhy([subject], new RegExp(`about .*subject ${subject}`));
+    });
+
+    test('is told apart by kind, where several have the same number', async () => {
+      const client = await stack.client('carrier');
+      const number = newNumber();
+      await client.hear('order.updated', { payload: { id: number } });
+      await client.hear('order.assigned', { payload: { id: 1, number: `${number}` } });
+      await untilTold(client, `${number}`, [UNSENT, UNSENT]);
+      const { objects } = await ask<Timeline>(client, `/v1/timeline/${number}?kind=order_id`);
+      expect(objects).toMatchObject([{ action: 'order.updated' }]);
+
+      const either = ['number', 'order_id'].map(
+        (kind) => `${kind}: 1 events, .* why --subject ${number} --kind ${kind}`,
+      );
+      await untilWhy([`${number}`], new RegExp(either.join('\n')));
+      await untilWhy([`${number}`, '--kind', 'number'], /^\S+ \S+ {2}carrier order\.assigned/);
+      // Nor is either forgotten by mistake.
+      const { code, stderr } = await runWaybell(stack, ['forget', `${number}`, '--yes']);
+      expect([code, stderr]).toEqual([1, expect.stringContaining('nothing was deleted')]);
+    });
+  });
+}
