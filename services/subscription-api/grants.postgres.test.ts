@@ -14,6 +14,7 @@ const GRANTS: Record<string, Record<string, string>> = {
   public: {},
   waybell_router: {
     'schema waybell': 'USAGE',
+    known_accounts: 'SELECT',
     subscription_targets: 'SELECT',
     'needed_feature()': 'EXECUTE',
     ...KEPT,

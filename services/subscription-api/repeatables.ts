@@ -1,20 +1,23 @@
 import { hash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { schemaStatements } from '@waybell/delivery-log/schema';
 
-/** A part of the database that is made anew whenever it changes: functions, and who may call them. */
+/** A part of the database that is made anew whenever it changes: functions, who may call them, and the tables of the delivery log. */
 export type Repeatable = { name: string; sql: string; hash: string };
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const NAMES = globSync('{libs,services}/**/*.sql', { cwd: ROOT, exclude: (name) => name === 'node_modules' });
 
-/** Each lies beside the rule that it is of, and is named by its path. */
-export const repeatables: readonly Repeatable[] = NAMES.map((path) => path.replaceAll('\\', '/'))
-  .toSorted()
-  .map((name) => {
-    const sql = readFileSync(`${ROOT}/${name}`, 'utf8');
-    return { name, sql, hash: hash('sha256', sql) };
-  });
+const repeatable = (name: string, sql: string): Repeatable => ({ name, sql, hash: hash('sha256', sql) });
+
+/** Each lies beside the rule that it is of, and is named by its path; the tables come first. */
+export const repeatables: readonly Repeatable[] = [
+  repeatable('libs/delivery-log/tables.ts', schemaStatements('waybell_log').join(';\n')),
+  ...NAMES.map((path) => path.replaceAll('\\', '/'))
+    .toSorted()
+    .map((name) => repeatable(name, readFileSync(`${ROOT}/${name}`, 'utf8'))),
+];
 
 type Query = <R>(sql: string, values?: unknown[]) => Promise<R[]>;
 

@@ -1,4 +1,3 @@
-import { schemaStatements } from '@waybell/delivery-log/schema';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { ensureRole } from './0002-grants.ts';
 
@@ -6,7 +5,7 @@ const OWNER = 'waybell_log';
 
 /**
  * What delivery-log writes down, in a schema that its own role owns: it creates the partitions of coming days, and drops
- * those of days that are over. The tables are as `libs/delivery-log/tables.ts` says when this runs.
+ * those of days that are over. A repeatable makes the tables, as `libs/delivery-log/tables.ts` says.
  */
 export class DeliveryLog implements MigrationInterface {
   readonly name = 'DeliveryLog1795219200009';
@@ -16,7 +15,6 @@ export class DeliveryLog implements MigrationInterface {
     await database.query('create schema delivery_log');
     // First of all: who gives a table away, and is no superuser, may give it only to one that may create in its schema.
     await database.query(`alter schema delivery_log owner to ${OWNER}`);
-    for (const statement of schemaStatements(OWNER)) await database.query(statement);
   }
 
   async down(database: QueryRunner): Promise<void> {

@@ -1,14 +1,12 @@
-import { schemaStatements } from '@waybell/delivery-log/schema';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Which delivery switched a subscription off: in its row, in what is still to be told, and in the delivery log. */
+/** Which delivery switched a subscription off: in its row and in what is still to be told. */
 export class Deactivations implements MigrationInterface {
   readonly name = 'Deactivations1795219200021';
 
   async up(database: QueryRunner): Promise<void> {
     await database.query('alter table waybell.subscriptions add last_failed_delivery uuid, add deactivated_by uuid');
     await database.query(TO_BE_TOLD);
-    for (const statement of schemaStatements('waybell_log')) await database.query(statement);
   }
 
   async down(database: QueryRunner): Promise<void> {
