@@ -183,7 +183,7 @@ export function rejected(): void {
       const { objects: queues } = await ask('GET', 'queues');
       expect(queues.map(({ name }) => name)).toEqual(expect.arrayContaining([rejectedQueue, 'waybell.events.router']));
       const [wrong] = (await ask('GET', `rejected?about=${event.guid}`)).objects;
-      expect(wrong?.reason).toBe('envelope_invalid');
+      expect(wrong?.reason).toBe('payload_invalid');
       await ask('POST', 'rejected/retry', { ids: [event.guid] });
       await untilWaiting(1);
       const [again] = (await ask('GET', 'rejected')).objects;
