@@ -44,7 +44,14 @@ type LogOptions = { authenticate: Authenticate; database: Pick<Database, 'askLog
 /** What `./waybell why`, `failing`, `parked list` and `audit` tell, by the same functions. */
 export function operatorLogRoutes({ authenticate, database }: LogOptions): Router {
   const router = Router({ caseSensitive: true });
+  addWhy(router, { authenticate, database });
+  addFailing(router, { authenticate, database });
+  addOfAccounts(router, { authenticate, database });
+  return router;
+}
 
+/** What became of something, and why. */
+function addWhy(router: Router, { authenticate, database }: LogOptions): void {
   addPath<{ anything: string }>(router, ['/v1/admin/why/:anything'], {
     async get(request, response) {
       await admitOperator(authenticate, request);
@@ -56,7 +63,10 @@ export function operatorLogRoutes({ authenticate, database }: LogOptions): Route
       response.json(toldView(answer));
     },
   });
+}
 
+/** What fails, and what waits. */
+function addFailing(router: Router, { authenticate, database }: LogOptions): void {
   addPath(router, ['/v1/admin/failing'], {
     async get(request, response) {
       await admitOperator(authenticate, request);
@@ -91,7 +101,10 @@ export function operatorLogRoutes({ authenticate, database }: LogOptions): Route
       response.json({ objects });
     },
   });
+}
 
+/** What an account has, and what was changed of it. */
+function addOfAccounts(router: Router, { authenticate, database }: LogOptions): void {
   addPath<{ guid: string }>(router, ['/v1/admin/accounts/:guid/subscriptions'], {
     async get(request, response) {
       await admitOperator(authenticate, request);
@@ -119,8 +132,6 @@ export function operatorLogRoutes({ authenticate, database }: LogOptions): Route
       response.json({ objects: notes.map(changeView) });
     },
   });
-
-  return router;
 }
 
 /** Throws Refusal where an account is named that there is not. */
