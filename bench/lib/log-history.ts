@@ -84,7 +84,7 @@ function rowsOf(history: LogHistory, place: number): Record<string, string> {
   const account = `md5('account' || e % ${ACCOUNTS})::uuid`;
   const subscription = `md5('subscription' || d % ${ACCOUNTS * DELIVERIES_PER_EVENT})::uuid`;
   return {
-    events: `select at, event, 'shipper', action, array[${account}], array[about, vehicle], null, null from ${events}`,
+    events: `select at, event, 'shipper', action, array[${account}], array['order_guid=' || about, 'vehicle_guid=' || vehicle], null, null from ${events}`,
     keys: `select about::text, 'order_guid', at, event from ${events} union all select vehicle::text, 'vehicle_guid', at, event from ${events}`,
     deliveries: `select at, md5('delivery' || d)::uuid, event, 'shipper', action, ${subscription}, ${account},
                    'client ' || d % 2, case when d % 2 = 0 then at + interval '40 ms' end,

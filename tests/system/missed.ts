@@ -19,7 +19,7 @@ async function hear(account: string, id: number, knownBy: Client): Promise<strin
   const guid = randomUUID();
   const envelope = { guid, interface: 'carrier', action: ACTION, occurred_at: '2026-11-20T09:30:00.123456Z' };
   const parties = { carrier: account };
-  const body = JSON.stringify({ ...envelope, parties, payload: 0 }).replace(/0\}$/, `${published(id)}}`);
+  const body = JSON.stringify({ ...envelope, parties, payload: 0 }).replace(/0\}$/, `${published(id).toString()}}`);
   await stack.upstream.publishRaw(`carrier.${ACTION}`, Buffer.from(body), guid);
   await until('it is known', async () => (await verdictsOf(knownBy, id)).length > 0);
   return guid;

@@ -1,3 +1,4 @@
+import { nameOf } from '@waybell/delivery-log/columns';
 import type {
   AttemptEntry,
   DeliveryEntry,
@@ -63,26 +64,20 @@ export function deliveryDetailView(entry: DeliveryEntry, request: SentRequest) {
   };
 }
 
-/** An attempt, without what the receiver answered. */
-export function attemptView(entry: AttemptEntry) {
-  return {
-    attempt: entry.attempt,
-    at: moment(entry.at),
-    kind: entry.kind,
-    by_hand: entry.byHand,
-    parked: entry.parked,
-    http_status: entry.httpStatus,
-    ...whyView(entry.why),
-    retry_at: moment(entry.retryAt),
-    duration_ms: entry.durationMs,
-    url: entry.url,
-    // Where a name leads to inside the operator's network is nobody else's business.
-    ip: entry.why?.reason === 'blocked_address' ? undefined : entry.ip,
-    dns_ms: entry.dnsMs,
-    connect_ms: entry.connectMs,
-    tls_ms: entry.tlsMs,
-    first_byte_ms: entry.firstByteMs,
-  };
+/** An attempt as its row has it, without what the receiver answered. */
+export function attemptView({
+  at,
+  retryAt,
+  why,
+  subscription: _subscription,
+  answer: _answer,
+  ...facts
+}: AttemptEntry) {
+  // Where a name leads to inside the operator's network is for operators to know.
+  const isHidden = (member: string) => member === 'ip' && why?.reason === 'blocked_address';
+  const shown = Object.entries(facts).filter(([member]) => !isHidden(member));
+  const named = Object.fromEntries(shown.map(([member, value]) => [nameOf(member), value]));
+  return { ...named, at: moment(at), ...whyView(why), retry_at: moment(retryAt) };
 }
 
 /** Without what else the entry holds that the reason is of. */
