@@ -55,6 +55,14 @@ export function apiAddress(record: StackRecord, env: NodeJS.ProcessEnv): string 
   return `http://${env['HOST'] || '127.0.0.1'}:${env['PORT'] || portOf(record, 'api')}`;
 }
 
+/** The address of its interface for operators. */
+export function adminAddress(record: StackRecord, env: NodeJS.ProcessEnv): string {
+  return `http://${env['ADMIN_HOST'] || '127.0.0.1'}:${adminPort(record, env)}`;
+}
+
+const adminPort = (record: StackRecord, env: NodeJS.ProcessEnv): string =>
+  env['ADMIN_PORT'] || String(portOf(record, 'admin'));
+
 /** Undefined when the process at `health` is ready, else what it says it waits for. */
 export async function waitsFor(health: string): Promise<string | undefined> {
   try {
@@ -87,6 +95,10 @@ function serviceEnvironment(service: Service, setup: ServiceSetup): NodeJS.Proce
     DATABASE_ROLE: addresses['DATABASE_ROLE'] ?? '',
     HEALTH_HOST: '127.0.0.1',
     HEALTH_PORT: String(portOf(record, service.name)),
-    ...(service.isApi ? { HOST: env['HOST'] || '127.0.0.1', PORT: env['PORT'] || String(portOf(record, 'api')) } : {}),
+    ...(service.isApi && {
+      HOST: env['HOST'] || '127.0.0.1',
+      PORT: env['PORT'] || String(portOf(record, 'api')),
+      ADMIN_PORT: adminPort(record, env),
+    }),
   };
 }

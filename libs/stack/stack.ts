@@ -9,7 +9,7 @@ import { prepareBroker, prepareDatabase } from './prepare.ts';
 import type { RestartPolicy } from './restart-backoff.ts';
 import { beginServers, type Servers, type ServersOptions } from './servers.ts';
 import { allowLogins, loginsOf } from './service-logins.ts';
-import { apiAddress, serviceProcess } from './service-process.ts';
+import { adminAddress, apiAddress, serviceProcess } from './service-process.ts';
 import { rotateLog, stackFolder, type StackFolder } from './stack-folder.ts';
 import { claimPorts, readRecord, writeRecord, type StackRecord } from './stack-record.ts';
 import { SupervisedProcess, type ProcessEvent } from './supervised-process.ts';
@@ -33,7 +33,7 @@ export type StackOptions = Pick<ServersOptions, 'lent' | 'isThrowaway'> & {
 export class Stack implements AsyncDisposable {
   readonly servers: Servers;
   readonly services: SupervisedProcess[];
-  /** API_URL, AMQP_URL, DATABASE_URL, REDIS_URL; METRICS_URLS, separated by commas, each with its service as fragment. */
+  /** API_URL, ADMIN_URL, AMQP_URL, DATABASE_URL, REDIS_URL; METRICS_URLS, separated by commas, each with its service as fragment. */
   readonly addresses: Record<string, string>;
   /** Names of the queues that were declared. */
   queues: string[] = [];
@@ -114,6 +114,7 @@ async function layOut(options: StackOptions): Promise<Stack> {
   });
   return new Stack(servers, processes, {
     API_URL: apiAddress(record, env),
+    ADMIN_URL: adminAddress(record, env),
     ...servers.environment,
     METRICS_URLS: processes.map(({ spec }) => `${spec.health}/metrics#${spec.name}`).join(','),
   });
@@ -141,6 +142,6 @@ async function recordFor(
   // Commands that read or write secrets must use the services' keys.
   record.secretKeys = env['SECRET_KEYS'] || record.secretKeys;
   writeRecord(folder, record);
-  await claimPorts(folder, record, ['api', ...services.map(({ name }) => name)]);
+  await claimPorts(folder, record, ['api', 'admin', ...services.map(({ name }) => name)]);
   return record;
 }
