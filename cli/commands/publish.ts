@@ -10,7 +10,7 @@ import { splitEvents } from '../publish/split-events.ts';
 import { report } from '../report.ts';
 import { print } from '../print.ts';
 
-/** Of members that are not known: a file may have any number of them. */
+/** Warnings of members that are not known: a file may have any number of them. */
 const MOST_WARNINGS = 20;
 
 export function publishCommand(): Command {

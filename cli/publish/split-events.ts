@@ -1,7 +1,7 @@
 /** What stands in a file for one event: the line that it begins on, from 1, and its bytes as they are written. */
 export type Written = { line: number; bytes: Buffer };
 
-/** Where the file itself is wrong, between its events. */
+/** A place where the file itself is wrong, between its events. */
 export type Misplaced = { line: number; detail: string };
 
 export type Split = { events: Written[]; misplaced: Misplaced[] };
@@ -105,14 +105,14 @@ class Cursor {
     return this.#endOfBroken(where, this.#file.length);
   }
 
-  /** Where it goes wrong is often far beyond what is wrong. The brackets of an array may still close it. */
+  /** The place where it goes wrong is often far beyond what is wrong. The brackets of an array may still close it. */
   #endOfBroken(where: 'on a line' | 'in an array', at: number): number {
     if (this.#isCautious) return where === 'in an array' ? at : this.#endOfLine(at);
     this.#isCautious = true;
     return this.#endOfNested(where);
   }
 
-  /** Where its quote is, or before the end of the line: no string goes beyond that. */
+  /** Ends at its quote, or before the end of the line: no string goes beyond that. */
   #endOfString(begin: number): number {
     for (let at = begin + 1; at < this.#file.length; at += 1) {
       const byte = this.#file[at];

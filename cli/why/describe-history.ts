@@ -121,7 +121,7 @@ function partsOf({ dnsMs, connectMs, tlsMs, firstByteMs }: AttemptEntry): string
 }
 
 function whoIn({ account, client, subscription }: SuppressedVerdict, nameOf: NameOf): string {
-  if (account === undefined) return 'anybody';
+  if (account === undefined) return 'any account';
   const of = client === undefined ? '' : `, client ${client}, subscription ${subscription ?? 'none'}`;
   return `${accountCalled(account, nameOf)}${of}`;
 }

@@ -4,7 +4,7 @@ import { otherNoticesExchange, rejectionsQueue } from '@waybell/line/topology';
 const text = (description: string) => ({ type: 'string', description });
 const known = (description: string) => ({ type: ['string', 'null'], description });
 
-/** Of a notice; each member is there, and null where it is not known. */
+/** Members of a notice: each is there, and null where it is not known. */
 const properties = {
   guid: { ...known('Of the event, as far as it could be read; in lower case.'), format: 'uuid' },
   interface: { enum: ['shipper', 'carrier', null] },

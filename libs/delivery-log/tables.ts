@@ -83,7 +83,7 @@ export const tables = {
     columns: {
       at: column('moment', ({ at }) => at),
       event: column('uuid', ({ event }) => event),
-      // Of what was rejected it could not always be told.
+      // It could not always be told of what was rejected.
       interface: optional('text', (record) => record.interface ?? undefined),
       action: column('text', ({ action }) => action),
       receivers: column('uuid[]', ({ receivers }) => receivers),
@@ -102,7 +102,7 @@ export const tables = {
     indexes: { events_once: "unique (event, at, coalesce(interface, ''), action, coalesce(rejected_delivery, event))" },
   }),
 
-  /** Where an order, a vehicle or an offer is found: by each of its names, however it is spelled. */
+  /** Finds an order, a vehicle or an offer by each of its names, however it is spelled. */
   keys: table('keys')({
     columns: {
       key: column('text', ({ key }) => normalizedKey(key)),

@@ -14,7 +14,7 @@ export type DeliveryEnd = {
 /**
  * The record of an attempt, and with it the end of its delivery where the deactivator is to be told: of every failure
  * that counts, and of a success only where it can matter. What waited too long says nothing about its receiver, and what
- * somebody sent by hand not whether it fails by itself.
+ * was sent by hand not whether it fails by itself.
  */
 export function recordWithEnd(outcome: Attempted, { tellsSuccess = false } = {}): Outgoing[] {
   const record: Outgoing = { kind: 'outcome', outcome };
@@ -30,7 +30,7 @@ function isFailureThatCounts(outcome: Attempted): boolean {
 
 const VERSION = 2;
 
-/** Of one in a batch, about. */
+/** The length of one in a batch, about. */
 export const END_CHARACTERS = 103;
 
 export function publishEnds(ends: readonly DeliveryEnd[]): Publication {
@@ -54,7 +54,7 @@ export function writeEnds(ends: readonly DeliveryEnd[]): Buffer {
   return Buffer.from(JSON.stringify({ version: VERSION, ends: written }));
 }
 
-/** Reads a batch of ends. A message that nobody here wrote is rejected. */
+/** Reads a batch of ends. A message that Waybell did not write is rejected. */
 export function readEnds({ body }: Pick<Message, 'body'>): DeliveryEnd[] | Rejection {
   try {
     const { version, ends } = JSON.parse(body.toString());

@@ -24,9 +24,9 @@ export type Delivery = {
   event: string;
   /** 1 for the first. */
   attempt: number;
-  /** Present where somebody asked for it: why, and the number of its first attempt; earlier attempts were made at other times. */
+  /** Present where it was asked for by hand: why, and the number of its first attempt; earlier attempts were made at other times. */
   byHand?: { why: ByHand; fromAttempt: number };
-  /** When the router made it, or somebody asked for it; milliseconds since the epoch. */
+  /** When the router made it, or it was asked for by hand; milliseconds since the epoch. */
   createdAt: number;
   /** When its first attempt began; equal to `createdAt` until then. */
   beganAt: number;

@@ -123,7 +123,7 @@ export type Rejection = {
   reason: string;
   /** What is wrong, in words, its place included. */
   detail: string;
-  /** Where in the body, as a JSON pointer, if it is somewhere in it. */
+  /** The place in the body, as a JSON pointer, if it is somewhere in it. */
   place?: string;
 };
 

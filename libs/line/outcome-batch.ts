@@ -80,7 +80,7 @@ export function readOutcomes(body: Buffer): Outcome[] {
   return (batch.outcomes as Row[]).map((row) => outcomeOf(row, takeBody));
 }
 
-/** Reads a batch of outcomes. A message that nobody here wrote is rejected. */
+/** Reads a batch of outcomes. A message that Waybell did not write is rejected. */
 export function readBatch({ body }: Message): Outcome[] | Rejection {
   try {
     return readOutcomes(body);

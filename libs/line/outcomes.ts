@@ -7,7 +7,7 @@ import type { FailureReason } from './reasons.ts';
  */
 export type InterfaceName = 'shipper' | 'carrier';
 
-/** Why an event reached nobody, or not everybody: a closed list. */
+/** Why an event reached no receiver, or not every one: a closed list. */
 export type SuppressionReason =
   | 'no_subscription'
   | 'duplicate'
@@ -30,7 +30,7 @@ export type KeptEvent = {
   /** Those of the receivers that Waybell knows. */
   accounts: readonly string[];
   body: string | Buffer;
-  /** Where it says which of the two envelopes it has. */
+  /** Present where it says which of the two envelopes it has. */
   contentType?: string;
 };
 
@@ -66,11 +66,11 @@ export type Rejected = {
   receivers: readonly string[];
   reason: string;
   detail: string;
-  /** Where it was a delivery. */
+  /** Present where it was a delivery. */
   delivery?: string;
 };
 
-/** Who asked for a delivery that no event caused: to send one again, or to try a subscription out. */
+/** Why a delivery was asked for that no event caused: to send one again, or to try a subscription out. */
 export type ByHand = 'resend' | 'test';
 
 /** What every record about a delivery says. */
@@ -97,11 +97,11 @@ export type Answer = {
   status?: number;
   /** Absent where it was delivered. */
   reason?: FailureReason;
-  /** Where the request went, without user, fragment and the values of the query, which may be secrets. */
+  /** The URL that the request went to, without user, fragment and the values of the query, which may be secrets. */
   url?: string;
   /** The address connected to. */
   ip?: string;
-  /** Of the connection, where one was made for this attempt. */
+  /** Times of the connection, where one was made for this attempt. */
   dnsMs?: number;
   connectMs?: number;
   tlsMs?: number;
@@ -120,7 +120,7 @@ export type Exhausted = DeliveryFacts & { kind: 'exhausted'; beganAt: number } &
     | { answer: Answer }
     | { reason: UnattemptedReason }
   );
-/** Nobody is to receive it any more: no attempt was made. */
+/** It is not to be sent any more: no attempt was made. */
 export type Dropped = DeliveryFacts & { kind: 'dropped'; reason: DropReason };
 
 export type UnattemptedReason = 'expired' | 'parked_over_limit';

@@ -42,7 +42,7 @@ export const logQueue = 'waybell.outcomes.log';
 export const straysQueue = 'waybell.strays';
 export const rejectedQueue = 'waybell.rejected';
 export const rejectionsQueue = 'waybell.rejections';
-/** For one user of RabbitMQ that publishes events, and for nobody else. */
+/** For one user of RabbitMQ that publishes events, and for no other. */
 export const rejectionsQueueOf = (user: string): string => `${rejectionsQueue}.${user}`;
 /** Exists while an operator's command reads the rejected queue, and belongs to that command's connection alone. */
 export const rejectedReader = 'waybell.rejected.reader';
@@ -51,17 +51,17 @@ export const deliveryQueue = (actionKey: string): string => `waybell.deliveries.
 /** How long a delivery waits that cannot be parked, before it is looked at again; longer where its endpoint hangs. */
 export const WAITS_MS = { full: 5_000, hung: 60_000 } as const;
 export type Wait = keyof typeof WAITS_MS;
-/** Of an exchange, and of the one queue behind it. What is published with the key of its action returns with that. */
+/** The name of an exchange, and of the one queue behind it. What is published with the key of its action returns with that. */
 export const waitingName = (wait: Wait): string => `waybell.waiting.${formatDuration(WAITS_MS[wait])}`;
 export const suspectsQueue = (service: string): string => `waybell.suspects.${service}`;
-/** Where a suspect waits that was in hand when its process died, to be handled with nothing else in hand. */
+/** Holds a suspect that was in hand when its process died, to be handled with nothing else in hand. */
 export const quarantineQueue = (service: string): string => `waybell.quarantine.${service}`;
 export const quarantineKey = (service: string): string => `${service}.quarantine`;
 export const retryKey = (actionKey: string, delayMs: number): string => `${actionKey}.${formatDuration(delayMs)}`;
 export const retryQueue = (actionKey: string, delayMs: number): string =>
   `waybell.retry.${retryKey(actionKey, delayMs)}`;
 
-/** Of each service, its steps, each with a suspects lane and a quarantine of its own. */
+/** The steps of each service, each with a suspects lane and a quarantine of its own. */
 export const STEPS = {
   'event-router': ['event-router', 'strays'],
   'location-tracker': ['location-tracker', 'silent-vehicles'],
@@ -78,7 +78,7 @@ export type Topology = { exchanges: Exchange[]; queues: Queue[] };
 export type TopologyOptions = {
   /** `<interface>.<action>` of every action, in the order of the catalog. */
   actionKeys: readonly string[];
-  /** Of the events that say where vehicles are: they are tracked, not routed. */
+  /** Keys of the events that say where vehicles are: they are tracked, not routed. */
   locationKeys: readonly string[];
   /** The distinct delays after which deliveries of an action are attempted again. */
   retryDelaysMs: (actionKey: string) => readonly number[];

@@ -19,7 +19,7 @@ type Door = Pick<Publication, 'exchange' | 'routingKey'>;
 const actionKeys = new Set(actions.map(actionKey));
 
 /**
- * The door by which a rejected message comes onto the line again; undefined where nobody can say.
+ * The door by which a rejected message comes onto the line again; undefined where that cannot be told.
  *
  * | came by | goes back by |
  * |---|---|

@@ -61,14 +61,14 @@ export function guidOfBytes({ body, routingKey = '' }: Pick<EventMessage, 'body'
   return bytes.toString('hex', 0, 16).replace(/(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
-/** Of bytes that are not text, or too many, as much as can be read. Without NUL, UTF-16 reads as what it says. */
+/** As much as can be read of bytes that are not text, or too many. Without NUL, UTF-16 reads as what it says. */
 function textOf(message: EventMessage, maxBytes: number): string {
   const decoded = decodeBody(message, maxBytes);
   const bytes = decoded.kind === 'bytes' ? decoded.bytes : message.body.subarray(0, maxBytes);
   return bytes.toString().replaceAll('\0', '');
 }
 
-/** By their names in lower case. */
+/** Members by their names in lower case. */
 function membersOf(text: string): Record<string, unknown> {
   let json: unknown;
   try {
@@ -79,7 +79,7 @@ function membersOf(text: string): Record<string, unknown> {
   return typeof json === 'object' && json !== null && !Array.isArray(json) ? asMembers(json) : soughtIn(text);
 }
 
-/** By the members that its action names, or those of most, as far as it can be read; and every guid in its text. */
+/** Finds keys by the members that its action names, or those of most, as far as it can be read; and every guid in its text. */
 function keysAbout(members: Record<string, unknown>, { interface: side, action }: Named, text: string): Key[] {
   // JSON made it.
   const payload = (members['payload'] ?? asMembers(members['data'])['payload'] ?? null) as JsonValue;
@@ -142,7 +142,7 @@ function interfaceOf(name: string | undefined): InterfaceName | undefined {
   return folded === 'shipper' || folded === 'carrier' ? folded : undefined;
 }
 
-/** Of the envelope, in either of its forms. */
+/** Finds receivers in the envelope, in either of its forms. */
 function receiversIn(members: Record<string, unknown>): string[] {
   const parties = asMembers(members['parties'] ?? asMembers(members['data'])['parties']);
   const guids = Object.values(parties)

@@ -9,7 +9,7 @@ type Queue = Pick<RejectedQueue, 'messages' | 'remove'>;
 
 /** A rejected message without its bytes. */
 export type RejectedFacts = Omit<Rejected, 'body' | 'cameBefore'> & {
-  /** Of its body. */
+  /** The size of its body. */
   size: number;
 };
 

@@ -45,7 +45,7 @@ function noticeOf(event: RejectedEvent, { message, rejection, at }: Circumstance
     action,
     reason,
     place,
-    // How Waybell itself failed is nobody else's business, and may quote anything.
+    // How Waybell itself failed concerns no publisher, and may quote anything.
     detail: isOwnFault(reason) ? null : detail,
     nearest: MISNAMED.has(reason) ? nearestKey(event) : null,
     message_id: messageId,

@@ -38,7 +38,7 @@ export function requireOwnFolder(folder: StackFolder): void {
   if (isOfAnotherCheckout(folder)) throw new Error(refusal(folder.home, [HOME]));
 }
 
-/** Folders of other names are anybody's. */
+/** A folder of another name belongs to no checkout. */
 function isOfAnotherCheckout({ home }: StackFolder): boolean {
   const checkout = dirname(home);
   return basename(home) === '.waybell' && checkout !== repository && existsSync(join(checkout, 'waybell'));

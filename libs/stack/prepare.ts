@@ -24,7 +24,7 @@ export async function prepareBroker(address: ServerAddress, env: NodeJS.ProcessE
 }
 
 /**
- * Declares the queue in which that user of RabbitMQ, and nobody else, is told of its events that were rejected. Resolves with
+ * Declares the queue in which that user of RabbitMQ, and no other, is told of its events that were rejected. Resolves with
  * its name.
  */
 export async function prepareNotices(user: string, address: ServerAddress, env: NodeJS.ProcessEnv): Promise<string> {

@@ -5,7 +5,7 @@ import { readRecord } from './stack-record.ts';
 
 /**
  * The stack of this user that has a private server of its own at this address, whether it runs or not: no other server has
- * its password. Undefined where it is somebody's.
+ * its password. Undefined where the server is of no such stack.
  */
 export function stackAt(address: string): StackFolder | undefined {
   if (!URL.canParse(address)) return undefined;

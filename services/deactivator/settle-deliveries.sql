@@ -51,7 +51,7 @@ begin
       join waybell.subscriptions s on s.guid = m.guid and s.generation = m.generation
       where s.guid = any (locked) group by s.guid
     ), failure as (
-      -- By time, and then by guid: whichever comes first, the same is the last.
+      -- Ordered by time, and then by guid: whichever comes first, the same is the last.
       select m.*, greatest(s.last_failure_at, failed_at) as failure_at,
         case when s.last_failed_delivery is null or failed_at > s.last_failure_at
             or (failed_at = s.last_failure_at and failed_delivery > s.last_failed_delivery)
@@ -83,7 +83,7 @@ begin
     get diagnostics exhausted = row_count;
   end if;
 
-  -- Whoever holds a lock sweeps after it, or did not change what counts here: no need to wait, no way to deadlock.
+  -- A session that holds a lock sweeps after it, or did not change what counts here: no need to wait, no way to deadlock.
   with due as (
     select s.guid from waybell.subscriptions s
     where s.is_active and s.ended_at is null and s.interface = any (off_on_window)

@@ -29,7 +29,7 @@ export type AttemptOptions = {
   callEndpoint: CallEndpoint;
   schedule: Schedule;
   slowMs: number;
-  /** An endpoint that was thought to hang has answered what somebody sent by hand. */
+  /** An endpoint that was thought to hang has answered what was sent by hand. */
   onRevived: (subscription: string) => void;
   clock: Pick<Clock, 'now'>;
   now: () => number;

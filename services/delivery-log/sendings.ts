@@ -26,7 +26,7 @@ export type KeptForSending = { body: string; contentType: string | null; auditFi
 
 export type Sendings = {
   claimMs: number;
-  /** Takes some that are due; nobody else takes them until the claim runs out. */
+  /** Takes some that are due; no other process takes them until the claim runs out. */
   claim(): Promise<Sending[]>;
   /** They are published; those without a body there was nothing to publish of. */
   settle(sendings: readonly Sending[]): Promise<void>;

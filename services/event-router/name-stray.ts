@@ -8,7 +8,7 @@ export function nameStray({ maxBytes }: { maxBytes: number }): Handler<Message> 
     const { deadLetterReason, exchange, routingKey } = message;
     switch (deadLetterReason) {
       case undefined: {
-        // Our own keys are not typed by anybody.
+        // Our own keys are not typed by hand.
         const hint = exchange === eventsExchange ? hintFor(message, maxBytes) : '';
         return [reject('unroutable', `no queue takes key "${routingKey}" of exchange "${exchange}"${hint}`)];
       }

@@ -54,7 +54,7 @@ export function strayStep({ config, now }: Pick<RouteStepOptions, 'config' | 'no
     heldLimit: { messages: 10, bytes: 2 ** 20 },
     parse: (message) => message,
     handle: nameStray(eventLimits),
-    // A retry that no queue takes any more strays, too: what was no event is nobody else's business.
+    // A retry that no queue takes any more strays, too: what was no event concerns no publisher.
     reportRejection: (message, rejection) =>
       (message.exchange === eventsExchange ? reportEvent : reportDelivery)(message, rejection),
     describe: ({ messageId, routingKey }) => ({ messageId, routingKey }),

@@ -148,7 +148,7 @@ function readBroker({
   return { address: brokerAddress(settings), limitMs };
 }
 
-/** Of what the line was declared with, only the delays are in names. */
+/** The names depend on nothing that the line was declared with but the delays. */
 function queueNames(settings: Parameters<typeof readSchedule>[0]): string[] {
   const { queues } = lineTopology({ schedule: readSchedule(settings), eventsLimitBytes: 1, quorumSize: 1 });
   return queues.map(({ name }) => name);

@@ -16,7 +16,7 @@ const WITHIN: Record<'list' | 'object', Record<Interface, string>> = {
   object: { shipper: '/data/object', carrier: '' },
 };
 
-/** Where an answer leads on, on each interface. */
+/** Links that lead on from an answer, on each interface. */
 export function links(
   interfaces: readonly Interface[],
   form: keyof typeof WITHIN,

@@ -1,5 +1,5 @@
 /**
- * Sending by hand: again, what did not arrive, or an example, to try a subscription out. Whoever asks writes a row;
+ * Sending by hand: again, what did not arrive, or an example, to try a subscription out. Asking writes a row;
  * delivery-log publishes what is due. So what was asked for is not lost, and comes at the rate that was asked for.
  */
 import { randomUUID } from 'node:crypto';
@@ -7,7 +7,7 @@ import type { Queryable } from '@waybell/runtime/postgres';
 import type { ClientReader } from '../read/entries.ts';
 import { deliveryHistory, isMade } from '../read/history.ts';
 
-/** Why nothing is sent: what there is to say to whoever asked. */
+/** Why nothing is sent: what there is to answer. */
 export type Refused = {
   kind: 'refused';
   why: 'not_found' | 'under_way' | 'a_test' | 'body_gone' | 'unsubscribed' | 'deactivated';
@@ -15,7 +15,7 @@ export type Refused = {
 export type Asked = { kind: 'asked'; delivery: string; subscription: string; fromAttempt: number };
 export type AskedForTest = { kind: 'asked'; delivery: string; body: string };
 
-/** A delivery is not attempted for longer than this, whoever made it: what was published then has come to an end. */
+/** A delivery is not attempted for longer than this, however it was made: what was published then has come to an end. */
 const LONGEST_UNDER_WAY = "interval '25 hours'";
 
 const TARGET = `

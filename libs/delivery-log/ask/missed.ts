@@ -7,7 +7,7 @@ import { causeOf } from '../read/no-subscription.ts';
 import { subscriptionsOf, type SubscriptionEntry } from '../read/subscriptions.ts';
 import { isUnderWay } from './by-hand.ts';
 
-/** Of one action, in a stretch of time: milliseconds since the epoch. */
+/** Asks about one action, in a stretch of time: milliseconds since the epoch. */
 export type MissedQuery = {
   client: ClientReader;
   action: string;

@@ -8,7 +8,7 @@ import { whatWasMissed, type Missed, type MissedQuery } from './missed.ts';
 import type { ClientReader } from '../read/entries.ts';
 import { LARGEST_REPLAY, LISTED_REPLAYS } from '../read/limits.ts';
 
-/** Of an action, or of that of a subscription of the client, current or not; whichever of its subscriptions missed it. */
+/** Asks for an action, or that of a subscription of the client, current or not; whichever of its subscriptions missed it. */
 export type ReplayRequest = { of: { action: string } | { subscription: string } } & Pick<
   MissedQuery,
   'sinceMs' | 'untilMs' | 'includesSuppressed'

@@ -13,7 +13,7 @@ export type AccountEntry = {
   createdAt: number;
 };
 
-/** Of these accounts, those that Waybell knows, by their guids. */
+/** Finds those of these accounts that Waybell knows, by their guids. */
 export async function accountsOf(
   postgres: Queryable,
   guids: readonly string[],

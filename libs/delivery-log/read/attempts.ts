@@ -5,14 +5,14 @@ import { attemptColumns, deliveryColumns, SKEW_MS, type DeliveryRow, type Told }
 
 export type AttemptRow = Row<'attempts'>;
 
-/** By then most have got through, however long their receivers were away. */
+/** Most have got through by then, however long their receivers were away. */
 const SOON_MS = 86_400_000;
 
 /** A delivery whose attempts of a stretch of time are looked for, from and before these milliseconds. */
 type Wanted = { delivery: string; from: number; until: number };
 
 /**
- * Of each delivery in the order in which they ended. Every day is a table, each look into which may be a read from disk: so
+ * Orders those of each delivery by when they ended. Every day is a table, each look into which may be a read from disk: so
  * that they are looked for within a day of the delivery, and beyond only where it has not got through by then, or was asked for by hand.
  */
 export async function attemptsOf(

@@ -37,7 +37,7 @@ function valuesOf({ reader, action, since, before, limit }: CandidateQuery): unk
   return [account, client, interfaceName, action ?? null, since, before.at, before.guid, limit];
 }
 
-/** By when they were made, newest first. */
+/** Ordered by when they were made, newest first. */
 export async function deliveriesOfClient(postgres: Queryable, query: CandidateQuery): Promise<Candidates> {
   const { rows } = await postgres.query<Row>({
     name: 'history-of-client',
@@ -97,7 +97,7 @@ export async function deliveriesAbout(
   return candidatesIn(rows, query);
 }
 
-/** Of one that is no longer kept, or not yet there, while its end is, all but the place is null. */
+/** All but the place is null where the delivery is no longer kept, or not yet there, while its end is. */
 type Row = DeliveryRow & { placedAt: number; placedGuid: string };
 
 function candidatesIn(rows: readonly Row[], { limit }: Pick<CandidateQuery, 'limit'>): Candidates {

@@ -8,7 +8,7 @@ import type { ReasonMeaning } from '@waybell/line/reasons';
 import type { Row } from '../tables.ts';
 import type { NoSubscription } from './no-subscription.ts';
 
-/** Who asks: an API client, who is told of nothing but its own, or an operator. */
+/** A reader is an API client, which is told of nothing but its own, or an operator. */
 export type Reader = ClientReader | 'operator';
 
 export type ClientReader = { account: string; client: string; interface: InterfaceName };
@@ -29,7 +29,7 @@ export type EventEntry = {
   verdicts: Verdict[];
 };
 
-/** What an event came to for somebody. */
+/** One thing that an event came to: a delivery, none, or a rejection. */
 export type Verdict =
   | { kind: 'delivery'; delivery: DeliveryEntry }
   | SuppressedVerdict
@@ -84,6 +84,6 @@ type Always = 'attempt' | 'at' | 'kind' | 'subscription';
 export type AttemptEntry = Pick<Attempt, Always> &
   WithoutNulls<Omit<Attempt, Always | 'delivery' | 'reason'>> & { why?: Why };
 
-/** Where the next page begins: behind this entry. */
+/** The place where the next page begins: behind this entry. */
 export type Cursor = { at: number; guid: string };
 export type Page<T> = { entries: T[]; next?: Cursor };

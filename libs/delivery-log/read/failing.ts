@@ -16,7 +16,7 @@ export type Undelivered = { delivery: string; account: string; action: string; a
 
 type Asked = { sinceMs: number; account?: string | undefined; limit: number };
 
-/** Where attempts fail most, since a time. Tests by hand are none of them. */
+/** Origins at which attempts fail most, since a time. Tests by hand are none of them. */
 export async function failingOrigins(
   postgres: Queryable,
   { sinceMs, account, limit }: Asked,

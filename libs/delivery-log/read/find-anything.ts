@@ -18,7 +18,7 @@ export type FoundKey = { kind: 'key'; key: string; keyKind: string; events: numb
 /** Events of a key are counted no further. */
 export const MOST_COUNTED = 1_000;
 
-/** Of a text in which only a guid was found, nothing says which kind of one it is. */
+/** A text in which only a guid was found does not say which kind of one it is. */
 const UNKNOWN_KIND = 'guid';
 
 const GUIDS = `

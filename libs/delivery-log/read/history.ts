@@ -155,7 +155,7 @@ function clientOf(reader: Reader): { account: string; client: string } | undefin
 }
 
 function rejectedVerdict({ rejectedDetail, rejectedDelivery }: EventRow, reason: string, reader: Reader): Verdict {
-  // How Waybell itself failed is nobody else's business, and may quote anything.
+  // How Waybell itself failed concerns no client, and may quote anything.
   const isTold = reader === 'operator' || !isOwnFault(reason);
   return {
     kind: 'rejected',

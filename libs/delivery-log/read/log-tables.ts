@@ -130,7 +130,7 @@ export async function rejectionsOf(
   return rows;
 }
 
-/** Of these deliveries, those that switched their subscription off: when, and by which rule. */
+/** Finds those of these deliveries that switched their subscription off: when, and by which rule. */
 export async function deactivationsBy(
   postgres: Queryable,
   deliveries: readonly Pick<DeliveryRow, 'delivery' | 'at'>[],

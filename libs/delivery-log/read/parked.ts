@@ -7,7 +7,7 @@ import type { DeliveryRow } from './log-tables.ts';
 export type ParkedNow = { since: number; why: ParkReason };
 
 /**
- * Where deliveries are while they are parked: what the router made has the time of its verdict, what was asked for by hand
+ * The places of deliveries while they are parked: what the router made has the time of its verdict, what was asked for by hand
  * that at which it was due. `$1` and `at`: guids of deliveries and their times.
  */
 export const placesOf = (wanted: string): string => `
@@ -16,7 +16,7 @@ export const placesOf = (wanted: string): string => `
   select s.delivery, s.subscription, round(extract(epoch from s.due_at) * 1000)::bigint
   from delivery_log.sendings s where s.delivery in (select delivery from ${wanted}) and s.published_at is not null`;
 
-/** Of these deliveries, those that are parked. Each is a look at a few rows, however many wait for the same subscription. */
+/** Finds those of these deliveries that are parked. Each is a look at a few rows, however many wait for the same subscription. */
 export async function parkedOf(
   postgres: Queryable,
   deliveries: readonly Pick<DeliveryRow, 'delivery' | 'subscription' | 'at'>[],

@@ -7,7 +7,7 @@ export type InLotsOptions<I> = {
   gatherMs: number;
   /** Lots that are worked on at the same time, at most; what comes meanwhile is gathered. */
   atOnce: number;
-  /** Of what waits: what is to stay for the next lot. No item stays twice. */
+  /** Picks from what waits what is to stay for the next lot. No item stays twice. */
   stay?: (waiting: readonly Waiting<I>[]) => ReadonlySet<I>;
   clock?: Clock;
 };

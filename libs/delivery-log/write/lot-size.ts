@@ -1,4 +1,4 @@
-/** Of the time that a lot has: one that takes more leaves no room for a larger one. */
+/** The part of the time that a lot has: one that takes more leaves no room for a larger one. */
 const ROOM = 1 / 2;
 const GROWTH = 1.25;
 

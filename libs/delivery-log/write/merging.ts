@@ -24,7 +24,7 @@ export function firstOf(row: DeliveryInHand, { outcome, isRepeat }: LogRecord): 
   return isPlain && isNear ? outcome : undefined;
 }
 
-/** Of what waits to be written: verdicts whose deliveries are not all attempted yet, and the attempts at the others. */
+/** Finds in what waits to be written verdicts whose deliveries are not all attempted yet, and the attempts at the others. */
 export function incomplete(waiting: readonly Waiting<LogRecord>[]): Set<LogRecord> {
   const attempts = new Map<string, LogRecord>();
   for (const { item } of waiting) if (isAttempted(item.outcome)) attempts.set(item.outcome.delivery, item);

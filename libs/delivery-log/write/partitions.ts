@@ -29,14 +29,14 @@ const DAYS_AHEAD = 2;
 /** As far as clocks may run ahead. */
 const LATEST_DAYS_AHEAD = 7;
 const ONE_CREATES = 0x77_62_6c_67;
-/** Waits for whoever reads; blocks nobody meanwhile. */
+/** Waits for statements that read; blocks none meanwhile. */
 const DETACH_LIMIT_MS = 600_000;
 /** Longer than the server's, so that it is the server that ends the statement. */
 const CLIENT_LIMIT_MS = DETACH_LIMIT_MS + 1_000;
 
 /**
  * A table per day for each of the tables of the log, in the schema that this role owns. A new one is built beside the line
- * and then attached, an old one detached `concurrently` before it is dropped: neither keeps anybody from reading or writing.
+ * and then attached, an old one detached `concurrently` before it is dropped: neither blocks a read or a write.
  */
 export function partitionsIn(postgres: Postgres, { days, bodyDays, now }: PartitionsOptions): Partitions {
   const known = new Set<number>();
@@ -46,7 +46,7 @@ export function partitionsIn(postgres: Postgres, { days, bodyDays, now }: Partit
   async function create(day: number): Promise<void> {
     for (const table of tableNames)
       if (day >= oldest(table))
-        // Whatever Postgres says against it: no record is to blame.
+        // No record is to blame, whatever Postgres says against it.
         await whenAvailable(
           postgres,
           () => createPartition(postgres, table, day),

@@ -31,7 +31,7 @@ export type WriteOutcomes = (outcomes: readonly Outcome[], how?: { isRepeat: boo
 export type WriteOptions = {
   partitions: Pick<Partitions, 'ensure' | 'lookAgain' | 'oldest'>;
   figures: Pick<LogMetrics, 'written' | 'outdated'>;
-  /** Of a statement. */
+  /** How long a statement may take. */
   timeoutMs: number;
   /** How long after others few batches are written: what comes meanwhile goes with them. */
   gatherMs?: number;
@@ -39,7 +39,7 @@ export type WriteOptions = {
 
 /** Batches that do not wait for more. */
 const LARGEST = 100;
-/** Postgres is paid by the transaction, and nobody asks for what was delivered a moment ago. The router's record may stay for a second lot. */
+/** Postgres is paid by the transaction, and no reader asks for what was delivered a moment ago. The router's record may stay for a second lot. */
 const GATHER_MS = 250;
 /** One is made ready while Postgres writes another. */
 const AT_ONCE = 2;

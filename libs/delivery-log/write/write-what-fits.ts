@@ -30,7 +30,7 @@ export class WriteWhatFits<R> {
     this.#size = new LotSize(options.timeoutMs);
   }
 
-  /** Of each, why it could not be written, if so. Throws what says that Postgres is away where not even one record can be written. */
+  /** Says of each why it could not be written, if so. Throws what says that Postgres is away where not even one record can be written. */
   reasonsOf(records: readonly R[]): Promise<(string | undefined)[]> {
     return this.#reasonsOfSome(records, records);
   }
@@ -54,7 +54,7 @@ export class WriteWhatFits<R> {
     return [...reasons, ...(await this.#reasonsOfLot(lot.slice(middle), all))];
   }
 
-  /** Of a lot that was too slow: in smaller ones, unless nothing can be written. */
+  /** Writes again a lot that was too slow: in smaller ones, unless nothing can be written. */
   async #reasonsOfSlow([first, ...others]: readonly R[], all: readonly R[]): Promise<(string | undefined)[]> {
     if (first === undefined) return [];
     if (others.length === 0) return [await this.#reasonOfSlow(first, all)];
@@ -66,7 +66,7 @@ export class WriteWhatFits<R> {
     return [reason, ...(await this.#reasonsOfSome(others, all))];
   }
 
-  /** Of one that was too slow alone: whether it is that again, while others are not. */
+  /** Finds whether one that was too slow alone is that again, while others are not. */
   async #reasonOfSlow(record: R, all: readonly R[]): Promise<string | undefined> {
     const before = this.#lotsWritten;
     let error: Error | undefined;

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { ConsumeMessage } from 'amqplib';
 import { readMessage } from './amqp-message.ts';
 
-// Of all properties only those that are set matter.
+// Only those properties matter that are set.
 const aMessage = (exchange: string, properties: object) =>
   ({
     content: Buffer.from('{}'),

@@ -11,11 +11,11 @@ import {
 } from '../messages.ts';
 
 /**
- * Rows that say what is to be published, each until that is confirmed. Whoever claims some has them for a while; a process
+ * Rows that say what is to be published, each until that is confirmed. The process that claims some has them for a while; one
  * that dies leaves its claims, and once they have run out another publishes the same again.
  */
 export type ClaimedRows<Row> = {
-  /** Takes some that are due; nobody else takes them until the claim runs out. */
+  /** Takes some that are due; no other process takes them until the claim runs out. */
   claim: () => Promise<Row[]>;
   /** What they say is published, or there was nothing to publish. */
   settle: (rows: readonly Row[]) => Promise<void>;

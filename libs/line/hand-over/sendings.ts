@@ -38,7 +38,7 @@ function sendAny<M>(turn: Turn<M>, member: Member<M>, outgoing: Outgoing): void 
   else sendOne(turn, member, outgoing);
 }
 
-/** The message itself goes to the rejected queue, and whoever is to know of it is told. */
+/** Sends the message itself to the rejected queue, and what else reports its rejection. */
 function sendRejection<M>(turn: Turn<M>, member: Member<M>, { detail, ...of }: Rejection): void {
   const { reportRejection, now } = turn.rules;
   const { message } = member;

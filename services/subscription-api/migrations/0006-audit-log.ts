@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Who changed an account, a token or a subscription, when and from where. Triggers write it, in the transaction of the
- * change: whoever makes one, by hand too, cannot leave it out.
+ * Notes who changed an account, a token or a subscription, when and from where. Triggers write it, in the transaction
+ * of the change: no change, by hand too, can leave it out.
  */
 export class AuditLog implements MigrationInterface {
   readonly name = 'AuditLog1795219200006';

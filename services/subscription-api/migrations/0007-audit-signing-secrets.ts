@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Who made, retired or deleted a signing secret, as of what else 0006 notes. Never the secret, not even sealed. */
+/** Notes who made, retired or deleted a signing secret, as of what else 0006 notes. Never the secret, not even sealed. */
 export class AuditSigningSecrets implements MigrationInterface {
   readonly name = 'AuditSigningSecrets1795219200007';
 

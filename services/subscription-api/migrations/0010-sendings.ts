@@ -34,7 +34,7 @@ create table delivery_log.replays (
 
 /**
  * One delivery, to be attempted from this attempt on. Its body is the one in the log, unless it stands here. A row is the
- * claim on its delivery: until it is published nobody else may ask for the same.
+ * claim on its delivery: until it is published no other request may ask for the same.
  */
 const SENDINGS = `
 create table delivery_log.sendings (

@@ -112,8 +112,8 @@ revoke all on function waybell.follow_subscription(), waybell.follow_account(), 
   waybell.shard_of(uuid) from public`;
 
 /**
- * Of the target also how its endpoint is, as far as who had its parked deliveries last knew; and whether a success would
- * change its health, as settle_deliveries has it.
+ * Adds to the target how its endpoint is, as far as the deliverer that had its parked deliveries last knew; and whether a
+ * success would change its health, as settle_deliveries has it.
  */
 export const TARGETS = `
 create or replace view waybell.delivery_targets as

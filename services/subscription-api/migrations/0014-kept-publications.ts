@@ -16,7 +16,7 @@ export class KeptPublications implements MigrationInterface {
 }
 
 /**
- * Destinations have their sums, so that nobody need count rows. They stay: there are a few for each action.
+ * Destinations have their sums, so that rows need not be counted. They stay: there are a few for each action.
  * `properties` is JSON, not looked into here: what strangers wrote may be no text for Postgres, such as a NUL.
  */
 const TABLES = `

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Who claims an open request gives it another id, by which only it can be put off or removed. */
+/** A deliverer that claims an open request gives it another id, by which only it can be put off or removed. */
 export class ClaimedRequests implements MigrationInterface {
   readonly name = 'ClaimedRequests1795219200018';
 

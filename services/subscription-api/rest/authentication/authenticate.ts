@@ -4,18 +4,18 @@ import type { Actor } from '../../actor.ts';
 import { TOKEN_PREFIX, type Scope } from '../../tokens.ts';
 import { Problem } from '../http/problem.ts';
 
-/** Who asks: a client of an account, and what it may do. */
+/** The client of an account that asks, and what it may do. */
 export type Caller = {
   interface: Interface;
   accountGuid: string;
   clientId: string;
   features: readonly string[];
   scopes: readonly string[];
-  /** Who is named for what it changes. */
+  /** Named for what it changes. */
   actor: Actor;
 };
 
-/** Where a request came from, and by which id it is known. */
+/** The address that a request came from, and the id by which it is known. */
 export type Origin = Omit<Actor, 'who'>;
 
 /** Throws a Problem where the request carries no token that holds, Unavailable where that cannot be known now. */

@@ -15,7 +15,7 @@ export type JwtRules = {
   audience: string;
   jwksUrl: URL;
   algorithms: string[];
-  /** By how much the clocks of issuer and process may differ. */
+  /** How much the clocks of issuer and process may differ. */
   leewayMs: number;
   /** The names of the claims. */
   claims: { account: string; client: string; interface: string };

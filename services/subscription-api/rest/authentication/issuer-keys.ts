@@ -4,7 +4,7 @@ import { createRemoteJWKSet, customFetch, type FetchImplementation } from 'jose'
 const KEPT_MS = 600_000;
 /** Tokens that name an unknown key make the keys be fetched at most this often, whatever comes of it. */
 const ASKED_EVERY_MS = 60_000;
-/** Without keys nobody can be let in: then they are asked for this often. */
+/** Without keys no caller can be let in: then they are asked for this often. */
 const ASKED_WITHOUT_KEYS_EVERY_MS = 5_000;
 const TIMEOUT_MS = 5_000;
 

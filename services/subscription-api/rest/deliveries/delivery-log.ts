@@ -63,7 +63,7 @@ export function deliveryLogRoutes({ authenticate, database, catalog }: LogOption
   return router;
 }
 
-/** Throws a Problem (404) where there is none, as where it is somebody else's. */
+/** Throws a Problem (404) where there is none, as where it is another client's. */
 async function findDelivery(database: LogOptions['database'], delivery: string, reader: ClientReader) {
   const found = await database.askLog(async (postgres) => {
     const entry = await deliveryHistory(postgres, delivery, reader);

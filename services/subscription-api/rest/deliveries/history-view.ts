@@ -73,7 +73,7 @@ export function attemptView({
   answer: _answer,
   ...facts
 }: AttemptEntry) {
-  // Where a name leads to inside the operator's network is for operators to know.
+  // The address that a name leads to inside the operator's network is for operators to know.
   const isHidden = (member: string) => member === 'ip' && why?.reason === 'blocked_address';
   const shown = Object.entries(facts).filter(([member]) => !isHidden(member));
   const named = Object.fromEntries(shown.map(([member, value]) => [nameOf(member), value]));

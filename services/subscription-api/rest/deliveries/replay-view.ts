@@ -1,7 +1,7 @@
 import type { AskedReplay, Replay } from '@waybell/delivery-log/ask/replays';
 import { Problem } from '../http/problem.ts';
 
-/** With how far it has come. Throws a Problem (404) where there is none, as where it is somebody else's. */
+/** With how far it has come. Throws a Problem (404) where there is none, as where it is another client's. */
 export function replayView(replay: Replay | undefined) {
   if (replay === undefined) {
     throw new Problem('unknown-replay', 'There is no replay of this guid that belongs to this client.');

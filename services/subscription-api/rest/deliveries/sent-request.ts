@@ -13,7 +13,7 @@ export type SentRequest = {
 
 const MASK = '***';
 
-/** By which variable a shell has what is masked. */
+/** The variable by which a shell has what is masked. */
 const SECRET_HEADERS: Partial<Record<string, string>> = {
   'x-service-verification-token': 'VERIFICATION_TOKEN',
   'webhook-signature': 'WEBHOOK_SIGNATURE',

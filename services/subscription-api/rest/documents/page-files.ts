@@ -6,7 +6,7 @@ const require = createRequire(import.meta.url);
 
 type PageFile = { type: string; bytes: Buffer };
 
-/** Nothing from anywhere but here: the page works where there is no internet, and tells nobody of its readers. */
+/** Nothing from anywhere but here: the page works where there is no internet, and tells no server of its readers. */
 export const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",

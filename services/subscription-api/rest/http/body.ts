@@ -56,7 +56,7 @@ export function bodyReader<T>(...schema: Parameters<typeof schemaFaults>): (body
   };
 }
 
-/** Finds what of a body breaks its schema, for whoever has more rules. */
+/** Finds what of a body breaks its schema, for callers that have more rules. */
 export function bodyFaults(...schema: Parameters<typeof schemaFaults>): (body: unknown) => Fault[] {
   const faultsOf = schemaFaults(...schema);
   return (body) => faultsOf(body).map(({ path, detail }) => ({ pointer: pointTo(...path), detail }));
@@ -75,7 +75,7 @@ export function pointTo(...path: (string | number)[]): string {
 // A body that is wrong from end to end must not be answered with many times its size.
 const MOST_FAULTS = 100;
 
-/** Of several faults at one place the last is named: rules come after the schema, and say more. */
+/** Names the last of several faults at one place: rules come after the schema, and say more. */
 export function invalidBody(faults: Fault[]): Problem {
   const places = [...new Map(faults.map((fault) => [fault.pointer, fault])).values()];
   const named = places.slice(0, MOST_FAULTS);

@@ -11,7 +11,7 @@ import { answerProblems, Problem } from './problem.ts';
 
 export type HttpAppOptions = {
   authenticate: Authenticate;
-  /** Where strangers find which endpoints there are. */
+  /** The path at which strangers find which endpoints there are. */
   overview: string;
   limits: Limits;
   /** Networks of proxies whose `X-Forwarded-For` says where a request came from. */

@@ -12,7 +12,7 @@ export function httpMetrics(metrics: Metrics) {
       labelNames: ['method', 'route', 'status'],
       registers: [metrics],
     }),
-    /** Nobody is answered who finds no connection: only this figure shows it. */
+    /** A client that finds no connection is not answered: only this figure shows it. */
     connectionsRefused: new Counter({
       name: 'waybell_http_connections_refused_total',
       help: 'Connections to the API closed at once, as CONNECTION_LIMIT were open, or CONNECTIONS_PER_ADDRESS of its address',

@@ -49,7 +49,7 @@ export async function serveApi(
     api,
   );
   boundConnections(server, bounds, () => connectionsRefused.inc());
-  // Whatever else a client expects, it gets the answer to its request.
+  // A client gets the answer to its request, whatever else it expects.
   server.on('checkExpectation', api);
   // What is not a whole request never reaches Express.
   server.on('clientError', (error, socket) => {

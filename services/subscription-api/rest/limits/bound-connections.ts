@@ -5,7 +5,7 @@ import { ipKeyGenerator } from 'express-rate-limit';
 /** What strangers may take up of a server by connecting to it. */
 export type ConnectionBounds = {
   connectionLimit: number;
-  /** Of one address (IPv6: its /56); a proxy's own is not bounded. */
+  /** Counted for each address (IPv6: its /56); a proxy's own is not bounded. */
   connectionsPerAddress: number;
   /** Networks of proxies in front. */
   trustedProxies: readonly string[];

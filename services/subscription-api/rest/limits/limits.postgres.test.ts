@@ -46,7 +46,7 @@ describe('a client', () => {
     }
     expectTooMany(await api.ask('GET', path, { token, headers }));
     expect((await api.ask('GET', path, { token: other, headers })).status).toBe(200);
-    // By another of its tokens it is the same client.
+    // Another of its tokens names the same client.
     const more = await createToken(api.store.postgres, { accountGuid: guid });
     expectTooMany(await api.ask('GET', path, { token: more, headers }));
   });
@@ -90,7 +90,7 @@ describe('a JWT', () => {
     const token = await signed(key, { ...facts, jti: '1', account, client: 'tms', side: 'shipper' });
     await until('the keys are known', async () => (await known.ask('GET', path, { token })).status !== 503);
     await until('it has asked too much', async () => (await known.ask('GET', path, { token })).status === 429);
-    // The last character of a signature has bits that nobody reads.
+    // The last character of a signature has bits that no decoder reads.
     const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
     const place = letters.indexOf(token.slice(-1));
     const spellings = [0, 1, 2, 3].map((low) => `${token.slice(0, -1)}${letters[(place & ~3) | low]}`);
@@ -113,7 +113,7 @@ describe('an address', () => {
     // The next address of the same network is the same client's; another network is not.
     expectTooMany(await api.ask('GET', path, { token: unseen, headers: from('2') }));
     expect((await api.ask('GET', path, { token: unseen, headers: aNetwork()('1') })).status).toBe(200);
-    // Who was known before is not locked out by a guesser at the same address, as long as the token holds.
+    // A client that was known before is not locked out by a guesser at the same address, as long as the token holds.
     expect((await api.ask('GET', path, { token, headers: from('1') })).status).toBe(200);
     await revokeToken(api.store.postgres, token);
     expect((await api.ask('GET', path, { token, headers: from('1') })).status).toBe(401);

@@ -27,7 +27,7 @@ const PROVEN_TOKENS = 10_000;
 export function limiting(authenticate: Authenticate, options: LimitOptions): Authenticate {
   const requireFewRequests = requestLimit(options);
   const failures = failureLimit(options);
-  /** Of a token that was valid, whose it was. */
+  /** The client of each token that was valid. */
   const proven = new LRUCache<string, string>({ max: PROVEN_TOKENS });
 
   return async (request) => {
@@ -84,7 +84,7 @@ function failureLimit({ failuresPerMinute, redis, log }: LimitOptions) {
     /** Throws a Problem (429) where too many tokens of this address were not valid. */
     async requireFew(address: string): Promise<void> {
       const found = await counts.get(address);
-      // Where Redis has counted nothing yet, the figure is NaN.
+      // The figure is NaN where Redis has counted nothing yet.
       if (found === undefined || !(found.totalHits >= failuresPerMinute)) return;
       const waitS = Math.max(1, Math.ceil(((found.resetTime?.getTime() ?? 0) - Date.now()) / 1_000));
       const detail = 'Too many access tokens from this address were not valid.';

@@ -11,7 +11,7 @@ export type CountOptions = { redis: Redis; prefix: string; windowMs: number; log
  * zero, which the log says at most once a minute.
  */
 export function sharedCounts({ redis, prefix, windowMs, log }: CountOptions) {
-  // Of all options, the stores read this one.
+  // The stores read only this one of all options.
   const options = { windowMs } as Options;
   const local = new MemoryStore();
   local.init(options);

@@ -35,7 +35,7 @@ export function signingSecretRoutes({ authenticate, signingSecrets }: RouteOptio
   return router;
 }
 
-/** Who checks notifications with the earlier one would refuse them all from then on. */
+/** A receiver that checks notifications with the earlier one would refuse them all from then on. */
 function underWay([, earlier]: SigningSecret[]): Problem {
   const detail =
     `The secret before the last rotation is valid until ${earlier?.expiresAt?.toISOString() ?? 'then'}: rotate after that, ` +
