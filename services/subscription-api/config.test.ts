@@ -27,7 +27,7 @@ describe('readConfig', () => {
     expect(readConfig(env).operatorBroker).toBeUndefined();
     const config = readConfig({ ...env, ADMIN_AMQP_URL: 'amqp://rabbitmq', CARRIER_RETRY_DELAYS: '7s' });
     expect(config.operatorBroker).toEqual({ address: { url: 'amqp://rabbitmq' }, limitMs: 20_000 });
-    expect(config.queues).toContain('waybell.retry.carrier.order.created.7000');
+    expect(config.queues).toContain('waybell.retry.carrier.order.created.7s');
     expect(() => readConfig({ ...env, ADMIN_AMQP_URL: 'http://rabbitmq' })).toThrow(/ADMIN_AMQP_URL/);
   });
 

@@ -78,7 +78,7 @@ export function byHand(): void {
       const request = { subscription_guid: subscription, since: '2026-11-20T00:00:00Z', per_second: 100 };
       expect(await ask(client, 'POST', '/v1/replays', { ...request, dry_run: true })).toEqual({
         status: 200,
-        body: { total: 3 },
+        body: { total: 3, reasons: [{ reason: 'http_5xx', count: 3 }] },
       });
       const { status, body } = await ask(client, 'POST', '/v1/replays', request);
       // Some may have gone out before the answer was written.
@@ -89,7 +89,7 @@ export function byHand(): void {
       const listed = (await ask(client, 'GET', '/v1/replays')).body['objects'];
       expect(listed).toMatchObject([
         { guid: next['guid'], total: 0 },
-        { guid: body['guid'], total: 3, subscription_guid: subscription },
+        { guid: body['guid'], total: 3, action: 'order.created' },
       ]);
       // That they are published may be noted after they were delivered.
       const replay = await until('all are noted as published', async () => {

@@ -34,7 +34,7 @@ const ANSWERS: RegExp[] = [
   /^\{"total":1,"reasons":\[\{"reason":"switched_off","count":1\}\]\}$/,
   /"include_suppressed":true,.*"total":1/,
   /^\{"total":1,"reasons":\[\{"reason":"subscribed_later","count":1\}\]\}$/,
-  /^\{"total":0,"reasons":\[\],"explanation":".* were delivered since\."\}$/,
+  /^\{"total":0,"reasons":\[\],"explanation":"Failed deliveries of order\.created in that time: 1 \(delivered since: 1\)\."\}$/,
   /"attempt":6/,
   /"kind":"events".*"kind":"order_id","key":"4711"|"kind":"events".*"key":"4711","kind":"order_id"/,
   /"deactivation_rule":"exhausted"/,
