@@ -226,6 +226,18 @@ describe('a replay of nothing says why', () => {
     expect(explanation).toContain('no subscription that was on there are 1: ask with include_suppressed');
   });
 
+  test('that another replay is about to send it', async () => {
+    await cameInVain(HOUR_MS);
+    await subscribed(0);
+    const ask = () => askForReplay(stand.store.postgres, { ...request(), client, by: 'a test' });
+    expect(await ask()).not.toHaveProperty('explanation');
+    const explanation = expect.stringContaining('Another replay is about to send what came in vain: 1.');
+    expect(await ask()).toMatchObject({ explanation });
+    expect(await counted()).toEqual({ kind: 'counted', total: 0, reasons: [], explanation });
+    await send();
+    expect((await counted()).explanation).not.toContain('about to');
+  });
+
   test('that what failed is no longer kept, and which other subscription missed something', async () => {
     const subscription = await subscribed(9 * HOUR_MS);
     const at = now - 8 * HOUR_MS;

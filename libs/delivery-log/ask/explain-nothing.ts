@@ -43,6 +43,12 @@ const OTHERS = `
     and a.kind in ('exhausted', 'dropped') and a.by_hand is distinct from 'test' and a.at >= $5 and a.at < $6
   group by s.action, s.guid order by failed desc, s.action limit 5`;
 
+/** Made of kept events, and not handed out yet. */
+const ABOUT_TO_BE_SENT = `
+  select count(*)::int as count from delivery_log.sendings
+  where account = $1 and client = $2 and interface = $3 and action = $4 and kept_at >= $5 and kept_at < $6
+    and published_at is null`;
+
 /** In sentences, for people. */
 export async function explainNothing(postgres: Queryable, query: MissedQuery): Promise<string> {
   const { client, action, sinceMs, untilMs } = query;
@@ -53,14 +59,9 @@ export async function explainNothing(postgres: Queryable, query: MissedQuery): P
   const suppressed = query.includesSuppressed
     ? []
     : await whatWasMissed(postgres, { ...query, includesSuppressed: true });
-  const others = await postgres.query<{ action: string; subscription: string; failed: number }>(OTHERS, [
-    client.account,
-    client.client,
-    client.interface,
-    action,
-    since,
-    until,
-  ]);
+  const values = [client.account, client.client, client.interface, action, since, until];
+  const others = await postgres.query<{ action: string; subscription: string; failed: number }>(OTHERS, values);
+  const aboutToBeSent = await postgres.query<{ count: number }>(ABOUT_TO_BE_SENT, values);
   return [
     ...(subscriptions.length === 0 ? [`This client has never subscribed to ${action}.`] : ofFigures(action, rows[0])),
     ...(suppressed.length === 0
@@ -68,6 +69,9 @@ export async function explainNothing(postgres: Queryable, query: MissedQuery): P
       : [
           `Of events that came while this client had no subscription that was on there are ${suppressed.length}: ask with include_suppressed.`,
         ]),
+    ...aboutToBeSent.rows.flatMap(({ count }) =>
+      count === 0 ? [] : [`Another replay is about to send what came in vain: ${count}.`],
+    ),
     ...others.rows.map(
       (other) =>
         `Failed deliveries of ${other.action} in that time: ${other.failed} (subscription ${other.subscription}).`,

@@ -67,12 +67,15 @@ async function failedOf(
   return rows.map((row) => ({ kind: 'failed', ...row }));
 }
 
-/** Events that the client has no delivery of; each at the time of its first verdict. */
+/** Events that the client has no delivery of, nor is about to have; each at the time of its first verdict. */
 const WITHOUT_DELIVERY = `
   select event, ${ms('min(at)')} as at from delivery_log.kept_events e
   where account = $1 and interface = $3 and action = $4 and at >= $5 and at < $6
     and not exists (
       select from delivery_log.deliveries d where d.event = e.event and d.account = $1 and d.client = $2)
+    and not exists (
+      select from delivery_log.sendings s
+      where s.event = e.event and s.account = $1 and s.client = $2 and s.published_at is null)
   group by event order by min(at), event limit $7`;
 
 async function suppressedOf(
