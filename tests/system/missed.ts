@@ -11,15 +11,15 @@ const ACTION = 'order.updated';
 const SINCE = '2026-11-20T00:00:00Z';
 
 /** An order of this id, with figures that no parser may touch. */
-const published = (id: number) =>
-  Buffer.from(`{"id":${id},"status":"new","price":1.50,"weight":12345678901234567890,"note":"5 \\u20ac"}`);
+const payloadOf = (id: number) =>
+  `{"id":${id},"status":"new","price":1.50,"weight":12345678901234567890,"note":"5 \\u20ac"}`;
 
 /** Publishes it digit for digit, and resolves with the guid of the event once it is known what became of it. */
 async function hear(account: string, id: number, knownBy: Client): Promise<string> {
   const guid = randomUUID();
   const envelope = { guid, interface: 'carrier', action: ACTION, occurred_at: '2026-11-20T09:30:00.123456Z' };
   const parties = { carrier: account };
-  const body = JSON.stringify({ ...envelope, parties, payload: 0 }).replace(/0\}$/, `${published(id).toString()}}`);
+  const body = JSON.stringify({ ...envelope, parties, payload: 0 }).replace(/0\}$/, `${payloadOf(id)}}`);
   await stack.upstream.publishRaw(`carrier.${ACTION}`, Buffer.from(body), guid);
   await until('it is known', async () => (await verdictsOf(knownBy, id)).length > 0);
   return guid;
@@ -133,7 +133,10 @@ export function missed(): void {
       });
       await hear(client.account, newId(), client);
       await subscribeAt(client, `/${randomUUID()}`);
-      const without = { total: 0, explanation: expect.stringContaining('no subscription that was on there are 1: ask with include_suppressed') };
+      const without = {
+        total: 0,
+        explanation: expect.stringContaining('no subscription that was on there are 1: ask with include_suppressed'),
+      };
       expect(await replay(client, {})).toMatchObject(without);
       expect(await replay(client, { include_suppressed: true })).toMatchObject({ total: 1 });
     });
