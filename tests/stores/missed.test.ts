@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { byHand } from '@waybell/delivery-log-service/by-hand';
 import { sendingsIn, type Sendings } from '@waybell/delivery-log-service/sendings';
+import { whatWasMissed } from '@waybell/delivery-log/ask/missed';
 import { askForReplay, countReplay, type ReplayRequest } from '@waybell/delivery-log/ask/replays';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import { timelineOf } from '@waybell/delivery-log/read/history';
@@ -195,6 +196,15 @@ describe('a replay with what was suppressed', () => {
     expect(await counted()).toMatchObject({ total: 0 });
     await askForReplay(stand.store.postgres, asked);
     expect(await send()).toEqual([]);
+  });
+
+  test('finds what was missed behind whatever a rule kept back while the subscription was on', async () => {
+    const guid = await subscribed(9 * HOUR_MS);
+    for (let place = 1; place <= 3; place += 1) await cameInVain(8 * HOUR_MS - place);
+    await end(guid, 7 * HOUR_MS);
+    const event = await cameInVain(6 * HOUR_MS);
+    const query = { ...request(), client, action: 'order.created', limit: 1 };
+    expect(await whatWasMissed(stand.store.postgres, query)).toMatchObject([{ event, reason: 'ended' }]);
   });
 
   test('leaves out what was sent to the client, and what it was not to get', async () => {

@@ -1,9 +1,9 @@
 /** What a client did not get of an action, whichever of its subscriptions was to have it. */
 import { unattempted, type NoSubscriptionCause } from '@waybell/line/reasons';
 import type { Queryable } from '@waybell/runtime/postgres';
-import { ms } from '../columns.ts';
+import { ms, time } from '../columns.ts';
 import type { ClientReader } from '../read/entries.ts';
-import { causeOf } from '../read/no-subscription.ts';
+import { causeOf, stretchesWithout } from '../read/no-subscription.ts';
 import { subscriptionsOf, type SubscriptionEntry } from '../read/subscriptions.ts';
 import { isUnderWay } from './by-hand.ts';
 
@@ -67,10 +67,12 @@ async function failedOf(
   return rows.map((row) => ({ kind: 'failed', ...row }));
 }
 
-/** Events that the client has no delivery of, nor is about to have; each at the time of its first verdict. */
+/** Events of stretches of time that the client has no delivery of, nor is about to have; each at the time of its first verdict. */
 const WITHOUT_DELIVERY = `
   select event, ${ms('min(at)')} as at from delivery_log.kept_events e
-  where account = $1 and interface = $3 and action = $4 and at >= $5 and at < $6
+  where account = $1 and interface = $3 and action = $4
+    and exists (select from unnest($5::float8[], $6::float8[]) as stretch (from_ms, until_ms)
+      where e.at >= ${time('from_ms')} and e.at < ${time('until_ms')})
     and not exists (
       select from delivery_log.deliveries d where d.event = e.event and d.account = $1 and d.client = $2)
     and not exists (
@@ -83,10 +85,12 @@ async function suppressedOf(
   subscriptions: readonly SubscriptionEntry[],
   { client: { account, client, interface: interfaceName }, action, sinceMs, untilMs, limit }: MissedQuery,
 ): Promise<Missed[]> {
-  const values = [account, client, interfaceName, action, new Date(sinceMs), new Date(untilMs), limit];
+  // While a subscription was on, there was another reason.
+  const stretches = stretchesWithout(subscriptions, { sinceMs, untilMs });
+  const [since, until] = [stretches.map(({ from }) => from), stretches.map((stretch) => stretch.until)];
+  const values = [account, client, interfaceName, action, since, until, limit];
   const { rows } = await postgres.query<{ event: string; at: number }>(WITHOUT_DELIVERY, values);
   return rows.flatMap(({ event, at }) => {
-    // While one was on, there was another reason.
     const reason = causeOf(subscriptions, at)?.cause;
     return reason === undefined ? [] : [{ kind: 'suppressed', event, at, reason }];
   });

@@ -65,3 +65,23 @@ export function causeOf(subscriptions: readonly SubscriptionEntry[], at: number)
   if (later === undefined) return { cause: 'never_subscribed' };
   return { cause: 'subscribed_later', subscription: later.each.subscription, at: later.each.createdAt };
 }
+
+/** The stretches of a time, in milliseconds since the epoch, in which none of these subscriptions was on; `until` is not in it. */
+export function stretchesWithout(
+  subscriptions: readonly SubscriptionEntry[],
+  { sinceMs, untilMs }: { sinceMs: number; untilMs: number },
+): { from: number; until: number }[] {
+  const changes = subscriptions.flatMap(({ createdAt, endedAt, switches }) => [
+    createdAt,
+    createdAt + MOMENT_MS,
+    ...(endedAt === null ? [] : [endedAt]),
+    ...switches.map(({ at }) => at),
+  ]);
+  const within = changes.filter((at) => at > sinceMs && at < untilMs);
+  const bounds = [...new Set([sinceMs, ...within, untilMs])].toSorted((one, other) => one - other);
+  // Between two changes they all stand as at the first of these.
+  return bounds
+    .slice(1)
+    .map((until, place) => ({ from: bounds[place] ?? sinceMs, until }))
+    .filter(({ from }) => causeOf(subscriptions, from) !== undefined);
+}
