@@ -152,6 +152,7 @@ describe('openapi.json', () => {
     for (const each of asks) await provoke(each);
     await api.ask('POST', `${base}/insurance.issued/subscribe`, { token: tokens.shipper.all, body: { callback_url } });
     await api.ask('GET', '/v1/deliveries?status=lost', { token: tokens.carrier.all });
+    await api.ask('GET', '/v1/timeline/4711?limit=0', { token: tokens.carrier.all });
     const { delivery } = await logDelivery(api.store.postgres, { ...tokens.carrier, interface: 'carrier', mark: 'x' });
     await api.ask('GET', `/v1/deliveries/${delivery}`, { token: tokens.carrier.all });
     await sendByHand();
