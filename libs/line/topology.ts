@@ -44,6 +44,8 @@ export const rejectedQueue = 'waybell.rejected';
 export const rejectionsQueue = 'waybell.rejections';
 /** For one user of RabbitMQ that publishes events, and for no other. */
 export const rejectionsQueueOf = (user: string): string => `${rejectionsQueue}.${user}`;
+/** Whether upstream takes from a queue, when and if it likes: what waits there is no work of the line. */
+export const isForUpstream = (queue: string): boolean => queue.startsWith(rejectionsQueue);
 /** Exists while an operator's command reads the rejected queue, and belongs to that command's connection alone. */
 export const rejectedReader = 'waybell.rejected.reader';
 

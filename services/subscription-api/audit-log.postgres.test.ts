@@ -124,7 +124,7 @@ describe('the audit log', () => {
     ]);
     for (const { who, origin } of notes) expect([who, origin]).toEqual([expect.stringMatching(/^token /), '127.0.0.1']);
     const sealed = await api.store.postgres.query('select sealed from waybell.signing_secrets');
-    const shown: { secret: string }[] = answers.flatMap(({ body }) => body.objects);
+    const shown: { secret: string }[] = answers.flatMap((answer) => answer.body.objects);
     const secrets = [...shown.map(({ secret }) => secret), ...sealed.rows.map((row) => row.sealed.toString('hex'))];
     for (const secret of secrets) expect(JSON.stringify(notes)).not.toContain(secret);
   });

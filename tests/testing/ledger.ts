@@ -5,7 +5,7 @@ import { DEAD_LETTER_TIMEOUT_MS } from '@waybell/stack/rabbitmq';
 import { asideHeaders } from '@waybell/line/broker/amqp-message';
 import { readOutcomes } from '@waybell/line/outcome-batch';
 import { isAttempted, type Attempted, type Outcome } from '@waybell/line/outcomes';
-import { outcomesExchange, rejectedQueue } from '@waybell/line/topology';
+import { isForUpstream, outcomesExchange, rejectedQueue } from '@waybell/line/topology';
 import { until } from '@waybell/runtime/testing/until';
 import { balance, withoutEnd, type Balance, type Books, type Rejection, type Seen } from './balance.ts';
 import { ANSWER_LIMIT_MS, onChannel } from './on-channel.ts';
@@ -172,7 +172,7 @@ export class Ledger {
   async #untilStill(stillMs: number): Promise<void> {
     for (;;) {
       await this.read();
-      const { queues } = this.#stack.stack;
+      const queues = this.#stack.stack.queues.filter((queue) => !isForUpstream(queue));
       const depths = (await queueDepths({ url: this.#stack.brokerUrl }, queues, ANSWER_LIMIT_MS)) ?? [];
       const waiting = depths.filter(({ messages }) => messages > 0).map(({ name, messages }) => `${name} ${messages}`);
       const { received, unanswered } = this.#receiver;
