@@ -18,7 +18,7 @@ async function writePages(): Promise<void> {
   for (const [path, page] of Object.entries(pages)) {
     const file = join(import.meta.dirname, '../..', path);
     await mkdir(dirname(file), { recursive: true });
-    await writeFile(file, page());
+    await writeFile(file, await page());
     report(`wrote ${path}`);
   }
 }

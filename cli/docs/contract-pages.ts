@@ -4,10 +4,11 @@ import { families } from '@waybell/contracts/families';
 import { familyPage } from '@waybell/contracts/reference/family-page';
 import { indexPage } from '@waybell/contracts/reference/index-page';
 import { writeJson } from '@waybell/contracts/write-json';
+import { consoleTypes } from './console-types.ts';
 import { makeSentExamples } from './sent-examples.ts';
 
 /** Everything that is made from the catalog, by its path in the repository. */
-export function contractPages(): Record<string, () => string> {
+export function contractPages(): Record<string, () => string | Promise<string>> {
   const sentExamples = makeSentExamples();
   const documents = documentFiles({ catalog: actions, interfaces: ['shipper', 'carrier'], sentExamples });
   return {
@@ -16,6 +17,7 @@ export function contractPages(): Record<string, () => string> {
     ...Object.fromEntries(
       Object.entries({ ...documents, ...adminDocumentFiles() }).map(([path, text]) => [`docs/${path}`, () => text]),
     ),
+    ...consoleTypes(sentExamples),
     'docs/reference/README.md': indexPage,
     ...Object.fromEntries(
       families.map((family) => [`docs/reference/${family.name}.md`, () => familyPage(family, sentExamples)]),

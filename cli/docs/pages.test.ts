@@ -5,7 +5,7 @@ import { pages } from './pages.ts';
 
 describe('pages', () => {
   test.each(Object.entries(pages))('%s says what the code says: ./waybell docs', async (path, page) => {
-    expect(await readFile(join(import.meta.dirname, '../..', path), 'utf8')).toBe(page());
+    expect(await readFile(join(import.meta.dirname, '../..', path), 'utf8')).toBe(await page());
   });
 
   test.each(['docs/schemas', 'docs/reference'])('are all that %s holds', async (folder) => {

@@ -4,7 +4,7 @@ import { metricsPage } from './metrics-page.ts';
 import { settingsPage } from './settings-page.ts';
 
 /** Pages that are made from the code, by their path in the repository. `./waybell docs` writes them. */
-export const pages: Record<string, () => string> = {
+export const pages: Record<string, () => string | Promise<string>> = {
   'docs/failure-reasons.md': failureReasonsPage,
   'docs/settings.md': settingsPage,
   'docs/operating/metrics.md': metricsPage,

@@ -26,6 +26,7 @@ import {
   secretSettings,
 } from '@waybell/runtime/settings';
 import { resolveWithin } from './callback-url.ts';
+import { consoleSettings, readConsole } from './console-settings.ts';
 import { jwtSettings, readJwtRules } from './jwt-settings.ts';
 
 /** The settings of subscription-api. DATABASE_ROLE is best left empty: this service owns the tables. */
@@ -68,6 +69,7 @@ export const subscriptionApiSettings = {
     desc: 'how long a subscribe waits for the name in callback_url; what has not resolved by then is accepted',
   }),
   ...jwtSettings,
+  ...consoleSettings,
   SIGNING_SECRET_OVERLAP: duration({
     default: 86_400_000,
     desc: 'how long the signing secret before a rotation stays valid beside the new one',
@@ -116,6 +118,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     trustedProxies: settings.TRUSTED_PROXIES,
   };
   const { ADMIN_HOST, ADMIN_PORT, ADMIN_AMQP_URL } = settings;
+  const jwt = readJwtRules(settings);
   return {
     ...processConfig(settings),
     ...postgresConfig(settings),
@@ -125,7 +128,8 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     operatorBroker: ADMIN_AMQP_URL === undefined ? undefined : readBroker({ ...settings, AMQP_URL: ADMIN_AMQP_URL }),
     queues: queueNames(settings),
     eventLimits: { maxBytes: settings.EVENT_MAX_SIZE, maxDepth: settings.EVENT_MAX_DEPTH },
-    jwt: readJwtRules(settings),
+    jwt,
+    console: readConsole(settings, jwt),
     auditRetentionMs: settings.AUDIT_RETENTION,
     limits: { requestsPerMinute: settings.REQUESTS_PER_MINUTE, failuresPerMinute: settings.FAILURES_PER_MINUTE },
     trustedProxies: settings.TRUSTED_PROXIES,

@@ -1,6 +1,7 @@
 import type { Interface } from '@waybell/catalog/action';
 import type { Express } from 'express';
 import { byHandRoutes } from './deliveries/by-hand.ts';
+import { consoleRoutes, type ConsoleSettings } from './console/console.ts';
 import { carrierRoutes } from './subscriptions/carrier.ts';
 import { deliveryLogRoutes } from './deliveries/delivery-log.ts';
 import { documentRoutes, publicDocuments } from './documents/documents.ts';
@@ -10,7 +11,8 @@ import { signingSecretRoutes } from './secrets/signing-secrets.ts';
 import { shipperRoutes } from './subscriptions/shipper.ts';
 import { subscriptionRoutes } from './subscriptions/subscriptions.ts';
 
-export type ApiOptions = RouteOptions & Omit<HttpAppOptions, 'overview'> & { interfaces: readonly string[] };
+export type ApiOptions = RouteOptions &
+  Omit<HttpAppOptions, 'overview'> & { interfaces: readonly string[]; console: { client: ConsoleSettings } };
 
 const ROUTES = { shipper: shipperRoutes, carrier: carrierRoutes } satisfies Record<Interface, unknown>;
 
@@ -25,5 +27,6 @@ export function createApi(options: ApiOptions): Express {
     deliveryLogRoutes({ ...options, authenticate }),
     byHandRoutes({ ...options, authenticate }),
     documentRoutes(publicDocuments({ interfaces: served, catalog })),
+    consoleRoutes(options.console.client),
   ]);
 }

@@ -10,6 +10,7 @@ import { createMetrics, type Metrics } from '@waybell/runtime/metrics';
 import { connectRedis } from '@waybell/runtime/redis';
 import { readKeyRing } from '@waybell/runtime/secrets';
 import { createAccount } from '../accounts.ts';
+import { readConsole } from '../console-settings.ts';
 import { openDatabase, type Database } from '../database.ts';
 import { createAdminApi } from '../rest/operators/admin-api.ts';
 import { createApi } from '../rest/api.ts';
@@ -70,7 +71,14 @@ export async function startApi(
   const limits = { ...unlimited, ...options.limits };
   const measured = httpMetrics(metrics);
   const trustedProxies = options.trustedProxies ?? [];
-  const common = { limits, trustedProxies, redis, log: silentLog, httpMetrics: measured };
+  const common = {
+    limits,
+    trustedProxies,
+    redis,
+    log: silentLog,
+    httpMetrics: measured,
+    console: readConsole({ CONSOLE_CLIENT_ID: '', CONSOLE_SCOPE: '', CONSOLE_DASHBOARD_URL: '' }, undefined),
+  };
   const jwt = options.jwt && byJwt(database, options.jwt);
   const api = createApi({
     ...common,

@@ -4,7 +4,8 @@ import type { Action, Interface } from '@waybell/catalog/action';
 import { adminDocumentFiles, documentFiles } from '@waybell/contracts/document-files';
 import { sentExamples } from '@waybell/contracts/sent-examples';
 import { Router, type Response } from 'express';
-import { pageFiles, PAGE_POLICY } from './page-files.ts';
+import { pageFiles } from './page-files.ts';
+import { pagePolicy } from './page-policy.ts';
 import { addPath } from '../http/routes.ts';
 
 type Document = { type: string; bytes: Buffer; etag: string; headers: Record<string, string> };
@@ -56,7 +57,7 @@ function isKept(ifNoneMatch: string | undefined, etag: string): boolean {
 /** The contracts of the interfaces served, and a page to read them by; kept in memory. */
 export function publicDocuments(options: { interfaces: readonly Interface[]; catalog: readonly Action[] }): Documents {
   const page = Object.entries(pageFiles()).map(([path, file]) =>
-    entry(path, { ...file, headers: { 'content-security-policy': PAGE_POLICY } }),
+    entry(path, { ...file, headers: { 'content-security-policy': pagePolicy() } }),
   );
   return {
     overview: 'docs',

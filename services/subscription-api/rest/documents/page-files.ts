@@ -6,18 +6,6 @@ const require = createRequire(import.meta.url);
 
 type PageFile = { type: string; bytes: Buffer };
 
-/** Nothing from anywhere but here: the page works where there is no internet, and tells no server of its readers. */
-export const PAGE_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
-
 /** The page that shows openapi.json, and all it loads, by path. */
 export function pageFiles(): Record<string, PageFile> {
   const html = 'text/html; charset=utf-8';

@@ -5,11 +5,15 @@ import { operatorLineRoutes, type OperatorLineOptions } from './operator-line.ts
 import { operatorLogRoutes } from './operator-log.ts';
 import { authenticateBearer } from '../authentication/authenticate.ts';
 import { byAccessToken } from '../authentication/by-access-token.ts';
+import { consoleRoutes, type ConsoleSettings } from '../console/console.ts';
 import { adminDocuments, documentRoutes } from '../documents/documents.ts';
 import { createHttpApp, type HttpAppOptions } from '../http/http-app.ts';
 
 export type AdminApiOptions = Omit<HttpAppOptions, 'authenticate' | 'overview'> &
-  Pick<OperatorLineOptions, 'line' | 'queues' | 'eventLimits'> & { database: Database };
+  Pick<OperatorLineOptions, 'line' | 'queues' | 'eventLimits'> & {
+    database: Database;
+    console: { operator: ConsoleSettings };
+  };
 
 /** The operators' interface, for a listener that strangers do not reach. It takes opaque tokens alone. */
 export function createAdminApi({ database, ...options }: AdminApiOptions): Express {
@@ -20,5 +24,6 @@ export function createAdminApi({ database, ...options }: AdminApiOptions): Expre
     operatorLogRoutes({ authenticate, database }),
     operatorLineRoutes({ ...options, authenticate, database }),
     documentRoutes(adminDocuments()),
+    consoleRoutes(options.console.operator),
   ]);
 }

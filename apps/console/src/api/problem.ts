@@ -1,0 +1,67 @@
+/** What was wrong with a request, as RFC 9457 tells it, with what the page needs to say it and to go on. */
+export class Problem extends Error {
+  /** The end of its `type`, such as `too-many-requests`; `unreachable` where there was no answer. */
+  readonly kind: string;
+  readonly status: number;
+  readonly title: string;
+  /** By which support finds the request. */
+  readonly requestId: string | undefined;
+  /** What of the body broke which rule; `pointer` is a JSON Pointer as a URI fragment. */
+  readonly faults: readonly Fault[];
+  /** How long to wait before asking again, in milliseconds. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(told: Told) {
+    super(told.detail);
+    this.kind = told.kind;
+    this.status = told.status;
+    this.title = told.title;
+    this.requestId = told.requestId;
+    this.faults = told.faults ?? [];
+    this.retryAfterMs = told.retryAfterMs;
+  }
+
+  /** Whether asking again may help. */
+  get isPassing(): boolean {
+    return this.status === 0 || this.status === 429 || this.status >= 500;
+  }
+}
+
+export type Fault = { pointer?: string; parameter?: string; detail: string };
+
+type Told = {
+  kind: string;
+  status: number;
+  title: string;
+  detail: string;
+  requestId?: string | undefined;
+  faults?: readonly Fault[] | undefined;
+  retryAfterMs?: number | undefined;
+};
+
+export const unreachable = (): Problem =>
+  new Problem({
+    kind: 'unreachable',
+    status: 0,
+    title: 'No answer',
+    detail: 'Waybell did not answer. It is asked again by itself; check your connection meanwhile.',
+  });
+
+/** The problem that an answer tells; of any other answer that is no success, what its status says. */
+export function problemOf(response: Response, body: unknown): Problem {
+  const { type, title, detail, instance, errors } = isObject(body) ? body : {};
+  const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
+  return new Problem({
+    kind: typeof type === 'string' ? (type.split(':').at(-1) ?? '') : 'unknown',
+    status: response.status,
+    title: typeof title === 'string' ? title : 'Something went wrong',
+    detail: typeof detail === 'string' ? detail : `The answer was ${response.status} ${response.statusText}.`,
+    requestId: typeof instance === 'string' ? instance : (response.headers.get('x-request-id') ?? undefined),
+    // As the document says of a problem.
+    faults: Array.isArray(errors) ? (errors as Fault[]) : [],
+    retryAfterMs: Number.isFinite(seconds) ? seconds * 1_000 : undefined,
+  });
+}
+
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

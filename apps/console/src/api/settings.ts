@@ -1,0 +1,12 @@
+/** What the listener says before anybody signed in. */
+export type Settings = {
+  view: 'client' | 'operator';
+  signIn?: { issuer: string; clientId: string; scope: string; audience: string };
+  dashboardUrl?: string;
+};
+
+export async function readSettings(): Promise<Settings> {
+  const response = await fetch('settings.json');
+  if (!response.ok) throw new Error(`settings.json: ${response.status}`);
+  return (await response.json()) as Settings;
+}

@@ -1,0 +1,15 @@
+import { useQuery, type UseQueryOptions } from '@tanstack/react-query';
+import { useSignedIn } from '../session/session.ts';
+import { told, type Ask, type Plain } from './ask.ts';
+
+type Answered<T> = Promise<{ data?: T; error?: unknown; response: Response }>;
+
+/** What the API says to a request of the session's token, kept under `key`. */
+export function useTold<T>(
+  key: readonly unknown[],
+  asked: (ask: Ask) => Answered<T>,
+  options: Omit<UseQueryOptions<Plain<T>, Error>, 'queryKey' | 'queryFn'> = {},
+) {
+  const { ask } = useSignedIn();
+  return useQuery<Plain<T>, Error>({ queryKey: key, queryFn: () => told(asked(ask)), ...options });
+}

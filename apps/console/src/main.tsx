@@ -1,0 +1,15 @@
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { readSettings } from './api/settings.ts';
+import { App } from './app.tsx';
+import './style/base.css';
+import './style/parts.css';
+import './style/pages.css';
+
+const place = document.querySelector('#page');
+if (place === null) throw new Error('the page has no place for itself');
+createRoot(place).render(
+  <StrictMode>
+    <App settings={readSettings()} />
+  </StrictMode>,
+);

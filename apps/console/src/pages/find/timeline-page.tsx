@@ -1,0 +1,129 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useCallback } from 'react';
+import { told } from '../../api/ask.ts';
+import { Disclosure } from '../../parts/disclosure.tsx';
+import { Guid } from '../../parts/guid.tsx';
+import { LongList } from '../../parts/long-list.tsx';
+import { Moment } from '../../parts/moment.tsx';
+import { Page } from '../../parts/page.tsx';
+import { Empty, Found } from '../../parts/states.tsx';
+import { Status } from '../../parts/status.tsx';
+import { useSignedIn } from '../../session/session.ts';
+import { DeliveryView } from './delivery-view.tsx';
+import { isUnderWay, type TimelineEvent, type Verdict } from './types.ts';
+
+const route = getRouteApi('/timeline/$key');
+const PAGE_SIZE = 100;
+const LOOK_EVERY_MS = 5_000;
+
+/** What happened to everything about an order, a vehicle, an offer …: events newest first, each with its verdicts. */
+export function TimelinePage() {
+  const { key } = route.useParams();
+  const { ask } = useSignedIn();
+  const pages = useInfiniteQuery({
+    queryKey: ['timeline', key],
+    queryFn: ({ pageParam: cursor }) =>
+      told(
+        ask.client.GET('/v1/timeline/{key}', {
+          params: { path: { key }, query: { limit: PAGE_SIZE, ...(cursor !== '' && { cursor }) } },
+        }),
+      ),
+    initialPageParam: '',
+    getNextPageParam: ({ next }) => next,
+    refetchInterval: ({ state: { data } }) => (data?.pages[0]?.objects.some(hasMoreToCome) ? LOOK_EVERY_MS : false),
+  });
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = pages;
+  const more = useCallback(() => {
+    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
+  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  return (
+    <Page title={`Timeline of ${key}`}>
+      <Found of={pages} what="the timeline">
+        {({ pages: found }) => {
+          const events = found.flatMap(({ objects }) => objects);
+          if (events.length === 0) return <Nothing />;
+          return (
+            <LongList label="Events, newest first" items={events} keyOf={keyOf} onEnd={more} estimatedPx={96}>
+              {(event) => <EventEntry event={event} />}
+            </LongList>
+          );
+        }}
+      </Found>
+    </Page>
+  );
+}
+
+const keyOf = ({ event_guid, at, action }: TimelineEvent) => `${event_guid} ${at} ${action}`;
+
+const hasMoreToCome = ({ verdicts }: TimelineEvent) =>
+  verdicts.some((verdict) => verdict.kind === 'delivery' && isUnderWay(verdict.delivery));
+
+function Nothing() {
+  return (
+    <Empty>
+      <p>Nothing is known of it: no event for this account names it, or it is longer ago than the log is kept.</p>
+      <p>
+        Look among the <Link to="/subscriptions">subscriptions</Link>, or watch <Link to="/live">what happens now</Link>
+        .
+      </p>
+    </Empty>
+  );
+}
+
+function EventEntry({ event }: { event: TimelineEvent }) {
+  return (
+    <section className="event" aria-label={`${event.action} ${event.event_guid}`}>
+      <div className="line">
+        <strong>{event.action}</strong>
+        <Guid guid={event.event_guid} />
+        <Moment at={event.at} />
+      </div>
+      {event.verdicts.map((verdict, place) => (
+        <VerdictLine key={verdict.kind === 'delivery' ? verdict.delivery.guid : place} verdict={verdict} />
+      ))}
+    </section>
+  );
+}
+
+function VerdictLine({ verdict }: { verdict: Verdict }) {
+  switch (verdict.kind) {
+    case 'delivery': {
+      const { delivery } = verdict;
+      return (
+        <Disclosure
+          summary={
+            <>
+              <Status of={delivery.parked === undefined ? delivery.status : 'parked'} />
+              <Guid guid={delivery.guid} />
+              <span>{delivery.attempts.length === 1 ? '1 attempt' : `${delivery.attempts.length} attempts`}</span>
+              {delivery.reason !== undefined && <code>{delivery.reason}</code>}
+            </>
+          }
+        >
+          {() => <DeliveryView guid={delivery.guid} />}
+        </Disclosure>
+      );
+    }
+    case 'suppressed':
+      return (
+        <p className="verdict">
+          <Status of="suppressed" /> <code>{verdict.cause ?? verdict.reason}</code> {verdict.meaning}{' '}
+          <em>{verdict.remedy}</em>
+          {verdict.cause_at !== undefined && (
+            <>
+              {' '}
+              (<Moment at={verdict.cause_at} />)
+            </>
+          )}
+        </p>
+      );
+    case 'rejected':
+      return (
+        <p className="verdict">
+          <Status of="rejected" /> <code>{verdict.reason}</code> {verdict.meaning} {verdict.detail}{' '}
+          <em>{verdict.remedy}</em>
+        </p>
+      );
+  }
+}

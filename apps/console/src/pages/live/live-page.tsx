@@ -1,0 +1,5 @@
+import { Page } from '../../parts/page.tsx';
+
+export function LivePage() {
+  return <Page title="Live">…</Page>;
+}

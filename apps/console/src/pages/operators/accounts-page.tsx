@@ -1,0 +1,5 @@
+import { Page } from '../../parts/page.tsx';
+
+export function AccountsPage() {
+  return <Page title="Accounts">…</Page>;
+}

@@ -1,0 +1,5 @@
+import { Page } from '../../parts/page.tsx';
+
+export function AuditPage() {
+  return <Page title="Audit">…</Page>;
+}

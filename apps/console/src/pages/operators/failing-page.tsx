@@ -1,0 +1,5 @@
+import { Page } from '../../parts/page.tsx';
+
+export function FailingPage() {
+  return <Page title="Failing">…</Page>;
+}

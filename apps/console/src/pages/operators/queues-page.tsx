@@ -1,0 +1,5 @@
+import { Page } from '../../parts/page.tsx';
+
+export function QueuesPage() {
+  return <Page title="Queues">…</Page>;
+}

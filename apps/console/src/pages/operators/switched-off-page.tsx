@@ -1,0 +1,5 @@
+import { Page } from '../../parts/page.tsx';
+
+export function SwitchedOffPage() {
+  return <Page title="SwitchedOff">…</Page>;
+}

@@ -1,0 +1,22 @@
+import { useEffect, useRef, type ReactNode } from 'react';
+
+/** A question above the page: the browser's own dialog keeps the focus in it, closes by Escape and gives the focus back. */
+export function Dialog({ title, close, children }: { title: string; close: () => void; children: ReactNode }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const shown = dialog.current;
+    shown?.showModal();
+    return () => shown?.close();
+  }, []);
+  return (
+    <dialog ref={dialog} aria-labelledby="dialog-title" onClose={close}>
+      <header>
+        <h2 id="dialog-title">{title}</h2>
+        <button type="button" className="quiet" aria-label="Close" onClick={close}>
+          ✕
+        </button>
+      </header>
+      {children}
+    </dialog>
+  );
+}

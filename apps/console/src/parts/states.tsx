@@ -1,0 +1,68 @@
+import type { UseQueryResult } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { Problem } from '../api/problem.ts';
+
+export function Loading({ what }: { what: string }) {
+  return (
+    <p className="state" role="status">
+      <span className="spinner" aria-hidden="true" /> Loading {what} …
+    </p>
+  );
+}
+
+export function Empty({ children }: { children: ReactNode }) {
+  return <div className="state empty">{children}</div>;
+}
+
+/** What went wrong, what to do, and by which id support finds it. */
+export function Failed({ error, retry }: { error: Error; retry?: () => void }) {
+  const problem = error instanceof Problem ? error : undefined;
+  const isBounded = problem?.kind === 'too-many-requests';
+  return (
+    <div className={`state ${isBounded ? 'bounded' : 'failed'}`} role="alert">
+      <p>
+        <strong>{isBounded ? 'Asked too often' : (problem?.title ?? 'Something went wrong')}</strong>
+      </p>
+      <p>{error.message}</p>
+      {problem?.faults.map((fault) => (
+        <p key={`${fault.pointer}${fault.detail}`}>
+          {fault.pointer !== undefined && <code>{fault.pointer}</code>} {fault.detail}
+        </p>
+      ))}
+      {isBounded && <p>The page goes on by itself in {Math.ceil((problem.retryAfterMs ?? 5_000) / 1_000)} s.</p>}
+      {retry !== undefined && (
+        <button type="button" onClick={retry}>
+          Try again
+        </button>
+      )}
+      {problem?.requestId !== undefined && (
+        <p className="small">
+          Request <code>{problem.requestId}</code>
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** What a query found, once it has: till then that it is loading, or what went wrong. */
+export function Found<T>({
+  of,
+  what,
+  children,
+}: {
+  of: Pick<UseQueryResult<T>, 'data' | 'error' | 'refetch'>;
+  what: string;
+  children: (data: T) => ReactNode;
+}) {
+  // What was found before stays while asking again fails.
+  if (of.data !== undefined) {
+    return (
+      <>
+        {of.error !== null && <Failed error={of.error} retry={() => void of.refetch()} />}
+        {children(of.data)}
+      </>
+    );
+  }
+  if (of.error !== null) return <Failed error={of.error} retry={() => void of.refetch()} />;
+  return <Loading what={what} />;
+}

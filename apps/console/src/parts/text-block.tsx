@@ -1,0 +1,57 @@
+import { useState } from 'react';
+import { CopyButton } from './copy-button.tsx';
+
+/** Beyond it a browser takes seconds to lay a text out. */
+const SHOWN = 20_000;
+
+/**
+ * A text from elsewhere: nothing in it is more than text. Lines wrap anywhere, and what turns the direction of reading ends
+ * with the text. Of a long one the beginning is shown; all of it can be copied.
+ */
+export function TextBlock({ text, label }: { text: string; label: string }) {
+  const [isWhole, setWhole] = useState(false);
+  const isCut = !isWhole && text.length > SHOWN;
+  return (
+    <div className="text-block">
+      <pre tabIndex={0} aria-label={label} dir="ltr">
+        <bdi>{visible(isCut ? text.slice(0, SHOWN) : text)}</bdi>
+      </pre>
+      <div className="tools">
+        {isCut && (
+          <button type="button" className="quiet" onClick={() => setWhole(true)}>
+            Show all {text.length.toLocaleString()} characters
+          </button>
+        )}
+        <CopyButton text={text} label={label} />
+      </div>
+    </div>
+  );
+}
+
+/** A short text from elsewhere within a line. */
+export function Foreign({ text }: { text: string }) {
+  return <bdi className="foreign">{visible(text)}</bdi>;
+}
+
+/** JSON as people read it, digit for digit: only what stands between its parts changes. */
+export function indented(json: string): string {
+  let depth = 0;
+  let written = '';
+  // A string, or a bracket, comma or colon, or anything else between them.
+  for (const [part] of json.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s"{}[\],:]+/g)) {
+    if (part === '}' || part === ']') written += `\n${'  '.repeat(Math.max(0, --depth))}${part}`;
+    else if (part === '{' || part === '[') written += `${part}\n${'  '.repeat(++depth)}`;
+    else if (part === ',') written += `,\n${'  '.repeat(depth)}`;
+    else written += part === ':' ? ': ' : part;
+  }
+  return written.replaceAll(/([{[])\s+([}\]])/g, '$1$2');
+}
+
+/** What turns the direction of reading, or is not seen at all, is shown by its number. */
+function visible(text: string): string {
+  return text.replaceAll(
+    // oxlint-disable-next-line no-control-regex -- these are what is looked for
+    /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F\u200E\u200F\u202A-\u202E\u2066-\u2069\uFEFF]/g,
+    (sign) => `⟨U+${sign.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}⟩`,
+  );
+}

@@ -1,0 +1,133 @@
+import {
+  createHashHistory,
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Navigate,
+  notFound,
+} from '@tanstack/react-router';
+import type { Settings } from './api/settings.ts';
+import { Failed, Loading } from './parts/states.tsx';
+import { DeliveryPage } from './pages/find/delivery-page.tsx';
+import { FindPage } from './pages/find/find-page.tsx';
+import { TimelinePage } from './pages/find/timeline-page.tsx';
+import { Shell } from './shell.tsx';
+
+const rootRoute = createRootRouteWithContext<Settings>()({
+  component: Shell,
+  notFoundComponent: () => <p className="state">There is no such page.</p>,
+  errorComponent: ({ error, reset }) => (
+    <Failed error={error instanceof Error ? error : new Error(String(error))} retry={reset} />
+  ),
+  pendingComponent: () => <Loading what="the page" />,
+});
+
+const getParentRoute = () => rootRoute;
+
+const forClients = { getParentRoute, beforeLoad: only('client') };
+const clientRoutes = [
+  createRoute({ ...forClients, path: '/find/$text', component: FindPage }),
+  createRoute({ ...forClients, path: '/timeline/$key', component: TimelinePage }),
+  createRoute({ ...forClients, path: '/deliveries/$guid', component: DeliveryPage }),
+  createRoute({
+    ...forClients,
+    path: '/subscriptions',
+    component: lazyRouteComponent(() => import('./pages/subscriptions/subscriptions-page.tsx'), 'SubscriptionsPage'),
+  }),
+  createRoute({
+    ...forClients,
+    path: '/live',
+    component: lazyRouteComponent(() => import('./pages/live/live-page.tsx'), 'LivePage'),
+  }),
+  createRoute({
+    ...forClients,
+    path: '/secrets',
+    component: lazyRouteComponent(() => import('./pages/secrets/secrets-page.tsx'), 'SecretsPage'),
+  }),
+  createRoute({
+    ...forClients,
+    path: '/catalog',
+    component: lazyRouteComponent(() => import('./pages/catalog/catalog-page.tsx'), 'CatalogPage'),
+  }),
+] as const;
+
+const forOperators = { getParentRoute, beforeLoad: only('operator') };
+const operatorRoutes = [
+  createRoute({
+    ...forOperators,
+    path: '/queues',
+    component: lazyRouteComponent(() => import('./pages/operators/queues-page.tsx'), 'QueuesPage'),
+  }),
+  createRoute({
+    ...forOperators,
+    path: '/failing',
+    component: lazyRouteComponent(() => import('./pages/operators/failing-page.tsx'), 'FailingPage'),
+  }),
+  createRoute({
+    ...forOperators,
+    path: '/switched-off',
+    component: lazyRouteComponent(() => import('./pages/operators/switched-off-page.tsx'), 'SwitchedOffPage'),
+  }),
+  createRoute({
+    ...forOperators,
+    path: '/rejected',
+    component: lazyRouteComponent(() => import('./pages/operators/rejected-page.tsx'), 'RejectedPage'),
+  }),
+  createRoute({
+    ...forOperators,
+    path: '/rejected/$id',
+    component: lazyRouteComponent(() => import('./pages/operators/correct-page.tsx'), 'CorrectPage'),
+  }),
+  createRoute({
+    ...forOperators,
+    path: '/accounts',
+    component: lazyRouteComponent(() => import('./pages/operators/accounts-page.tsx'), 'AccountsPage'),
+  }),
+  createRoute({
+    ...forOperators,
+    path: '/accounts/$guid',
+    component: lazyRouteComponent(() => import('./pages/operators/account-page.tsx'), 'AccountPage'),
+  }),
+  createRoute({
+    ...forOperators,
+    path: '/audit',
+    component: lazyRouteComponent(() => import('./pages/operators/audit-page.tsx'), 'AuditPage'),
+  }),
+  createRoute({
+    ...forOperators,
+    path: '/why/$text',
+    component: lazyRouteComponent(() => import('./pages/operators/why-page.tsx'), 'WhyPage'),
+  }),
+] as const;
+
+const homeRoute = createRoute({ getParentRoute, path: '/', component: Home });
+
+function Home() {
+  const { view } = homeRoute.useRouteContext();
+  return <Navigate to={view === 'operator' ? '/queues' : '/subscriptions'} replace />;
+}
+
+/** The other view's pages are none of this one: their listener is another. */
+function only(view: Settings['view']) {
+  return ({ context }: { context: Settings }) => {
+    if (context.view !== view) throw notFound();
+  };
+}
+
+/** What is shown is named behind the # of the address: a server is never told it, and the page works under any path. */
+export function routerFor(settings: Settings) {
+  return createRouter({
+    routeTree: rootRoute.addChildren([homeRoute, ...clientRoutes, ...operatorRoutes]),
+    context: settings,
+    history: createHashHistory(),
+    defaultPreload: 'intent',
+    scrollRestoration: true,
+  });
+}
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: ReturnType<typeof routerFor>;
+  }
+}

@@ -1,0 +1,73 @@
+import { useSyncExternalStore } from 'react';
+import { askWith, root, type Ask } from '../api/ask.ts';
+import { isObject, problemOf, unreachable } from '../api/problem.ts';
+import type { Settings } from '../api/settings.ts';
+
+/** Who signed in, and what that token may do. */
+export type Session = {
+  ask: Ask;
+  view: Settings['view'];
+  account: string;
+  client: string;
+  interface: 'shipper' | 'carrier' | undefined;
+  scopes: readonly string[];
+};
+
+type State = { kind: 'out'; why?: string | undefined } | { kind: 'in'; session: Session };
+
+const KEPT = 'waybell.token';
+
+let state: State = { kind: 'out' };
+const listeners = new Set<() => void>();
+
+function become(next: State): void {
+  state = next;
+  for (const listener of listeners) listener();
+}
+
+/** The token is in memory; in the tab's session storage where one asked for that. It never is in an address. */
+export async function signIn(token: string, { view, isKept }: { view: Settings['view']; isKept: boolean }) {
+  const who = await whose(token, view);
+  if (isKept) sessionStorage.setItem(KEPT, token);
+  const ask = askWith(token, signOut);
+  become({ kind: 'in', session: { ask, view, ...who } });
+}
+
+export function signOut(why?: string): void {
+  sessionStorage.removeItem(KEPT);
+  become({ kind: 'out', why });
+}
+
+export const keptToken = (): string | null => sessionStorage.getItem(KEPT);
+
+export function useSession(): State {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => state,
+  );
+}
+
+/** For what is shown to those alone who signed in. */
+export function useSignedIn(): Session {
+  const now = useSession();
+  if (now.kind === 'out') throw new Error('nobody is signed in');
+  return now.session;
+}
+
+export const mayWrite = ({ scopes }: Session): boolean => scopes.includes('webhooks:write');
+
+async function whose(token: string, view: Settings['view']): Promise<Omit<Session, 'ask' | 'view'>> {
+  const path = view === 'operator' ? 'v1/admin/token' : 'v1/token';
+  const response = await fetch(new URL(path, root), { headers: { authorization: `Bearer ${token}` } }).catch(() => {
+    throw unreachable();
+  });
+  const body: unknown = await response.json().catch(() => undefined);
+  if (!response.ok) throw problemOf(response, body);
+  const data = isObject(body) && isObject(body['data']) ? body['data']['object'] : body;
+  // As the document says of it.
+  const who = data as { account_guid: string; client_id: string; interface?: 'shipper' | 'carrier'; scopes: string[] };
+  return { account: who.account_guid, client: who.client_id, interface: who.interface, scopes: who.scopes };
+}

@@ -1,0 +1,52 @@
+import { builtFiles } from '@waybell/console/built-files';
+import compression from 'compression';
+import express, { Router, type RequestHandler, type Response } from 'express';
+import { pagePolicy } from '../documents/page-policy.ts';
+import { Problem } from '../http/problem.ts';
+import { addPath } from '../http/routes.ts';
+
+/** What the page has to know before anybody signed in. */
+export type ConsoleSettings = {
+  /** Whose page it is: it asks nothing but the listener that serves it. */
+  view: 'client' | 'operator';
+  /** Where people sign in, if not with an access token alone. */
+  signIn?: { issuer: string; clientId: string; scope: string; audience: string } | undefined;
+  /** Grafana's, for a link. */
+  dashboardUrl?: string | undefined;
+};
+
+/** What has a hash in its name never changes; the page itself names the others, and must be asked for again. */
+const HASHED = /[\\/]assets[\\/]/;
+const FOR_EVER = 'public, max-age=31536000, immutable';
+
+/** The console at /console/: static files, and the settings that it reads first. Nothing in it needs a token. */
+export function consoleRoutes(settings: ConsoleSettings): Router {
+  const router = Router({ caseSensitive: true, strict: true });
+  const issuers = settings.signIn === undefined ? [] : [new URL(settings.signIn.issuer).origin];
+  const protect: RequestHandler = (_request, response, next) => {
+    response.set({
+      'content-security-policy': `${pagePolicy(issuers)}; require-trusted-types-for 'script'`,
+      'cross-origin-opener-policy': 'same-origin',
+    });
+    next();
+  };
+
+  addPath(router, ['/console'], {
+    // Relative, as a proxy may show the API under a path of its own.
+    get: (_request, response) => void response.status(308).set('location', 'console/').end(),
+  });
+  addPath(router, ['/console/settings.json'], {
+    get: (_request, response) => void response.set('cache-control', 'no-store').json(settings),
+  });
+  router.use('/console', protect, compression(), express.static(builtFiles, { setHeaders: cached, redirect: false }));
+  addPath(router, ['/console/'], { get: notBuilt });
+  return router;
+}
+
+function cached(response: Response, path: string): void {
+  response.set('cache-control', HASHED.test(path) ? FOR_EVER : 'no-cache');
+}
+
+function notBuilt(): void {
+  throw new Problem('unknown-path', 'The console is not built here: `./waybell up` builds it, and so does the image.');
+}
