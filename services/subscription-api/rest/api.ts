@@ -1,11 +1,8 @@
 import type { Interface } from '@waybell/catalog/action';
 import type { Express } from 'express';
 import { byHandRoutes } from './deliveries/by-hand.ts';
-<<<<<<< HEAD
 import { consoleRoutes, type ConsoleSettings } from './console/console.ts';
-=======
 import { ownTokenRoutes } from './authentication/own-token.ts';
->>>>>>> facts
 import { carrierRoutes } from './subscriptions/carrier.ts';
 import { deliveryLogRoutes } from './deliveries/delivery-log.ts';
 import { documentRoutes, publicDocuments } from './documents/documents.ts';
