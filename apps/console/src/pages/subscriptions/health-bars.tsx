@@ -41,9 +41,7 @@ export function HealthBars({ buckets }: { buckets: readonly Bucket[] }) {
 
 function Bar({ bucket, x, highest }: { bucket: Bucket; x: number; highest: number }) {
   // One among millions is to be seen too.
-  const heights = KINDS.map((kind) =>
-    bucket[kind] === 0 ? 0 : Math.max(2, (bucket[kind] / highest) * (HEIGHT - 4)),
-  );
+  const heights = KINDS.map((kind) => (bucket[kind] === 0 ? 0 : Math.max(2, (bucket[kind] / highest) * (HEIGHT - 4))));
   const parts = KINDS.map((kind, place) => {
     const below = heights.slice(0, place + 1).reduce((sum, height) => sum + height, 0);
     return { kind, height: heights[place], y: HEIGHT - below };
