@@ -8,6 +8,7 @@ import { deliveryLogPaths } from './delivery-log-paths.ts';
 import { deliveryLogSchemas } from './delivery-log-schemas.ts';
 import { documentPaths } from './document-paths.ts';
 import type { JsonNode } from './json-node.ts';
+import { livePaths, liveSchemas } from './live-paths.ts';
 import { signingSecretPaths } from './signing-secret-paths.ts';
 import { shipperPaths } from './shipper-paths.ts';
 import { subscriptionPaths, subscriptionSchemas } from './subscription-paths.ts';
@@ -54,6 +55,7 @@ export function openApiDocument({ interfaces, sentExamples, version, ...options 
       ...subscriptionPaths(interfaces),
       ...signingSecretPaths(interfaces),
       ...deliveryLogPaths(interfaces),
+      ...livePaths(interfaces),
       ...byHandPaths(interfaces),
       ...documentPaths,
     },
@@ -64,6 +66,7 @@ export function openApiDocument({ interfaces, sentExamples, version, ...options 
         ...Object.assign({}, ...interfaces.map((name) => interfaceSchemas(name, catalog))),
         ...subscriptionSchemas,
         ...deliveryLogSchemas,
+        ...liveSchemas,
         ...byHandSchemas,
         ...notificationSchemas(catalog),
       },

@@ -6,11 +6,14 @@ import { deliveryLogRoutes } from './deliveries/delivery-log.ts';
 import { documentRoutes, publicDocuments } from './documents/documents.ts';
 import { createHttpApp, type HttpAppOptions } from './http/http-app.ts';
 import type { RouteOptions } from './http/routes.ts';
+import { liveRoutes, type LiveRouteOptions } from './live/live-routes.ts';
 import { signingSecretRoutes } from './secrets/signing-secrets.ts';
 import { shipperRoutes } from './subscriptions/shipper.ts';
 import { subscriptionRoutes } from './subscriptions/subscriptions.ts';
 
-export type ApiOptions = RouteOptions & Omit<HttpAppOptions, 'overview'> & { interfaces: readonly string[] };
+export type ApiOptions = RouteOptions &
+  Omit<HttpAppOptions, 'overview'> &
+  Pick<LiveRouteOptions, 'knownAgainMs'> & { interfaces: readonly string[] };
 
 const ROUTES = { shipper: shipperRoutes, carrier: carrierRoutes } satisfies Record<Interface, unknown>;
 
@@ -24,6 +27,8 @@ export function createApi(options: ApiOptions): Express {
     signingSecretRoutes({ ...options, authenticate }),
     deliveryLogRoutes({ ...options, authenticate }),
     byHandRoutes({ ...options, authenticate }),
+    // Who reads a stream is known anew every minute, which is no request.
+    liveRoutes({ ...options, authenticate, knowAgain: options.authenticate }),
     documentRoutes(publicDocuments({ interfaces: served, catalog })),
   ]);
 }
