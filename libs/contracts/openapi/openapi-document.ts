@@ -9,6 +9,7 @@ import { deliveryLogSchemas } from './delivery-log-schemas.ts';
 import { documentPaths } from './document-paths.ts';
 import type { JsonNode } from './json-node.ts';
 import { ownTokenPaths, ownTokenSchemas } from './own-token-paths.ts';
+import { livePaths, liveSchemas } from './live-paths.ts';
 import { signingSecretPaths } from './signing-secret-paths.ts';
 import { shipperPaths } from './shipper-paths.ts';
 import { subscriptionPaths, subscriptionSchemas } from './subscription-paths.ts';
@@ -57,6 +58,7 @@ export function openApiDocument({ interfaces, sentExamples, version, ...options 
       ...subscriptionPaths(interfaces),
       ...signingSecretPaths(interfaces),
       ...deliveryLogPaths(interfaces),
+      ...livePaths(interfaces),
       ...byHandPaths(interfaces),
       ...documentPaths,
     },
@@ -68,6 +70,7 @@ export function openApiDocument({ interfaces, sentExamples, version, ...options 
         ...ownTokenSchemas,
         ...subscriptionSchemas,
         ...deliveryLogSchemas,
+        ...liveSchemas,
         ...byHandSchemas,
         ...notificationSchemas(catalog),
       },

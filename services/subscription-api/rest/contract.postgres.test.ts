@@ -36,6 +36,7 @@ const asks: Ask[] = [
   { name: 'getTimeline', method: 'GET', path: `/v1/timeline/${GUID}` },
   { name: 'listDeliveries', method: 'GET', path: '/v1/deliveries' },
   { name: 'getDelivery', method: 'GET', path: `/v1/deliveries/${GUID}` },
+  { name: 'streamLive', method: 'GET', path: '/v1/live' },
   { name: 'resendDelivery', method: 'POST', path: `/v1/deliveries/${GUID}/resend`, body: {} },
   {
     name: 'createReplay',
@@ -153,6 +154,7 @@ describe('openapi.json', () => {
     for (const each of asks) await provoke(each);
     await api.ask('POST', `${base}/insurance.issued/subscribe`, { token: tokens.shipper.all, body: { callback_url } });
     await api.ask('GET', '/v1/deliveries?status=lost', { token: tokens.carrier.all });
+    await api.ask('GET', '/v1/live?kind=lost', { token: tokens.carrier.all });
     await api.ask('GET', '/v1/timeline/4711?limit=0', { token: tokens.carrier.all });
     const { delivery } = await logDelivery(api.store.postgres, { ...tokens.carrier, interface: 'carrier', mark: 'x' });
     await api.ask('GET', `/v1/deliveries/${delivery}`, { token: tokens.carrier.all });

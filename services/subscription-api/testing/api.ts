@@ -20,6 +20,7 @@ import { byJwt, type JwtRules } from '../rest/authentication/by-jwt.ts';
 import type { Limits } from '../rest/limits/limits.ts';
 import { httpMetrics } from '../rest/http/http-metrics.ts';
 import { serveApi, type ServerLimits } from '../rest/http/serve-api.ts';
+import { openLive, type LiveLimits } from '../rest/live/live.ts';
 import { keepSigningSecrets } from '../signing-secrets.ts';
 import { keepSubscriptions } from '../subscriptions.ts';
 import { createToken } from '../tokens.ts';
@@ -54,6 +55,7 @@ export async function startApi(
     limits?: Partial<Limits & ServerLimits>;
     trustedProxies?: string[];
     jwt?: JwtRules;
+    live?: Partial<LiveLimits & { knownAgainMs: number }>;
     /** Operators have a way to this broker. */
     brokerUrl?: string;
   } = {},
@@ -71,6 +73,15 @@ export async function startApi(
   const limits = { ...unlimited, ...options.limits };
   const measured = httpMetrics(metrics);
   const trustedProxies = options.trustedProxies ?? [];
+  const { knownAgainMs, ...liveLimits } = options.live ?? {};
+  const live = stack.use(
+    openLive({
+      database,
+      catalog: options.catalog ?? actions,
+      log: silentLog,
+      limits: { ...manyStreams, ...liveLimits },
+    }),
+  );
   const common = {
     limits,
     trustedProxies,
@@ -94,6 +105,8 @@ export async function startApi(
       deniedPorts: new Set([6379]),
       resolve: resolveForTests,
     },
+    live,
+    ...(knownAgainMs !== undefined && { knownAgainMs }),
   });
   const line = options.brokerUrl === undefined ? undefined : operatorLine(operatorBroker(options.brokerUrl));
   const eventLimits = { maxBytes: 60_000, maxDepth: 32 };
@@ -107,6 +120,8 @@ export async function startApi(
   const at = { host: '127.0.0.1', port: 0, trustedProxies, ...limits };
   const server = stack.use(await serveApi(api, at, measured));
   const adminServer = stack.use(await serveApi(adminApi, at, measured));
+  // Streams end before the server waits for its answers to end.
+  stack.defer(() => live[Symbol.asyncDispose]());
   if (options.isMigrated !== false) await until('the database is there', () => database.waitingFor().length === 0);
   const asked = await askedBy(server.port, '/openapi.json');
   const admin = await askedBy(adminServer.port, '/admin-openapi.json');
@@ -126,6 +141,8 @@ const unlimited: Limits & Omit<ServerLimits, 'trustedProxies'> = {
   connectionLimit: 1_000,
   connectionsPerAddress: 1_000,
 };
+
+const manyStreams: LiveLimits = { streamsPerClient: 1_000, streams: 1_000 };
 
 /** An account and a token for it. */
 export async function signUp(
