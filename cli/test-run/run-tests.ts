@@ -1,6 +1,7 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buildConsole } from '@waybell/stack/build-console';
 import { browserMachine, CHROMIUM, findChromium } from '@waybell/stack/find-chromium';
 import { report } from '../report.ts';
 import { disturb } from './disturb.ts';
@@ -31,9 +32,7 @@ export async function runTests({ tests, env, signal, isDisturbed = false }: Test
     report(line);
   };
   // Before the servers, which may have to be installed as well: that is done one after the other.
-  const browser = tests.some(({ opensBrowser }) => opensBrowser)
-    ? { [CHROMIUM]: await findChromium(env, browserMachine(report)) }
-    : {};
+  const browser = tests.some(({ opensBrowser }) => opensBrowser) ? await readyBrowser(env) : {};
   const lender = tests.some(({ needs }) => needs !== 'nothing')
     ? stack.use(await lendServers({ home, note, report }))
     : undefined;
@@ -45,6 +44,12 @@ export async function runTests({ tests, env, signal, isDisturbed = false }: Test
   for (const [path, seconds] of slowest(first)) report(`${seconds.toFixed(1).padStart(6)} s  ${path}`);
   if (notes.length > 0) report(['tried again:', ...notes].join('\n  '));
   return { passed: first.passed + again.passed, failed: first.failed + again.failed };
+}
+
+/** A browser, and the page that it is to open. */
+async function readyBrowser(env: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEnv> {
+  const [chromium] = await Promise.all([findChromium(env, browserMachine(report)), buildConsole(report)]);
+  return { [CHROMIUM]: chromium };
 }
 
 type Rerun = Pick<TestRun, 'tests' | 'env' | 'signal'> & { note: (line: string) => void };

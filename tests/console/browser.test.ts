@@ -1,8 +1,10 @@
 import { accessibility } from './accessibility.ts';
+import { clientPages } from './client-pages.ts';
 import { docs } from './docs.ts';
 import { standInUse } from './stand-in-use.ts';
 import { troubles } from './troubles.ts';
 
+clientPages();
 docs();
 troubles();
 accessibility();
