@@ -150,7 +150,10 @@ export const tables = {
       ...answered<Attempted>((record) => ('answer' in record ? record.answer : undefined)),
     },
     constraints: ['primary key (delivery, at, attempt)'],
-    indexes: { attempts_in_vain: `(subscription, at) where kind in ('exhausted', 'dropped')` },
+    indexes: {
+      attempts_in_vain: `(subscription, at) where kind in ('exhausted', 'dropped')`,
+      attempts_on_the_way: `(subscription, at) where kind not in ('exhausted', 'dropped')`,
+    },
   }),
 
   /** What was sent, or was to be: kept for a shorter time, for it is what customers would rather see gone. */

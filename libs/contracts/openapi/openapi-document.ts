@@ -11,6 +11,7 @@ import type { JsonNode } from './json-node.ts';
 import { ownTokenPaths, ownTokenSchemas } from './own-token-paths.ts';
 import { signingSecretPaths } from './signing-secret-paths.ts';
 import { shipperPaths } from './shipper-paths.ts';
+import { statisticsPaths, statisticsSchemas } from './statistics-paths.ts';
 import { subscriptionPaths, subscriptionSchemas } from './subscription-paths.ts';
 import { notificationSchemas, webhooks } from './webhooks.ts';
 
@@ -57,6 +58,7 @@ export function openApiDocument({ interfaces, sentExamples, version, ...options 
       ...subscriptionPaths(interfaces),
       ...signingSecretPaths(interfaces),
       ...deliveryLogPaths(interfaces),
+      ...statisticsPaths(interfaces),
       ...byHandPaths(interfaces),
       ...documentPaths,
     },
@@ -68,6 +70,7 @@ export function openApiDocument({ interfaces, sentExamples, version, ...options 
         ...ownTokenSchemas,
         ...subscriptionSchemas,
         ...deliveryLogSchemas,
+        ...statisticsSchemas,
         ...byHandSchemas,
         ...notificationSchemas(catalog),
       },

@@ -1,5 +1,6 @@
 import type { Interface } from '@waybell/catalog/action';
 import type { Express } from 'express';
+import { statisticsRoutes } from './deliveries/statistics.ts';
 import { byHandRoutes } from './deliveries/by-hand.ts';
 import { ownTokenRoutes } from './authentication/own-token.ts';
 import { carrierRoutes } from './subscriptions/carrier.ts';
@@ -25,6 +26,7 @@ export function createApi(options: ApiOptions): Express {
     subscriptionRoutes({ ...options, authenticate }),
     signingSecretRoutes({ ...options, authenticate }),
     deliveryLogRoutes({ ...options, authenticate }),
+    statisticsRoutes({ ...options, authenticate }),
     byHandRoutes({ ...options, authenticate }),
     documentRoutes(publicDocuments({ interfaces: served, catalog })),
   ]);
