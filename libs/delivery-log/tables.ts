@@ -157,7 +157,7 @@ export const tables = {
     indexes: {
       attempts_in_vain: `(subscription, at) where ${IN_VAIN}`,
       // Each row lies in exactly one of the two: together they find all of a subscription by time.
-      attempts_others: `(subscription, at) where ${NOT_IN_VAIN}`,
+      attempts_on_the_way: `(subscription, at) where ${NOT_IN_VAIN}`,
     },
   }),
 

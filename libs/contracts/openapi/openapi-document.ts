@@ -12,6 +12,7 @@ import { ownTokenPaths, ownTokenSchemas } from './own-token-paths.ts';
 import { livePaths, liveSchemas } from './live-paths.ts';
 import { signingSecretPaths } from './signing-secret-paths.ts';
 import { shipperPaths } from './shipper-paths.ts';
+import { statisticsPaths, statisticsSchemas } from './statistics-paths.ts';
 import { subscriptionPaths, subscriptionSchemas } from './subscription-paths.ts';
 import { notificationSchemas, webhooks } from './webhooks.ts';
 
@@ -59,6 +60,7 @@ export function openApiDocument({ interfaces, sentExamples, version, ...options 
       ...signingSecretPaths(interfaces),
       ...deliveryLogPaths(interfaces),
       ...livePaths(interfaces),
+      ...statisticsPaths(interfaces),
       ...byHandPaths(interfaces),
       ...documentPaths,
     },
@@ -71,6 +73,7 @@ export function openApiDocument({ interfaces, sentExamples, version, ...options 
         ...subscriptionSchemas,
         ...deliveryLogSchemas,
         ...liveSchemas,
+        ...statisticsSchemas,
         ...byHandSchemas,
         ...notificationSchemas(catalog),
       },

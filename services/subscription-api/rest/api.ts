@@ -1,5 +1,6 @@
 import type { Interface } from '@waybell/catalog/action';
 import type { Express } from 'express';
+import { statisticsRoutes } from './deliveries/statistics.ts';
 import { byHandRoutes } from './deliveries/by-hand.ts';
 import { consoleRoutes, type ConsoleSettings } from './console/console.ts';
 import { ownTokenRoutes } from './authentication/own-token.ts';
@@ -29,6 +30,7 @@ export function createApi(options: ApiOptions): Express {
     subscriptionRoutes({ ...options, authenticate }),
     signingSecretRoutes({ ...options, authenticate }),
     deliveryLogRoutes({ ...options, authenticate }),
+    statisticsRoutes({ ...options, authenticate }),
     byHandRoutes({ ...options, authenticate }),
     // Who reads a stream is known anew every minute, which is no request.
     liveRoutes({ ...options, authenticate, knowAgain: options.authenticate }),

@@ -360,6 +360,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/statistics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * See how many deliveries arrived, hour by hour
+         * @description Of the client, in the last 24 whole hours and the one that runs: every action that is subscribed now, or that there is something of. An attempt counts in the hour in which it ended, so that what was sent again counts again; tests by hand never count. What is known late of an hour that is over may be told hours later.
+         */
+        get: operations["getStatistics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/subscriptions": {
         parameters: {
             query?: never;
@@ -962,6 +982,44 @@ export interface components {
              * @example 0hZ5cVtXn7Qm2bRk9sLwYp4uJf6aGdE1oTiHxC3vKqM
              */
             verification_token?: string;
+        };
+        Statistics: {
+            /** @constant */
+            bucket_seconds: 3600;
+            /** @description By action. */
+            objects: components["schemas"]["StatisticsOfAction"][];
+            /**
+             * Format: date-time
+             * @description The beginning of the first hour.
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description When it was asked for.
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            until: string;
+        };
+        StatisticsOfAction: {
+            action: string;
+            /** @description Every hour, the first one first. */
+            buckets: {
+                /**
+                 * Format: date-time
+                 * @description When the hour begins.
+                 * @example 2026-11-20T09:30:00.123Z
+                 */
+                at: string;
+                /** @description Attempts that arrived. */
+                delivered: number;
+                /** @description Deliveries that were exhausted or dropped. */
+                given_up: number;
+                /** @description Attempts that failed, after which another follows. */
+                retried: number;
+                /** @description Events for the account of which no delivery was made for the client. */
+                suppressed: number;
+            }[];
         };
         Subscription: {
             action: string;
@@ -3230,6 +3288,101 @@ export interface operations {
                 };
             };
             /** @description The body breaks a rule (`urn:waybell:problem:invalid-body`). */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
+            429: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
+            503: {
+                headers: {
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getStatistics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Counts by action and hour. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Statistics"];
+                        /** @constant */
+                        status: "success";
+                    } | components["schemas"]["Statistics"];
+                };
+            };
+            /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
+            401: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
+            403: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A parameter breaks a rule (`urn:waybell:problem:invalid-parameter`). */
             422: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
