@@ -22,7 +22,12 @@ const parameters = (interfaces: readonly Interface[]): JsonNode[] => {
       description: 'Only of this action of the interface.',
       schema: actions.length === 1 ? first : { anyOf: actions },
     },
-    { name: 'kind', in: 'query', description: 'Only attempts that ended so, or `suppressed` events.', schema: liveKind },
+    {
+      name: 'kind',
+      in: 'query',
+      description: 'Only attempts that ended so, or `suppressed` events.',
+      schema: liveKind,
+    },
     {
       name: 'Last-Event-ID',
       in: 'header',
@@ -58,7 +63,7 @@ export function livePaths(interfaces: readonly Interface[]): Readonly<Record<str
         operationId: 'streamLive',
         summary: 'See what happens now',
         description:
-          "Server-sent events, until the client closes the connection: each attempt, and each event for the account that the client was not sent, a second or two after it happened, in the order in which the log has them. What comes to the log more than 30 seconds after it happened may be missing, and so may what happens faster than 500 records a second, of which `skipped` tells: `/v1/deliveries` has it all. A stream ends when its token does not hold any more, when its reader falls too far behind, and when the process stops: connect again, with `Last-Event-ID`.",
+          'Server-sent events, until the client closes the connection: each attempt, and each event for the account that the client was not sent, a second or two after it happened, in the order in which the log has them. What comes to the log more than 30 seconds after it happened may be missing, and so may what happens faster than 500 records a second, of which `skipped` tells: `/v1/deliveries` has it all. A stream ends when its token does not hold any more, when its reader falls too far behind, and when the process stops: connect again, with `Last-Event-ID`.',
         security: [{ accessToken: ['webhooks:read'] }],
         parameters: parameters(interfaces),
         responses: {

@@ -41,7 +41,9 @@ export class LiveFeed {
     if (this.#isAway) this.#caughtUpMs = nowMs + CATCHING_UP_MS;
     this.#isAway = false;
     for (const { key, at, entries } of found.looked) this.#known.set(key, { at, records: entries.map(liveRecord) });
-    const records = [...this.#known.values()].flatMap((each) => each.records).toSorted((one, other) => one.at - other.at);
+    const records = [...this.#known.values()]
+      .flatMap((each) => each.records)
+      .toSorted((one, other) => one.at - other.at);
     for (const stream of streams) stream.tell({ records, unreadBefore: found.unreadBefore, nowMs });
     if (nowMs >= this.#caughtUpMs) this.#fromMs = nowMs - OVERLAP_MS;
     this.#forget(streams);

@@ -70,10 +70,7 @@ function positionOf(request: Request): Position {
 type Reading = Pick<LiveRouteOptions, 'knowAgain' | 'knownAgainMs'> & { request: Request; caller: Caller };
 
 /** Ends the stream once its token does not hold any more. While that cannot be known, it goes on. */
-function endWith(
-  stream: LiveStream,
-  { request, caller, knowAgain, knownAgainMs = KNOWN_AGAIN_MS }: Reading,
-): void {
+function endWith(stream: LiveStream, { request, caller, knowAgain, knownAgainMs = KNOWN_AGAIN_MS }: Reading): void {
   const look = async () => {
     try {
       const now = await knowAgain(request);
