@@ -60,7 +60,7 @@ describe('streams', () => {
       );
       return await isCut(sleepy.socket);
     });
-    expect(reader.isOver()).toBe(false);
+    expect(reader.state()).toBe('open');
     const { delivery } = await ours.happens(us, [aFailed()]);
     await until('the other goes on', () => reader.of('attempt').some((data) => data['delivery_guid'] === delivery));
   });
@@ -70,17 +70,18 @@ describe('streams', () => {
     await using reader = await ours.read(us);
     const { delivery } = await ours.happens(us, [aFailed()]);
     await until('it is told', () => reader.of('attempt').some((data) => data['delivery_guid'] === delivery));
-    expect(reader.isOver()).toBe(false);
+    expect(reader.state()).toBe('open');
     await revokeToken(ours.api.store.postgres, us.token);
-    await until('the stream ends', () => reader.isOver());
+    await until('the stream ends', () => reader.state() === 'ended');
   });
 
-  test('end when the process is told to stop', async () => {
-    const { stand: ours, us } = await start({});
+  test('end when the process is told to stop, and none begins any more', async () => {
+    const stop = new AbortController();
+    const { stand: ours, us } = await start({ live: { until: stop.signal } });
     await using reader = await ours.read(us);
-    stand = undefined;
-    await ours[Symbol.asyncDispose]();
-    await until('the stream ends', () => reader.isOver());
+    stop.abort();
+    await until('the stream ends', () => reader.state() === 'ended');
+    expect((await ours.api.ask('GET', '/v1/live', { token: us.token })).status).toBe(503);
   });
 
   test('stay open while Postgres is away, say so, and go on with what happened', async () => {
@@ -96,7 +97,7 @@ describe('streams', () => {
     const { delivery } = await ours.happens(us, [aFailed()]);
     await proxy.mend();
     await until('it goes on', () => reader.of('attempt').some((data) => data['delivery_guid'] === delivery));
-    expect(reader.isOver()).toBe(false);
+    expect(reader.state()).toBe('open');
   });
 });
 

@@ -10,7 +10,8 @@ export type LiveReader = AsyncDisposable & {
   /** Of the events that came so far, those of a name. */
   of(name: string): Record<string, unknown>[];
   lastId(): string;
-  isOver(): boolean;
+  /** Whether the server has ended it as an answer ends, or cut its connection. */
+  state(): 'open' | 'ended' | 'cut';
 };
 
 /** Reads a stream of server-sent events, on a connection of its own, until disposed of. Resolves once the answer has begun. */
@@ -24,17 +25,18 @@ export async function readLive(
     signal: closing.signal,
   });
   const told: Told[] = [];
-  let isOver = false;
-  const reading = collect(response, told)
-    .catch(() => undefined)
-    .then(() => (isOver = true));
+  let state: 'open' | 'ended' | 'cut' = 'open';
+  const reading = collect(response, told).then(
+    () => (state = 'ended'),
+    () => (state = 'cut'),
+  );
   if (response.ok) await until('the stream has begun', () => told.length > 0);
   return {
     status: response.status,
     told,
     of: (name) => told.flatMap((each) => (each.name === name && each.data !== undefined ? [each.data] : [])),
     lastId: () => told.findLast(({ id }) => id !== undefined)?.id ?? '',
-    isOver: () => isOver,
+    state: () => state,
     async [Symbol.asyncDispose]() {
       closing.abort();
       await reading;

@@ -49,9 +49,10 @@ export async function latestFirstAttempts(postgres: Queryable, look: LiveLook): 
            ) d where d.attempted_at >= ${FROM}`,
     values: valuesOf(look),
   });
-  const found = rows.flatMap(({ callbackUrl, looked: _, oldestAt: __, ...row }) =>
-    firstAttempt(row).map((attempt) => ({ action: row.action, callbackUrl, event: row.event, attempt })),
-  );
+  const found = rows.flatMap((row) => {
+    const { action, callbackUrl, event } = row;
+    return firstAttempt(row).map((attempt) => ({ action, callbackUrl, event, attempt }));
+  });
   const [first] = rows;
   return first === undefined || first.looked < look.most ? { found } : { found, unreadBefore: first.oldestAt };
 }

@@ -55,7 +55,7 @@ export async function startApi(
     limits?: Partial<Limits & ServerLimits>;
     trustedProxies?: string[];
     jwt?: JwtRules;
-    live?: Partial<LiveLimits & { knownAgainMs: number }>;
+    live?: LiveSettings;
     /** Operators have a way to this broker. */
     brokerUrl?: string;
   } = {},
@@ -73,15 +73,7 @@ export async function startApi(
   const limits = { ...unlimited, ...options.limits };
   const measured = httpMetrics(metrics);
   const trustedProxies = options.trustedProxies ?? [];
-  const { knownAgainMs, ...liveLimits } = options.live ?? {};
-  const live = stack.use(
-    openLive({
-      database,
-      catalog: options.catalog ?? actions,
-      log: silentLog,
-      limits: { ...manyStreams, ...liveLimits },
-    }),
-  );
+  const { live, knownAgainMs } = liveOf(database, options);
   const common = {
     limits,
     trustedProxies,
@@ -106,7 +98,7 @@ export async function startApi(
       resolve: resolveForTests,
     },
     live,
-    ...(knownAgainMs !== undefined && { knownAgainMs }),
+    ...knownAgainMs,
   });
   const line = options.brokerUrl === undefined ? undefined : operatorLine(operatorBroker(options.brokerUrl));
   const eventLimits = { maxBytes: 60_000, maxDepth: 32 };
@@ -121,12 +113,29 @@ export async function startApi(
   const server = stack.use(await serveApi(api, at, measured));
   const adminServer = stack.use(await serveApi(adminApi, at, measured));
   // Streams end before the server waits for its answers to end.
-  stack.defer(() => live[Symbol.asyncDispose]());
+  stack.use(live);
   if (options.isMigrated !== false) await until('the database is there', () => database.waitingFor().length === 0);
   const asked = await askedBy(server.port, '/openapi.json');
   const admin = await askedBy(adminServer.port, '/admin-openapi.json');
   const opened = stack.move();
   return { ...asked, admin, store, database, metrics, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+}
+
+type LiveSettings = Partial<LiveLimits & { knownAgainMs: number; until: AbortSignal }>;
+type LiveTested = { catalog?: readonly Action[]; live?: LiveSettings };
+
+function liveOf(database: Database, { catalog = actions, live: given = {} }: LiveTested) {
+  const { knownAgainMs, until: stop, ...limits } = given;
+  return {
+    live: openLive({
+      database,
+      catalog,
+      log: silentLog,
+      limits: { ...manyStreams, ...limits },
+      ...(stop !== undefined && { until: stop }),
+    }),
+    knownAgainMs: knownAgainMs === undefined ? {} : { knownAgainMs },
+  };
 }
 
 const operatorBroker = (url: string) => ({ address: { url }, limitMs: PATIENT_MS });
