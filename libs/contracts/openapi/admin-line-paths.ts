@@ -114,7 +114,7 @@ export const adminLinePaths: Readonly<Record<string, JsonNode>> = {
         'Send the event as it is to be published, digit for digit, up to EVENT_MAX_SIZE. It is checked as `./waybell publish` checks it, and takes the place of the rejected one once RabbitMQ has confirmed it.',
       requestBody: { required: true, content: jsonOf({ type: 'object' }) },
       responses: {
-        200: success('It is on the line, and the rejected one is gone.', schemaRef('Republished')),
+        200: success('It is on the line, and the rejected one is gone.', schemaRef('CorrectedEvent')),
         ...problemAnswers(
           ['any-interface', 'parameters'],
           [
@@ -125,6 +125,24 @@ export const adminLinePaths: Readonly<Record<string, JsonNode>> = {
             'not-an-event',
             ...OF_REJECTED,
           ],
+        ),
+      },
+    },
+  },
+  '/v1/admin/rejected/{id}/check': {
+    parameters: [{ ...which, description: 'The id of the one that it is meant for: it is not looked for.' }],
+    post: {
+      ...line,
+      operationId: 'checkCorrected',
+      summary: 'Check a corrected event, without publishing it',
+      description:
+        'Send what is to be published. The answer is what publishing it would say of it; RabbitMQ is not asked, and nothing changes.',
+      requestBody: { required: true, content: jsonOf({ type: 'object' }) },
+      responses: {
+        200: success('It would be taken.', schemaRef('CorrectedEvent')),
+        ...problemAnswers(
+          ['any-interface', 'parameters'],
+          ['body-too-large', 'unsupported-media-type', 'invalid-body'],
         ),
       },
     },

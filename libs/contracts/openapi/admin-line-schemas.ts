@@ -90,7 +90,7 @@ export const adminLineSchemas: Record<string, JsonNode> = {
     objects: { type: 'array', description: 'The first 1,000.', items: { $ref: '#/components/schemas/Rejected' } },
     is_complete: isComplete,
   }),
-  Republished: exactly({
+  CorrectedEvent: exactly({
     event_guid: guid,
     routing_key: text,
     unknown_members: {

@@ -34,6 +34,9 @@ export const failingParameters: readonly JsonNode[] = [
 /** The parameters that say which endpoints are asked for. */
 export const parkedParameters: readonly JsonNode[] = [account, limit];
 
+/** The parameters that say which subscriptions that are switched off are asked for. */
+export const switchedOffParameters: readonly JsonNode[] = [account, limit];
+
 /** The parameters that say which changes are asked for. */
 export const auditParameters: readonly JsonNode[] = [
   account,
@@ -89,6 +92,19 @@ export const adminLogPaths: Readonly<Record<string, JsonNode>> = {
       parameters: parkedParameters,
       responses: {
         200: success('Endpoints.', listOf('ParkedEndpoint')),
+        ...problemAnswers(['any-interface'], ['invalid-parameter', 'unknown-account']),
+      },
+    },
+  },
+  '/v1/admin/switched-off': {
+    get: {
+      ...operators,
+      operationId: 'listSwitchedOff',
+      summary: 'List the subscriptions that are switched off now',
+      description: 'The one that was switched off last comes first.',
+      parameters: switchedOffParameters,
+      responses: {
+        200: success('Subscriptions.', listOf('SwitchedOff')),
         ...problemAnswers(['any-interface'], ['invalid-parameter', 'unknown-account']),
       },
     },

@@ -70,6 +70,17 @@ export const adminLogSchemas: Record<string, JsonNode> = {
       },
     },
   ),
+  SwitchedOff: exactly({
+    guid,
+    ...ofClient,
+    interface: interfaceName,
+    action: text,
+    url: { ...text, description: 'Without its query.' },
+    created_at: moment,
+    switched_off_at: moment,
+    rule: { enum: ['exhausted', 'window'], description: 'Which rule switched it off.' },
+    delivery_guid: { ...orNull(guid), description: 'The delivery that did it; null: it is not known.' },
+  }),
   Candidate: {
     description: 'What was asked by may be this. Ask again with `as`, and for a key with `kind`.',
     oneOf: [

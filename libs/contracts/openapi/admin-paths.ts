@@ -5,6 +5,7 @@ import { problemAnswers, success } from './answers.ts';
 import { documentPath, rootPath } from './document-paths.ts';
 import { jsonOf, schemaRef, type JsonNode } from './json-node.ts';
 import { bareLinks, byGuid } from './links.ts';
+import { adminTokenPaths } from './own-token-paths.ts';
 import { noBody } from './requests.ts';
 
 const security = [{ accessToken: ['admin'] }];
@@ -177,6 +178,7 @@ export const adminPaths: Readonly<Record<string, JsonNode>> = {
       },
     },
   },
+  ...adminTokenPaths,
   '/': rootPath('admin-openapi.json'),
   ...adminLogPaths,
   ...adminLinePaths,

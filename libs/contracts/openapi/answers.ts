@@ -4,13 +4,8 @@ import { headerRef, jsonOf, schemaRef, type JsonNode } from './json-node.ts';
 
 /** What every operation can answer with, besides what it is for. */
 const EVERYWHERE: readonly ProblemKind[] = ['internal-error'];
-const ANY_INTERFACE: readonly ProblemKind[] = [
-  'unauthenticated',
-  'invalid-token',
-  'insufficient-scope',
-  'too-many-requests',
-  'unavailable',
-];
+const ANY_SCOPE: readonly ProblemKind[] = ['unauthenticated', 'invalid-token', 'too-many-requests', 'unavailable'];
+const ANY_INTERFACE: readonly ProblemKind[] = [...ANY_SCOPE, 'insufficient-scope'];
 const WITH_TOKEN: readonly ProblemKind[] = [...ANY_INTERFACE, 'other-interface'];
 const WITH_BODY: readonly ProblemKind[] = [
   'invalid-json',
@@ -23,12 +18,13 @@ const WITH_ACTION: readonly ProblemKind[] = ['malformed-request', 'unknown-actio
 
 const WITH_PARAMETERS: readonly ProblemKind[] = ['malformed-request', 'invalid-parameter'];
 
-/** `token`: of the operation's interface; `any-interface`: of either. */
-export type Trait = 'token' | 'any-interface' | 'body' | 'action' | 'parameters';
+/** `token`: of the operation's interface; `any-interface`: of either; `any-scope`: that too, whatever it may do. */
+export type Trait = 'token' | 'any-interface' | 'any-scope' | 'body' | 'action' | 'parameters';
 
 const BY_TRAIT: Record<Trait, readonly ProblemKind[]> = {
   token: WITH_TOKEN,
   'any-interface': ANY_INTERFACE,
+  'any-scope': ANY_SCOPE,
   body: WITH_BODY,
   action: WITH_ACTION,
   parameters: WITH_PARAMETERS,

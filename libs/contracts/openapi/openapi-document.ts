@@ -8,6 +8,7 @@ import { deliveryLogPaths } from './delivery-log-paths.ts';
 import { deliveryLogSchemas } from './delivery-log-schemas.ts';
 import { documentPaths } from './document-paths.ts';
 import type { JsonNode } from './json-node.ts';
+import { ownTokenPaths, ownTokenSchemas } from './own-token-paths.ts';
 import { signingSecretPaths } from './signing-secret-paths.ts';
 import { shipperPaths } from './shipper-paths.ts';
 import { subscriptionPaths, subscriptionSchemas } from './subscription-paths.ts';
@@ -43,6 +44,7 @@ export function openApiDocument({ interfaces, sentExamples, version, ...options 
     servers: [{ url: '.', description: 'Where this document is.' }],
     tags: [
       ...interfaces.map((name) => TAGS[name]),
+      { name: 'Access token', description: 'Whose it is.' },
       { name: 'Subscriptions', description: 'All that a client has, on either interface.' },
       { name: 'Signing secrets', description: 'What the notifications of an account are signed with.' },
       { name: 'Delivery log', description: 'What became of events and notifications, and why: kept for some weeks.' },
@@ -51,6 +53,7 @@ export function openApiDocument({ interfaces, sentExamples, version, ...options 
     ],
     paths: {
       ...Object.assign({}, ...interfaces.map((name) => PATHS[name])),
+      ...ownTokenPaths(interfaces),
       ...subscriptionPaths(interfaces),
       ...signingSecretPaths(interfaces),
       ...deliveryLogPaths(interfaces),
@@ -62,6 +65,7 @@ export function openApiDocument({ interfaces, sentExamples, version, ...options 
       schemas: {
         ...commonSchemas,
         ...Object.assign({}, ...interfaces.map((name) => interfaceSchemas(name, catalog))),
+        ...ownTokenSchemas,
         ...subscriptionSchemas,
         ...deliveryLogSchemas,
         ...byHandSchemas,

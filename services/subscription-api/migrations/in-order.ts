@@ -20,6 +20,7 @@ import { KnownAccounts } from './0020-known-accounts.ts';
 import { Deactivations } from './0021-deactivations.ts';
 import { AccountNames } from './0023-account-names.ts';
 import { MadeAgain } from './0024-made-again.ts';
+import { SwitchedOff } from './0025-switched-off.ts';
 
 /** Every migration, oldest first. One that was released is never changed; the next one changes the tables. */
 export const migrations = [
@@ -45,4 +46,5 @@ export const migrations = [
   Deactivations,
   AccountNames,
   MadeAgain,
+  SwitchedOff,
 ];

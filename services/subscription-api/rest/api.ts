@@ -2,6 +2,7 @@ import type { Interface } from '@waybell/catalog/action';
 import type { Express } from 'express';
 import { byHandRoutes } from './deliveries/by-hand.ts';
 import { consoleRoutes, type ConsoleSettings } from './console/console.ts';
+import { ownTokenRoutes } from './authentication/own-token.ts';
 import { carrierRoutes } from './subscriptions/carrier.ts';
 import { deliveryLogRoutes } from './deliveries/delivery-log.ts';
 import { documentRoutes, publicDocuments } from './documents/documents.ts';
@@ -22,6 +23,7 @@ export function createApi(options: ApiOptions): Express {
   const served = (['shipper', 'carrier'] as const).filter((name) => options.interfaces.includes(name));
   return createHttpApp({ ...options, overview: '/docs' }, (authenticate) => [
     ...served.map((name) => ROUTES[name]({ ...options, authenticate })),
+    ownTokenRoutes({ authenticate }),
     subscriptionRoutes({ ...options, authenticate }),
     signingSecretRoutes({ ...options, authenticate }),
     deliveryLogRoutes({ ...options, authenticate }),

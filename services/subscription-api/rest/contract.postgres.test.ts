@@ -29,6 +29,7 @@ const asks: Ask[] = [
     body: { callback_url },
   },
   { name: 'listCarrierSubscriptions', method: 'GET', path: '/v1/webhooks/order.created/subscriptions/' },
+  { name: 'getToken', method: 'GET', path: '/v1/token' },
   { name: 'listSubscriptions', method: 'GET', path: '/v1/subscriptions' },
   { name: 'listSigningSecrets', method: 'GET', path: '/v1/signing-secrets' },
   { name: 'rotateSigningSecret', method: 'POST', path: '/v1/signing-secrets/rotate', body: {} },

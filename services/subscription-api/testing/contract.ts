@@ -78,12 +78,11 @@ export function contractOf(document: Node): Contract {
   function requestFaults(exchange: Exchange, operation: Operation): string[] {
     if (exchange.status >= 300 || operation.pointer === null) return [];
     const parameters = operation.parameters.flatMap(({ pointer, value }) => validate(`${pointer}/schema`, value));
-    const isOpen = operation.scopes.length === 0;
     const hasToken = /^bearer /i.test(exchange.requestHeaders.get('authorization') ?? '');
     return [
       ...parameters,
       ...queryFaults(exchange, operation),
-      ...(isOpen || hasToken ? [] : ['it was accepted without a token']),
+      ...(!operation.needsToken || hasToken ? [] : ['it was accepted without a token']),
       ...requestBodyFaults(exchange, operation),
     ];
   }

@@ -7,6 +7,7 @@ export type Operation = {
   name: string;
   /** A URI fragment that leads to it; null where there is no such operation. */
   pointer: string | null;
+  needsToken: boolean;
   scopes: readonly string[];
   body: 'required' | 'optional' | 'none';
   parameters: readonly { pointer: string; value: string }[];
@@ -35,6 +36,7 @@ export function documentedOperations(document: Node): DocumentedOperation[] {
         method: method.toUpperCase(),
         path,
         pointer,
+        needsToken: 'accessToken' in security,
         scopes: (security['accessToken'] as string[] | undefined) ?? [],
         body: body === undefined ? 'none' : body['required'] === true ? 'required' : 'optional',
         parameters: [],
@@ -77,6 +79,7 @@ export function resolve(document: Node, node: Node): { node: Node; pointer?: str
 const options: Operation = {
   name: 'options',
   pointer: null,
+  needsToken: false,
   scopes: [],
   body: 'none',
   parameters: [],

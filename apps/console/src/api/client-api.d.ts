@@ -405,6 +405,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/token': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * See whose the access token is, and what it may do
+     * @description Every access token that holds may ask, whatever its scopes.
+     */
+    get: operations['getToken'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/webhooks/': {
     parameters: {
       query?: never;
@@ -727,6 +747,17 @@ export interface components {
       status: 'waiting' | 'retrying' | 'delivered' | 'exhausted' | 'dropped' | 'rejected';
       /** Format: uuid */
       subscription_guid: string;
+    };
+    OwnToken: {
+      /** Format: uuid */
+      account_guid: string;
+      /** @example default */
+      client_id: string;
+      /** @description Those that are enabled for the account. */
+      features: ('insurance' | 'servicepay')[];
+      /** @enum {unknown} */
+      interface: 'shipper' | 'carrier';
+      scopes: ('webhooks:read' | 'webhooks:write' | 'admin')[];
     };
     /** @description An error, as RFC 9457 says. Tell kinds apart by `type`; texts may change. */
     Problem: {
@@ -3490,6 +3521,83 @@ export interface operations {
       /** @description A parameter breaks a rule (`urn:waybell:problem:invalid-parameter`). */
       422: {
         headers: {
+          'x-request-id': components['headers']['RequestId'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
+      429: {
+        headers: {
+          ratelimit: components['headers']['RateLimit'];
+          'ratelimit-policy': components['headers']['RateLimitPolicy'];
+          'retry-after': components['headers']['RetryAfter'];
+          'x-request-id': components['headers']['RequestId'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+      500: {
+        headers: {
+          'x-request-id': components['headers']['RequestId'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
+      503: {
+        headers: {
+          'retry-after': components['headers']['RetryAfter'];
+          'x-request-id': components['headers']['RequestId'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  getToken: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Whose it is. */
+      200: {
+        headers: {
+          ratelimit: components['headers']['RateLimit'];
+          'ratelimit-policy': components['headers']['RateLimitPolicy'];
+          'x-request-id': components['headers']['RequestId'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json':
+            | {
+                data: {
+                  object: components['schemas']['OwnToken'];
+                };
+                /** @constant */
+                status: 'success';
+              }
+            | components['schemas']['OwnToken'];
+        };
+      };
+      /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
+      401: {
+        headers: {
+          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+          'www-authenticate': string;
           'x-request-id': components['headers']['RequestId'];
           [name: string]: unknown;
         };

@@ -243,6 +243,29 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/admin/rejected/{id}/check': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the one that it is meant for: it is not looked for. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Check a corrected event, without publishing it
+     * @description Send what is to be published. The answer is what publishing it would say of it; RabbitMQ is not asked, and nothing changes.
+     */
+    post: operations['checkCorrected'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/admin/rejected/{id}/publish': {
     parameters: {
       query?: never;
@@ -300,6 +323,43 @@ export interface paths {
      * @description By the door through which they came; each is removed once RabbitMQ has confirmed it. Say which by exactly one member. The same as `./waybell rejected retry`.
      */
     post: operations['retryRejected'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/admin/switched-off': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List the subscriptions that are switched off now
+     * @description The one that was switched off last comes first.
+     */
+    get: operations['listSwitchedOff'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/admin/token': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** See whose the access token of the request is */
+    get: operations['getOwnToken'];
+    put?: never;
+    post?: never;
     delete?: never;
     options?: never;
     head?: never;
@@ -502,6 +562,13 @@ export interface components {
      * @example tms
      */
     ClientId: string;
+    CorrectedEvent: {
+      /** Format: uuid */
+      event_guid: string;
+      routing_key: string;
+      /** @description Members that the contract does not know: notifications leave them out. */
+      unknown_members: string[];
+    };
     /**
      * @description a number and a unit, such as 250ms, 4s, 1m, 24h or 90d
      * @example 90d
@@ -948,13 +1015,6 @@ export interface components {
       is_complete: boolean;
       objects: components['schemas']['Rejected'][];
     };
-    Republished: {
-      /** Format: uuid */
-      event_guid: string;
-      routing_key: string;
-      /** @description Members that the contract does not know: notifications leave them out. */
-      unknown_members: string[];
-    };
     Retried: {
       /** @description False: there was no time for all that lie there. Ask again. */
       is_complete: boolean;
@@ -979,6 +1039,37 @@ export interface components {
       stayed: number;
     };
     Scopes: ('webhooks:read' | 'webhooks:write' | 'admin')[];
+    SwitchedOff: {
+      account: components['schemas']['AccountName'];
+      action: string;
+      client_id: string;
+      /**
+       * Format: date-time
+       * @example 2026-11-20T09:30:00.123Z
+       */
+      created_at: string;
+      /**
+       * Format: uuid
+       * @description The delivery that did it; null: it is not known.
+       */
+      delivery_guid: string | null;
+      /** Format: uuid */
+      guid: string;
+      /** @enum {unknown} */
+      interface: 'shipper' | 'carrier';
+      /**
+       * @description Which rule switched it off.
+       * @enum {unknown}
+       */
+      rule: 'exhausted' | 'window';
+      /**
+       * Format: date-time
+       * @example 2026-11-20T09:30:00.123Z
+       */
+      switched_off_at: string;
+      /** @description Without its query. */
+      url: string;
+    };
     /** @description What is known. `several`: it means several things. */
     Told:
       | {
@@ -2738,6 +2829,134 @@ export interface operations {
       };
     };
   };
+  checkCorrected: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the one that it is meant for: it is not looked for. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': Record<string, never>;
+      };
+    };
+    responses: {
+      /** @description It would be taken. */
+      200: {
+        headers: {
+          ratelimit: components['headers']['RateLimit'];
+          'ratelimit-policy': components['headers']['RateLimitPolicy'];
+          'x-request-id': components['headers']['RequestId'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['CorrectedEvent'];
+        };
+      };
+      /** @description The request is malformed (`urn:waybell:problem:malformed-request`). */
+      400: {
+        headers: {
+          'x-request-id': components['headers']['RequestId'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
+      401: {
+        headers: {
+          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+          'www-authenticate': string;
+          'x-request-id': components['headers']['RequestId'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
+      403: {
+        headers: {
+          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+          'www-authenticate': string;
+          'x-request-id': components['headers']['RequestId'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description The body is too large (`urn:waybell:problem:body-too-large`). */
+      413: {
+        headers: {
+          'x-request-id': components['headers']['RequestId'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description The body is not JSON in UTF-8 (`urn:waybell:problem:unsupported-media-type`). */
+      415: {
+        headers: {
+          'x-request-id': components['headers']['RequestId'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description A parameter breaks a rule (`urn:waybell:problem:invalid-parameter`) · The body breaks a rule (`urn:waybell:problem:invalid-body`). */
+      422: {
+        headers: {
+          'x-request-id': components['headers']['RequestId'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
+      429: {
+        headers: {
+          ratelimit: components['headers']['RateLimit'];
+          'ratelimit-policy': components['headers']['RateLimitPolicy'];
+          'retry-after': components['headers']['RetryAfter'];
+          'x-request-id': components['headers']['RequestId'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+      500: {
+        headers: {
+          'x-request-id': components['headers']['RequestId'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
+      503: {
+        headers: {
+          'retry-after': components['headers']['RetryAfter'];
+          'x-request-id': components['headers']['RequestId'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
   publishCorrected: {
     parameters: {
       query?: never;
@@ -2763,7 +2982,7 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
-          'application/json': components['schemas']['Republished'];
+          'application/json': components['schemas']['CorrectedEvent'];
         };
       };
       /** @description The request is malformed (`urn:waybell:problem:malformed-request`). */
@@ -3226,6 +3445,201 @@ export interface operations {
       };
       /** @description This process has no way to RabbitMQ (`urn:waybell:problem:no-broker`). */
       501: {
+        headers: {
+          'x-request-id': components['headers']['RequestId'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
+      503: {
+        headers: {
+          'retry-after': components['headers']['RetryAfter'];
+          'x-request-id': components['headers']['RequestId'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  listSwitchedOff: {
+    parameters: {
+      query?: {
+        /** @description Of this account alone. */
+        account?: string;
+        /** @description How many entries a page has at most. */
+        limit?: number;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Subscriptions. */
+      200: {
+        headers: {
+          ratelimit: components['headers']['RateLimit'];
+          'ratelimit-policy': components['headers']['RateLimitPolicy'];
+          'x-request-id': components['headers']['RequestId'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': {
+            objects: components['schemas']['SwitchedOff'][];
+          };
+        };
+      };
+      /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
+      401: {
+        headers: {
+          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+          'www-authenticate': string;
+          'x-request-id': components['headers']['RequestId'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
+      403: {
+        headers: {
+          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+          'www-authenticate': string;
+          'x-request-id': components['headers']['RequestId'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description There is no such account (`urn:waybell:problem:unknown-account`). */
+      404: {
+        headers: {
+          'x-request-id': components['headers']['RequestId'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description A parameter breaks a rule (`urn:waybell:problem:invalid-parameter`). */
+      422: {
+        headers: {
+          'x-request-id': components['headers']['RequestId'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
+      429: {
+        headers: {
+          ratelimit: components['headers']['RateLimit'];
+          'ratelimit-policy': components['headers']['RateLimitPolicy'];
+          'retry-after': components['headers']['RetryAfter'];
+          'x-request-id': components['headers']['RequestId'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+      500: {
+        headers: {
+          'x-request-id': components['headers']['RequestId'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
+      503: {
+        headers: {
+          'retry-after': components['headers']['RetryAfter'];
+          'x-request-id': components['headers']['RequestId'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  getOwnToken: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Whose it is. */
+      200: {
+        headers: {
+          ratelimit: components['headers']['RateLimit'];
+          'ratelimit-policy': components['headers']['RateLimitPolicy'];
+          'x-request-id': components['headers']['RequestId'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': {
+            /** Format: uuid */
+            account_guid: string;
+            /** @example default */
+            client_id: string;
+            scopes: ('webhooks:read' | 'webhooks:write' | 'admin')[];
+          };
+        };
+      };
+      /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
+      401: {
+        headers: {
+          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+          'www-authenticate': string;
+          'x-request-id': components['headers']['RequestId'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
+      403: {
+        headers: {
+          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+          'www-authenticate': string;
+          'x-request-id': components['headers']['RequestId'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
+      429: {
+        headers: {
+          ratelimit: components['headers']['RateLimit'];
+          'ratelimit-policy': components['headers']['RateLimitPolicy'];
+          'retry-after': components['headers']['RetryAfter'];
+          'x-request-id': components['headers']['RequestId'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+      500: {
         headers: {
           'x-request-id': components['headers']['RequestId'];
           [name: string]: unknown;

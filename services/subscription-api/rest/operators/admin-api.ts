@@ -4,6 +4,7 @@ import { adminRoutes } from './admin.ts';
 import { operatorLineRoutes, type OperatorLineOptions } from './operator-line.ts';
 import { operatorLogRoutes } from './operator-log.ts';
 import { authenticateBearer } from '../authentication/authenticate.ts';
+import { operatorTokenRoutes } from '../authentication/own-token.ts';
 import { byAccessToken } from '../authentication/by-access-token.ts';
 import { consoleRoutes, type ConsoleSettings } from '../console/console.ts';
 import { adminDocuments, documentRoutes } from '../documents/documents.ts';
@@ -20,6 +21,7 @@ export function createAdminApi({ database, ...options }: AdminApiOptions): Expre
   // What an issuer of JWTs means by a scope called "admin" is not known here.
   const knows = authenticateBearer({ opaque: byAccessToken(database), jwt: undefined });
   return createHttpApp({ ...options, overview: '/admin-openapi.json', authenticate: knows }, (authenticate) => [
+    operatorTokenRoutes({ authenticate }),
     adminRoutes({ authenticate, database }),
     operatorLogRoutes({ authenticate, database }),
     operatorLineRoutes({ ...options, authenticate, database }),

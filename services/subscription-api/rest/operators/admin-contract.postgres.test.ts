@@ -19,11 +19,15 @@ const asksOf = ({ account, token, rejected }: { account: string; token: string; 
   { method: 'POST', path: accounts, body: { interface: 'shipper', guid: randomUUID() } },
   { method: 'GET', path: `${accounts}/${account}` },
   { method: 'GET', path: `${accounts}/${account}/subscriptions` },
-  ...[`why/${account}`, 'failing', 'parked', 'audit'].map((path) => ({ method: 'GET', path: `/v1/admin/${path}` })),
+  ...[`why/${account}`, 'failing', 'parked', 'switched-off', 'audit', 'token'].map((path) => ({
+    method: 'GET',
+    path: `/v1/admin/${path}`,
+  })),
   { method: 'PATCH', path: `${accounts}/${account}`, body: { add_features: ['insurance'] } },
   { method: 'GET', path: `${accounts}/${account}/tokens` },
   { method: 'POST', path: `${accounts}/${account}/tokens`, body: { scopes: ['webhooks:read'], expires_in: '1d' } },
   { method: 'DELETE', path: `/v1/admin/tokens/${token}`, body: {} },
+  { method: 'POST', path: `/v1/admin/rejected/${rejected}/check`, body: anEvent() },
   ...asksOfLine(rejected),
 ];
 
@@ -83,7 +87,8 @@ async function provokeRejected(): Promise<void> {
     await ask('POST', `/v1/admin/rejected/${verb}`, { token, body: { ids: ['x'] } });
   const tooLong = 'x'.repeat(201);
   await ask('GET', `/v1/admin/rejected/${tooLong}`, { token });
-  await ask('POST', `/v1/admin/rejected/${tooLong}/publish`, { token, body: anEvent() });
+  for (const verb of ['publish', 'check'])
+    await ask('POST', `/v1/admin/rejected/${tooLong}/${verb}`, { token, body: anEvent() });
   await using _taken = await RejectedQueue.open({ url: broker.url });
   for (const { method, path, body } of asksOfLine(ids[0])) await ask(method, path, { token, body });
 }

@@ -189,6 +189,28 @@ describe('a corrected event', () => {
     expect([await messagesIn(rejectedQueue), await inRouter()]).toEqual([1, before]);
   });
 
+  test('is checked as if it were published, without the broker, and nothing is published or removed', async () => {
+    await using other = await startApi();
+    const { token: operator } = await signUp(other, { interface: 'carrier', scopes: ['admin'] });
+    const check = (body: unknown) =>
+      other.admin.ask('POST', '/v1/admin/rejected/0123456789/check', { token: operator, body });
+    const right = { ...wrong, payload: { id: 4711, status: 'new', colour: 'red' } };
+    const { status, body } = await check(right);
+    expect([status, body]).toEqual([
+      200,
+      { event_guid: wrong.guid, routing_key: 'carrier.order.created', unknown_members: ['/payload/colour'] },
+    ]);
+    const refused = await check(wrong);
+    expect([refused.status, refused.body.errors]).toEqual([
+      422,
+      [{ pointer: '#/payload/id', detail: expect.stringContaining('payload_invalid') }],
+    ]);
+    const id = await rejected();
+    const before = await inRouter();
+    expect((await ask('POST', `rejected/${id}/check`, right)).status).toBe(200);
+    expect([await messagesIn(rejectedQueue), await inRouter()]).toEqual([1, before]);
+  });
+
   test('takes the place of no delivery, and of nothing that is not there', async () => {
     await broker.reject({ body: bytesOf({}), exchange: deliveriesExchange, messageId: randomUUID() });
     await untilIn(rejectedQueue, 1);

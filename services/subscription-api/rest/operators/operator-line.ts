@@ -1,5 +1,4 @@
 import { keptInAll } from '@waybell/delivery-log/read/kept';
-import type { Invalid } from '@waybell/events/invalid-event';
 import type { EventLimits } from '@waybell/events/read-event';
 import type { OperatorLine, RejectedWork } from '@waybell/line/broker/operator-line';
 import { RejectedQueueTaken } from '@waybell/line/broker/rejected-queue';
@@ -19,11 +18,12 @@ import { Unavailable } from '@waybell/runtime/unavailable';
 import { Router } from 'express';
 import type { Database } from '../../database.ts';
 import type { Authenticate } from '../authentication/authenticate.ts';
-import { invalidBody, jsonBytesReader, pointTo, readJson } from '../http/body.ts';
+import { readJson } from '../http/body.ts';
 import { Problem } from '../http/problem.ts';
 import { readNoQuery, requirePathKey } from '../http/read-query.ts';
 import { addPath } from '../http/routes.ts';
 import { admitOperator } from './admit-operator.ts';
+import { correctedEventReader, correctedView } from './corrected-event.ts';
 import { readPurge, readRejectedQuery, readRetry } from './line-requests.ts';
 import { keptView, queueView, rejectedDetailView, rejectedView } from './line-views.ts';
 
@@ -124,29 +124,28 @@ function addRejected(router: Router, { authenticate, line, log }: OperatorLineOp
 }
 
 function addPublish(router: Router, { authenticate, line, log, eventLimits }: OperatorLineOptions): void {
-  const readEventBytes = jsonBytesReader(eventLimits.maxBytes);
+  const readCorrected = correctedEventReader(eventLimits);
 
   addPath<OfId>(router, ['/v1/admin/rejected/:id/publish'], {
     async post(request, response) {
       const { who } = await admitOperator(authenticate, request);
       const id = requirePathKey('id', request.params.id);
-      const body = await readEventBytes(request, response);
-      // Few processes are ever asked, and the schemas of all events take their time and room.
-      const { checkEvent } = await import('@waybell/rejected/check-event');
-      const checked = checkEvent(body, eventLimits);
-      if (checked.kind === 'invalid') throw invalidEvent(checked);
-      const { event, publication } = checked;
+      const corrected = await readCorrected(request, response);
+      const { event, publication } = corrected;
       await onRejected(line, async (queue, openLine) => replaceRejected(queue, await openLine(), { id, publication }));
       log.info({ who, rejected: id, event: event.guid }, 'rejected.republished');
-      const { routingKey: routing_key } = publication;
-      response.json({ event_guid: event.guid, routing_key, unknown_members: event.unknownMembers.places });
+      response.json(correctedView(corrected));
     },
   });
-}
 
-/** Says what was wrong, and where, as the router would. */
-function invalidEvent({ reason, detail, place = '' }: Invalid): Problem {
-  return invalidBody([{ pointer: pointTo(...place.split('/').slice(1)), detail: `${reason}: ${detail}` }]);
+  // It says what publishing would, and needs neither the broker nor the rejected message.
+  addPath<OfId>(router, ['/v1/admin/rejected/:id/check'], {
+    async post(request, response) {
+      await admitOperator(authenticate, request);
+      requirePathKey('id', request.params.id);
+      response.json(correctedView(await readCorrected(request, response)));
+    },
+  });
 }
 
 function required(line: OperatorLine | undefined): OperatorLine {

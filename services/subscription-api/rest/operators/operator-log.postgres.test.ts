@@ -145,6 +145,50 @@ describe('failing, parked and audit', () => {
   });
 });
 
+describe('subscriptions that are switched off', () => {
+  const off = async (guid: string, minutes: number, by: string | null) =>
+    api.store.postgres.query(
+      `update waybell.subscriptions set is_active = false, deactivated_at = now() - make_interval(mins => $2),
+         deactivation_rule = 'window', deactivated_by = $3
+       where account_guid = $1`,
+      [guid, minutes, by],
+    );
+
+  test('are listed, the latest first, of all accounts or of one, until they are subscribed anew or ended', async () => {
+    const body = { callback_url: 'https://hooks.test/off?key=secret' };
+    const [first, second, third] = [
+      await signUp(api, { interface: 'shipper', clientId: 'tms' }),
+      await signUp(api, { interface: 'shipper' }),
+      await signUp(api, { interface: 'shipper' }),
+    ];
+    for (const each of [first, second, third]) await api.ask('POST', subscribe, { token: each.token, body });
+    const culprit = randomUUID();
+    await off(first.guid, 1, culprit);
+    await off(second.guid, 2, null);
+    await off(third.guid, 3, null);
+    await api.ask('POST', unsubscribe, { token: third.token });
+    const all = (await ask('switched-off')).body.objects;
+    expect(all.map(({ account }: { account: { guid: string } }) => account.guid)).toEqual([first.guid, second.guid]);
+    expect(all[0]).toEqual({
+      guid: expect.any(String),
+      account: { guid: first.guid, name: null },
+      client_id: 'tms',
+      interface: 'shipper',
+      action: 'order.created',
+      url: 'https://hooks.test/off',
+      created_at: expect.any(String),
+      switched_off_at: expect.any(String),
+      rule: 'window',
+      delivery_guid: culprit,
+    });
+    expect(all[1].delivery_guid).toBeNull();
+    expect((await ask('switched-off?limit=1')).body.objects).toEqual([all[0]]);
+    expect((await ask(`switched-off?account=${second.guid}`)).body.objects).toEqual([all[1]]);
+    await api.ask('POST', subscribe, { token: first.token, body });
+    expect((await ask('switched-off')).body.objects).toEqual([all[1]]);
+  });
+});
+
 describe('an account', () => {
   test('is shown', async () => {
     expect((await ask(`accounts/${acme.guid}`)).body).toEqual({ ...acme, interface: 'shipper', features: [] });

@@ -3,6 +3,7 @@ import {
   auditParameters,
   failingParameters,
   parkedParameters,
+  switchedOffParameters,
   whyParameters,
 } from '@waybell/contracts/openapi/admin-log-paths';
 import { pagingParameters } from '@waybell/contracts/openapi/delivery-log-paths';
@@ -11,6 +12,7 @@ import { failingOrigins, oldestUndelivered } from '@waybell/delivery-log/read/fa
 import type { Found } from '@waybell/delivery-log/read/find-anything';
 import { parkedEndpoints } from '@waybell/delivery-log/read/parked';
 import { subscriptionsOf } from '@waybell/delivery-log/read/subscriptions';
+import { subscriptionsSwitchedOff } from '@waybell/delivery-log/read/switched-off';
 import { why } from '@waybell/delivery-log/read/why';
 import { momentOf } from '@waybell/events/timestamp';
 import { Router } from 'express';
@@ -31,6 +33,7 @@ type OfAccount = { account?: string };
 const readWhy = queryReader<PagingQuery & { as?: Found['kind']; kind?: string }>(whyParameters, adminSchemas);
 const readFailing = queryReader<Limited & OfAccount & { since?: string }>(failingParameters, adminSchemas);
 const readParked = queryReader<Limited & OfAccount>(parkedParameters, adminSchemas);
+const readSwitchedOff = queryReader<Limited & OfAccount>(switchedOffParameters, adminSchemas);
 const readAudit = queryReader<Limited & OfAccount & { subscription?: string; since?: string }>(
   auditParameters,
   adminSchemas,
@@ -46,6 +49,7 @@ export function operatorLogRoutes({ authenticate, database }: LogOptions): Route
   const router = Router({ caseSensitive: true });
   addWhy(router, { authenticate, database });
   addFailing(router, { authenticate, database });
+  addSwitchedOff(router, { authenticate, database });
   addOfAccounts(router, { authenticate, database });
   return router;
 }
@@ -97,6 +101,22 @@ function addFailing(router: Router, { authenticate, database }: LogOptions): voi
         await requireKnown(postgres, asked.account);
         const endpoints = await parkedEndpoints(postgres, asked);
         return endpoints.map((await viewsOf(postgres, endpoints)).endpoint);
+      });
+      response.json({ objects });
+    },
+  });
+}
+
+/** Which subscriptions are off, of one account or of all. */
+function addSwitchedOff(router: Router, { authenticate, database }: LogOptions): void {
+  addPath(router, ['/v1/admin/switched-off'], {
+    async get(request, response) {
+      await admitOperator(authenticate, request);
+      const asked = readSwitchedOff(request);
+      const objects = await database.askLog(async (postgres) => {
+        await requireKnown(postgres, asked.account);
+        const entries = await subscriptionsSwitchedOff(postgres, asked);
+        return entries.map((await viewsOf(postgres, entries)).switchedOff);
       });
       response.json({ objects });
     },

@@ -5,6 +5,7 @@ import type { FailingOrigin, Undelivered } from '@waybell/delivery-log/read/fail
 import type { Found } from '@waybell/delivery-log/read/find-anything';
 import type { ParkedEndpoint } from '@waybell/delivery-log/read/parked';
 import { standingAt, type SubscriptionEntry, type Switch } from '@waybell/delivery-log/read/subscriptions';
+import type { SwitchedOff } from '@waybell/delivery-log/read/switched-off';
 import type { Answer } from '@waybell/delivery-log/read/why';
 import type { Note } from '../../audit-log.ts';
 import { attemptView, deliveryView, eventView, moment, verdictView } from '../deliveries/history-view.ts';
@@ -61,6 +62,8 @@ export function operatorViews(accounts: Accounts) {
     switches: entry.switches.map(switchView),
   });
 
+  const switchedOff = (entry: SwitchedOff) => ({ ...switchedOffView(entry), account: called(entry.account) });
+
   const endpoint = ({ account, url, subscriptions, deliveries, bytes, oldestAt, isHung, isOwned }: ParkedEndpoint) => ({
     account: called(account),
     url,
@@ -82,7 +85,7 @@ export function operatorViews(accounts: Accounts) {
     attempts,
   });
 
-  return { delivery, event, subscription, endpoint, origin, undelivered };
+  return { delivery, event, subscription, switchedOff, endpoint, origin, undelivered };
 }
 
 /** What is known of what was asked for by anything. */
@@ -146,6 +149,18 @@ const wholeAttempt = (entry: AttemptEntry) => ({
   subscription_guid: entry.subscription,
   ip: entry.ip,
   answer: entry.answer,
+});
+
+const switchedOffView = (entry: SwitchedOff) => ({
+  guid: entry.subscription,
+  client_id: entry.client,
+  interface: entry.interface,
+  action: entry.action,
+  url: entry.url,
+  created_at: moment(entry.createdAt),
+  switched_off_at: moment(entry.switchedOffAt),
+  rule: entry.rule,
+  delivery_guid: entry.delivery,
 });
 
 const switchView = (each: Switch) =>
