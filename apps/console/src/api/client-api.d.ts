@@ -1,4247 +1,4120 @@
 // Made from the published document: `./waybell docs`. Not to be edited.
 export interface paths {
-  '/': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Find this document */
+        get: operations["getRoot"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** Find this document */
-    get: operations['getRoot'];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/asyncapi.json': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/asyncapi.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The events that upstream publishes, as AsyncAPI 3.0 */
+        get: operations["getAsyncApi"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** The events that upstream publishes, as AsyncAPI 3.0 */
-    get: operations['getAsyncApi'];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/docs': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/docs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** This document as a page */
+        get: operations["getPage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** This document as a page */
-    get: operations['getPage'];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/docs/{file}': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        file: string;
-      };
-      cookie?: never;
+    "/docs/{file}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                file: string;
+            };
+            cookie?: never;
+        };
+        /** What the page is made of */
+        get: operations["getPageFile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** What the page is made of */
-    get: operations['getPageFile'];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/openapi.json': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/openapi.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** This document */
+        get: operations["getOpenApi"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** This document */
-    get: operations['getOpenApi'];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/schemas/{file}': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        file: string;
-      };
-      cookie?: never;
+    "/schemas/{file}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                file: string;
+            };
+            cookie?: never;
+        };
+        /** JSON Schemas of events and notifications */
+        get: operations["getSchema"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** JSON Schemas of events and notifications */
-    get: operations['getSchema'];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/v1/deliveries': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Find deliveries
+         * @description Those of the client that fulfil every condition, newest first; those that were exhausted or dropped by when that was. A page may hold fewer than `limit`, even none, while `next` leads on: what is rare among very many has to be looked for.
+         */
+        get: operations["listDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * Find deliveries
-     * @description Those of the client that fulfil every condition, newest first; those that were exhausted or dropped by when that was. A page may hold fewer than `limit`, even none, while `next` leads on: what is rare among very many has to be looked for.
-     */
-    get: operations['listDeliveries'];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/v1/deliveries/{guid}': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /** @description As `webhook-id`. */
-        guid: string;
-      };
-      cookie?: never;
+    "/v1/deliveries/{guid}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description As `webhook-id`. */
+                guid: string;
+            };
+            cookie?: never;
+        };
+        /** See a delivery, its attempts and what was sent */
+        get: operations["getDelivery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** See a delivery, its attempts and what was sent */
-    get: operations['getDelivery'];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/v1/deliveries/{guid}/resend': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /** @description As `webhook-id`. */
-        guid: string;
-      };
-      cookie?: never;
+    "/v1/deliveries/{guid}/resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description As `webhook-id`. */
+                guid: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a delivery again
+         * @description To the subscription that the client has to its action now. `webhook-id` and body stay, `X-Webhook-Attempt` goes on, and there are as many retries as for a new one. It counts for no deactivation.
+         */
+        post: operations["resendDelivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /**
-     * Send a delivery again
-     * @description To the subscription that the client has to its action now. `webhook-id` and body stay, `X-Webhook-Attempt` goes on, and there are as many retries as for a new one. It counts for no deactivation.
-     */
-    post: operations['resendDelivery'];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/v1/public/webhooks': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/public/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List current subscriptions
+         * @description The client's own, those that were switched off too.
+         */
+        get: operations["listShipperSubscriptions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * List current subscriptions
-     * @description The client's own, those that were switched off too.
-     */
-    get: operations['listShipperSubscriptions'];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/v1/public/webhooks/{webhook_action}/subscribe': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        webhook_action: components['schemas']['ShipperActionName'];
-      };
-      cookie?: never;
+    "/v1/public/webhooks/{webhook_action}/subscribe": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                webhook_action: components["schemas"]["ShipperActionName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Subscribe to an action
+         * @description When subscribed already: replaces `callback_url` and `audit_field_set` and switches the subscription on; its guid and verification token stay.
+         */
+        post: operations["subscribeShipper"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /**
-     * Subscribe to an action
-     * @description When subscribed already: replaces `callback_url` and `audit_field_set` and switches the subscription on; its guid and verification token stay.
-     */
-    post: operations['subscribeShipper'];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/v1/public/webhooks/{webhook_action}/unsubscribe': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        webhook_action: components['schemas']['ShipperActionName'];
-      };
-      cookie?: never;
+    "/v1/public/webhooks/{webhook_action}/unsubscribe": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                webhook_action: components["schemas"]["ShipperActionName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Unsubscribe from an action
+         * @description Without a body; an empty object is fine too.
+         */
+        post: operations["unsubscribeShipper"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /**
-     * Unsubscribe from an action
-     * @description Without a body; an empty object is fine too.
-     */
-    post: operations['unsubscribeShipper'];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/v1/public/webhooks/action_types': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/public/webhooks/action_types": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List actions
+         * @description Deprecated actions are left out; those of a feature are there only where it is enabled for the account.
+         */
+        get: operations["listShipperActions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * List actions
-     * @description Deprecated actions are left out; those of a feature are there only where it is enabled for the account.
-     */
-    get: operations['listShipperActions'];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/v1/replays': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/replays": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * See what was asked to be replayed
+         * @description The latest 100 of the client, newest first. How far one has come, `GET /v1/replays/{guid}` tells.
+         */
+        get: operations["listReplays"];
+        put?: never;
+        /**
+         * Send all that the client missed
+         * @description All of an action that was given up or dropped, whichever subscription of the client it was for, also of one that was ended since; with `include_suppressed` also what was never made, for want of a subscription. It is sent to the subscription that the client has to the action now. With `dry_run` it is only counted, by reason. Where there is nothing, `explanation` says what there is instead. One request takes the 10,000 oldest at most, and counts no further; the next one takes the rest.
+         */
+        post: operations["createReplay"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * See what was asked to be replayed
-     * @description The latest 100 of the client, newest first. How far one has come, `GET /v1/replays/{guid}` tells.
-     */
-    get: operations['listReplays'];
-    put?: never;
-    /**
-     * Send all that the client missed
-     * @description All of an action that was given up or dropped, whichever subscription of the client it was for, also of one that was ended since; with `include_suppressed` also what was never made, for want of a subscription. It is sent to the subscription that the client has to the action now. With `dry_run` it is only counted, by reason. Where there is nothing, `explanation` says what there is instead. One request takes the 10,000 oldest at most, and counts no further; the next one takes the rest.
-     */
-    post: operations['createReplay'];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/v1/replays/{guid}': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        guid: string;
-      };
-      cookie?: never;
+    "/v1/replays/{guid}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                guid: string;
+            };
+            cookie?: never;
+        };
+        /** See how far a replay has come */
+        get: operations["getReplay"];
+        put?: never;
+        post?: never;
+        /**
+         * Cancel a replay
+         * @description What was not sent yet is not sent, but for what is just being handed over: 50 at most for each process of the delivery log. What was sent is not called back.
+         */
+        delete: operations["cancelReplay"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** See how far a replay has come */
-    get: operations['getReplay'];
-    put?: never;
-    post?: never;
-    /**
-     * Cancel a replay
-     * @description What was not sent yet is not sent, but for what is just being handed over: 50 at most for each process of the delivery log. What was sent is not called back.
-     */
-    delete: operations['cancelReplay'];
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/v1/signing-secrets': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/signing-secrets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * See the signing secrets
+         * @description Those of the client. The current one first, and for some time after a rotation the one before it.
+         */
+        get: operations["listSigningSecrets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * See the signing secrets
-     * @description Those of the client. The current one first, and for some time after a rotation the one before it.
-     */
-    get: operations['listSigningSecrets'];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/v1/signing-secrets/rotate': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/signing-secrets/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take a new signing secret
+         * @description Notifications are signed with the new one and, for some time, with the one before it. Until that is over there is no other rotation, unless `force` ends the one before at once: then receivers that still check with it refuse what they get.
+         */
+        post: operations["rotateSigningSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /**
-     * Take a new signing secret
-     * @description Notifications are signed with the new one and, for some time, with the one before it. Until that is over there is no other rotation, unless `force` ends the one before at once: then receivers that still check with it refuse what they get.
-     */
-    post: operations['rotateSigningSecret'];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/v1/subscriptions': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/subscriptions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * See all subscriptions, and why one is switched off or suspended
+         * @description The client's current ones, by action, with the guids that tests and replays ask for. Those that were switched off are among them; those that were ended are not.
+         */
+        get: operations["listSubscriptions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * See all subscriptions, and why one is switched off or suspended
-     * @description The client's current ones, by action, with the guids that tests and replays ask for. Those that were switched off are among them; those that were ended are not.
-     */
-    get: operations['listSubscriptions'];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/v1/subscriptions/{guid}/test': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /** @description Of a current subscription: `GET /v1/subscriptions` has it. */
-        guid: string;
-      };
-      cookie?: never;
+    "/v1/subscriptions/{guid}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Of a current subscription: `GET /v1/subscriptions` has it. */
+                guid: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try a subscription out
+         * @description Sends the example of its action, signed as any other, with the header `X-Webhook-Test: true`, once, and answers with what the receiver said. One at a time for each subscription. It counts for no deactivation.
+         */
+        post: operations["testSubscription"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /**
-     * Try a subscription out
-     * @description Sends the example of its action, signed as any other, with the header `X-Webhook-Test: true`, once, and answers with what the receiver said. One at a time for each subscription. It counts for no deactivation.
-     */
-    post: operations['testSubscription'];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/v1/timeline/{key}': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        key: string;
-      };
-      cookie?: never;
+    "/v1/timeline/{key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                key: string;
+            };
+            cookie?: never;
+        };
+        /**
+         * See everything about an order, a vehicle, an offer …
+         * @description The events that the account was to hear of, newest first: what was sent to the client, what its receiver said, and what was not sent and why. Ask by any name of it, however it is spelled: a guid in an event's payload, the number of an order (`number`, `id`, `order_id`, `purchase_order_number`), a VIN, the `subject` of a CloudEvent.
+         */
+        get: operations["getTimeline"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * See everything about an order, a vehicle, an offer …
-     * @description The events that the account was to hear of, newest first: what was sent to the client, what its receiver said, and what was not sent and why. Ask by any name of it, however it is spelled: a guid in an event's payload, the number of an order (`number`, `id`, `order_id`, `purchase_order_number`), a VIN, the `subject` of a CloudEvent.
-     */
-    get: operations['getTimeline'];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/v1/token': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * See whose the access token is, and what it may do
+         * @description Every access token that holds may ask, whatever its scopes.
+         */
+        get: operations["getToken"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * See whose the access token is, and what it may do
-     * @description Every access token that holds may ask, whatever its scopes.
-     */
-    get: operations['getToken'];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/v1/webhooks/': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/webhooks/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List actions
+         * @description Deprecated actions are left out.
+         */
+        get: operations["listCarrierActions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * List actions
-     * @description Deprecated actions are left out.
-     */
-    get: operations['listCarrierActions'];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/v1/webhooks/{webhook_action}/subscriptions/': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        webhook_action: components['schemas']['CarrierActionName'];
-      };
-      cookie?: never;
+    "/v1/webhooks/{webhook_action}/subscriptions/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                webhook_action: components["schemas"]["CarrierActionName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Look at the subscription to an action
+         * @description Shows whether it was switched off.
+         */
+        get: operations["listCarrierSubscriptions"];
+        put?: never;
+        /**
+         * Subscribe to an action
+         * @description When subscribed already, active or switched off: 409. DELETE the subscription first.
+         */
+        post: operations["subscribeCarrier"];
+        /** Unsubscribe from an action */
+        delete: operations["unsubscribeCarrier"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * Look at the subscription to an action
-     * @description Shows whether it was switched off.
-     */
-    get: operations['listCarrierSubscriptions'];
-    put?: never;
-    /**
-     * Subscribe to an action
-     * @description When subscribed already, active or switched off: 409. DELETE the subscription first.
-     */
-    post: operations['subscribeCarrier'];
-    /** Unsubscribe from an action */
-    delete: operations['unsubscribeCarrier'];
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/webhooks/action_types': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/webhooks/action_types": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List actions, at their other address
+         * @description Deprecated actions are left out; those of a feature are there only where it is enabled for the account.
+         */
+        get: operations["listShipperActionsUnprefixed"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * List actions, at their other address
-     * @description Deprecated actions are left out; those of a feature are there only where it is enabled for the account.
-     */
-    get: operations['listShipperActionsUnprefixed'];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
 }
 export type webhooks = Record<string, never>;
 export interface components {
-  schemas: {
-    AskedReplay: {
-      /** @description Of which action. */
-      action: string;
-      /** Format: date-time */
-      cancelled_at: string | null;
-      /** Format: uuid */
-      guid: string;
-      include_suppressed: boolean;
-      per_second: number;
-      /** Format: date-time */
-      requested_at: string;
-      /** Format: date-time */
-      since: string;
-      /** @description Deliveries that are sent. */
-      total: number;
-      /** Format: date-time */
-      until: string;
-    };
-    Attempt: {
-      /** @description The beginning of the answer's body. Only where one delivery is asked for. */
-      answer?: string;
-      /**
-       * Format: date-time
-       * @description When it ended.
-       * @example 2026-11-20T09:30:00.123Z
-       */
-      at: string;
-      /** @description As `X-Webhook-Attempt`. */
-      attempt: number;
-      /**
-       * @description Only where no event caused it.
-       * @enum {unknown}
-       */
-      by_hand?: 'resend' | 'test';
-      connect_ms?: number;
-      /** @description With the next two: of the connection, where one was made for this attempt. */
-      dns_ms?: number;
-      /** @description From its start until the receiver had answered, or it was given up. */
-      duration_ms?: number;
-      /** @description From the start of the attempt until the status line. */
-      first_byte_ms?: number;
-      /** @description What the receiver answered. */
-      http_status?: number;
-      /** @description The address connected to. */
-      ip?: string;
-      /**
-       * @description `failed`: another follows at `retry_at`. `exhausted`: it was the last one. `dropped`: no request was made.
-       * @enum {unknown}
-       */
-      kind: 'delivered' | 'failed' | 'exhausted' | 'dropped';
-      /** @description What the reason says, for people. */
-      meaning?: string;
-      /**
-       * @description Only where it was parked before, and why. `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `egress`: Waybell's own network had no way out.
-       * @enum {unknown}
-       */
-      parked?: 'full' | 'hung' | 'egress';
-      /**
-       * @description Of those that failure-reasons.md lists.
-       * @example response_timeout
-       */
-      reason?: string;
-      /** @description What can be done about it, for people. */
-      remedy?: string;
-      /**
-       * Format: date-time
-       * @description When the next attempt is due.
-       * @example 2026-11-20T09:30:00.123Z
-       */
-      retry_at?: string;
-      tls_ms?: number;
-      /** @description Where the request went; values in the query are `***`. */
-      url?: string;
-    };
-    CarrierAction: {
-      action: components['schemas']['CarrierActionName'];
-      /** @description Completes the sentence "sent when …". */
-      description: string;
-    };
-    /** @enum {string} */
-    CarrierActionName:
-      | 'order.created'
-      | 'order.assigned'
-      | 'order.updated'
-      | 'order.picked_up'
-      | 'order.delivered'
-      | 'order.cancelled'
-      | 'damage.created'
-      | 'damage.deleted';
-    CarrierSubscribeRequest: {
-      /**
-       * Format: uri
-       * @description Where notifications are sent: an absolute https URL (http too where the deployment allows it), without user info and fragment, whose host is not, and does not resolve only to, a private or reserved address.
-       * @example https://receiver.example.com/waybell
-       */
-      callback_url: string;
-    };
-    CarrierSubscription: {
-      action: components['schemas']['CarrierActionName'];
-      /** @example https://receiver.example.com/waybell */
-      callback_url: string;
-      /** @description False once it is ended or was switched off. */
-      is_active: boolean;
-      /**
-       * @description Sent with every notification as `X-Service-Verification-Token`. Shown to tokens with `webhooks:write`.
-       * @example 0hZ5cVtXn7Qm2bRk9sLwYp4uJf6aGdE1oTiHxC3vKqM
-       */
-      verification_token?: string;
-    };
-    Delivery: {
-      action: string;
-      /**
-       * Format: date-time
-       * @description When it was made.
-       * @example 2026-11-20T09:30:00.123Z
-       */
-      at: string;
-      attempts: components['schemas']['Attempt'][];
-      /** @description Only where its end switched the subscription off. */
-      deactivation?: {
-        /**
-         * Format: date-time
-         * @example 2026-11-20T09:30:00.123Z
-         */
-        at: string;
-        /** @enum {unknown} */
-        rule: 'exhausted' | 'window';
-      };
-      /** Format: uuid */
-      event_guid: string;
-      /**
-       * Format: uuid
-       * @description As `webhook-id`.
-       */
-      guid: string;
-      /** @description What the reason says, for people. */
-      meaning?: string;
-      /**
-       * Format: date-time
-       * @description While it is retried.
-       * @example 2026-11-20T09:30:00.123Z
-       */
-      next_attempt_at?: string;
-      /** @description Only while it waits for its endpoint (account, scheme, host, port and path). */
-      parked?: {
-        /**
-         * Format: date-time
-         * @example 2026-11-20T09:30:00.123Z
-         */
-        since: string;
-        /**
-         * @description `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `egress`: Waybell's own network had no way out.
-         * @enum {unknown}
-         */
-        why: 'full' | 'hung' | 'egress';
-      };
-      /**
-       * @description Of those that failure-reasons.md lists.
-       * @example response_timeout
-       */
-      reason?: string;
-      /** @description What can be done about it, for people. */
-      remedy?: string;
-      /**
-       * @description `waiting`: for its first attempt. `retrying`: the last attempt failed, another is due. `exhausted`: given up after the last. `dropped`: there was no subscription any more to send it to.
-       * @enum {unknown}
-       */
-      status: 'waiting' | 'retrying' | 'delivered' | 'exhausted' | 'dropped' | 'rejected';
-      /** Format: uuid */
-      subscription_guid: string;
-    };
-    DeliveryDetail: {
-      action: string;
-      /**
-       * Format: date-time
-       * @description When it was made.
-       * @example 2026-11-20T09:30:00.123Z
-       */
-      at: string;
-      attempts: components['schemas']['Attempt'][];
-      /** @description The same request for a shell. Secrets are variables: `$VERIFICATION_TOKEN`, `$WEBHOOK_SIGNATURE`, `$QUERY_1` and so on for values in the query, `$CALLBACK_URL` where no request was made yet. Null without a body. */
-      curl: string | null;
-      /** @description Only where its end switched the subscription off. */
-      deactivation?: {
-        /**
-         * Format: date-time
-         * @example 2026-11-20T09:30:00.123Z
-         */
-        at: string;
-        /** @enum {unknown} */
-        rule: 'exhausted' | 'window';
-      };
-      /** Format: uuid */
-      event_guid: string;
-      /**
-       * Format: uuid
-       * @description As `webhook-id`.
-       */
-      guid: string;
-      /** @description What the reason says, for people. */
-      meaning?: string;
-      /**
-       * Format: date-time
-       * @description While it is retried.
-       * @example 2026-11-20T09:30:00.123Z
-       */
-      next_attempt_at?: string;
-      /** @description Only while it waits for its endpoint (account, scheme, host, port and path). */
-      parked?: {
-        /**
-         * Format: date-time
-         * @example 2026-11-20T09:30:00.123Z
-         */
-        since: string;
-        /**
-         * @description `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `egress`: Waybell's own network had no way out.
-         * @enum {unknown}
-         */
-        why: 'full' | 'hung' | 'egress';
-      };
-      /**
-       * @description Of those that failure-reasons.md lists.
-       * @example response_timeout
-       */
-      reason?: string;
-      /** @description What can be done about it, for people. */
-      remedy?: string;
-      request: {
-        /** @description To the byte, as UTF-8. */
-        body: string | null;
-        /**
-         * @description Why there is no body: nothing was sent so far, or its time is over or it was deleted since.
-         * @enum {unknown}
-         */
-        body_state: 'kept' | 'not_sent' | 'no_longer_kept';
-        /** @description As of the last attempt, but for `User-Agent` and `traceparent`. The verification token and the signature are `***`. */
-        headers: {
-          [key: string]: string;
+    schemas: {
+        AskedReplay: {
+            /** @description Of which action. */
+            action: string;
+            /** Format: date-time */
+            cancelled_at: string | null;
+            /** Format: uuid */
+            guid: string;
+            include_suppressed: boolean;
+            per_second: number;
+            /** Format: date-time */
+            requested_at: string;
+            /** Format: date-time */
+            since: string;
+            /** @description Deliveries that are sent. */
+            total: number;
+            /** Format: date-time */
+            until: string;
         };
-        /** @constant */
-        method: 'POST';
-        /** @description Values in the query are `***`; null: no request was made yet. */
-        url: string | null;
-      };
-      /**
-       * @description `waiting`: for its first attempt. `retrying`: the last attempt failed, another is due. `exhausted`: given up after the last. `dropped`: there was no subscription any more to send it to.
-       * @enum {unknown}
-       */
-      status: 'waiting' | 'retrying' | 'delivered' | 'exhausted' | 'dropped' | 'rejected';
-      /** Format: uuid */
-      subscription_guid: string;
-    };
-    OwnToken: {
-      /** Format: uuid */
-      account_guid: string;
-      /** @example default */
-      client_id: string;
-      /** @description Those that are enabled for the account. */
-      features: ('insurance' | 'servicepay')[];
-      /** @enum {unknown} */
-      interface: 'shipper' | 'carrier';
-      scopes: ('webhooks:read' | 'webhooks:write' | 'admin')[];
-    };
-    /** @description An error, as RFC 9457 says. Tell kinds apart by `type`; texts may change. */
-    Problem: {
-      /** @description What is wrong with this request, for people. */
-      detail: string;
-      /** @description With 422: every rule that the body, or the parameters, break. */
-      errors?: {
-        detail: string;
-        /** @description Which parameter of the path or the query. */
-        parameter?: string;
-        /** @description Where in the body, a JSON Pointer as a URI fragment. */
-        pointer?: string;
-      }[];
-      /**
-       * Format: uuid
-       * @description The id of the request: name it when you ask for help.
-       */
-      instance: string;
-      status: number;
-      title: string;
-      /** Format: uri */
-      type: string;
-    };
-    Replay: {
-      /** @description Of which action. */
-      action: string;
-      /** Format: date-time */
-      cancelled_at: string | null;
-      /** @description Of these, delivered by now. */
-      delivered: number;
-      /** @description Where there is nothing to send: what there is instead, for people. */
-      explanation?: string;
-      /** Format: uuid */
-      guid: string;
-      include_suppressed: boolean;
-      per_second: number;
-      /** @description Of these, handed out to be attempted. */
-      published: number;
-      /** Format: date-time */
-      requested_at: string;
-      /** Format: date-time */
-      since: string;
-      /** @description Deliveries that are sent. */
-      total: number;
-      /** Format: date-time */
-      until: string;
-    };
-    ReplayCount: {
-      /** @description Where there is nothing to send: what there is instead, for people. */
-      explanation?: string;
-      /** @description Why they did not arrive, and of each how many: a reason of failure, or why there was no subscription. */
-      reasons: {
-        count: number;
-        /**
-         * @example response_timeout
-         * @example switched_off
-         */
-        reason: string;
-      }[];
-      total: number;
-    };
-    Resend: {
-      /** @description The attempt it goes on with. */
-      attempt: number;
-      /** Format: uuid */
-      delivery_guid: string;
-      /**
-       * Format: uuid
-       * @description To which it goes.
-       */
-      subscription_guid: string;
-    };
-    ShipperAction: {
-      action: components['schemas']['ShipperActionName'];
-      /** @description The names that `audit_field_set` may hold; absent where the action has no revision form. */
-      audit_fields?: string[];
-      /** @description Completes the sentence "sent when …". */
-      description: string;
-    };
-    /** @enum {string} */
-    ShipperActionName:
-      | 'order.created'
-      | 'order.modified'
-      | 'vehicle.created'
-      | 'vehicle.modified'
-      | 'vehicle.deleted'
-      | 'order.cancel'
-      | 'order.submitted_by_customer'
-      | 'order.picked_up'
-      | 'order.picked_up.ignored'
-      | 'order.delivered'
-      | 'order.delivered.ignored'
-      | 'order.picked_up_bol'
-      | 'order.delivered_bol'
-      | 'order.paid'
-      | 'order.unmark_as_paid'
-      | 'order.customer_paid'
-      | 'order.invoiced'
-      | 'order.customer_invoiced'
-      | 'order.archived'
-      | 'order.unarchived'
-      | 'order.marked_as_on_hold'
-      | 'order.unmarked_as_on_hold'
-      | 'order.marked_as_delivery_verified'
-      | 'order.unmarked_as_delivery_verified'
-      | 'order.posted_to_slb'
-      | 'order.removed_from_slb'
-      | 'order.booked'
-      | 'order.manually_marked_as_new'
-      | 'order.manually_marked_as_pending'
-      | 'order.manually_marked_as_accepted'
-      | 'order.manually_marked_as_invoiced'
-      | 'order.manually_unmarked_as_invoiced'
-      | 'order.manually_marked_as_picked_up'
-      | 'order.manually_marked_as_delivered'
-      | 'order.rolled_back_manual_status_change'
-      | 'order.removed'
-      | 'order.restored'
-      | 'offer.sent'
-      | 'offer.sent.failed'
-      | 'offer.accepted'
-      | 'offer.accepted.ignored'
-      | 'offer.updated_to_accepted'
-      | 'offer.updated_to_accepted.ignored'
-      | 'offer.declined'
-      | 'offer.declined.ignored'
-      | 'offer.canceled'
-      | 'offer.canceled_by_carrier'
-      | 'offer.canceled_by_carrier.ignored'
-      | 'load_request.created'
-      | 'load_request.updated'
-      | 'load_request.canceled_by_carrier'
-      | 'load_request.declined_by_shipper'
-      | 'vehicle.pickup_eta_updated_by_driver'
-      | 'vehicle.delivery_eta_updated_by_driver'
-      | 'vehicle.driver_location_updated'
-      | 'vehicle.gps_activated'
-      | 'vehicle.gps_deactivated'
-      | 'escalation.submitted'
-      | 'escalation.resolved'
-      | 'order.cancelled_by_customer'
-      | 'insurance.issued'
-      | 'insurance.canceled'
-      | 'servicepay_settings.updated'
-      | 'servicepay.updated';
-    ShipperSubscribeRequest: {
-      /** @description Only for the revision actions. Given, even empty, notifications carry old and new values of these fields; omitted, they have the plain form. On other actions an empty one, or null, counts as omitted. */
-      audit_field_set?: ((unknown[] | unknown | unknown) | null) | unknown | unknown;
-      /**
-       * Format: uri
-       * @description Where notifications are sent: an absolute https URL (http too where the deployment allows it), without user info and fragment, whose host is not, and does not resolve only to, a private or reserved address.
-       * @example https://receiver.example.com/waybell
-       */
-      callback_url: string;
-    };
-    ShipperSubscription: {
-      action: components['schemas']['ShipperActionName'];
-      /** @description As subscribed with; absent where it was omitted. */
-      audit_field_set?: unknown[] | unknown | unknown;
-      /** @example https://receiver.example.com/waybell */
-      callback_url: string;
-      /** @example 2026-11-20T09:30:00.123+0000 */
-      changed_at: string;
-      /** @example 2026-11-20T09:30:00.123+0000 */
-      created_at: string;
-      /** Format: uuid */
-      guid: string;
-      /** @description False once it is ended or was switched off. */
-      is_active: boolean;
-      /**
-       * @description Sent with every notification as `X-Service-Verification-Token`. Shown to tokens with `webhooks:write`.
-       * @example 0hZ5cVtXn7Qm2bRk9sLwYp4uJf6aGdE1oTiHxC3vKqM
-       */
-      verification_token?: string;
-    };
-    Subscription: {
-      action: string;
-      /** @example https://receiver.example.com/waybell */
-      callback_url: string;
-      /** Format: date-time */
-      changed_at: string;
-      /** Format: date-time */
-      created_at: string;
-      /** @description Only where it was switched off: when, and by which rule. */
-      deactivation?: {
-        /** Format: date-time */
-        at: string;
-        /**
-         * @description `exhausted`: every attempt of a delivery failed. `window`: every delivery of the last 24 hours, or of what the operator has set, failed.
-         * @enum {unknown}
-         */
-        rule: 'exhausted' | 'window';
-      };
-      /** Format: uuid */
-      guid: string;
-      /** @description False once it was switched off. */
-      is_active: boolean;
-      /** @description Only while the account lacks a feature that the action needs: nothing is sent, and the subscription stays. */
-      suspension?: {
-        /** @enum {unknown} */
-        feature: 'insurance' | 'servicepay';
-        /** @constant */
-        reason: 'feature_off';
-      };
-    };
-    TimelineEvent: {
-      action: string;
-      /**
-       * Format: date-time
-       * @description When it was looked at.
-       * @example 2026-11-20T09:30:00.123Z
-       */
-      at: string;
-      /** Format: uuid */
-      event_guid: string;
-      /** @description What it is about: order, vehicles, offer and so on, by each name. */
-      keys: {
-        /** @example 4711 */
-        key: string;
-        /**
-         * @example order_guid
-         * @example order_id
-         * @example vin
-         */
-        kind: string;
-      }[];
-      verdicts: components['schemas']['Verdict'][];
-    };
-    /** @description What an event came to: a delivery, or why there is none. */
-    Verdict:
-      | {
-          delivery: components['schemas']['Delivery'];
-          /** @constant */
-          kind: 'delivery';
-        }
-      | {
-          /**
-           * @description Only with `no_subscription`: how it came about that there was none.
-           * @enum {unknown}
-           */
-          cause?: 'unknown_account' | 'never_subscribed' | 'switched_off' | 'ended' | 'subscribed_later';
-          /**
-           * Format: date-time
-           * @description Since when it was switched off, when it had ended, or when it was made.
-           * @example 2026-11-20T09:30:00.123Z
-           */
-          cause_at?: string;
-          /** @constant */
-          kind: 'suppressed';
-          /** @description What the reason says, for people. */
-          meaning: string;
-          /**
-           * @description Of those that failure-reasons.md lists.
-           * @example response_timeout
-           */
-          reason: string;
-          /** @description What can be done about it, for people. */
-          remedy: string;
-          /**
-           * @description Which rule switched it off.
-           * @enum {unknown}
-           */
-          rule?: 'exhausted' | 'window';
-          /**
-           * Format: uuid
-           * @description Which one it was that got nothing, was off, had ended, or came later.
-           */
-          subscription_guid?: string;
-        }
-      | {
-          /** @description What of the event broke which rule. */
-          detail: string;
-          /** @constant */
-          kind: 'rejected';
-          /** @description What the reason says, for people. */
-          meaning: string;
-          /**
-           * @description Of those that failure-reasons.md lists.
-           * @example response_timeout
-           */
-          reason: string;
-          /** @description What can be done about it, for people. */
-          remedy: string;
+        Attempt: {
+            /** @description The beginning of the answer's body. Only where one delivery is asked for. */
+            answer?: string;
+            /**
+             * Format: date-time
+             * @description When it ended.
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            at: string;
+            /** @description As `X-Webhook-Attempt`. */
+            attempt: number;
+            /**
+             * @description Only where no event caused it.
+             * @enum {unknown}
+             */
+            by_hand?: "resend" | "test";
+            connect_ms?: number;
+            /** @description With the next two: of the connection, where one was made for this attempt. */
+            dns_ms?: number;
+            /** @description From its start until the receiver had answered, or it was given up. */
+            duration_ms?: number;
+            /** @description From the start of the attempt until the status line. */
+            first_byte_ms?: number;
+            /** @description What the receiver answered. */
+            http_status?: number;
+            /** @description The address connected to. */
+            ip?: string;
+            /**
+             * @description `failed`: another follows at `retry_at`. `exhausted`: it was the last one. `dropped`: no request was made.
+             * @enum {unknown}
+             */
+            kind: "delivered" | "failed" | "exhausted" | "dropped";
+            /** @description What the reason says, for people. */
+            meaning?: string;
+            /**
+             * @description Only where it was parked before, and why. `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `egress`: Waybell's own network had no way out.
+             * @enum {unknown}
+             */
+            parked?: "full" | "hung" | "egress";
+            /**
+             * @description Of those that failure-reasons.md lists.
+             * @example response_timeout
+             */
+            reason?: string;
+            /** @description What can be done about it, for people. */
+            remedy?: string;
+            /**
+             * Format: date-time
+             * @description When the next attempt is due.
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            retry_at?: string;
+            tls_ms?: number;
+            /** @description Where the request went; values in the query are `***`. */
+            url?: string;
         };
-  };
-  responses: {
-    /** @description The headers are too large (`urn:waybell:problem:headers-too-large`). */
-    HeadersTooLarge: {
-      headers: {
-        'x-request-id': components['headers']['RequestId'];
-        [name: string]: unknown;
-      };
-      content: {
-        'application/problem+json': components['schemas']['Problem'];
-      };
+        CarrierAction: {
+            action: components["schemas"]["CarrierActionName"];
+            /** @description Completes the sentence "sent when …". */
+            description: string;
+        };
+        /** @enum {string} */
+        CarrierActionName: "order.created" | "order.assigned" | "order.updated" | "order.picked_up" | "order.delivered" | "order.cancelled" | "damage.created" | "damage.deleted";
+        CarrierSubscribeRequest: {
+            /**
+             * Format: uri
+             * @description Where notifications are sent: an absolute https URL (http too where the deployment allows it), without user info and fragment, whose host is not, and does not resolve only to, a private or reserved address.
+             * @example https://receiver.example.com/waybell
+             */
+            callback_url: string;
+        };
+        CarrierSubscription: {
+            action: components["schemas"]["CarrierActionName"];
+            /** @example https://receiver.example.com/waybell */
+            callback_url: string;
+            /** @description False once it is ended or was switched off. */
+            is_active: boolean;
+            /**
+             * @description Sent with every notification as `X-Service-Verification-Token`. Shown to tokens with `webhooks:write`.
+             * @example 0hZ5cVtXn7Qm2bRk9sLwYp4uJf6aGdE1oTiHxC3vKqM
+             */
+            verification_token?: string;
+        };
+        Delivery: {
+            action: string;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            at: string;
+            attempts: components["schemas"]["Attempt"][];
+            /** @description Only where its end switched the subscription off. */
+            deactivation?: {
+                /**
+                 * Format: date-time
+                 * @example 2026-11-20T09:30:00.123Z
+                 */
+                at: string;
+                /** @enum {unknown} */
+                rule: "exhausted" | "window";
+            };
+            /** Format: uuid */
+            event_guid: string;
+            /**
+             * Format: uuid
+             * @description As `webhook-id`.
+             */
+            guid: string;
+            /** @description What the reason says, for people. */
+            meaning?: string;
+            /**
+             * Format: date-time
+             * @description While it is retried.
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            next_attempt_at?: string;
+            /** @description Only while it waits for its endpoint (account, scheme, host, port and path). */
+            parked?: {
+                /**
+                 * Format: date-time
+                 * @example 2026-11-20T09:30:00.123Z
+                 */
+                since: string;
+                /**
+                 * @description `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `egress`: Waybell's own network had no way out.
+                 * @enum {unknown}
+                 */
+                why: "full" | "hung" | "egress";
+            };
+            /**
+             * @description Of those that failure-reasons.md lists.
+             * @example response_timeout
+             */
+            reason?: string;
+            /** @description What can be done about it, for people. */
+            remedy?: string;
+            /**
+             * @description `waiting`: for its first attempt. `retrying`: the last attempt failed, another is due. `exhausted`: given up after the last. `dropped`: there was no subscription any more to send it to.
+             * @enum {unknown}
+             */
+            status: "waiting" | "retrying" | "delivered" | "exhausted" | "dropped" | "rejected";
+            /** Format: uuid */
+            subscription_guid: string;
+        };
+        DeliveryDetail: {
+            action: string;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            at: string;
+            attempts: components["schemas"]["Attempt"][];
+            /** @description The same request for a shell. Secrets are variables: `$VERIFICATION_TOKEN`, `$WEBHOOK_SIGNATURE`, `$QUERY_1` and so on for values in the query, `$CALLBACK_URL` where no request was made yet. Null without a body. */
+            curl: string | null;
+            /** @description Only where its end switched the subscription off. */
+            deactivation?: {
+                /**
+                 * Format: date-time
+                 * @example 2026-11-20T09:30:00.123Z
+                 */
+                at: string;
+                /** @enum {unknown} */
+                rule: "exhausted" | "window";
+            };
+            /** Format: uuid */
+            event_guid: string;
+            /**
+             * Format: uuid
+             * @description As `webhook-id`.
+             */
+            guid: string;
+            /** @description What the reason says, for people. */
+            meaning?: string;
+            /**
+             * Format: date-time
+             * @description While it is retried.
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            next_attempt_at?: string;
+            /** @description Only while it waits for its endpoint (account, scheme, host, port and path). */
+            parked?: {
+                /**
+                 * Format: date-time
+                 * @example 2026-11-20T09:30:00.123Z
+                 */
+                since: string;
+                /**
+                 * @description `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `egress`: Waybell's own network had no way out.
+                 * @enum {unknown}
+                 */
+                why: "full" | "hung" | "egress";
+            };
+            /**
+             * @description Of those that failure-reasons.md lists.
+             * @example response_timeout
+             */
+            reason?: string;
+            /** @description What can be done about it, for people. */
+            remedy?: string;
+            request: {
+                /** @description To the byte, as UTF-8. */
+                body: string | null;
+                /**
+                 * @description Why there is no body: nothing was sent so far, or its time is over or it was deleted since.
+                 * @enum {unknown}
+                 */
+                body_state: "kept" | "not_sent" | "no_longer_kept";
+                /** @description As of the last attempt, but for `User-Agent` and `traceparent`. The verification token and the signature are `***`. */
+                headers: {
+                    [key: string]: string;
+                };
+                /** @constant */
+                method: "POST";
+                /** @description Values in the query are `***`; null: no request was made yet. */
+                url: string | null;
+            };
+            /**
+             * @description `waiting`: for its first attempt. `retrying`: the last attempt failed, another is due. `exhausted`: given up after the last. `dropped`: there was no subscription any more to send it to.
+             * @enum {unknown}
+             */
+            status: "waiting" | "retrying" | "delivered" | "exhausted" | "dropped" | "rejected";
+            /** Format: uuid */
+            subscription_guid: string;
+        };
+        OwnToken: {
+            /** Format: uuid */
+            account_guid: string;
+            /** @example default */
+            client_id: string;
+            /** @description Those that are enabled for the account. */
+            features: ("insurance" | "servicepay")[];
+            /** @enum {unknown} */
+            interface: "shipper" | "carrier";
+            scopes: ("webhooks:read" | "webhooks:write" | "admin")[];
+        };
+        /** @description An error, as RFC 9457 says. Tell kinds apart by `type`; texts may change. */
+        Problem: {
+            /** @description What is wrong with this request, for people. */
+            detail: string;
+            /** @description With 422: every rule that the body, or the parameters, break. */
+            errors?: {
+                detail: string;
+                /** @description Which parameter of the path or the query. */
+                parameter?: string;
+                /** @description Where in the body, a JSON Pointer as a URI fragment. */
+                pointer?: string;
+            }[];
+            /**
+             * Format: uuid
+             * @description The id of the request: name it when you ask for help.
+             */
+            instance: string;
+            status: number;
+            title: string;
+            /** Format: uri */
+            type: string;
+        };
+        Replay: {
+            /** @description Of which action. */
+            action: string;
+            /** Format: date-time */
+            cancelled_at: string | null;
+            /** @description Of these, delivered by now. */
+            delivered: number;
+            /** @description Where there is nothing to send: what there is instead, for people. */
+            explanation?: string;
+            /** Format: uuid */
+            guid: string;
+            include_suppressed: boolean;
+            per_second: number;
+            /** @description Of these, handed out to be attempted. */
+            published: number;
+            /** Format: date-time */
+            requested_at: string;
+            /** Format: date-time */
+            since: string;
+            /** @description Deliveries that are sent. */
+            total: number;
+            /** Format: date-time */
+            until: string;
+        };
+        ReplayCount: {
+            /** @description Where there is nothing to send: what there is instead, for people. */
+            explanation?: string;
+            /** @description Why they did not arrive, and of each how many: a reason of failure, or why there was no subscription. */
+            reasons: {
+                count: number;
+                /**
+                 * @example response_timeout
+                 * @example switched_off
+                 */
+                reason: string;
+            }[];
+            total: number;
+        };
+        Resend: {
+            /** @description The attempt it goes on with. */
+            attempt: number;
+            /** Format: uuid */
+            delivery_guid: string;
+            /**
+             * Format: uuid
+             * @description To which it goes.
+             */
+            subscription_guid: string;
+        };
+        ShipperAction: {
+            action: components["schemas"]["ShipperActionName"];
+            /** @description The names that `audit_field_set` may hold; absent where the action has no revision form. */
+            audit_fields?: string[];
+            /** @description Completes the sentence "sent when …". */
+            description: string;
+        };
+        /** @enum {string} */
+        ShipperActionName: "order.created" | "order.modified" | "vehicle.created" | "vehicle.modified" | "vehicle.deleted" | "order.cancel" | "order.submitted_by_customer" | "order.picked_up" | "order.picked_up.ignored" | "order.delivered" | "order.delivered.ignored" | "order.picked_up_bol" | "order.delivered_bol" | "order.paid" | "order.unmark_as_paid" | "order.customer_paid" | "order.invoiced" | "order.customer_invoiced" | "order.archived" | "order.unarchived" | "order.marked_as_on_hold" | "order.unmarked_as_on_hold" | "order.marked_as_delivery_verified" | "order.unmarked_as_delivery_verified" | "order.posted_to_slb" | "order.removed_from_slb" | "order.booked" | "order.manually_marked_as_new" | "order.manually_marked_as_pending" | "order.manually_marked_as_accepted" | "order.manually_marked_as_invoiced" | "order.manually_unmarked_as_invoiced" | "order.manually_marked_as_picked_up" | "order.manually_marked_as_delivered" | "order.rolled_back_manual_status_change" | "order.removed" | "order.restored" | "offer.sent" | "offer.sent.failed" | "offer.accepted" | "offer.accepted.ignored" | "offer.updated_to_accepted" | "offer.updated_to_accepted.ignored" | "offer.declined" | "offer.declined.ignored" | "offer.canceled" | "offer.canceled_by_carrier" | "offer.canceled_by_carrier.ignored" | "load_request.created" | "load_request.updated" | "load_request.canceled_by_carrier" | "load_request.declined_by_shipper" | "vehicle.pickup_eta_updated_by_driver" | "vehicle.delivery_eta_updated_by_driver" | "vehicle.driver_location_updated" | "vehicle.gps_activated" | "vehicle.gps_deactivated" | "escalation.submitted" | "escalation.resolved" | "order.cancelled_by_customer" | "insurance.issued" | "insurance.canceled" | "servicepay_settings.updated" | "servicepay.updated";
+        ShipperSubscribeRequest: {
+            /** @description Only for the revision actions. Given, even empty, notifications carry old and new values of these fields; omitted, they have the plain form. On other actions an empty one, or null, counts as omitted. */
+            audit_field_set?: ((unknown[] | unknown | unknown) | null) | unknown | unknown;
+            /**
+             * Format: uri
+             * @description Where notifications are sent: an absolute https URL (http too where the deployment allows it), without user info and fragment, whose host is not, and does not resolve only to, a private or reserved address.
+             * @example https://receiver.example.com/waybell
+             */
+            callback_url: string;
+        };
+        ShipperSubscription: {
+            action: components["schemas"]["ShipperActionName"];
+            /** @description As subscribed with; absent where it was omitted. */
+            audit_field_set?: unknown[] | unknown | unknown;
+            /** @example https://receiver.example.com/waybell */
+            callback_url: string;
+            /** @example 2026-11-20T09:30:00.123+0000 */
+            changed_at: string;
+            /** @example 2026-11-20T09:30:00.123+0000 */
+            created_at: string;
+            /** Format: uuid */
+            guid: string;
+            /** @description False once it is ended or was switched off. */
+            is_active: boolean;
+            /**
+             * @description Sent with every notification as `X-Service-Verification-Token`. Shown to tokens with `webhooks:write`.
+             * @example 0hZ5cVtXn7Qm2bRk9sLwYp4uJf6aGdE1oTiHxC3vKqM
+             */
+            verification_token?: string;
+        };
+        Subscription: {
+            action: string;
+            /** @example https://receiver.example.com/waybell */
+            callback_url: string;
+            /** Format: date-time */
+            changed_at: string;
+            /** Format: date-time */
+            created_at: string;
+            /** @description Only where it was switched off: when, and by which rule. */
+            deactivation?: {
+                /** Format: date-time */
+                at: string;
+                /**
+                 * @description `exhausted`: every attempt of a delivery failed. `window`: every delivery of the last 24 hours, or of what the operator has set, failed.
+                 * @enum {unknown}
+                 */
+                rule: "exhausted" | "window";
+            };
+            /** Format: uuid */
+            guid: string;
+            /** @description False once it was switched off. */
+            is_active: boolean;
+            /** @description Only while the account lacks a feature that the action needs: nothing is sent, and the subscription stays. */
+            suspension?: {
+                /** @enum {unknown} */
+                feature: "insurance" | "servicepay";
+                /** @constant */
+                reason: "feature_off";
+            };
+        };
+        TimelineEvent: {
+            action: string;
+            /**
+             * Format: date-time
+             * @description When it was looked at.
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            at: string;
+            /** Format: uuid */
+            event_guid: string;
+            /** @description What it is about: order, vehicles, offer and so on, by each name. */
+            keys: {
+                /** @example 4711 */
+                key: string;
+                /**
+                 * @example order_guid
+                 * @example order_id
+                 * @example vin
+                 */
+                kind: string;
+            }[];
+            verdicts: components["schemas"]["Verdict"][];
+        };
+        /** @description What an event came to: a delivery, or why there is none. */
+        Verdict: {
+            delivery: components["schemas"]["Delivery"];
+            /** @constant */
+            kind: "delivery";
+        } | {
+            /**
+             * @description Only with `no_subscription`: how it came about that there was none.
+             * @enum {unknown}
+             */
+            cause?: "unknown_account" | "never_subscribed" | "switched_off" | "ended" | "subscribed_later";
+            /**
+             * Format: date-time
+             * @description Since when it was switched off, when it had ended, or when it was made.
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            cause_at?: string;
+            /** @constant */
+            kind: "suppressed";
+            /** @description What the reason says, for people. */
+            meaning: string;
+            /**
+             * @description Of those that failure-reasons.md lists.
+             * @example response_timeout
+             */
+            reason: string;
+            /** @description What can be done about it, for people. */
+            remedy: string;
+            /**
+             * @description Which rule switched it off.
+             * @enum {unknown}
+             */
+            rule?: "exhausted" | "window";
+            /**
+             * Format: uuid
+             * @description Which one it was that got nothing, was off, had ended, or came later.
+             */
+            subscription_guid?: string;
+        } | {
+            /** @description What of the event broke which rule. */
+            detail: string;
+            /** @constant */
+            kind: "rejected";
+            /** @description What the reason says, for people. */
+            meaning: string;
+            /**
+             * @description Of those that failure-reasons.md lists.
+             * @example response_timeout
+             */
+            reason: string;
+            /** @description What can be done about it, for people. */
+            remedy: string;
+        };
     };
-    /** @description The request is malformed (`urn:waybell:problem:malformed-request`). */
-    MalformedRequest: {
-      headers: {
-        'x-request-id': components['headers']['RequestId'];
-        [name: string]: unknown;
-      };
-      content: {
-        'application/problem+json': components['schemas']['Problem'];
-      };
+    responses: {
+        /** @description The headers are too large (`urn:waybell:problem:headers-too-large`). */
+        HeadersTooLarge: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The request is malformed (`urn:waybell:problem:malformed-request`). */
+        MalformedRequest: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The method is not allowed here (`urn:waybell:problem:method-not-allowed`). */
+        MethodNotAllowed: {
+            headers: {
+                allow: components["headers"]["Allow"];
+                "x-request-id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The request did not end in time (`urn:waybell:problem:request-timeout`). */
+        RequestTimeout: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description There is nothing here (`urn:waybell:problem:unknown-path`). */
+        UnknownPath: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
     };
-    /** @description The method is not allowed here (`urn:waybell:problem:method-not-allowed`). */
-    MethodNotAllowed: {
-      headers: {
-        allow: components['headers']['Allow'];
-        'x-request-id': components['headers']['RequestId'];
-        [name: string]: unknown;
-      };
-      content: {
-        'application/problem+json': components['schemas']['Problem'];
-      };
+    parameters: never;
+    requestBodies: never;
+    headers: {
+        /** @description The methods that the path has. */
+        Allow: string;
+        /** @description How long it may be kept. */
+        CacheControl: string;
+        /** @description Only where the action is deprecated: since when, as RFC 9745 says. */
+        Deprecation: string;
+        /** @description Changes with the document. */
+        ETag: string;
+        /** @description What is left of the requests of the token (`r`), and in how many seconds that ends (`t`). */
+        RateLimit: string;
+        /** @description How many requests a token has (`q`) in how many seconds (`w`). */
+        RateLimitPolicy: string;
+        /** @description Identifies the request; an error has it as `instance`. */
+        RequestId: string;
+        /** @description Seconds after which to ask again. */
+        RetryAfter: string;
+        /** @description Only where the action is deprecated: until when, as RFC 8594 says. */
+        Sunset: string;
     };
-    /** @description The request did not end in time (`urn:waybell:problem:request-timeout`). */
-    RequestTimeout: {
-      headers: {
-        'x-request-id': components['headers']['RequestId'];
-        [name: string]: unknown;
-      };
-      content: {
-        'application/problem+json': components['schemas']['Problem'];
-      };
-    };
-    /** @description There is nothing here (`urn:waybell:problem:unknown-path`). */
-    UnknownPath: {
-      headers: {
-        'x-request-id': components['headers']['RequestId'];
-        [name: string]: unknown;
-      };
-      content: {
-        'application/problem+json': components['schemas']['Problem'];
-      };
-    };
-  };
-  parameters: never;
-  requestBodies: never;
-  headers: {
-    /** @description The methods that the path has. */
-    Allow: string;
-    /** @description How long it may be kept. */
-    CacheControl: string;
-    /** @description Only where the action is deprecated: since when, as RFC 9745 says. */
-    Deprecation: string;
-    /** @description Changes with the document. */
-    ETag: string;
-    /** @description What is left of the requests of the token (`r`), and in how many seconds that ends (`t`). */
-    RateLimit: string;
-    /** @description How many requests a token has (`q`) in how many seconds (`w`). */
-    RateLimitPolicy: string;
-    /** @description Identifies the request; an error has it as `instance`. */
-    RequestId: string;
-    /** @description Seconds after which to ask again. */
-    RetryAfter: string;
-    /** @description Only where the action is deprecated: until when, as RFC 8594 says. */
-    Sunset: string;
-  };
-  pathItems: never;
+    pathItems: never;
 }
 export type $defs = Record<string, never>;
 export interface operations {
-  getRoot: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description It is there. */
-      303: {
-        headers: {
-          location: 'docs';
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
+    getRoot: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
         };
-        content?: never;
-      };
-      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
-      500: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  getAsyncApi: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The document. */
-      200: {
-        headers: {
-          'cache-control': components['headers']['CacheControl'];
-          etag: components['headers']['ETag'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': Record<string, never>;
-        };
-      };
-      /** @description It is still what `If-None-Match` names. */
-      304: {
-        headers: {
-          'cache-control': components['headers']['CacheControl'];
-          etag: components['headers']['ETag'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content?: never;
-      };
-      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
-      500: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  getPage: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The document. */
-      200: {
-        headers: {
-          'cache-control': components['headers']['CacheControl'];
-          etag: components['headers']['ETag'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'text/html': string;
-        };
-      };
-      /** @description It is still what `If-None-Match` names. */
-      304: {
-        headers: {
-          'cache-control': components['headers']['CacheControl'];
-          etag: components['headers']['ETag'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content?: never;
-      };
-      /** @description With a trailing slash: the page is without. */
-      308: {
-        headers: {
-          location: '../docs';
-          [name: string]: unknown;
-        };
-        content?: never;
-      };
-      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
-      500: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  getPageFile: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        file: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The document. */
-      200: {
-        headers: {
-          'cache-control': components['headers']['CacheControl'];
-          etag: components['headers']['ETag'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'text/css': string;
-          'text/javascript': string;
-        };
-      };
-      /** @description It is still what `If-None-Match` names. */
-      304: {
-        headers: {
-          'cache-control': components['headers']['CacheControl'];
-          etag: components['headers']['ETag'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content?: never;
-      };
-      /** @description The request is malformed (`urn:waybell:problem:malformed-request`). */
-      400: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is nothing here (`urn:waybell:problem:unknown-path`). */
-      404: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
-      500: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  getOpenApi: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The document. */
-      200: {
-        headers: {
-          'cache-control': components['headers']['CacheControl'];
-          etag: components['headers']['ETag'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': Record<string, never>;
-        };
-      };
-      /** @description It is still what `If-None-Match` names. */
-      304: {
-        headers: {
-          'cache-control': components['headers']['CacheControl'];
-          etag: components['headers']['ETag'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content?: never;
-      };
-      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
-      500: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  getSchema: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        file: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The document. */
-      200: {
-        headers: {
-          'cache-control': components['headers']['CacheControl'];
-          etag: components['headers']['ETag'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/schema+json': Record<string, never>;
-        };
-      };
-      /** @description It is still what `If-None-Match` names. */
-      304: {
-        headers: {
-          'cache-control': components['headers']['CacheControl'];
-          etag: components['headers']['ETag'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content?: never;
-      };
-      /** @description The request is malformed (`urn:waybell:problem:malformed-request`). */
-      400: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is nothing here (`urn:waybell:problem:unknown-path`). */
-      404: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
-      500: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  listDeliveries: {
-    parameters: {
-      query?: {
-        /** @description An action of the interface. */
-        action?: components['schemas']['ShipperActionName'] | components['schemas']['CarrierActionName'];
-        /** @description The `next` of the page before; what comes in meanwhile moves nothing. */
-        cursor?: string;
-        /** @description What they are about, as for the timeline. */
-        key?: string;
-        /** @description The kind of the key, where several things have the same. */
-        kind?: string;
-        /** @description How many entries a page has at most. */
-        limit?: number;
-        /** @description Why they were given up or dropped; with `status=retrying`, why the last attempt failed. */
-        reason?:
-          | 'dns'
-          | 'blocked_address'
-          | 'connect_refused'
-          | 'connect_timeout'
-          | 'unreachable'
-          | 'tls_name'
-          | 'tls_expired'
-          | 'tls_untrusted'
-          | 'tls_failed'
-          | 'handover_timeout'
-          | 'response_timeout'
-          | 'reset'
-          | 'invalid_response'
-          | 'redirect'
-          | 'http_4xx'
-          | 'http_5xx'
-          | 'http_other'
-          | 'unknown'
-          | 'expired'
-          | 'parked_over_limit'
-          | 'unsubscribed'
-          | 'deactivated'
-          | 'feature_off'
-          | 'forgotten';
-        /** @description Made at this time or later. */
-        since?: string;
-        /** @description How they stand. */
-        status?: 'waiting' | 'retrying' | 'delivered' | 'exhausted' | 'dropped' | 'rejected';
-        /** @description Made before this time. */
-        until?: string;
-      };
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Deliveries. */
-      200: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json':
-            | {
-                data: {
-                  /** @description The `cursor` of the next page; null: there is none. */
-                  next: string | null;
-                  objects: components['schemas']['Delivery'][];
+        requestBody?: never;
+        responses: {
+            /** @description It is there. */
+            303: {
+                headers: {
+                    location: "docs";
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
                 };
-                /** @constant */
-                status: 'success';
-              }
-            | {
-                /** @description The `cursor` of the next page; null: there is none. */
-                next: string | null;
-                objects: components['schemas']['Delivery'][];
-              };
-        };
-      };
-      /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
-      401: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
-      403: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description A parameter breaks a rule (`urn:waybell:problem:invalid-parameter`). */
-      422: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
-      429: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
-      500: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
-      503: {
-        headers: {
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  getDelivery: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /** @description As `webhook-id`. */
-        guid: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The delivery. */
-      200: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json':
-            | {
-                data: {
-                  object: components['schemas']['DeliveryDetail'];
-                };
-                /** @constant */
-                status: 'success';
-              }
-            | components['schemas']['DeliveryDetail'];
-        };
-      };
-      /** @description The request is malformed (`urn:waybell:problem:malformed-request`). */
-      400: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
-      401: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
-      403: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is no such delivery (`urn:waybell:problem:unknown-delivery`). */
-      404: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description A parameter breaks a rule (`urn:waybell:problem:invalid-parameter`). */
-      422: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
-      429: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
-      500: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
-      503: {
-        headers: {
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  resendDelivery: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /** @description As `webhook-id`. */
-        guid: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: {
-      content: {
-        'application/json': Record<string, never>;
-      };
-    };
-    responses: {
-      /** @description It will be sent within a second or so. */
-      202: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json':
-            | {
-                data: {
-                  object: components['schemas']['Resend'];
-                };
-                /** @constant */
-                status: 'success';
-              }
-            | components['schemas']['Resend'];
-        };
-      };
-      /** @description The body is not valid JSON (`urn:waybell:problem:invalid-json`) · The request is malformed (`urn:waybell:problem:malformed-request`). */
-      400: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
-      401: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
-      403: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is no such delivery (`urn:waybell:problem:unknown-delivery`). */
-      404: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The delivery is on its way (`urn:waybell:problem:under-way`) · The delivery was a test (`urn:waybell:problem:was-a-test`) · What was sent is no longer kept (`urn:waybell:problem:body-gone`) · There is no subscription to send it to (`urn:waybell:problem:nobody-subscribed`). */
-      409: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body is too large (`urn:waybell:problem:body-too-large`). */
-      413: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body is not JSON in UTF-8 (`urn:waybell:problem:unsupported-media-type`). */
-      415: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body breaks a rule (`urn:waybell:problem:invalid-body`) · A parameter breaks a rule (`urn:waybell:problem:invalid-parameter`). */
-      422: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
-      429: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
-      500: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
-      503: {
-        headers: {
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  listShipperSubscriptions: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The subscriptions, by action. */
-      200: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': {
-            data: {
-              objects: components['schemas']['ShipperSubscription'][];
+                content?: never;
             };
-            /** @constant */
-            status: 'success';
-          };
-        };
-      };
-      /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
-      401: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`) · The access token belongs to the other interface (`urn:waybell:problem:other-interface`). */
-      403: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
-      429: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
-      500: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
-      503: {
-        headers: {
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  subscribeShipper: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        webhook_action: components['schemas']['ShipperActionName'];
-      };
-      cookie?: never;
-    };
-    requestBody: {
-      content: {
-        'application/json': components['schemas']['ShipperSubscribeRequest'];
-      };
-    };
-    responses: {
-      /** @description The subscription. */
-      200: {
-        headers: {
-          deprecation: components['headers']['Deprecation'];
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          sunset: components['headers']['Sunset'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': {
-            data: {
-              object: components['schemas']['ShipperSubscription'];
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
             };
-            /** @constant */
-            status: 'success';
-          };
         };
-      };
-      /** @description The request is malformed (`urn:waybell:problem:malformed-request`) · The body is not valid JSON (`urn:waybell:problem:invalid-json`). */
-      400: {
-        headers: {
-          deprecation: components['headers']['Deprecation'];
-          sunset: components['headers']['Sunset'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
-      401: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`) · The access token belongs to the other interface (`urn:waybell:problem:other-interface`). */
-      403: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is no such action (`urn:waybell:problem:unknown-action`). */
-      404: {
-        headers: {
-          deprecation: components['headers']['Deprecation'];
-          sunset: components['headers']['Sunset'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The feature is not enabled for the account (`urn:waybell:problem:feature-off`). */
-      409: {
-        headers: {
-          deprecation: components['headers']['Deprecation'];
-          sunset: components['headers']['Sunset'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body is too large (`urn:waybell:problem:body-too-large`). */
-      413: {
-        headers: {
-          deprecation: components['headers']['Deprecation'];
-          sunset: components['headers']['Sunset'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body is not JSON in UTF-8 (`urn:waybell:problem:unsupported-media-type`). */
-      415: {
-        headers: {
-          deprecation: components['headers']['Deprecation'];
-          sunset: components['headers']['Sunset'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body breaks a rule (`urn:waybell:problem:invalid-body`). */
-      422: {
-        headers: {
-          deprecation: components['headers']['Deprecation'];
-          sunset: components['headers']['Sunset'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
-      429: {
-        headers: {
-          deprecation: components['headers']['Deprecation'];
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'retry-after': components['headers']['RetryAfter'];
-          sunset: components['headers']['Sunset'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
-      500: {
-        headers: {
-          deprecation: components['headers']['Deprecation'];
-          sunset: components['headers']['Sunset'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
-      503: {
-        headers: {
-          deprecation: components['headers']['Deprecation'];
-          'retry-after': components['headers']['RetryAfter'];
-          sunset: components['headers']['Sunset'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
     };
-  };
-  unsubscribeShipper: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        webhook_action: components['schemas']['ShipperActionName'];
-      };
-      cookie?: never;
-    };
-    requestBody?: {
-      content: {
-        'application/json': Record<string, never>;
-      };
-    };
-    responses: {
-      /** @description The subscription as it ended. */
-      200: {
-        headers: {
-          deprecation: components['headers']['Deprecation'];
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          sunset: components['headers']['Sunset'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
+    getAsyncApi: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
         };
-        content: {
-          'application/json': {
-            data: {
-              object: components['schemas']['ShipperSubscription'];
+        requestBody?: never;
+        responses: {
+            /** @description The document. */
+            200: {
+                headers: {
+                    "cache-control": components["headers"]["CacheControl"];
+                    etag: components["headers"]["ETag"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
             };
-            /** @constant */
-            status: 'success';
-          };
-        };
-      };
-      /** @description The request is malformed (`urn:waybell:problem:malformed-request`) · The body is not valid JSON (`urn:waybell:problem:invalid-json`). */
-      400: {
-        headers: {
-          deprecation: components['headers']['Deprecation'];
-          sunset: components['headers']['Sunset'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
-      401: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`) · The access token belongs to the other interface (`urn:waybell:problem:other-interface`). */
-      403: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is no such action (`urn:waybell:problem:unknown-action`) · There is no such subscription (`urn:waybell:problem:not-subscribed`). */
-      404: {
-        headers: {
-          deprecation: components['headers']['Deprecation'];
-          sunset: components['headers']['Sunset'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body is too large (`urn:waybell:problem:body-too-large`). */
-      413: {
-        headers: {
-          deprecation: components['headers']['Deprecation'];
-          sunset: components['headers']['Sunset'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body is not JSON in UTF-8 (`urn:waybell:problem:unsupported-media-type`). */
-      415: {
-        headers: {
-          deprecation: components['headers']['Deprecation'];
-          sunset: components['headers']['Sunset'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body breaks a rule (`urn:waybell:problem:invalid-body`). */
-      422: {
-        headers: {
-          deprecation: components['headers']['Deprecation'];
-          sunset: components['headers']['Sunset'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
-      429: {
-        headers: {
-          deprecation: components['headers']['Deprecation'];
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'retry-after': components['headers']['RetryAfter'];
-          sunset: components['headers']['Sunset'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
-      500: {
-        headers: {
-          deprecation: components['headers']['Deprecation'];
-          sunset: components['headers']['Sunset'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
-      503: {
-        headers: {
-          deprecation: components['headers']['Deprecation'];
-          'retry-after': components['headers']['RetryAfter'];
-          sunset: components['headers']['Sunset'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  listShipperActions: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The actions that can be subscribed to. */
-      200: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': {
-            data: {
-              objects: components['schemas']['ShipperAction'][];
+            /** @description It is still what `If-None-Match` names. */
+            304: {
+                headers: {
+                    "cache-control": components["headers"]["CacheControl"];
+                    etag: components["headers"]["ETag"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
-            /** @constant */
-            status: 'success';
-          };
-        };
-      };
-      /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
-      401: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`) · The access token belongs to the other interface (`urn:waybell:problem:other-interface`). */
-      403: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
-      429: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
-      500: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
-      503: {
-        headers: {
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  listReplays: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The replays. */
-      200: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json':
-            | {
-                data: {
-                  objects: components['schemas']['AskedReplay'][];
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
                 };
-                /** @constant */
-                status: 'success';
-              }
-            | {
-                objects: components['schemas']['AskedReplay'][];
-              };
-        };
-      };
-      /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
-      401: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
-      403: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
-      429: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
-      500: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
-      503: {
-        headers: {
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  createReplay: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody: {
-      content: {
-        'application/json': {
-          /** @description Of which action. Name this or a subscription. */
-          action?: string;
-          /**
-           * @description Count only.
-           * @default false
-           */
-          dry_run?: boolean;
-          /**
-           * @description Also what was never made because there was no subscription that was on: it was switched off, had ended, or was not there yet. It is made now from the event, which is kept as long as bodies are.
-           * @default false
-           */
-          include_suppressed?: boolean;
-          /** @default 10 */
-          per_second?: number;
-          /**
-           * Format: date-time
-           * @description What was given up, or came in vain, from then on.
-           */
-          since: string;
-          /**
-           * Format: uuid
-           * @description Of the action of this subscription of the client, current or not; whichever of them missed it.
-           */
-          subscription_guid?: string;
-          /**
-           * Format: date-time
-           * @description And before; now, where it is left out.
-           */
-          until?: string;
-        };
-      };
-    };
-    responses: {
-      /** @description How many there are, where that was asked. */
-      200: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json':
-            | {
-                data: {
-                  object: components['schemas']['ReplayCount'];
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
-                /** @constant */
-                status: 'success';
-              }
-            | components['schemas']['ReplayCount'];
+            };
         };
-      };
-      /** @description It has begun. */
-      202: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
+    };
+    getPage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
         };
-        content: {
-          'application/json':
-            | {
-                data: {
-                  object: components['schemas']['Replay'];
+        requestBody?: never;
+        responses: {
+            /** @description The document. */
+            200: {
+                headers: {
+                    "cache-control": components["headers"]["CacheControl"];
+                    etag: components["headers"]["ETag"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
                 };
-                /** @constant */
-                status: 'success';
-              }
-            | components['schemas']['Replay'];
-        };
-      };
-      /** @description The body is not valid JSON (`urn:waybell:problem:invalid-json`) · The request is malformed (`urn:waybell:problem:malformed-request`). */
-      400: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
-      401: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
-      403: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is no such subscription (`urn:waybell:problem:not-subscribed`). */
-      404: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is no subscription to send it to (`urn:waybell:problem:nobody-subscribed`). */
-      409: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body is too large (`urn:waybell:problem:body-too-large`). */
-      413: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body is not JSON in UTF-8 (`urn:waybell:problem:unsupported-media-type`). */
-      415: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body breaks a rule (`urn:waybell:problem:invalid-body`). */
-      422: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
-      429: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
-      500: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
-      503: {
-        headers: {
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  getReplay: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        guid: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The replay. */
-      200: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json':
-            | {
-                data: {
-                  object: components['schemas']['Replay'];
+                content: {
+                    "text/html": string;
                 };
-                /** @constant */
-                status: 'success';
-              }
-            | components['schemas']['Replay'];
-        };
-      };
-      /** @description The request is malformed (`urn:waybell:problem:malformed-request`). */
-      400: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
-      401: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
-      403: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is no such replay (`urn:waybell:problem:unknown-replay`). */
-      404: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description A parameter breaks a rule (`urn:waybell:problem:invalid-parameter`). */
-      422: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
-      429: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
-      500: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
-      503: {
-        headers: {
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  cancelReplay: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        guid: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: {
-      content: {
-        'application/json': Record<string, never>;
-      };
-    };
-    responses: {
-      /** @description The replay, cancelled. */
-      200: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json':
-            | {
-                data: {
-                  object: components['schemas']['Replay'];
+            };
+            /** @description It is still what `If-None-Match` names. */
+            304: {
+                headers: {
+                    "cache-control": components["headers"]["CacheControl"];
+                    etag: components["headers"]["ETag"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
                 };
-                /** @constant */
-                status: 'success';
-              }
-            | components['schemas']['Replay'];
+                content?: never;
+            };
+            /** @description With a trailing slash: the page is without. */
+            308: {
+                headers: {
+                    location: "../docs";
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
-      };
-      /** @description The body is not valid JSON (`urn:waybell:problem:invalid-json`) · The request is malformed (`urn:waybell:problem:malformed-request`). */
-      400: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
-      401: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
-      403: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is no such replay (`urn:waybell:problem:unknown-replay`). */
-      404: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body is too large (`urn:waybell:problem:body-too-large`). */
-      413: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body is not JSON in UTF-8 (`urn:waybell:problem:unsupported-media-type`). */
-      415: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body breaks a rule (`urn:waybell:problem:invalid-body`) · A parameter breaks a rule (`urn:waybell:problem:invalid-parameter`). */
-      422: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
-      429: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
-      500: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
-      503: {
-        headers: {
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
     };
-  };
-  listSigningSecrets: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The secrets that are valid. */
-      200: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
+    getPageFile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                file: string;
+            };
+            cookie?: never;
         };
-        content: {
-          'application/json':
-            | {
-                data: {
-                  objects: {
-                    /** Format: date-time */
-                    created_at: string;
+        requestBody?: never;
+        responses: {
+            /** @description The document. */
+            200: {
+                headers: {
+                    "cache-control": components["headers"]["CacheControl"];
+                    etag: components["headers"]["ETag"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/css": string;
+                    "text/javascript": string;
+                };
+            };
+            /** @description It is still what `If-None-Match` names. */
+            304: {
+                headers: {
+                    "cache-control": components["headers"]["CacheControl"];
+                    etag: components["headers"]["ETag"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request is malformed (`urn:waybell:problem:malformed-request`). */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is nothing here (`urn:waybell:problem:unknown-path`). */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getOpenApi: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The document. */
+            200: {
+                headers: {
+                    "cache-control": components["headers"]["CacheControl"];
+                    etag: components["headers"]["ETag"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            /** @description It is still what `If-None-Match` names. */
+            304: {
+                headers: {
+                    "cache-control": components["headers"]["CacheControl"];
+                    etag: components["headers"]["ETag"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getSchema: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                file: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The document. */
+            200: {
+                headers: {
+                    "cache-control": components["headers"]["CacheControl"];
+                    etag: components["headers"]["ETag"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/schema+json": Record<string, never>;
+                };
+            };
+            /** @description It is still what `If-None-Match` names. */
+            304: {
+                headers: {
+                    "cache-control": components["headers"]["CacheControl"];
+                    etag: components["headers"]["ETag"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request is malformed (`urn:waybell:problem:malformed-request`). */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is nothing here (`urn:waybell:problem:unknown-path`). */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listDeliveries: {
+        parameters: {
+            query?: {
+                /** @description An action of the interface. */
+                action?: components["schemas"]["ShipperActionName"] | components["schemas"]["CarrierActionName"];
+                /** @description The `next` of the page before; what comes in meanwhile moves nothing. */
+                cursor?: string;
+                /** @description What they are about, as for the timeline. */
+                key?: string;
+                /** @description The kind of the key, where several things have the same. */
+                kind?: string;
+                /** @description How many entries a page has at most. */
+                limit?: number;
+                /** @description Why they were given up or dropped; with `status=retrying`, why the last attempt failed. */
+                reason?: "dns" | "blocked_address" | "connect_refused" | "connect_timeout" | "unreachable" | "tls_name" | "tls_expired" | "tls_untrusted" | "tls_failed" | "handover_timeout" | "response_timeout" | "reset" | "invalid_response" | "redirect" | "http_4xx" | "http_5xx" | "http_other" | "unknown" | "expired" | "parked_over_limit" | "unsubscribed" | "deactivated" | "feature_off" | "forgotten";
+                /** @description Made at this time or later. */
+                since?: string;
+                /** @description How they stand. */
+                status?: "waiting" | "retrying" | "delivered" | "exhausted" | "dropped" | "rejected";
+                /** @description Made before this time. */
+                until?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deliveries. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            /** @description The `cursor` of the next page; null: there is none. */
+                            next: string | null;
+                            objects: components["schemas"]["Delivery"][];
+                        };
+                        /** @constant */
+                        status: "success";
+                    } | {
+                        /** @description The `cursor` of the next page; null: there is none. */
+                        next: string | null;
+                        objects: components["schemas"]["Delivery"][];
+                    };
+                };
+            };
+            /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
+            401: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
+            403: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A parameter breaks a rule (`urn:waybell:problem:invalid-parameter`). */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
+            429: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
+            503: {
+                headers: {
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description As `webhook-id`. */
+                guid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            object: components["schemas"]["DeliveryDetail"];
+                        };
+                        /** @constant */
+                        status: "success";
+                    } | components["schemas"]["DeliveryDetail"];
+                };
+            };
+            /** @description The request is malformed (`urn:waybell:problem:malformed-request`). */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
+            401: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
+            403: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such delivery (`urn:waybell:problem:unknown-delivery`). */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A parameter breaks a rule (`urn:waybell:problem:invalid-parameter`). */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
+            429: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
+            503: {
+                headers: {
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    resendDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description As `webhook-id`. */
+                guid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description It will be sent within a second or so. */
+            202: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            object: components["schemas"]["Resend"];
+                        };
+                        /** @constant */
+                        status: "success";
+                    } | components["schemas"]["Resend"];
+                };
+            };
+            /** @description The body is not valid JSON (`urn:waybell:problem:invalid-json`) · The request is malformed (`urn:waybell:problem:malformed-request`). */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
+            401: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
+            403: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such delivery (`urn:waybell:problem:unknown-delivery`). */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The delivery is on its way (`urn:waybell:problem:under-way`) · The delivery was a test (`urn:waybell:problem:was-a-test`) · What was sent is no longer kept (`urn:waybell:problem:body-gone`) · There is no subscription to send it to (`urn:waybell:problem:nobody-subscribed`). */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large (`urn:waybell:problem:body-too-large`). */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is not JSON in UTF-8 (`urn:waybell:problem:unsupported-media-type`). */
+            415: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body breaks a rule (`urn:waybell:problem:invalid-body`) · A parameter breaks a rule (`urn:waybell:problem:invalid-parameter`). */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
+            429: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
+            503: {
+                headers: {
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listShipperSubscriptions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The subscriptions, by action. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            objects: components["schemas"]["ShipperSubscription"][];
+                        };
+                        /** @constant */
+                        status: "success";
+                    };
+                };
+            };
+            /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
+            401: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`) · The access token belongs to the other interface (`urn:waybell:problem:other-interface`). */
+            403: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
+            429: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
+            503: {
+                headers: {
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    subscribeShipper: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                webhook_action: components["schemas"]["ShipperActionName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ShipperSubscribeRequest"];
+            };
+        };
+        responses: {
+            /** @description The subscription. */
+            200: {
+                headers: {
+                    deprecation: components["headers"]["Deprecation"];
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    sunset: components["headers"]["Sunset"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            object: components["schemas"]["ShipperSubscription"];
+                        };
+                        /** @constant */
+                        status: "success";
+                    };
+                };
+            };
+            /** @description The request is malformed (`urn:waybell:problem:malformed-request`) · The body is not valid JSON (`urn:waybell:problem:invalid-json`). */
+            400: {
+                headers: {
+                    deprecation: components["headers"]["Deprecation"];
+                    sunset: components["headers"]["Sunset"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
+            401: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`) · The access token belongs to the other interface (`urn:waybell:problem:other-interface`). */
+            403: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such action (`urn:waybell:problem:unknown-action`). */
+            404: {
+                headers: {
+                    deprecation: components["headers"]["Deprecation"];
+                    sunset: components["headers"]["Sunset"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The feature is not enabled for the account (`urn:waybell:problem:feature-off`). */
+            409: {
+                headers: {
+                    deprecation: components["headers"]["Deprecation"];
+                    sunset: components["headers"]["Sunset"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large (`urn:waybell:problem:body-too-large`). */
+            413: {
+                headers: {
+                    deprecation: components["headers"]["Deprecation"];
+                    sunset: components["headers"]["Sunset"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is not JSON in UTF-8 (`urn:waybell:problem:unsupported-media-type`). */
+            415: {
+                headers: {
+                    deprecation: components["headers"]["Deprecation"];
+                    sunset: components["headers"]["Sunset"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body breaks a rule (`urn:waybell:problem:invalid-body`). */
+            422: {
+                headers: {
+                    deprecation: components["headers"]["Deprecation"];
+                    sunset: components["headers"]["Sunset"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
+            429: {
+                headers: {
+                    deprecation: components["headers"]["Deprecation"];
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    sunset: components["headers"]["Sunset"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    deprecation: components["headers"]["Deprecation"];
+                    sunset: components["headers"]["Sunset"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
+            503: {
+                headers: {
+                    deprecation: components["headers"]["Deprecation"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    sunset: components["headers"]["Sunset"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    unsubscribeShipper: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                webhook_action: components["schemas"]["ShipperActionName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description The subscription as it ended. */
+            200: {
+                headers: {
+                    deprecation: components["headers"]["Deprecation"];
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    sunset: components["headers"]["Sunset"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            object: components["schemas"]["ShipperSubscription"];
+                        };
+                        /** @constant */
+                        status: "success";
+                    };
+                };
+            };
+            /** @description The request is malformed (`urn:waybell:problem:malformed-request`) · The body is not valid JSON (`urn:waybell:problem:invalid-json`). */
+            400: {
+                headers: {
+                    deprecation: components["headers"]["Deprecation"];
+                    sunset: components["headers"]["Sunset"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
+            401: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`) · The access token belongs to the other interface (`urn:waybell:problem:other-interface`). */
+            403: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such action (`urn:waybell:problem:unknown-action`) · There is no such subscription (`urn:waybell:problem:not-subscribed`). */
+            404: {
+                headers: {
+                    deprecation: components["headers"]["Deprecation"];
+                    sunset: components["headers"]["Sunset"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large (`urn:waybell:problem:body-too-large`). */
+            413: {
+                headers: {
+                    deprecation: components["headers"]["Deprecation"];
+                    sunset: components["headers"]["Sunset"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is not JSON in UTF-8 (`urn:waybell:problem:unsupported-media-type`). */
+            415: {
+                headers: {
+                    deprecation: components["headers"]["Deprecation"];
+                    sunset: components["headers"]["Sunset"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body breaks a rule (`urn:waybell:problem:invalid-body`). */
+            422: {
+                headers: {
+                    deprecation: components["headers"]["Deprecation"];
+                    sunset: components["headers"]["Sunset"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
+            429: {
+                headers: {
+                    deprecation: components["headers"]["Deprecation"];
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    sunset: components["headers"]["Sunset"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    deprecation: components["headers"]["Deprecation"];
+                    sunset: components["headers"]["Sunset"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
+            503: {
+                headers: {
+                    deprecation: components["headers"]["Deprecation"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    sunset: components["headers"]["Sunset"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listShipperActions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The actions that can be subscribed to. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            objects: components["schemas"]["ShipperAction"][];
+                        };
+                        /** @constant */
+                        status: "success";
+                    };
+                };
+            };
+            /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
+            401: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`) · The access token belongs to the other interface (`urn:waybell:problem:other-interface`). */
+            403: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
+            429: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
+            503: {
+                headers: {
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listReplays: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The replays. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            objects: components["schemas"]["AskedReplay"][];
+                        };
+                        /** @constant */
+                        status: "success";
+                    } | {
+                        objects: components["schemas"]["AskedReplay"][];
+                    };
+                };
+            };
+            /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
+            401: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
+            403: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
+            429: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
+            503: {
+                headers: {
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createReplay: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Of which action. Name this or a subscription. */
+                    action?: string;
+                    /**
+                     * @description Count only.
+                     * @default false
+                     */
+                    dry_run?: boolean;
+                    /**
+                     * @description Also what was never made because there was no subscription that was on: it was switched off, had ended, or was not there yet. It is made now from the event, which is kept as long as bodies are.
+                     * @default false
+                     */
+                    include_suppressed?: boolean;
+                    /** @default 10 */
+                    per_second?: number;
                     /**
                      * Format: date-time
-                     * @description Until when notifications are signed with it, too; null for the current secret.
+                     * @description What was given up, or came in vain, from then on.
                      */
-                    expires_at: string | null;
-                    /** @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo= */
-                    secret: string;
-                  }[];
-                };
-                /** @constant */
-                status: 'success';
-              }
-            | {
-                objects: {
-                  /** Format: date-time */
-                  created_at: string;
-                  /**
-                   * Format: date-time
-                   * @description Until when notifications are signed with it, too; null for the current secret.
-                   */
-                  expires_at: string | null;
-                  /** @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo= */
-                  secret: string;
-                }[];
-              };
-        };
-      };
-      /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
-      401: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
-      403: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
-      429: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
-      500: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
-      503: {
-        headers: {
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  rotateSigningSecret: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: {
-      content: {
-        'application/json': {
-          /** @default false */
-          force?: boolean;
-        };
-      };
-    };
-    responses: {
-      /** @description The secrets that are valid, the new one first. */
-      200: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json':
-            | {
-                data: {
-                  objects: {
-                    /** Format: date-time */
-                    created_at: string;
+                    since: string;
+                    /**
+                     * Format: uuid
+                     * @description Of the action of this subscription of the client, current or not; whichever of them missed it.
+                     */
+                    subscription_guid?: string;
                     /**
                      * Format: date-time
-                     * @description Until when notifications are signed with it, too; null for the current secret.
+                     * @description And before; now, where it is left out.
                      */
-                    expires_at: string | null;
-                    /** @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo= */
-                    secret: string;
-                  }[];
+                    until?: string;
                 };
-                /** @constant */
-                status: 'success';
-              }
-            | {
-                objects: {
-                  /** Format: date-time */
-                  created_at: string;
-                  /**
-                   * Format: date-time
-                   * @description Until when notifications are signed with it, too; null for the current secret.
-                   */
-                  expires_at: string | null;
-                  /** @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo= */
-                  secret: string;
-                }[];
-              };
-        };
-      };
-      /** @description The body is not valid JSON (`urn:waybell:problem:invalid-json`) · The request is malformed (`urn:waybell:problem:malformed-request`). */
-      400: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
-      401: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
-      403: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description A rotation is under way (`urn:waybell:problem:rotation-under-way`). */
-      409: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body is too large (`urn:waybell:problem:body-too-large`). */
-      413: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body is not JSON in UTF-8 (`urn:waybell:problem:unsupported-media-type`). */
-      415: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body breaks a rule (`urn:waybell:problem:invalid-body`). */
-      422: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
-      429: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
-      500: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
-      503: {
-        headers: {
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  listSubscriptions: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The subscriptions. */
-      200: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json':
-            | {
-                data: {
-                  objects: components['schemas']['Subscription'][];
-                };
-                /** @constant */
-                status: 'success';
-              }
-            | {
-                objects: components['schemas']['Subscription'][];
-              };
-        };
-      };
-      /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
-      401: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
-      403: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
-      429: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
-      500: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
-      503: {
-        headers: {
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  testSubscription: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /** @description Of a current subscription: `GET /v1/subscriptions` has it. */
-        guid: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: {
-      content: {
-        'application/json': Record<string, never>;
-      };
-    };
-    responses: {
-      /** @description What the receiver said. */
-      200: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json':
-            | {
-                data: {
-                  object: components['schemas']['DeliveryDetail'];
-                };
-                /** @constant */
-                status: 'success';
-              }
-            | components['schemas']['DeliveryDetail'];
-        };
-      };
-      /** @description The body is not valid JSON (`urn:waybell:problem:invalid-json`) · The request is malformed (`urn:waybell:problem:malformed-request`). */
-      400: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
-      401: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
-      403: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is no such subscription (`urn:waybell:problem:not-subscribed`). */
-      404: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The delivery is on its way (`urn:waybell:problem:under-way`) · There is no subscription to send it to (`urn:waybell:problem:nobody-subscribed`). */
-      409: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body is too large (`urn:waybell:problem:body-too-large`). */
-      413: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body is not JSON in UTF-8 (`urn:waybell:problem:unsupported-media-type`). */
-      415: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body breaks a rule (`urn:waybell:problem:invalid-body`) · A parameter breaks a rule (`urn:waybell:problem:invalid-parameter`). */
-      422: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
-      429: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
-      500: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
-      503: {
-        headers: {
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  getTimeline: {
-    parameters: {
-      query?: {
-        /** @description The `next` of the page before; what comes in meanwhile moves nothing. */
-        cursor?: string;
-        /** @description The kind of the key, where several things have the same. */
-        kind?: string;
-        /** @description How many entries a page has at most. */
-        limit?: number;
-      };
-      header?: never;
-      path: {
-        key: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Events; none where nothing is known of it. */
-      200: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json':
-            | {
-                data: {
-                  /** @description The `cursor` of the next page; null: there is none. */
-                  next: string | null;
-                  objects: components['schemas']['TimelineEvent'][];
-                };
-                /** @constant */
-                status: 'success';
-              }
-            | {
-                /** @description The `cursor` of the next page; null: there is none. */
-                next: string | null;
-                objects: components['schemas']['TimelineEvent'][];
-              };
-        };
-      };
-      /** @description The request is malformed (`urn:waybell:problem:malformed-request`). */
-      400: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
-      401: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
-      403: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description A parameter breaks a rule (`urn:waybell:problem:invalid-parameter`). */
-      422: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
-      429: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
-      500: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
-      503: {
-        headers: {
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  getToken: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Whose it is. */
-      200: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json':
-            | {
-                data: {
-                  object: components['schemas']['OwnToken'];
-                };
-                /** @constant */
-                status: 'success';
-              }
-            | components['schemas']['OwnToken'];
-        };
-      };
-      /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
-      401: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
-      429: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
-      500: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
-      503: {
-        headers: {
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  listCarrierActions: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The actions that can be subscribed to. */
-      200: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['CarrierAction'][];
-        };
-      };
-      /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
-      401: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`) · The access token belongs to the other interface (`urn:waybell:problem:other-interface`). */
-      403: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
-      429: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
-      500: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
-      503: {
-        headers: {
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  listCarrierSubscriptions: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        webhook_action: components['schemas']['CarrierActionName'];
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The current subscription of the client, or none. */
-      200: {
-        headers: {
-          deprecation: components['headers']['Deprecation'];
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          sunset: components['headers']['Sunset'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['CarrierSubscription'][];
-        };
-      };
-      /** @description The request is malformed (`urn:waybell:problem:malformed-request`). */
-      400: {
-        headers: {
-          deprecation: components['headers']['Deprecation'];
-          sunset: components['headers']['Sunset'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
-      401: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`) · The access token belongs to the other interface (`urn:waybell:problem:other-interface`). */
-      403: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is no such action (`urn:waybell:problem:unknown-action`). */
-      404: {
-        headers: {
-          deprecation: components['headers']['Deprecation'];
-          sunset: components['headers']['Sunset'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
-      429: {
-        headers: {
-          deprecation: components['headers']['Deprecation'];
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'retry-after': components['headers']['RetryAfter'];
-          sunset: components['headers']['Sunset'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
-      500: {
-        headers: {
-          deprecation: components['headers']['Deprecation'];
-          sunset: components['headers']['Sunset'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
-      503: {
-        headers: {
-          deprecation: components['headers']['Deprecation'];
-          'retry-after': components['headers']['RetryAfter'];
-          sunset: components['headers']['Sunset'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  subscribeCarrier: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        webhook_action: components['schemas']['CarrierActionName'];
-      };
-      cookie?: never;
-    };
-    requestBody: {
-      content: {
-        'application/json': components['schemas']['CarrierSubscribeRequest'];
-      };
-    };
-    responses: {
-      /** @description The subscription, with a new verification token. */
-      201: {
-        headers: {
-          deprecation: components['headers']['Deprecation'];
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          sunset: components['headers']['Sunset'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['CarrierSubscription'];
-        };
-      };
-      /** @description The request is malformed (`urn:waybell:problem:malformed-request`) · The body is not valid JSON (`urn:waybell:problem:invalid-json`). */
-      400: {
-        headers: {
-          deprecation: components['headers']['Deprecation'];
-          sunset: components['headers']['Sunset'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
-      401: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`) · The access token belongs to the other interface (`urn:waybell:problem:other-interface`). */
-      403: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is no such action (`urn:waybell:problem:unknown-action`). */
-      404: {
-        headers: {
-          deprecation: components['headers']['Deprecation'];
-          sunset: components['headers']['Sunset'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The action is already subscribed (`urn:waybell:problem:already-subscribed`). */
-      409: {
-        headers: {
-          deprecation: components['headers']['Deprecation'];
-          sunset: components['headers']['Sunset'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body is too large (`urn:waybell:problem:body-too-large`). */
-      413: {
-        headers: {
-          deprecation: components['headers']['Deprecation'];
-          sunset: components['headers']['Sunset'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body is not JSON in UTF-8 (`urn:waybell:problem:unsupported-media-type`). */
-      415: {
-        headers: {
-          deprecation: components['headers']['Deprecation'];
-          sunset: components['headers']['Sunset'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body breaks a rule (`urn:waybell:problem:invalid-body`). */
-      422: {
-        headers: {
-          deprecation: components['headers']['Deprecation'];
-          sunset: components['headers']['Sunset'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
-      429: {
-        headers: {
-          deprecation: components['headers']['Deprecation'];
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'retry-after': components['headers']['RetryAfter'];
-          sunset: components['headers']['Sunset'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
-      500: {
-        headers: {
-          deprecation: components['headers']['Deprecation'];
-          sunset: components['headers']['Sunset'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
-      503: {
-        headers: {
-          deprecation: components['headers']['Deprecation'];
-          'retry-after': components['headers']['RetryAfter'];
-          sunset: components['headers']['Sunset'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  unsubscribeCarrier: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        webhook_action: components['schemas']['CarrierActionName'];
-      };
-      cookie?: never;
-    };
-    requestBody?: {
-      content: {
-        'application/json': Record<string, never>;
-      };
-    };
-    responses: {
-      /** @description The client is no longer subscribed. */
-      204: {
-        headers: {
-          deprecation: components['headers']['Deprecation'];
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          sunset: components['headers']['Sunset'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content?: never;
-      };
-      /** @description The request is malformed (`urn:waybell:problem:malformed-request`) · The body is not valid JSON (`urn:waybell:problem:invalid-json`). */
-      400: {
-        headers: {
-          deprecation: components['headers']['Deprecation'];
-          sunset: components['headers']['Sunset'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
-      401: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`) · The access token belongs to the other interface (`urn:waybell:problem:other-interface`). */
-      403: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is no such action (`urn:waybell:problem:unknown-action`) · There is no such subscription (`urn:waybell:problem:not-subscribed`). */
-      404: {
-        headers: {
-          deprecation: components['headers']['Deprecation'];
-          sunset: components['headers']['Sunset'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body is too large (`urn:waybell:problem:body-too-large`). */
-      413: {
-        headers: {
-          deprecation: components['headers']['Deprecation'];
-          sunset: components['headers']['Sunset'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body is not JSON in UTF-8 (`urn:waybell:problem:unsupported-media-type`). */
-      415: {
-        headers: {
-          deprecation: components['headers']['Deprecation'];
-          sunset: components['headers']['Sunset'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body breaks a rule (`urn:waybell:problem:invalid-body`). */
-      422: {
-        headers: {
-          deprecation: components['headers']['Deprecation'];
-          sunset: components['headers']['Sunset'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
-      429: {
-        headers: {
-          deprecation: components['headers']['Deprecation'];
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'retry-after': components['headers']['RetryAfter'];
-          sunset: components['headers']['Sunset'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
-      500: {
-        headers: {
-          deprecation: components['headers']['Deprecation'];
-          sunset: components['headers']['Sunset'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
-      503: {
-        headers: {
-          deprecation: components['headers']['Deprecation'];
-          'retry-after': components['headers']['RetryAfter'];
-          sunset: components['headers']['Sunset'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  listShipperActionsUnprefixed: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The actions that can be subscribed to. */
-      200: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': {
-            data: {
-              objects: components['schemas']['ShipperAction'][];
             };
-            /** @constant */
-            status: 'success';
-          };
         };
-      };
-      /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
-      401: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
+        responses: {
+            /** @description How many there are, where that was asked. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            object: components["schemas"]["ReplayCount"];
+                        };
+                        /** @constant */
+                        status: "success";
+                    } | components["schemas"]["ReplayCount"];
+                };
+            };
+            /** @description It has begun. */
+            202: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            object: components["schemas"]["Replay"];
+                        };
+                        /** @constant */
+                        status: "success";
+                    } | components["schemas"]["Replay"];
+                };
+            };
+            /** @description The body is not valid JSON (`urn:waybell:problem:invalid-json`) · The request is malformed (`urn:waybell:problem:malformed-request`). */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
+            401: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
+            403: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such subscription (`urn:waybell:problem:not-subscribed`). */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no subscription to send it to (`urn:waybell:problem:nobody-subscribed`). */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large (`urn:waybell:problem:body-too-large`). */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is not JSON in UTF-8 (`urn:waybell:problem:unsupported-media-type`). */
+            415: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body breaks a rule (`urn:waybell:problem:invalid-body`). */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
+            429: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
+            503: {
+                headers: {
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`) · The access token belongs to the other interface (`urn:waybell:problem:other-interface`). */
-      403: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
-      429: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
-      500: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
-      503: {
-        headers: {
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
     };
-  };
+    getReplay: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                guid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The replay. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            object: components["schemas"]["Replay"];
+                        };
+                        /** @constant */
+                        status: "success";
+                    } | components["schemas"]["Replay"];
+                };
+            };
+            /** @description The request is malformed (`urn:waybell:problem:malformed-request`). */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
+            401: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
+            403: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such replay (`urn:waybell:problem:unknown-replay`). */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A parameter breaks a rule (`urn:waybell:problem:invalid-parameter`). */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
+            429: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
+            503: {
+                headers: {
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    cancelReplay: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                guid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description The replay, cancelled. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            object: components["schemas"]["Replay"];
+                        };
+                        /** @constant */
+                        status: "success";
+                    } | components["schemas"]["Replay"];
+                };
+            };
+            /** @description The body is not valid JSON (`urn:waybell:problem:invalid-json`) · The request is malformed (`urn:waybell:problem:malformed-request`). */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
+            401: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
+            403: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such replay (`urn:waybell:problem:unknown-replay`). */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large (`urn:waybell:problem:body-too-large`). */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is not JSON in UTF-8 (`urn:waybell:problem:unsupported-media-type`). */
+            415: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body breaks a rule (`urn:waybell:problem:invalid-body`) · A parameter breaks a rule (`urn:waybell:problem:invalid-parameter`). */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
+            429: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
+            503: {
+                headers: {
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listSigningSecrets: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The secrets that are valid. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            objects: {
+                                /** Format: date-time */
+                                created_at: string;
+                                /**
+                                 * Format: date-time
+                                 * @description Until when notifications are signed with it, too; null for the current secret.
+                                 */
+                                expires_at: string | null;
+                                /** @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo= */
+                                secret: string;
+                            }[];
+                        };
+                        /** @constant */
+                        status: "success";
+                    } | {
+                        objects: {
+                            /** Format: date-time */
+                            created_at: string;
+                            /**
+                             * Format: date-time
+                             * @description Until when notifications are signed with it, too; null for the current secret.
+                             */
+                            expires_at: string | null;
+                            /** @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo= */
+                            secret: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
+            401: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
+            403: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
+            429: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
+            503: {
+                headers: {
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    rotateSigningSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @default false */
+                    force?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description The secrets that are valid, the new one first. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            objects: {
+                                /** Format: date-time */
+                                created_at: string;
+                                /**
+                                 * Format: date-time
+                                 * @description Until when notifications are signed with it, too; null for the current secret.
+                                 */
+                                expires_at: string | null;
+                                /** @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo= */
+                                secret: string;
+                            }[];
+                        };
+                        /** @constant */
+                        status: "success";
+                    } | {
+                        objects: {
+                            /** Format: date-time */
+                            created_at: string;
+                            /**
+                             * Format: date-time
+                             * @description Until when notifications are signed with it, too; null for the current secret.
+                             */
+                            expires_at: string | null;
+                            /** @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo= */
+                            secret: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description The body is not valid JSON (`urn:waybell:problem:invalid-json`) · The request is malformed (`urn:waybell:problem:malformed-request`). */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
+            401: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
+            403: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A rotation is under way (`urn:waybell:problem:rotation-under-way`). */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large (`urn:waybell:problem:body-too-large`). */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is not JSON in UTF-8 (`urn:waybell:problem:unsupported-media-type`). */
+            415: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body breaks a rule (`urn:waybell:problem:invalid-body`). */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
+            429: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
+            503: {
+                headers: {
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listSubscriptions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The subscriptions. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            objects: components["schemas"]["Subscription"][];
+                        };
+                        /** @constant */
+                        status: "success";
+                    } | {
+                        objects: components["schemas"]["Subscription"][];
+                    };
+                };
+            };
+            /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
+            401: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
+            403: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
+            429: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
+            503: {
+                headers: {
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    testSubscription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Of a current subscription: `GET /v1/subscriptions` has it. */
+                guid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description What the receiver said. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            object: components["schemas"]["DeliveryDetail"];
+                        };
+                        /** @constant */
+                        status: "success";
+                    } | components["schemas"]["DeliveryDetail"];
+                };
+            };
+            /** @description The body is not valid JSON (`urn:waybell:problem:invalid-json`) · The request is malformed (`urn:waybell:problem:malformed-request`). */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
+            401: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
+            403: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such subscription (`urn:waybell:problem:not-subscribed`). */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The delivery is on its way (`urn:waybell:problem:under-way`) · There is no subscription to send it to (`urn:waybell:problem:nobody-subscribed`). */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large (`urn:waybell:problem:body-too-large`). */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is not JSON in UTF-8 (`urn:waybell:problem:unsupported-media-type`). */
+            415: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body breaks a rule (`urn:waybell:problem:invalid-body`) · A parameter breaks a rule (`urn:waybell:problem:invalid-parameter`). */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
+            429: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
+            503: {
+                headers: {
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getTimeline: {
+        parameters: {
+            query?: {
+                /** @description The `next` of the page before; what comes in meanwhile moves nothing. */
+                cursor?: string;
+                /** @description The kind of the key, where several things have the same. */
+                kind?: string;
+                /** @description How many entries a page has at most. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Events; none where nothing is known of it. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            /** @description The `cursor` of the next page; null: there is none. */
+                            next: string | null;
+                            objects: components["schemas"]["TimelineEvent"][];
+                        };
+                        /** @constant */
+                        status: "success";
+                    } | {
+                        /** @description The `cursor` of the next page; null: there is none. */
+                        next: string | null;
+                        objects: components["schemas"]["TimelineEvent"][];
+                    };
+                };
+            };
+            /** @description The request is malformed (`urn:waybell:problem:malformed-request`). */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
+            401: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
+            403: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A parameter breaks a rule (`urn:waybell:problem:invalid-parameter`). */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
+            429: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
+            503: {
+                headers: {
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Whose it is. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            object: components["schemas"]["OwnToken"];
+                        };
+                        /** @constant */
+                        status: "success";
+                    } | components["schemas"]["OwnToken"];
+                };
+            };
+            /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
+            401: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
+            429: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
+            503: {
+                headers: {
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listCarrierActions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The actions that can be subscribed to. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CarrierAction"][];
+                };
+            };
+            /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
+            401: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`) · The access token belongs to the other interface (`urn:waybell:problem:other-interface`). */
+            403: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
+            429: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
+            503: {
+                headers: {
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listCarrierSubscriptions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                webhook_action: components["schemas"]["CarrierActionName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The current subscription of the client, or none. */
+            200: {
+                headers: {
+                    deprecation: components["headers"]["Deprecation"];
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    sunset: components["headers"]["Sunset"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CarrierSubscription"][];
+                };
+            };
+            /** @description The request is malformed (`urn:waybell:problem:malformed-request`). */
+            400: {
+                headers: {
+                    deprecation: components["headers"]["Deprecation"];
+                    sunset: components["headers"]["Sunset"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
+            401: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`) · The access token belongs to the other interface (`urn:waybell:problem:other-interface`). */
+            403: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such action (`urn:waybell:problem:unknown-action`). */
+            404: {
+                headers: {
+                    deprecation: components["headers"]["Deprecation"];
+                    sunset: components["headers"]["Sunset"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
+            429: {
+                headers: {
+                    deprecation: components["headers"]["Deprecation"];
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    sunset: components["headers"]["Sunset"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    deprecation: components["headers"]["Deprecation"];
+                    sunset: components["headers"]["Sunset"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
+            503: {
+                headers: {
+                    deprecation: components["headers"]["Deprecation"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    sunset: components["headers"]["Sunset"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    subscribeCarrier: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                webhook_action: components["schemas"]["CarrierActionName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CarrierSubscribeRequest"];
+            };
+        };
+        responses: {
+            /** @description The subscription, with a new verification token. */
+            201: {
+                headers: {
+                    deprecation: components["headers"]["Deprecation"];
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    sunset: components["headers"]["Sunset"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CarrierSubscription"];
+                };
+            };
+            /** @description The request is malformed (`urn:waybell:problem:malformed-request`) · The body is not valid JSON (`urn:waybell:problem:invalid-json`). */
+            400: {
+                headers: {
+                    deprecation: components["headers"]["Deprecation"];
+                    sunset: components["headers"]["Sunset"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
+            401: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`) · The access token belongs to the other interface (`urn:waybell:problem:other-interface`). */
+            403: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such action (`urn:waybell:problem:unknown-action`). */
+            404: {
+                headers: {
+                    deprecation: components["headers"]["Deprecation"];
+                    sunset: components["headers"]["Sunset"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The action is already subscribed (`urn:waybell:problem:already-subscribed`). */
+            409: {
+                headers: {
+                    deprecation: components["headers"]["Deprecation"];
+                    sunset: components["headers"]["Sunset"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large (`urn:waybell:problem:body-too-large`). */
+            413: {
+                headers: {
+                    deprecation: components["headers"]["Deprecation"];
+                    sunset: components["headers"]["Sunset"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is not JSON in UTF-8 (`urn:waybell:problem:unsupported-media-type`). */
+            415: {
+                headers: {
+                    deprecation: components["headers"]["Deprecation"];
+                    sunset: components["headers"]["Sunset"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body breaks a rule (`urn:waybell:problem:invalid-body`). */
+            422: {
+                headers: {
+                    deprecation: components["headers"]["Deprecation"];
+                    sunset: components["headers"]["Sunset"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
+            429: {
+                headers: {
+                    deprecation: components["headers"]["Deprecation"];
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    sunset: components["headers"]["Sunset"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    deprecation: components["headers"]["Deprecation"];
+                    sunset: components["headers"]["Sunset"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
+            503: {
+                headers: {
+                    deprecation: components["headers"]["Deprecation"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    sunset: components["headers"]["Sunset"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    unsubscribeCarrier: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                webhook_action: components["schemas"]["CarrierActionName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description The client is no longer subscribed. */
+            204: {
+                headers: {
+                    deprecation: components["headers"]["Deprecation"];
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    sunset: components["headers"]["Sunset"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request is malformed (`urn:waybell:problem:malformed-request`) · The body is not valid JSON (`urn:waybell:problem:invalid-json`). */
+            400: {
+                headers: {
+                    deprecation: components["headers"]["Deprecation"];
+                    sunset: components["headers"]["Sunset"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
+            401: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`) · The access token belongs to the other interface (`urn:waybell:problem:other-interface`). */
+            403: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such action (`urn:waybell:problem:unknown-action`) · There is no such subscription (`urn:waybell:problem:not-subscribed`). */
+            404: {
+                headers: {
+                    deprecation: components["headers"]["Deprecation"];
+                    sunset: components["headers"]["Sunset"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large (`urn:waybell:problem:body-too-large`). */
+            413: {
+                headers: {
+                    deprecation: components["headers"]["Deprecation"];
+                    sunset: components["headers"]["Sunset"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is not JSON in UTF-8 (`urn:waybell:problem:unsupported-media-type`). */
+            415: {
+                headers: {
+                    deprecation: components["headers"]["Deprecation"];
+                    sunset: components["headers"]["Sunset"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body breaks a rule (`urn:waybell:problem:invalid-body`). */
+            422: {
+                headers: {
+                    deprecation: components["headers"]["Deprecation"];
+                    sunset: components["headers"]["Sunset"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
+            429: {
+                headers: {
+                    deprecation: components["headers"]["Deprecation"];
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    sunset: components["headers"]["Sunset"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    deprecation: components["headers"]["Deprecation"];
+                    sunset: components["headers"]["Sunset"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
+            503: {
+                headers: {
+                    deprecation: components["headers"]["Deprecation"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    sunset: components["headers"]["Sunset"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listShipperActionsUnprefixed: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The actions that can be subscribed to. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            objects: components["schemas"]["ShipperAction"][];
+                        };
+                        /** @constant */
+                        status: "success";
+                    };
+                };
+            };
+            /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
+            401: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`) · The access token belongs to the other interface (`urn:waybell:problem:other-interface`). */
+            403: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
+            429: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
+            503: {
+                headers: {
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
 }

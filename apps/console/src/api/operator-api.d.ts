@@ -1,3921 +1,3905 @@
 // Made from the published document: `./waybell docs`. Not to be edited.
 export interface paths {
-  '/': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Find this document */
+        get: operations["getRoot"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** Find this document */
-    get: operations['getRoot'];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/admin-openapi.json': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/admin-openapi.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** This document */
+        get: operations["getAdminOpenApi"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** This document */
-    get: operations['getAdminOpenApi'];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/v1/admin/accounts': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/admin/accounts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List accounts */
+        get: operations["listAccounts"];
+        put?: never;
+        /**
+         * Create an account
+         * @description A broker is an account on the shipper interface.
+         */
+        post: operations["createAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** List accounts */
-    get: operations['listAccounts'];
-    put?: never;
-    /**
-     * Create an account
-     * @description A broker is an account on the shipper interface.
-     */
-    post: operations['createAccount'];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/v1/admin/accounts/{guid}': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        guid: string;
-      };
-      cookie?: never;
+    "/v1/admin/accounts/{guid}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                guid: string;
+            };
+            cookie?: never;
+        };
+        /** See an account */
+        get: operations["getAccount"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Name an account, and switch its features on and off
+         * @description What is subscribed stays; nothing is sent for it while its feature is off.
+         */
+        patch: operations["updateAccount"];
+        trace?: never;
     };
-    /** See an account */
-    get: operations['getAccount'];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    /**
-     * Name an account, and switch its features on and off
-     * @description What is subscribed stays; nothing is sent for it while its feature is off.
-     */
-    patch: operations['updateAccount'];
-    trace?: never;
-  };
-  '/v1/admin/accounts/{guid}/subscriptions': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        guid: string;
-      };
-      cookie?: never;
+    "/v1/admin/accounts/{guid}/subscriptions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                guid: string;
+            };
+            cookie?: never;
+        };
+        /**
+         * List the subscriptions of an account
+         * @description Current and ended ones, the newest first.
+         */
+        get: operations["listSubscriptionsOfAccount"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * List the subscriptions of an account
-     * @description Current and ended ones, the newest first.
-     */
-    get: operations['listSubscriptionsOfAccount'];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/v1/admin/accounts/{guid}/tokens': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        guid: string;
-      };
-      cookie?: never;
+    "/v1/admin/accounts/{guid}/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                guid: string;
+            };
+            cookie?: never;
+        };
+        /**
+         * List the access tokens of an account
+         * @description Oldest first; never the tokens themselves.
+         */
+        get: operations["listTokens"];
+        put?: never;
+        /**
+         * Create an access token
+         * @description Only a hash of it is kept. Without `scopes` it has `webhooks:read` and `webhooks:write`.
+         */
+        post: operations["createToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * List the access tokens of an account
-     * @description Oldest first; never the tokens themselves.
-     */
-    get: operations['listTokens'];
-    put?: never;
-    /**
-     * Create an access token
-     * @description Only a hash of it is kept. Without `scopes` it has `webhooks:read` and `webhooks:write`.
-     */
-    post: operations['createToken'];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/v1/admin/audit': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/admin/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * See who changed accounts, tokens, secrets and subscriptions
+         * @description The last change first. The same as `./waybell audit`.
+         */
+        get: operations["listChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * See who changed accounts, tokens, secrets and subscriptions
-     * @description The last change first. The same as `./waybell audit`.
-     */
-    get: operations['listChanges'];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/v1/admin/failing': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/admin/failing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * See what fails now
+         * @description Tests by hand count in none of it. The same as `./waybell failing`.
+         */
+        get: operations["listFailing"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * See what fails now
-     * @description Tests by hand count in none of it. The same as `./waybell failing`.
-     */
-    get: operations['listFailing'];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/v1/admin/parked': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/admin/parked": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the endpoints that deliveries wait for
+         * @description Those that wait longest first. The same as `./waybell parked list`.
+         */
+        get: operations["listParked"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * List the endpoints that deliveries wait for
-     * @description Those that wait longest first. The same as `./waybell parked list`.
-     */
-    get: operations['listParked'];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/v1/admin/queues': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/admin/queues": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** See what waits in every queue, and what is kept for want of one */
+        get: operations["listQueues"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** See what waits in every queue, and what is kept for want of one */
-    get: operations['listQueues'];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/v1/admin/rejected': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/admin/rejected": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what the line refused
+         * @description Oldest first. The same as `./waybell rejected list`.
+         */
+        get: operations["listRejected"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * List what the line refused
-     * @description Oldest first. The same as `./waybell rejected list`.
-     */
-    get: operations['listRejected'];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/v1/admin/rejected/{id}': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /** @description Its id or message id, the guid of the event, or any key that only this one names. */
-        id: string;
-      };
-      cookie?: never;
+    "/v1/admin/rejected/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Its id or message id, the guid of the event, or any key that only this one names. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** See a rejected message and its body */
+        get: operations["getRejected"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** See a rejected message and its body */
-    get: operations['getRejected'];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/v1/admin/rejected/{id}/check': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /** @description The id of the one that it is meant for: it is not looked for. */
-        id: string;
-      };
-      cookie?: never;
+    "/v1/admin/rejected/{id}/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the one that it is meant for: it is not looked for. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check a corrected event, without publishing it
+         * @description Send what is to be published. The answer is what publishing it would say of it; RabbitMQ is not asked, and nothing changes.
+         */
+        post: operations["checkCorrected"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /**
-     * Check a corrected event, without publishing it
-     * @description Send what is to be published. The answer is what publishing it would say of it; RabbitMQ is not asked, and nothing changes.
-     */
-    post: operations['checkCorrected'];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/v1/admin/rejected/{id}/publish': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /** @description Its id. */
-        id: string;
-      };
-      cookie?: never;
+    "/v1/admin/rejected/{id}/publish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Its id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Publish a rejected event, corrected
+         * @description Send the event as it is to be published, digit for digit, up to EVENT_MAX_SIZE. It is checked as `./waybell publish` checks it, and takes the place of the rejected one once RabbitMQ has confirmed it.
+         */
+        post: operations["publishCorrected"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /**
-     * Publish a rejected event, corrected
-     * @description Send the event as it is to be published, digit for digit, up to EVENT_MAX_SIZE. It is checked as `./waybell publish` checks it, and takes the place of the rejected one once RabbitMQ has confirmed it.
-     */
-    post: operations['publishCorrected'];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/v1/admin/rejected/purge': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/admin/rejected/purge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Delete rejected messages for good
+         * @description Say which by exactly one member. Without `confirm` nothing is deleted. The same as `./waybell rejected purge`.
+         */
+        post: operations["purgeRejected"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /**
-     * Delete rejected messages for good
-     * @description Say which by exactly one member. Without `confirm` nothing is deleted. The same as `./waybell rejected purge`.
-     */
-    post: operations['purgeRejected'];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/v1/admin/rejected/retry': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/admin/rejected/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Put rejected messages back on the line
+         * @description By the door through which they came; each is removed once RabbitMQ has confirmed it. Say which by exactly one member. The same as `./waybell rejected retry`.
+         */
+        post: operations["retryRejected"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /**
-     * Put rejected messages back on the line
-     * @description By the door through which they came; each is removed once RabbitMQ has confirmed it. Say which by exactly one member. The same as `./waybell rejected retry`.
-     */
-    post: operations['retryRejected'];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/v1/admin/switched-off': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/admin/switched-off": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the subscriptions that are switched off now
+         * @description The one that was switched off last comes first.
+         */
+        get: operations["listSwitchedOff"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * List the subscriptions that are switched off now
-     * @description The one that was switched off last comes first.
-     */
-    get: operations['listSwitchedOff'];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/v1/admin/token': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/admin/token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** See whose the access token of the request is */
+        get: operations["getOwnToken"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /** See whose the access token of the request is */
-    get: operations['getOwnToken'];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/v1/admin/tokens/{guid}': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        guid: string;
-      };
-      cookie?: never;
+    "/v1/admin/tokens/{guid}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                guid: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End an access token at once
+         * @description Once more is fine.
+         */
+        delete: operations["revokeToken"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    post?: never;
-    /**
-     * End an access token at once
-     * @description Once more is fine.
-     */
-    delete: operations['revokeToken'];
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/v1/admin/why/{anything}': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        anything: string;
-      };
-      cookie?: never;
+    "/v1/admin/why/{anything}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                anything: string;
+            };
+            cookie?: never;
+        };
+        /**
+         * Tell why a callback did, or did not, arrive
+         * @description By an order number, a VIN, or the guid of anything: an event, a delivery, an order, a subscription, an account. What it is is found out; what may mean several things is listed. The same as `./waybell why`.
+         */
+        get: operations["why"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * Tell why a callback did, or did not, arrive
-     * @description By an order number, a VIN, or the guid of anything: an event, a delivery, an order, a subscription, an account. What it is is found out; what may mean several things is listed. The same as `./waybell why`.
-     */
-    get: operations['why'];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
 }
 export type webhooks = Record<string, never>;
 export interface components {
-  schemas: {
-    AccessToken: {
-      client_id: components['schemas']['ClientId'];
-      /** Format: date-time */
-      created_at: string;
-      /**
-       * Format: date-time
-       * @description Null: it holds until it is revoked.
-       */
-      expires_at: string | null;
-      /** Format: uuid */
-      guid: string;
-      /**
-       * Format: date-time
-       * @description To the minute; null: never.
-       */
-      last_used_at: string | null;
-      /** Format: date-time */
-      revoked_at: string | null;
-      scopes: components['schemas']['Scopes'];
-    };
-    Account: {
-      features: components['schemas']['Feature'][];
-      /**
-       * Format: uuid
-       * @description By which events name it.
-       */
-      guid: string;
-      /** @enum {unknown} */
-      interface: 'shipper' | 'carrier';
-      /**
-       * @description What people call it.
-       * @example Acme
-       */
-      name: string | null;
-    };
-    AccountName: {
-      /** Format: uuid */
-      guid: string;
-      /** @description Null: it has none, or Waybell does not know the account. */
-      name: string | null;
-    };
-    /** @description What was asked by may be this. Ask again with `as`, and for a key with `kind`. */
-    Candidate:
-      | {
-          /**
-           * Format: date-time
-           * @description When the last one of those counted was looked at.
-           * @example 2026-11-20T09:30:00.123Z
-           */
-          at: string;
-          /** @description How many there are; 1,000: or more. */
-          events: number;
-          key: string;
-          /** @example order_id */
-          key_kind: string;
-          /** @constant */
-          kind: 'key';
-        }
-      | {
-          action: string;
-          /**
-           * Format: date-time
-           * @example 2026-11-20T09:30:00.123Z
-           */
-          at: string;
-          /** Format: uuid */
-          guid: string;
-          /** @enum {unknown} */
-          interface: 'shipper' | 'carrier';
-          /** @constant */
-          kind: 'event';
-        }
-      | {
-          action: string;
-          /**
-           * Format: date-time
-           * @example 2026-11-20T09:30:00.123Z
-           */
-          at: string;
-          /** Format: uuid */
-          guid: string;
-          /** @enum {unknown} */
-          interface: 'shipper' | 'carrier';
-          /** @constant */
-          kind: 'delivery';
-        }
-      | {
-          action: string;
-          /**
-           * Format: date-time
-           * @example 2026-11-20T09:30:00.123Z
-           */
-          at: string;
-          /** Format: uuid */
-          guid: string;
-          /** @enum {unknown} */
-          interface: 'shipper' | 'carrier';
-          /** @constant */
-          kind: 'subscription';
-        }
-      | {
-          /**
-           * Format: date-time
-           * @example 2026-11-20T09:30:00.123Z
-           */
-          at: string;
-          /** Format: uuid */
-          guid: string;
-          /** @enum {unknown} */
-          interface: 'shipper' | 'carrier';
-          /** @constant */
-          kind: 'account';
-          name: string | null;
+    schemas: {
+        AccessToken: {
+            client_id: components["schemas"]["ClientId"];
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description Null: it holds until it is revoked.
+             */
+            expires_at: string | null;
+            /** Format: uuid */
+            guid: string;
+            /**
+             * Format: date-time
+             * @description To the minute; null: never.
+             */
+            last_used_at: string | null;
+            /** Format: date-time */
+            revoked_at: string | null;
+            scopes: components["schemas"]["Scopes"];
         };
-    Change: {
-      account: components['schemas']['AccountName'];
-      /**
-       * Format: date-time
-       * @example 2026-11-20T09:30:00.123Z
-       */
-      at: string;
-      /** @description The new values of what changed. */
-      details: Record<string, never>;
-      /** @description An address, or a person at a machine. */
-      origin: string | null;
-      /**
-       * Format: uuid
-       * @description Null outside of a request.
-       */
-      request_id: string | null;
-      /**
-       * Format: uuid
-       * @description The account, token, signing secret or subscription.
-       */
-      subject_guid: string;
-      /** @example subscription.changed */
-      what: string;
-      /**
-       * @example token 3d1c2f0a-6f5e-4a3f-9a55-0c8f2f0f7d11
-       * @example command line
-       */
-      who: string;
-    };
-    /**
-     * @description 1 to 200 visible ASCII characters
-     * @example tms
-     */
-    ClientId: string;
-    CorrectedEvent: {
-      /** Format: uuid */
-      event_guid: string;
-      routing_key: string;
-      /** @description Members that the contract does not know: notifications leave them out. */
-      unknown_members: string[];
-    };
-    /**
-     * @description a number and a unit, such as 250ms, 4s, 1m, 24h or 90d
-     * @example 90d
-     */
-    Duration: string;
-    Failing: {
-      /** @description Where attempts fail most. */
-      origins: {
-        objects: components['schemas']['FailingOrigin'][];
-      };
-      /** @description Endpoints that deliveries wait for, the longest first. */
-      parked: {
-        objects: components['schemas']['ParkedEndpoint'][];
-      };
-      /**
-       * Format: date-time
-       * @example 2026-11-20T09:30:00.123Z
-       */
-      since: string;
-      /** @description The oldest deliveries without an end. */
-      undelivered: {
-        objects: components['schemas']['Undelivered'][];
-      };
-    };
-    FailingOrigin: {
-      account: components['schemas']['AccountName'];
-      attempts: number;
-      /** @description Attempts that failed, of `attempts`. */
-      failed: number;
-      /** @example https://receiver.example.com */
-      origin: string;
-      /** @description The most frequent one. */
-      reason: string;
-    };
-    /** @enum {string} */
-    Feature: 'insurance' | 'servicepay';
-    Kept: {
-      bytes: number;
-      exchange: string;
-      /** @description The role of a service in Postgres. */
-      kept_by: string;
-      /**
-       * Format: date-time
-       * @example 2026-11-20T09:30:00.123Z
-       */
-      oldest_at: string;
-      publications: number;
-      routing_key: string;
-    };
-    OperatorDelivery: {
-      account: components['schemas']['AccountName'];
-      action: string;
-      /**
-       * Format: date-time
-       * @description When it was made.
-       * @example 2026-11-20T09:30:00.123Z
-       */
-      at: string;
-      attempts: {
-        /** @description The beginning of the answer's body. Only where one delivery is asked for. */
-        answer?: string;
-        /**
-         * Format: date-time
-         * @description When it ended.
-         * @example 2026-11-20T09:30:00.123Z
-         */
-        at: string;
-        /** @description As `X-Webhook-Attempt`. */
-        attempt: number;
-        /**
-         * @description Only where no event caused it.
-         * @enum {unknown}
-         */
-        by_hand?: 'resend' | 'test';
-        connect_ms?: number;
-        /** @description With the next two: of the connection, where one was made for this attempt. */
-        dns_ms?: number;
-        /** @description From its start until the receiver had answered, or it was given up. */
-        duration_ms?: number;
-        /** @description From the start of the attempt until the status line. */
-        first_byte_ms?: number;
-        /** @description What the receiver answered. */
-        http_status?: number;
-        /** @description The address connected to. */
-        ip?: string;
-        /**
-         * @description `failed`: another follows at `retry_at`. `exhausted`: it was the last one. `dropped`: no request was made.
-         * @enum {unknown}
-         */
-        kind: 'delivered' | 'failed' | 'exhausted' | 'dropped';
-        /** @description What the reason says, for people. */
-        meaning?: string;
-        /**
-         * @description Only where it was parked before, and why. `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `egress`: Waybell's own network had no way out.
-         * @enum {unknown}
-         */
-        parked?: 'full' | 'hung' | 'egress';
-        /**
-         * @description Of those that failure-reasons.md lists.
-         * @example response_timeout
-         */
-        reason?: string;
-        /** @description What can be done about it, for people. */
-        remedy?: string;
-        /**
-         * Format: date-time
-         * @description When the next attempt is due.
-         * @example 2026-11-20T09:30:00.123Z
-         */
-        retry_at?: string;
-        /**
-         * Format: uuid
-         * @description It may be another than the first: see resends.
-         */
-        subscription_guid: string;
-        tls_ms?: number;
-        /** @description Where the request went; values in the query are `***`. */
-        url?: string;
-      }[];
-      client_id: string;
-      /** @description Only where its end switched the subscription off. */
-      deactivation?: {
-        /**
-         * Format: date-time
-         * @example 2026-11-20T09:30:00.123Z
-         */
-        at: string;
-        /** @enum {unknown} */
-        rule: 'exhausted' | 'window';
-      };
-      /** Format: uuid */
-      event_guid: string;
-      /**
-       * Format: uuid
-       * @description As `webhook-id`.
-       */
-      guid: string;
-      /** @enum {unknown} */
-      interface: 'shipper' | 'carrier';
-      /** @description What the reason says, for people. */
-      meaning?: string;
-      /**
-       * Format: date-time
-       * @description While it is retried.
-       * @example 2026-11-20T09:30:00.123Z
-       */
-      next_attempt_at?: string;
-      /** @description Only while it waits for its endpoint (account, scheme, host, port and path). */
-      parked?: {
-        /**
-         * Format: date-time
-         * @example 2026-11-20T09:30:00.123Z
-         */
-        since: string;
-        /**
-         * @description `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `egress`: Waybell's own network had no way out.
-         * @enum {unknown}
-         */
-        why: 'full' | 'hung' | 'egress';
-      };
-      /**
-       * @description Of those that failure-reasons.md lists.
-       * @example response_timeout
-       */
-      reason?: string;
-      /** @description What can be done about it, for people. */
-      remedy?: string;
-      /**
-       * @description `waiting`: for its first attempt. `retrying`: the last attempt failed, another is due. `exhausted`: given up after the last. `dropped`: there was no subscription any more to send it to.
-       * @enum {unknown}
-       */
-      status: 'waiting' | 'retrying' | 'delivered' | 'exhausted' | 'dropped' | 'rejected';
-      /** Format: uuid */
-      subscription_guid: string;
-    };
-    OperatorEvent: {
-      action: string;
-      /**
-       * Format: date-time
-       * @description When it was looked at.
-       * @example 2026-11-20T09:30:00.123Z
-       */
-      at: string;
-      /** Format: uuid */
-      event_guid: string;
-      /**
-       * @description Null where it could not be told of what was rejected.
-       * @enum {unknown}
-       */
-      interface: 'shipper' | 'carrier' | null;
-      /** @description What it is about: order, vehicles, offer and so on, by each name. */
-      keys: {
-        /** @example 4711 */
-        key: string;
-        /**
-         * @example order_guid
-         * @example order_id
-         * @example vin
-         */
-        kind: string;
-      }[];
-      receivers: components['schemas']['AccountName'][];
-      verdicts: components['schemas']['OperatorVerdict'][];
-    };
-    OperatorSubscription: {
-      account: components['schemas']['AccountName'];
-      action: string;
-      client_id: string;
-      /**
-       * Format: date-time
-       * @example 2026-11-20T09:30:00.123Z
-       */
-      created_at: string;
-      /**
-       * Format: date-time
-       * @description Null: it is a current one.
-       * @example 2026-11-20T09:30:00.123Z
-       */
-      ended_at: string | null;
-      /**
-       * Format: date-time
-       * @description Since when its attempts fail; null: the last one did not.
-       * @example 2026-11-20T09:30:00.123Z
-       */
-      failing_since?: string | null;
-      /** Format: uuid */
-      guid: string;
-      /** @enum {unknown} */
-      interface: 'shipper' | 'carrier';
-      /**
-       * Format: date-time
-       * @example 2026-11-20T09:30:00.123Z
-       */
-      last_success_at?: string | null;
-      /** @enum {unknown} */
-      standing: 'active' | 'switched_off' | 'ended';
-      /** @description When a rule switched it off, and when it was subscribed anew, the first one first. */
-      switches: {
-        /**
-         * Format: date-time
-         * @example 2026-11-20T09:30:00.123Z
-         */
-        at: string;
-        is_on: boolean;
-        /**
-         * @description Which rule switched it off.
-         * @enum {unknown}
-         */
-        rule?: 'exhausted' | 'window' | 'unknown';
-      }[];
-      /** @description Without its query. */
-      url: string;
-    };
-    /** @description What an event came to: a delivery, or why there is none. */
-    OperatorVerdict:
-      | {
-          delivery: components['schemas']['OperatorDelivery'];
-          /** @constant */
-          kind: 'delivery';
-        }
-      | {
-          account?: components['schemas']['AccountName'];
-          /**
-           * @description Only with `no_subscription`: how it came about that there was none.
-           * @enum {unknown}
-           */
-          cause?: 'unknown_account' | 'never_subscribed' | 'switched_off' | 'ended' | 'subscribed_later';
-          /**
-           * Format: date-time
-           * @description Since when it was switched off, when it had ended, or when it was made.
-           * @example 2026-11-20T09:30:00.123Z
-           */
-          cause_at?: string;
-          client_id?: string;
-          /** @constant */
-          kind: 'suppressed';
-          /** @description What the reason says, for people. */
-          meaning: string;
-          /**
-           * @description Of those that failure-reasons.md lists.
-           * @example response_timeout
-           */
-          reason: string;
-          /** @description What can be done about it, for people. */
-          remedy: string;
-          /**
-           * @description Which rule switched it off.
-           * @enum {unknown}
-           */
-          rule?: 'exhausted' | 'window';
-          /**
-           * Format: uuid
-           * @description Which one it was that got nothing, was off, had ended, or came later.
-           */
-          subscription_guid?: string;
-        }
-      | {
-          /** Format: uuid */
-          delivery_guid?: string;
-          /** @description What of the event broke which rule. */
-          detail: string;
-          /** @constant */
-          kind: 'rejected';
-          /** @description What the reason says, for people. */
-          meaning: string;
-          /**
-           * @description Of those that failure-reasons.md lists.
-           * @example response_timeout
-           */
-          reason: string;
-          /** @description What can be done about it, for people. */
-          remedy: string;
+        Account: {
+            features: components["schemas"]["Feature"][];
+            /**
+             * Format: uuid
+             * @description By which events name it.
+             */
+            guid: string;
+            /** @enum {unknown} */
+            interface: "shipper" | "carrier";
+            /**
+             * @description What people call it.
+             * @example Acme
+             */
+            name: string | null;
         };
-    ParkedEndpoint: {
-      account: components['schemas']['AccountName'];
-      bytes: number;
-      deliveries: number;
-      /** @description It does not answer; else it answers, and takes no more at once. */
-      is_hung: boolean;
-      /** @description Whether a deliverer that lives takes care of it. */
-      is_owned: boolean;
-      /**
-       * Format: date-time
-       * @description When the oldest of them was made.
-       * @example 2026-11-20T09:30:00.123Z
-       */
-      oldest_at: string;
-      subscription_guids: string[];
-      /** @description Without its query. */
-      url: string;
-    };
-    /** @description An error, as RFC 9457 says. Tell kinds apart by `type`; texts may change. */
-    Problem: {
-      /** @description What is wrong with this request, for people. */
-      detail: string;
-      /** @description With 422: every rule that the body, or the parameters, break. */
-      errors?: {
-        detail: string;
-        /** @description Which parameter of the path or the query. */
-        parameter?: string;
-        /** @description Where in the body, a JSON Pointer as a URI fragment. */
-        pointer?: string;
-      }[];
-      /**
-       * Format: uuid
-       * @description The id of the request: name it when you ask for help.
-       */
-      instance: string;
-      status: number;
-      title: string;
-      /** Format: uri */
-      type: string;
-    };
-    Purged: {
-      /** @description How many were deleted, or would be. */
-      count: number;
-      /** @description False: there was no time for all that lie there. Ask again. */
-      is_complete: boolean;
-      /** @description False: it was not confirmed, and they are still there. */
-      is_deleted: boolean;
-      /** @description The first 1,000. */
-      objects: components['schemas']['Rejected'][];
-    };
-    Queue: {
-      consumers: number;
-      /** @description False: RabbitMQ answered in a way that it answers in when it does not know. */
-      is_known: boolean;
-      /** @description Ready to be taken. */
-      messages: number;
-      name: string;
-    };
-    Queues: {
-      /** @description What services keep in Postgres, as RabbitMQ does not take it; what has waited longest first. */
-      kept: {
-        objects: components['schemas']['Kept'][];
-      };
-      objects: components['schemas']['Queue'][];
-    };
-    Rejected: {
-      content_encoding?: string;
-      content_type?: string;
-      correlation_id?: string;
-      /** @description What exactly is wrong; may be empty. */
-      detail: string;
-      /** @description By which it had come. */
-      exchange: string;
-      /** @description Made of the message itself: the same as long as it lies there. */
-      id: string;
-      message_id?: string;
-      /** @description Where it was rejected. */
-      queue: string;
-      /**
-       * @description Of those that failure-reasons.md lists.
-       * @example payload_invalid
-       */
-      reason: string;
-      /** Format: date-time */
-      rejected_at: string | null;
-      routing_key: string;
-      /** @description Of its body, in bytes. */
-      size: number;
-      traceparent?: string;
-      type?: string;
-      /** @description Who published it, where RabbitMQ has checked that. */
-      user_id?: string;
-    };
-    RejectedDetail: {
-      /** @description Decompressed; records of what became of deliveries as they read. */
-      body: string;
-      /**
-       * @description `base64`: it is no text, and told as it lies there.
-       * @enum {unknown}
-       */
-      body_encoding: 'utf-8' | 'base64';
-      content_encoding?: string;
-      content_type?: string;
-      correlation_id?: string;
-      /** @description What exactly is wrong; may be empty. */
-      detail: string;
-      /** @description By which it had come. */
-      exchange: string;
-      /** @description Made of the message itself: the same as long as it lies there. */
-      id: string;
-      message_id?: string;
-      /** @description Where it was rejected. */
-      queue: string;
-      /**
-       * @description Of those that failure-reasons.md lists.
-       * @example payload_invalid
-       */
-      reason: string;
-      /** Format: date-time */
-      rejected_at: string | null;
-      routing_key: string;
-      /** @description Of its body, in bytes. */
-      size: number;
-      traceparent?: string;
-      type?: string;
-      /** @description Who published it, where RabbitMQ has checked that. */
-      user_id?: string;
-    };
-    RejectedList: {
-      /** @description False: there was no time for all that lie there. Ask again. */
-      is_complete: boolean;
-      objects: components['schemas']['Rejected'][];
-    };
-    Retried: {
-      /** @description False: there was no time for all that lie there. Ask again. */
-      is_complete: boolean;
-      /** @description What became of the first 1,000. */
-      objects: (
-        | {
-            id: string;
+        AccountName: {
+            /** Format: uuid */
+            guid: string;
+            /** @description Null: it has none, or Waybell does not know the account. */
+            name: string | null;
+        };
+        /** @description What was asked by may be this. Ask again with `as`, and for a key with `kind`. */
+        Candidate: {
+            /**
+             * Format: date-time
+             * @description When the last one of those counted was looked at.
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            at: string;
+            /** @description How many there are; 1,000: or more. */
+            events: number;
+            key: string;
+            /** @example order_id */
+            key_kind: string;
             /** @constant */
-            kind: 'retried';
-            /** @description Where it went. */
-            to: string;
-          }
-        | {
-            id: string;
+            kind: "key";
+        } | {
+            action: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            at: string;
+            /** Format: uuid */
+            guid: string;
+            /** @enum {unknown} */
+            interface: "shipper" | "carrier";
             /** @constant */
-            kind: 'stays';
-            why: string;
-          }
-      )[];
-      /** @description How many are back on the line; what is still wrong is rejected again. */
-      retried: number;
-      stayed: number;
-    };
-    Scopes: ('webhooks:read' | 'webhooks:write' | 'admin')[];
-    SwitchedOff: {
-      account: components['schemas']['AccountName'];
-      action: string;
-      client_id: string;
-      /**
-       * Format: date-time
-       * @example 2026-11-20T09:30:00.123Z
-       */
-      created_at: string;
-      /**
-       * Format: uuid
-       * @description The delivery that did it; null: it is not known.
-       */
-      delivery_guid: string | null;
-      /** Format: uuid */
-      guid: string;
-      /** @enum {unknown} */
-      interface: 'shipper' | 'carrier';
-      /**
-       * @description Which rule switched it off.
-       * @enum {unknown}
-       */
-      rule: 'exhausted' | 'window';
-      /**
-       * Format: date-time
-       * @example 2026-11-20T09:30:00.123Z
-       */
-      switched_off_at: string;
-      /** @description Without its query. */
-      url: string;
-    };
-    /** @description What is known. `several`: it means several things. */
-    Told:
-      | {
-          /** @constant */
-          kind: 'several';
-          objects: components['schemas']['Candidate'][];
-        }
-      | {
-          /** @constant */
-          kind: 'events';
-          /** @description The `cursor` of the next page; null: there is none. */
-          next: string | null;
-          objects: components['schemas']['OperatorEvent'][];
-        }
-      | {
-          delivery: components['schemas']['OperatorDelivery'];
-          /** @constant */
-          kind: 'delivery';
-        }
-      | {
-          deliveries: components['schemas']['OperatorDelivery'][];
-          /** @constant */
-          kind: 'subscription';
-          subscription: components['schemas']['OperatorSubscription'];
-        }
-      | {
-          account: components['schemas']['Account'];
-          /** @description The latest. */
-          deliveries: components['schemas']['OperatorDelivery'][];
-          /** @constant */
-          kind: 'account';
-          /** @description Current ones; the account has a list of all. */
-          subscriptions: components['schemas']['OperatorSubscription'][];
+            kind: "event";
+        } | {
+            action: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            at: string;
+            /** Format: uuid */
+            guid: string;
+            /** @enum {unknown} */
+            interface: "shipper" | "carrier";
+            /** @constant */
+            kind: "delivery";
+        } | {
+            action: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            at: string;
+            /** Format: uuid */
+            guid: string;
+            /** @enum {unknown} */
+            interface: "shipper" | "carrier";
+            /** @constant */
+            kind: "subscription";
+        } | {
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            at: string;
+            /** Format: uuid */
+            guid: string;
+            /** @enum {unknown} */
+            interface: "shipper" | "carrier";
+            /** @constant */
+            kind: "account";
+            name: string | null;
         };
-    Undelivered: {
-      account: components['schemas']['AccountName'];
-      action: string;
-      /**
-       * Format: date-time
-       * @example 2026-11-20T09:30:00.123Z
-       */
-      at: string;
-      attempts: number;
-      /** Format: uuid */
-      guid: string;
+        Change: {
+            account: components["schemas"]["AccountName"];
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            at: string;
+            /** @description The new values of what changed. */
+            details: Record<string, never>;
+            /** @description An address, or a person at a machine. */
+            origin: string | null;
+            /**
+             * Format: uuid
+             * @description Null outside of a request.
+             */
+            request_id: string | null;
+            /**
+             * Format: uuid
+             * @description The account, token, signing secret or subscription.
+             */
+            subject_guid: string;
+            /** @example subscription.changed */
+            what: string;
+            /**
+             * @example token 3d1c2f0a-6f5e-4a3f-9a55-0c8f2f0f7d11
+             * @example command line
+             */
+            who: string;
+        };
+        /**
+         * @description 1 to 200 visible ASCII characters
+         * @example tms
+         */
+        ClientId: string;
+        CorrectedEvent: {
+            /** Format: uuid */
+            event_guid: string;
+            routing_key: string;
+            /** @description Members that the contract does not know: notifications leave them out. */
+            unknown_members: string[];
+        };
+        /**
+         * @description a number and a unit, such as 250ms, 4s, 1m, 24h or 90d
+         * @example 90d
+         */
+        Duration: string;
+        Failing: {
+            /** @description Where attempts fail most. */
+            origins: {
+                objects: components["schemas"]["FailingOrigin"][];
+            };
+            /** @description Endpoints that deliveries wait for, the longest first. */
+            parked: {
+                objects: components["schemas"]["ParkedEndpoint"][];
+            };
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            since: string;
+            /** @description The oldest deliveries without an end. */
+            undelivered: {
+                objects: components["schemas"]["Undelivered"][];
+            };
+        };
+        FailingOrigin: {
+            account: components["schemas"]["AccountName"];
+            attempts: number;
+            /** @description Attempts that failed, of `attempts`. */
+            failed: number;
+            /** @example https://receiver.example.com */
+            origin: string;
+            /** @description The most frequent one. */
+            reason: string;
+        };
+        /** @enum {string} */
+        Feature: "insurance" | "servicepay";
+        Kept: {
+            bytes: number;
+            exchange: string;
+            /** @description The role of a service in Postgres. */
+            kept_by: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            oldest_at: string;
+            publications: number;
+            routing_key: string;
+        };
+        OperatorDelivery: {
+            account: components["schemas"]["AccountName"];
+            action: string;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            at: string;
+            attempts: {
+                /** @description The beginning of the answer's body. Only where one delivery is asked for. */
+                answer?: string;
+                /**
+                 * Format: date-time
+                 * @description When it ended.
+                 * @example 2026-11-20T09:30:00.123Z
+                 */
+                at: string;
+                /** @description As `X-Webhook-Attempt`. */
+                attempt: number;
+                /**
+                 * @description Only where no event caused it.
+                 * @enum {unknown}
+                 */
+                by_hand?: "resend" | "test";
+                connect_ms?: number;
+                /** @description With the next two: of the connection, where one was made for this attempt. */
+                dns_ms?: number;
+                /** @description From its start until the receiver had answered, or it was given up. */
+                duration_ms?: number;
+                /** @description From the start of the attempt until the status line. */
+                first_byte_ms?: number;
+                /** @description What the receiver answered. */
+                http_status?: number;
+                /** @description The address connected to. */
+                ip?: string;
+                /**
+                 * @description `failed`: another follows at `retry_at`. `exhausted`: it was the last one. `dropped`: no request was made.
+                 * @enum {unknown}
+                 */
+                kind: "delivered" | "failed" | "exhausted" | "dropped";
+                /** @description What the reason says, for people. */
+                meaning?: string;
+                /**
+                 * @description Only where it was parked before, and why. `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `egress`: Waybell's own network had no way out.
+                 * @enum {unknown}
+                 */
+                parked?: "full" | "hung" | "egress";
+                /**
+                 * @description Of those that failure-reasons.md lists.
+                 * @example response_timeout
+                 */
+                reason?: string;
+                /** @description What can be done about it, for people. */
+                remedy?: string;
+                /**
+                 * Format: date-time
+                 * @description When the next attempt is due.
+                 * @example 2026-11-20T09:30:00.123Z
+                 */
+                retry_at?: string;
+                /**
+                 * Format: uuid
+                 * @description It may be another than the first: see resends.
+                 */
+                subscription_guid: string;
+                tls_ms?: number;
+                /** @description Where the request went; values in the query are `***`. */
+                url?: string;
+            }[];
+            client_id: string;
+            /** @description Only where its end switched the subscription off. */
+            deactivation?: {
+                /**
+                 * Format: date-time
+                 * @example 2026-11-20T09:30:00.123Z
+                 */
+                at: string;
+                /** @enum {unknown} */
+                rule: "exhausted" | "window";
+            };
+            /** Format: uuid */
+            event_guid: string;
+            /**
+             * Format: uuid
+             * @description As `webhook-id`.
+             */
+            guid: string;
+            /** @enum {unknown} */
+            interface: "shipper" | "carrier";
+            /** @description What the reason says, for people. */
+            meaning?: string;
+            /**
+             * Format: date-time
+             * @description While it is retried.
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            next_attempt_at?: string;
+            /** @description Only while it waits for its endpoint (account, scheme, host, port and path). */
+            parked?: {
+                /**
+                 * Format: date-time
+                 * @example 2026-11-20T09:30:00.123Z
+                 */
+                since: string;
+                /**
+                 * @description `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `egress`: Waybell's own network had no way out.
+                 * @enum {unknown}
+                 */
+                why: "full" | "hung" | "egress";
+            };
+            /**
+             * @description Of those that failure-reasons.md lists.
+             * @example response_timeout
+             */
+            reason?: string;
+            /** @description What can be done about it, for people. */
+            remedy?: string;
+            /**
+             * @description `waiting`: for its first attempt. `retrying`: the last attempt failed, another is due. `exhausted`: given up after the last. `dropped`: there was no subscription any more to send it to.
+             * @enum {unknown}
+             */
+            status: "waiting" | "retrying" | "delivered" | "exhausted" | "dropped" | "rejected";
+            /** Format: uuid */
+            subscription_guid: string;
+        };
+        OperatorEvent: {
+            action: string;
+            /**
+             * Format: date-time
+             * @description When it was looked at.
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            at: string;
+            /** Format: uuid */
+            event_guid: string;
+            /**
+             * @description Null where it could not be told of what was rejected.
+             * @enum {unknown}
+             */
+            interface: "shipper" | "carrier" | null;
+            /** @description What it is about: order, vehicles, offer and so on, by each name. */
+            keys: {
+                /** @example 4711 */
+                key: string;
+                /**
+                 * @example order_guid
+                 * @example order_id
+                 * @example vin
+                 */
+                kind: string;
+            }[];
+            receivers: components["schemas"]["AccountName"][];
+            verdicts: components["schemas"]["OperatorVerdict"][];
+        };
+        OperatorSubscription: {
+            account: components["schemas"]["AccountName"];
+            action: string;
+            client_id: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description Null: it is a current one.
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            ended_at: string | null;
+            /**
+             * Format: date-time
+             * @description Since when its attempts fail; null: the last one did not.
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            failing_since?: string | null;
+            /** Format: uuid */
+            guid: string;
+            /** @enum {unknown} */
+            interface: "shipper" | "carrier";
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            last_success_at?: string | null;
+            /** @enum {unknown} */
+            standing: "active" | "switched_off" | "ended";
+            /** @description When a rule switched it off, and when it was subscribed anew, the first one first. */
+            switches: {
+                /**
+                 * Format: date-time
+                 * @example 2026-11-20T09:30:00.123Z
+                 */
+                at: string;
+                is_on: boolean;
+                /**
+                 * @description Which rule switched it off.
+                 * @enum {unknown}
+                 */
+                rule?: "exhausted" | "window" | "unknown";
+            }[];
+            /** @description Without its query. */
+            url: string;
+        };
+        /** @description What an event came to: a delivery, or why there is none. */
+        OperatorVerdict: {
+            delivery: components["schemas"]["OperatorDelivery"];
+            /** @constant */
+            kind: "delivery";
+        } | {
+            account?: components["schemas"]["AccountName"];
+            /**
+             * @description Only with `no_subscription`: how it came about that there was none.
+             * @enum {unknown}
+             */
+            cause?: "unknown_account" | "never_subscribed" | "switched_off" | "ended" | "subscribed_later";
+            /**
+             * Format: date-time
+             * @description Since when it was switched off, when it had ended, or when it was made.
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            cause_at?: string;
+            client_id?: string;
+            /** @constant */
+            kind: "suppressed";
+            /** @description What the reason says, for people. */
+            meaning: string;
+            /**
+             * @description Of those that failure-reasons.md lists.
+             * @example response_timeout
+             */
+            reason: string;
+            /** @description What can be done about it, for people. */
+            remedy: string;
+            /**
+             * @description Which rule switched it off.
+             * @enum {unknown}
+             */
+            rule?: "exhausted" | "window";
+            /**
+             * Format: uuid
+             * @description Which one it was that got nothing, was off, had ended, or came later.
+             */
+            subscription_guid?: string;
+        } | {
+            /** Format: uuid */
+            delivery_guid?: string;
+            /** @description What of the event broke which rule. */
+            detail: string;
+            /** @constant */
+            kind: "rejected";
+            /** @description What the reason says, for people. */
+            meaning: string;
+            /**
+             * @description Of those that failure-reasons.md lists.
+             * @example response_timeout
+             */
+            reason: string;
+            /** @description What can be done about it, for people. */
+            remedy: string;
+        };
+        ParkedEndpoint: {
+            account: components["schemas"]["AccountName"];
+            bytes: number;
+            deliveries: number;
+            /** @description It does not answer; else it answers, and takes no more at once. */
+            is_hung: boolean;
+            /** @description Whether a deliverer that lives takes care of it. */
+            is_owned: boolean;
+            /**
+             * Format: date-time
+             * @description When the oldest of them was made.
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            oldest_at: string;
+            subscription_guids: string[];
+            /** @description Without its query. */
+            url: string;
+        };
+        /** @description An error, as RFC 9457 says. Tell kinds apart by `type`; texts may change. */
+        Problem: {
+            /** @description What is wrong with this request, for people. */
+            detail: string;
+            /** @description With 422: every rule that the body, or the parameters, break. */
+            errors?: {
+                detail: string;
+                /** @description Which parameter of the path or the query. */
+                parameter?: string;
+                /** @description Where in the body, a JSON Pointer as a URI fragment. */
+                pointer?: string;
+            }[];
+            /**
+             * Format: uuid
+             * @description The id of the request: name it when you ask for help.
+             */
+            instance: string;
+            status: number;
+            title: string;
+            /** Format: uri */
+            type: string;
+        };
+        Purged: {
+            /** @description How many were deleted, or would be. */
+            count: number;
+            /** @description False: there was no time for all that lie there. Ask again. */
+            is_complete: boolean;
+            /** @description False: it was not confirmed, and they are still there. */
+            is_deleted: boolean;
+            /** @description The first 1,000. */
+            objects: components["schemas"]["Rejected"][];
+        };
+        Queue: {
+            consumers: number;
+            /** @description False: RabbitMQ answered in a way that it answers in when it does not know. */
+            is_known: boolean;
+            /** @description Ready to be taken. */
+            messages: number;
+            name: string;
+        };
+        Queues: {
+            /** @description What services keep in Postgres, as RabbitMQ does not take it; what has waited longest first. */
+            kept: {
+                objects: components["schemas"]["Kept"][];
+            };
+            objects: components["schemas"]["Queue"][];
+        };
+        Rejected: {
+            content_encoding?: string;
+            content_type?: string;
+            correlation_id?: string;
+            /** @description What exactly is wrong; may be empty. */
+            detail: string;
+            /** @description By which it had come. */
+            exchange: string;
+            /** @description Made of the message itself: the same as long as it lies there. */
+            id: string;
+            message_id?: string;
+            /** @description Where it was rejected. */
+            queue: string;
+            /**
+             * @description Of those that failure-reasons.md lists.
+             * @example payload_invalid
+             */
+            reason: string;
+            /** Format: date-time */
+            rejected_at: string | null;
+            routing_key: string;
+            /** @description Of its body, in bytes. */
+            size: number;
+            traceparent?: string;
+            type?: string;
+            /** @description Who published it, where RabbitMQ has checked that. */
+            user_id?: string;
+        };
+        RejectedDetail: {
+            /** @description Decompressed; records of what became of deliveries as they read. */
+            body: string;
+            /**
+             * @description `base64`: it is no text, and told as it lies there.
+             * @enum {unknown}
+             */
+            body_encoding: "utf-8" | "base64";
+            content_encoding?: string;
+            content_type?: string;
+            correlation_id?: string;
+            /** @description What exactly is wrong; may be empty. */
+            detail: string;
+            /** @description By which it had come. */
+            exchange: string;
+            /** @description Made of the message itself: the same as long as it lies there. */
+            id: string;
+            message_id?: string;
+            /** @description Where it was rejected. */
+            queue: string;
+            /**
+             * @description Of those that failure-reasons.md lists.
+             * @example payload_invalid
+             */
+            reason: string;
+            /** Format: date-time */
+            rejected_at: string | null;
+            routing_key: string;
+            /** @description Of its body, in bytes. */
+            size: number;
+            traceparent?: string;
+            type?: string;
+            /** @description Who published it, where RabbitMQ has checked that. */
+            user_id?: string;
+        };
+        RejectedList: {
+            /** @description False: there was no time for all that lie there. Ask again. */
+            is_complete: boolean;
+            objects: components["schemas"]["Rejected"][];
+        };
+        Retried: {
+            /** @description False: there was no time for all that lie there. Ask again. */
+            is_complete: boolean;
+            /** @description What became of the first 1,000. */
+            objects: ({
+                id: string;
+                /** @constant */
+                kind: "retried";
+                /** @description Where it went. */
+                to: string;
+            } | {
+                id: string;
+                /** @constant */
+                kind: "stays";
+                why: string;
+            })[];
+            /** @description How many are back on the line; what is still wrong is rejected again. */
+            retried: number;
+            stayed: number;
+        };
+        Scopes: ("webhooks:read" | "webhooks:write" | "admin")[];
+        SwitchedOff: {
+            account: components["schemas"]["AccountName"];
+            action: string;
+            client_id: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            created_at: string;
+            /**
+             * Format: uuid
+             * @description The delivery that did it; null: it is not known.
+             */
+            delivery_guid: string | null;
+            /** Format: uuid */
+            guid: string;
+            /** @enum {unknown} */
+            interface: "shipper" | "carrier";
+            /**
+             * @description Which rule switched it off.
+             * @enum {unknown}
+             */
+            rule: "exhausted" | "window";
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            switched_off_at: string;
+            /** @description Without its query. */
+            url: string;
+        };
+        /** @description What is known. `several`: it means several things. */
+        Told: {
+            /** @constant */
+            kind: "several";
+            objects: components["schemas"]["Candidate"][];
+        } | {
+            /** @constant */
+            kind: "events";
+            /** @description The `cursor` of the next page; null: there is none. */
+            next: string | null;
+            objects: components["schemas"]["OperatorEvent"][];
+        } | {
+            delivery: components["schemas"]["OperatorDelivery"];
+            /** @constant */
+            kind: "delivery";
+        } | {
+            deliveries: components["schemas"]["OperatorDelivery"][];
+            /** @constant */
+            kind: "subscription";
+            subscription: components["schemas"]["OperatorSubscription"];
+        } | {
+            account: components["schemas"]["Account"];
+            /** @description The latest. */
+            deliveries: components["schemas"]["OperatorDelivery"][];
+            /** @constant */
+            kind: "account";
+            /** @description Current ones; the account has a list of all. */
+            subscriptions: components["schemas"]["OperatorSubscription"][];
+        };
+        Undelivered: {
+            account: components["schemas"]["AccountName"];
+            action: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            at: string;
+            attempts: number;
+            /** Format: uuid */
+            guid: string;
+        };
     };
-  };
-  responses: {
-    /** @description The headers are too large (`urn:waybell:problem:headers-too-large`). */
-    HeadersTooLarge: {
-      headers: {
-        'x-request-id': components['headers']['RequestId'];
-        [name: string]: unknown;
-      };
-      content: {
-        'application/problem+json': components['schemas']['Problem'];
-      };
+    responses: {
+        /** @description The headers are too large (`urn:waybell:problem:headers-too-large`). */
+        HeadersTooLarge: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The request is malformed (`urn:waybell:problem:malformed-request`). */
+        MalformedRequest: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The method is not allowed here (`urn:waybell:problem:method-not-allowed`). */
+        MethodNotAllowed: {
+            headers: {
+                allow: components["headers"]["Allow"];
+                "x-request-id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The request did not end in time (`urn:waybell:problem:request-timeout`). */
+        RequestTimeout: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description There is nothing here (`urn:waybell:problem:unknown-path`). */
+        UnknownPath: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
     };
-    /** @description The request is malformed (`urn:waybell:problem:malformed-request`). */
-    MalformedRequest: {
-      headers: {
-        'x-request-id': components['headers']['RequestId'];
-        [name: string]: unknown;
-      };
-      content: {
-        'application/problem+json': components['schemas']['Problem'];
-      };
+    parameters: never;
+    requestBodies: never;
+    headers: {
+        /** @description The methods that the path has. */
+        Allow: string;
+        /** @description How long it may be kept. */
+        CacheControl: string;
+        /** @description Only where the action is deprecated: since when, as RFC 9745 says. */
+        Deprecation: string;
+        /** @description Changes with the document. */
+        ETag: string;
+        /** @description What is left of the requests of the token (`r`), and in how many seconds that ends (`t`). */
+        RateLimit: string;
+        /** @description How many requests a token has (`q`) in how many seconds (`w`). */
+        RateLimitPolicy: string;
+        /** @description Identifies the request; an error has it as `instance`. */
+        RequestId: string;
+        /** @description Seconds after which to ask again. */
+        RetryAfter: string;
+        /** @description Only where the action is deprecated: until when, as RFC 8594 says. */
+        Sunset: string;
     };
-    /** @description The method is not allowed here (`urn:waybell:problem:method-not-allowed`). */
-    MethodNotAllowed: {
-      headers: {
-        allow: components['headers']['Allow'];
-        'x-request-id': components['headers']['RequestId'];
-        [name: string]: unknown;
-      };
-      content: {
-        'application/problem+json': components['schemas']['Problem'];
-      };
-    };
-    /** @description The request did not end in time (`urn:waybell:problem:request-timeout`). */
-    RequestTimeout: {
-      headers: {
-        'x-request-id': components['headers']['RequestId'];
-        [name: string]: unknown;
-      };
-      content: {
-        'application/problem+json': components['schemas']['Problem'];
-      };
-    };
-    /** @description There is nothing here (`urn:waybell:problem:unknown-path`). */
-    UnknownPath: {
-      headers: {
-        'x-request-id': components['headers']['RequestId'];
-        [name: string]: unknown;
-      };
-      content: {
-        'application/problem+json': components['schemas']['Problem'];
-      };
-    };
-  };
-  parameters: never;
-  requestBodies: never;
-  headers: {
-    /** @description The methods that the path has. */
-    Allow: string;
-    /** @description How long it may be kept. */
-    CacheControl: string;
-    /** @description Only where the action is deprecated: since when, as RFC 9745 says. */
-    Deprecation: string;
-    /** @description Changes with the document. */
-    ETag: string;
-    /** @description What is left of the requests of the token (`r`), and in how many seconds that ends (`t`). */
-    RateLimit: string;
-    /** @description How many requests a token has (`q`) in how many seconds (`w`). */
-    RateLimitPolicy: string;
-    /** @description Identifies the request; an error has it as `instance`. */
-    RequestId: string;
-    /** @description Seconds after which to ask again. */
-    RetryAfter: string;
-    /** @description Only where the action is deprecated: until when, as RFC 8594 says. */
-    Sunset: string;
-  };
-  pathItems: never;
+    pathItems: never;
 }
 export type $defs = Record<string, never>;
 export interface operations {
-  getRoot: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    getRoot: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is there. */
+            303: {
+                headers: {
+                    location: "admin-openapi.json";
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
     };
-    requestBody?: never;
-    responses: {
-      /** @description It is there. */
-      303: {
-        headers: {
-          location: 'admin-openapi.json';
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
+    getAdminOpenApi: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
         };
-        content?: never;
-      };
-      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
-      500: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
+        requestBody?: never;
+        responses: {
+            /** @description The document. */
+            200: {
+                headers: {
+                    "cache-control": components["headers"]["CacheControl"];
+                    etag: components["headers"]["ETag"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            /** @description It is still what `If-None-Match` names. */
+            304: {
+                headers: {
+                    "cache-control": components["headers"]["CacheControl"];
+                    etag: components["headers"]["ETag"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
     };
-  };
-  getAdminOpenApi: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    listAccounts: {
+        parameters: {
+            query?: {
+                /** @description The `next` of the page before. */
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Up to 1,000 accounts, by guid. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Format: uuid
+                         * @description Null: there are no more.
+                         */
+                        next: string | null;
+                        objects: components["schemas"]["Account"][];
+                    };
+                };
+            };
+            /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
+            401: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
+            403: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A parameter breaks a rule (`urn:waybell:problem:invalid-parameter`). */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
+            429: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
+            503: {
+                headers: {
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
     };
-    requestBody?: never;
-    responses: {
-      /** @description The document. */
-      200: {
-        headers: {
-          'cache-control': components['headers']['CacheControl'];
-          etag: components['headers']['ETag'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
+    createAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
         };
-        content: {
-          'application/json': Record<string, never>;
+        requestBody: {
+            content: {
+                "application/json": {
+                    features?: components["schemas"]["Feature"][];
+                    /** Format: uuid */
+                    guid?: string;
+                    /** @enum {unknown} */
+                    interface: "shipper" | "carrier";
+                    /**
+                     * @description a name of at most 200 printable characters; null or an empty one for none
+                     * @example Acme
+                     */
+                    name?: string | null;
+                };
+            };
         };
-      };
-      /** @description It is still what `If-None-Match` names. */
-      304: {
-        headers: {
-          'cache-control': components['headers']['CacheControl'];
-          etag: components['headers']['ETag'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
+        responses: {
+            /** @description The account. */
+            201: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Account"];
+                };
+            };
+            /** @description The body is not valid JSON (`urn:waybell:problem:invalid-json`) · The request is malformed (`urn:waybell:problem:malformed-request`). */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
+            401: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
+            403: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is such an account already (`urn:waybell:problem:account-exists`). */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large (`urn:waybell:problem:body-too-large`). */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is not JSON in UTF-8 (`urn:waybell:problem:unsupported-media-type`). */
+            415: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body breaks a rule (`urn:waybell:problem:invalid-body`). */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
+            429: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
+            503: {
+                headers: {
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
-        content?: never;
-      };
-      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
-      500: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
     };
-  };
-  listAccounts: {
-    parameters: {
-      query?: {
-        /** @description The `next` of the page before. */
-        after?: string;
-      };
-      header?: never;
-      path?: never;
-      cookie?: never;
+    getAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                guid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The account. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Account"];
+                };
+            };
+            /** @description The request is malformed (`urn:waybell:problem:malformed-request`). */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
+            401: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
+            403: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such account (`urn:waybell:problem:unknown-account`). */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A parameter breaks a rule (`urn:waybell:problem:invalid-parameter`). */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
+            429: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
+            503: {
+                headers: {
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
     };
-    requestBody?: never;
-    responses: {
-      /** @description Up to 1,000 accounts, by guid. */
-      200: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
+    updateAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                guid: string;
+            };
+            cookie?: never;
         };
-        content: {
-          'application/json': {
-            /**
-             * Format: uuid
-             * @description Null: there are no more.
-             */
-            next: string | null;
-            objects: components['schemas']['Account'][];
-          };
+        requestBody: {
+            content: {
+                "application/json": {
+                    add_features?: components["schemas"]["Feature"][];
+                    /**
+                     * @description a name of at most 200 printable characters; null or an empty one for none
+                     * @example Acme
+                     */
+                    name?: string | null;
+                    remove_features?: components["schemas"]["Feature"][];
+                };
+            };
         };
-      };
-      /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
-      401: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
+        responses: {
+            /** @description The account as it is now. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Account"];
+                };
+            };
+            /** @description The body is not valid JSON (`urn:waybell:problem:invalid-json`) · The request is malformed (`urn:waybell:problem:malformed-request`). */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
+            401: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
+            403: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such account (`urn:waybell:problem:unknown-account`). */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large (`urn:waybell:problem:body-too-large`). */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is not JSON in UTF-8 (`urn:waybell:problem:unsupported-media-type`). */
+            415: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body breaks a rule (`urn:waybell:problem:invalid-body`). */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
+            429: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
+            503: {
+                headers: {
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
-      403: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description A parameter breaks a rule (`urn:waybell:problem:invalid-parameter`). */
-      422: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
-      429: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
-      500: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
-      503: {
-        headers: {
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
     };
-  };
-  createAccount: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    listSubscriptionsOfAccount: {
+        parameters: {
+            query?: {
+                /** @description The `next` of the page before; what comes in meanwhile moves nothing. */
+                cursor?: string;
+                /** @description How many entries a page has at most. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                guid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Subscriptions. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The `cursor` of the next page; null: there is none. */
+                        next: string | null;
+                        objects: components["schemas"]["OperatorSubscription"][];
+                    };
+                };
+            };
+            /** @description The request is malformed (`urn:waybell:problem:malformed-request`). */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
+            401: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
+            403: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such account (`urn:waybell:problem:unknown-account`). */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A parameter breaks a rule (`urn:waybell:problem:invalid-parameter`). */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
+            429: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
+            503: {
+                headers: {
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
     };
-    requestBody: {
-      content: {
-        'application/json': {
-          features?: components['schemas']['Feature'][];
-          /** Format: uuid */
-          guid?: string;
-          /** @enum {unknown} */
-          interface: 'shipper' | 'carrier';
-          /**
-           * @description a name of at most 200 printable characters; null or an empty one for none
-           * @example Acme
-           */
-          name?: string | null;
+    listTokens: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                guid: string;
+            };
+            cookie?: never;
         };
-      };
+        requestBody?: never;
+        responses: {
+            /** @description The access tokens. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        objects: components["schemas"]["AccessToken"][];
+                    };
+                };
+            };
+            /** @description The request is malformed (`urn:waybell:problem:malformed-request`). */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
+            401: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
+            403: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such account (`urn:waybell:problem:unknown-account`). */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
+            429: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
+            503: {
+                headers: {
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
     };
-    responses: {
-      /** @description The account. */
-      201: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
+    createToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                guid: string;
+            };
+            cookie?: never;
         };
-        content: {
-          'application/json': components['schemas']['Account'];
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Each has subscriptions of its own; else `default`. */
+                    client_id?: components["schemas"]["ClientId"];
+                    /** @description Without it, the token holds until it is revoked. */
+                    expires_in?: components["schemas"]["Duration"];
+                    scopes?: components["schemas"]["Scopes"];
+                };
+            };
         };
-      };
-      /** @description The body is not valid JSON (`urn:waybell:problem:invalid-json`) · The request is malformed (`urn:waybell:problem:malformed-request`). */
-      400: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
+        responses: {
+            /** @description The access token, shown this once. */
+            201: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        guid: string;
+                        token: string;
+                    };
+                };
+            };
+            /** @description The body is not valid JSON (`urn:waybell:problem:invalid-json`) · The request is malformed (`urn:waybell:problem:malformed-request`). */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
+            401: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
+            403: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such account (`urn:waybell:problem:unknown-account`). */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large (`urn:waybell:problem:body-too-large`). */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is not JSON in UTF-8 (`urn:waybell:problem:unsupported-media-type`). */
+            415: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body breaks a rule (`urn:waybell:problem:invalid-body`). */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
+            429: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
+            503: {
+                headers: {
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
-      401: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
-      403: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is such an account already (`urn:waybell:problem:account-exists`). */
-      409: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body is too large (`urn:waybell:problem:body-too-large`). */
-      413: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body is not JSON in UTF-8 (`urn:waybell:problem:unsupported-media-type`). */
-      415: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body breaks a rule (`urn:waybell:problem:invalid-body`). */
-      422: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
-      429: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
-      500: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
-      503: {
-        headers: {
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
     };
-  };
-  getAccount: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        guid: string;
-      };
-      cookie?: never;
+    listChanges: {
+        parameters: {
+            query?: {
+                /** @description Of this account alone. */
+                account?: string;
+                /** @description How many entries a page has at most. */
+                limit?: number;
+                /** @description From this time on. */
+                since?: string;
+                /** @description Of this subscription alone. */
+                subscription?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Changes. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        objects: components["schemas"]["Change"][];
+                    };
+                };
+            };
+            /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
+            401: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
+            403: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such account (`urn:waybell:problem:unknown-account`). */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A parameter breaks a rule (`urn:waybell:problem:invalid-parameter`). */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
+            429: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
+            503: {
+                headers: {
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
     };
-    requestBody?: never;
-    responses: {
-      /** @description The account. */
-      200: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
+    listFailing: {
+        parameters: {
+            query?: {
+                /** @description Of this account alone. */
+                account?: string;
+                /** @description How many entries a page has at most. */
+                limit?: number;
+                /** @description From this time on; without it, of the last hour. */
+                since?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
         };
-        content: {
-          'application/json': components['schemas']['Account'];
+        requestBody?: never;
+        responses: {
+            /** @description What fails, each list by itself up to `limit`. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failing"];
+                };
+            };
+            /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
+            401: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
+            403: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such account (`urn:waybell:problem:unknown-account`). */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A parameter breaks a rule (`urn:waybell:problem:invalid-parameter`). */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
+            429: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
+            503: {
+                headers: {
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
-      };
-      /** @description The request is malformed (`urn:waybell:problem:malformed-request`). */
-      400: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
-      401: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
-      403: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is no such account (`urn:waybell:problem:unknown-account`). */
-      404: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description A parameter breaks a rule (`urn:waybell:problem:invalid-parameter`). */
-      422: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
-      429: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
-      500: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
-      503: {
-        headers: {
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
     };
-  };
-  updateAccount: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        guid: string;
-      };
-      cookie?: never;
+    listParked: {
+        parameters: {
+            query?: {
+                /** @description Of this account alone. */
+                account?: string;
+                /** @description How many entries a page has at most. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Endpoints. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        objects: components["schemas"]["ParkedEndpoint"][];
+                    };
+                };
+            };
+            /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
+            401: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
+            403: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such account (`urn:waybell:problem:unknown-account`). */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A parameter breaks a rule (`urn:waybell:problem:invalid-parameter`). */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
+            429: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
+            503: {
+                headers: {
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
     };
-    requestBody: {
-      content: {
-        'application/json': {
-          add_features?: components['schemas']['Feature'][];
-          /**
-           * @description a name of at most 200 printable characters; null or an empty one for none
-           * @example Acme
-           */
-          name?: string | null;
-          remove_features?: components['schemas']['Feature'][];
+    listQueues: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
         };
-      };
+        requestBody?: never;
+        responses: {
+            /** @description The queues that there are. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Queues"];
+                };
+            };
+            /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
+            401: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
+            403: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A parameter breaks a rule (`urn:waybell:problem:invalid-parameter`). */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
+            429: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description This process has no way to RabbitMQ (`urn:waybell:problem:no-broker`). */
+            501: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
+            503: {
+                headers: {
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
     };
-    responses: {
-      /** @description The account as it is now. */
-      200: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
+    listRejected: {
+        parameters: {
+            query?: {
+                /** @description Only those that name it anywhere in their text. */
+                about?: string;
+                /** @description How many, at most. */
+                limit?: number;
+                /** @description Only those of this reason. */
+                reason?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
         };
-        content: {
-          'application/json': components['schemas']['Account'];
+        requestBody?: never;
+        responses: {
+            /** @description Rejected messages, without their bodies. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RejectedList"];
+                };
+            };
+            /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
+            401: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
+            403: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another has the rejected messages in hand (`urn:waybell:problem:rejected-taken`). */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A parameter breaks a rule (`urn:waybell:problem:invalid-parameter`). */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
+            429: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description This process has no way to RabbitMQ (`urn:waybell:problem:no-broker`). */
+            501: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
+            503: {
+                headers: {
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
-      };
-      /** @description The body is not valid JSON (`urn:waybell:problem:invalid-json`) · The request is malformed (`urn:waybell:problem:malformed-request`). */
-      400: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
-      401: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
-      403: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is no such account (`urn:waybell:problem:unknown-account`). */
-      404: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body is too large (`urn:waybell:problem:body-too-large`). */
-      413: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body is not JSON in UTF-8 (`urn:waybell:problem:unsupported-media-type`). */
-      415: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body breaks a rule (`urn:waybell:problem:invalid-body`). */
-      422: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
-      429: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
-      500: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
-      503: {
-        headers: {
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
     };
-  };
-  listSubscriptionsOfAccount: {
-    parameters: {
-      query?: {
-        /** @description The `next` of the page before; what comes in meanwhile moves nothing. */
-        cursor?: string;
-        /** @description How many entries a page has at most. */
-        limit?: number;
-      };
-      header?: never;
-      path: {
-        guid: string;
-      };
-      cookie?: never;
+    getRejected: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Its id or message id, the guid of the event, or any key that only this one names. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The message. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RejectedDetail"];
+                };
+            };
+            /** @description The request is malformed (`urn:waybell:problem:malformed-request`). */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
+            401: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
+            403: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such rejected message (`urn:waybell:problem:unknown-rejected`). */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Several rejected messages are called so (`urn:waybell:problem:several-rejected`) · Another has the rejected messages in hand (`urn:waybell:problem:rejected-taken`). */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A parameter breaks a rule (`urn:waybell:problem:invalid-parameter`). */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
+            429: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description This process has no way to RabbitMQ (`urn:waybell:problem:no-broker`). */
+            501: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
+            503: {
+                headers: {
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
     };
-    requestBody?: never;
-    responses: {
-      /** @description Subscriptions. */
-      200: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
+    checkCorrected: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the one that it is meant for: it is not looked for. */
+                id: string;
+            };
+            cookie?: never;
         };
-        content: {
-          'application/json': {
-            /** @description The `cursor` of the next page; null: there is none. */
-            next: string | null;
-            objects: components['schemas']['OperatorSubscription'][];
-          };
+        requestBody: {
+            content: {
+                "application/json": Record<string, never>;
+            };
         };
-      };
-      /** @description The request is malformed (`urn:waybell:problem:malformed-request`). */
-      400: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
+        responses: {
+            /** @description It would be taken. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CorrectedEvent"];
+                };
+            };
+            /** @description The request is malformed (`urn:waybell:problem:malformed-request`). */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
+            401: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
+            403: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large (`urn:waybell:problem:body-too-large`). */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is not JSON in UTF-8 (`urn:waybell:problem:unsupported-media-type`). */
+            415: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A parameter breaks a rule (`urn:waybell:problem:invalid-parameter`) · The body breaks a rule (`urn:waybell:problem:invalid-body`). */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
+            429: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
+            503: {
+                headers: {
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
-      401: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
-      403: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is no such account (`urn:waybell:problem:unknown-account`). */
-      404: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description A parameter breaks a rule (`urn:waybell:problem:invalid-parameter`). */
-      422: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
-      429: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
-      500: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
-      503: {
-        headers: {
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
     };
-  };
-  listTokens: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        guid: string;
-      };
-      cookie?: never;
+    publishCorrected: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Its id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description It is on the line, and the rejected one is gone. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CorrectedEvent"];
+                };
+            };
+            /** @description The request is malformed (`urn:waybell:problem:malformed-request`). */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
+            401: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
+            403: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such rejected message (`urn:waybell:problem:unknown-rejected`). */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was rejected is not an event (`urn:waybell:problem:not-an-event`) · Another has the rejected messages in hand (`urn:waybell:problem:rejected-taken`). */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large (`urn:waybell:problem:body-too-large`). */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is not JSON in UTF-8 (`urn:waybell:problem:unsupported-media-type`). */
+            415: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A parameter breaks a rule (`urn:waybell:problem:invalid-parameter`) · The body breaks a rule (`urn:waybell:problem:invalid-body`). */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
+            429: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description This process has no way to RabbitMQ (`urn:waybell:problem:no-broker`). */
+            501: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
+            503: {
+                headers: {
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
     };
-    requestBody?: never;
-    responses: {
-      /** @description The access tokens. */
-      200: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
+    purgeRejected: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
         };
-        content: {
-          'application/json': {
-            objects: components['schemas']['AccessToken'][];
-          };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description all that name a guid, a number, a VIN or another name of something
+                     * @example 4711
+                     */
+                    about?: string;
+                    /**
+                     * @description All that lie there.
+                     * @enum {boolean}
+                     */
+                    all?: true;
+                    /**
+                     * @description Without it, it is only told what would be deleted.
+                     * @default false
+                     */
+                    confirm?: boolean;
+                    /** @description Ids or message ids, or guids of events. */
+                    ids?: string[];
+                    /**
+                     * @description All of this reason.
+                     * @example payload_invalid
+                     */
+                    reason?: string;
+                };
+            };
         };
-      };
-      /** @description The request is malformed (`urn:waybell:problem:malformed-request`). */
-      400: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
+        responses: {
+            /** @description What was, or would be, deleted. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Purged"];
+                };
+            };
+            /** @description The body is not valid JSON (`urn:waybell:problem:invalid-json`) · The request is malformed (`urn:waybell:problem:malformed-request`). */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
+            401: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
+            403: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such rejected message (`urn:waybell:problem:unknown-rejected`). */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another has the rejected messages in hand (`urn:waybell:problem:rejected-taken`). */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large (`urn:waybell:problem:body-too-large`). */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is not JSON in UTF-8 (`urn:waybell:problem:unsupported-media-type`). */
+            415: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body breaks a rule (`urn:waybell:problem:invalid-body`). */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
+            429: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description This process has no way to RabbitMQ (`urn:waybell:problem:no-broker`). */
+            501: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
+            503: {
+                headers: {
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
-      401: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
-      403: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is no such account (`urn:waybell:problem:unknown-account`). */
-      404: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
-      429: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
-      500: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
-      503: {
-        headers: {
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
     };
-  };
-  createToken: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        guid: string;
-      };
-      cookie?: never;
+    retryRejected: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description all that name a guid, a number, a VIN or another name of something
+                     * @example 4711
+                     */
+                    about?: string;
+                    /**
+                     * @description All that lie there.
+                     * @enum {boolean}
+                     */
+                    all?: true;
+                    /** @description Ids or message ids, or guids of events. */
+                    ids?: string[];
+                    /**
+                     * @description All of this reason.
+                     * @example payload_invalid
+                     */
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description What became of them. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Retried"];
+                };
+            };
+            /** @description The body is not valid JSON (`urn:waybell:problem:invalid-json`) · The request is malformed (`urn:waybell:problem:malformed-request`). */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
+            401: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
+            403: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such rejected message (`urn:waybell:problem:unknown-rejected`). */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another has the rejected messages in hand (`urn:waybell:problem:rejected-taken`). */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large (`urn:waybell:problem:body-too-large`). */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is not JSON in UTF-8 (`urn:waybell:problem:unsupported-media-type`). */
+            415: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body breaks a rule (`urn:waybell:problem:invalid-body`). */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
+            429: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description This process has no way to RabbitMQ (`urn:waybell:problem:no-broker`). */
+            501: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
+            503: {
+                headers: {
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
     };
-    requestBody: {
-      content: {
-        'application/json': {
-          /** @description Each has subscriptions of its own; else `default`. */
-          client_id?: components['schemas']['ClientId'];
-          /** @description Without it, the token holds until it is revoked. */
-          expires_in?: components['schemas']['Duration'];
-          scopes?: components['schemas']['Scopes'];
+    listSwitchedOff: {
+        parameters: {
+            query?: {
+                /** @description Of this account alone. */
+                account?: string;
+                /** @description How many entries a page has at most. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
         };
-      };
+        requestBody?: never;
+        responses: {
+            /** @description Subscriptions. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        objects: components["schemas"]["SwitchedOff"][];
+                    };
+                };
+            };
+            /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
+            401: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
+            403: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such account (`urn:waybell:problem:unknown-account`). */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A parameter breaks a rule (`urn:waybell:problem:invalid-parameter`). */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
+            429: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
+            503: {
+                headers: {
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
     };
-    responses: {
-      /** @description The access token, shown this once. */
-      201: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
+    getOwnToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
         };
-        content: {
-          'application/json': {
-            /** Format: uuid */
-            guid: string;
-            token: string;
-          };
+        requestBody?: never;
+        responses: {
+            /** @description Whose it is. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        account_guid: string;
+                        /** @example default */
+                        client_id: string;
+                        scopes: ("webhooks:read" | "webhooks:write" | "admin")[];
+                    };
+                };
+            };
+            /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
+            401: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
+            403: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
+            429: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
+            503: {
+                headers: {
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
-      };
-      /** @description The body is not valid JSON (`urn:waybell:problem:invalid-json`) · The request is malformed (`urn:waybell:problem:malformed-request`). */
-      400: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
-      401: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
-      403: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is no such account (`urn:waybell:problem:unknown-account`). */
-      404: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body is too large (`urn:waybell:problem:body-too-large`). */
-      413: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body is not JSON in UTF-8 (`urn:waybell:problem:unsupported-media-type`). */
-      415: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body breaks a rule (`urn:waybell:problem:invalid-body`). */
-      422: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
-      429: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
-      500: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
-      503: {
-        headers: {
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
     };
-  };
-  listChanges: {
-    parameters: {
-      query?: {
-        /** @description Of this account alone. */
-        account?: string;
-        /** @description How many entries a page has at most. */
-        limit?: number;
-        /** @description From this time on. */
-        since?: string;
-        /** @description Of this subscription alone. */
-        subscription?: string;
-      };
-      header?: never;
-      path?: never;
-      cookie?: never;
+    revokeToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                guid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description It no longer holds. */
+            204: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The body is not valid JSON (`urn:waybell:problem:invalid-json`) · The request is malformed (`urn:waybell:problem:malformed-request`). */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
+            401: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
+            403: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such access token (`urn:waybell:problem:unknown-token`). */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large (`urn:waybell:problem:body-too-large`). */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is not JSON in UTF-8 (`urn:waybell:problem:unsupported-media-type`). */
+            415: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body breaks a rule (`urn:waybell:problem:invalid-body`). */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
+            429: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
+            503: {
+                headers: {
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
     };
-    requestBody?: never;
-    responses: {
-      /** @description Changes. */
-      200: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
+    why: {
+        parameters: {
+            query?: {
+                /** @description What it is, where it may mean several things. */
+                as?: "event" | "delivery" | "key" | "subscription" | "account";
+                /** @description The `next` of the page before; what comes in meanwhile moves nothing. */
+                cursor?: string;
+                /** @description The kind of the key, where several things have the same. */
+                kind?: string;
+                /** @description How many entries a page has at most. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                anything: string;
+            };
+            cookie?: never;
         };
-        content: {
-          'application/json': {
-            objects: components['schemas']['Change'][];
-          };
+        requestBody?: never;
+        responses: {
+            /** @description What is known of it. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Told"];
+                };
+            };
+            /** @description The request is malformed (`urn:waybell:problem:malformed-request`). */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
+            401: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
+            403: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Nothing is known of it (`urn:waybell:problem:nothing-known`) · There is no such account (`urn:waybell:problem:unknown-account`). */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A parameter breaks a rule (`urn:waybell:problem:invalid-parameter`). */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
+            429: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
+            503: {
+                headers: {
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
-      };
-      /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
-      401: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
-      403: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is no such account (`urn:waybell:problem:unknown-account`). */
-      404: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description A parameter breaks a rule (`urn:waybell:problem:invalid-parameter`). */
-      422: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
-      429: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
-      500: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
-      503: {
-        headers: {
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
     };
-  };
-  listFailing: {
-    parameters: {
-      query?: {
-        /** @description Of this account alone. */
-        account?: string;
-        /** @description How many entries a page has at most. */
-        limit?: number;
-        /** @description From this time on; without it, of the last hour. */
-        since?: string;
-      };
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description What fails, each list by itself up to `limit`. */
-      200: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['Failing'];
-        };
-      };
-      /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
-      401: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
-      403: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is no such account (`urn:waybell:problem:unknown-account`). */
-      404: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description A parameter breaks a rule (`urn:waybell:problem:invalid-parameter`). */
-      422: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
-      429: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
-      500: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
-      503: {
-        headers: {
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  listParked: {
-    parameters: {
-      query?: {
-        /** @description Of this account alone. */
-        account?: string;
-        /** @description How many entries a page has at most. */
-        limit?: number;
-      };
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Endpoints. */
-      200: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': {
-            objects: components['schemas']['ParkedEndpoint'][];
-          };
-        };
-      };
-      /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
-      401: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
-      403: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is no such account (`urn:waybell:problem:unknown-account`). */
-      404: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description A parameter breaks a rule (`urn:waybell:problem:invalid-parameter`). */
-      422: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
-      429: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
-      500: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
-      503: {
-        headers: {
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  listQueues: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The queues that there are. */
-      200: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['Queues'];
-        };
-      };
-      /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
-      401: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
-      403: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description A parameter breaks a rule (`urn:waybell:problem:invalid-parameter`). */
-      422: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
-      429: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
-      500: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description This process has no way to RabbitMQ (`urn:waybell:problem:no-broker`). */
-      501: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
-      503: {
-        headers: {
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  listRejected: {
-    parameters: {
-      query?: {
-        /** @description Only those that name it anywhere in their text. */
-        about?: string;
-        /** @description How many, at most. */
-        limit?: number;
-        /** @description Only those of this reason. */
-        reason?: string;
-      };
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Rejected messages, without their bodies. */
-      200: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['RejectedList'];
-        };
-      };
-      /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
-      401: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
-      403: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Another has the rejected messages in hand (`urn:waybell:problem:rejected-taken`). */
-      409: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description A parameter breaks a rule (`urn:waybell:problem:invalid-parameter`). */
-      422: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
-      429: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
-      500: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description This process has no way to RabbitMQ (`urn:waybell:problem:no-broker`). */
-      501: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
-      503: {
-        headers: {
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  getRejected: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /** @description Its id or message id, the guid of the event, or any key that only this one names. */
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The message. */
-      200: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['RejectedDetail'];
-        };
-      };
-      /** @description The request is malformed (`urn:waybell:problem:malformed-request`). */
-      400: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
-      401: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
-      403: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is no such rejected message (`urn:waybell:problem:unknown-rejected`). */
-      404: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Several rejected messages are called so (`urn:waybell:problem:several-rejected`) · Another has the rejected messages in hand (`urn:waybell:problem:rejected-taken`). */
-      409: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description A parameter breaks a rule (`urn:waybell:problem:invalid-parameter`). */
-      422: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
-      429: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
-      500: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description This process has no way to RabbitMQ (`urn:waybell:problem:no-broker`). */
-      501: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
-      503: {
-        headers: {
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  checkCorrected: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /** @description The id of the one that it is meant for: it is not looked for. */
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody: {
-      content: {
-        'application/json': Record<string, never>;
-      };
-    };
-    responses: {
-      /** @description It would be taken. */
-      200: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['CorrectedEvent'];
-        };
-      };
-      /** @description The request is malformed (`urn:waybell:problem:malformed-request`). */
-      400: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
-      401: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
-      403: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body is too large (`urn:waybell:problem:body-too-large`). */
-      413: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body is not JSON in UTF-8 (`urn:waybell:problem:unsupported-media-type`). */
-      415: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description A parameter breaks a rule (`urn:waybell:problem:invalid-parameter`) · The body breaks a rule (`urn:waybell:problem:invalid-body`). */
-      422: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
-      429: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
-      500: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
-      503: {
-        headers: {
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  publishCorrected: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /** @description Its id. */
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody: {
-      content: {
-        'application/json': Record<string, never>;
-      };
-    };
-    responses: {
-      /** @description It is on the line, and the rejected one is gone. */
-      200: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['CorrectedEvent'];
-        };
-      };
-      /** @description The request is malformed (`urn:waybell:problem:malformed-request`). */
-      400: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
-      401: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
-      403: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is no such rejected message (`urn:waybell:problem:unknown-rejected`). */
-      404: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description What was rejected is not an event (`urn:waybell:problem:not-an-event`) · Another has the rejected messages in hand (`urn:waybell:problem:rejected-taken`). */
-      409: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body is too large (`urn:waybell:problem:body-too-large`). */
-      413: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body is not JSON in UTF-8 (`urn:waybell:problem:unsupported-media-type`). */
-      415: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description A parameter breaks a rule (`urn:waybell:problem:invalid-parameter`) · The body breaks a rule (`urn:waybell:problem:invalid-body`). */
-      422: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
-      429: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
-      500: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description This process has no way to RabbitMQ (`urn:waybell:problem:no-broker`). */
-      501: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
-      503: {
-        headers: {
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  purgeRejected: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody: {
-      content: {
-        'application/json': {
-          /**
-           * @description all that name a guid, a number, a VIN or another name of something
-           * @example 4711
-           */
-          about?: string;
-          /**
-           * @description All that lie there.
-           * @enum {boolean}
-           */
-          all?: true;
-          /**
-           * @description Without it, it is only told what would be deleted.
-           * @default false
-           */
-          confirm?: boolean;
-          /** @description Ids or message ids, or guids of events. */
-          ids?: string[];
-          /**
-           * @description All of this reason.
-           * @example payload_invalid
-           */
-          reason?: string;
-        };
-      };
-    };
-    responses: {
-      /** @description What was, or would be, deleted. */
-      200: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['Purged'];
-        };
-      };
-      /** @description The body is not valid JSON (`urn:waybell:problem:invalid-json`) · The request is malformed (`urn:waybell:problem:malformed-request`). */
-      400: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
-      401: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
-      403: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is no such rejected message (`urn:waybell:problem:unknown-rejected`). */
-      404: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Another has the rejected messages in hand (`urn:waybell:problem:rejected-taken`). */
-      409: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body is too large (`urn:waybell:problem:body-too-large`). */
-      413: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body is not JSON in UTF-8 (`urn:waybell:problem:unsupported-media-type`). */
-      415: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body breaks a rule (`urn:waybell:problem:invalid-body`). */
-      422: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
-      429: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
-      500: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description This process has no way to RabbitMQ (`urn:waybell:problem:no-broker`). */
-      501: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
-      503: {
-        headers: {
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  retryRejected: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody: {
-      content: {
-        'application/json': {
-          /**
-           * @description all that name a guid, a number, a VIN or another name of something
-           * @example 4711
-           */
-          about?: string;
-          /**
-           * @description All that lie there.
-           * @enum {boolean}
-           */
-          all?: true;
-          /** @description Ids or message ids, or guids of events. */
-          ids?: string[];
-          /**
-           * @description All of this reason.
-           * @example payload_invalid
-           */
-          reason?: string;
-        };
-      };
-    };
-    responses: {
-      /** @description What became of them. */
-      200: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['Retried'];
-        };
-      };
-      /** @description The body is not valid JSON (`urn:waybell:problem:invalid-json`) · The request is malformed (`urn:waybell:problem:malformed-request`). */
-      400: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
-      401: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
-      403: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is no such rejected message (`urn:waybell:problem:unknown-rejected`). */
-      404: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Another has the rejected messages in hand (`urn:waybell:problem:rejected-taken`). */
-      409: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body is too large (`urn:waybell:problem:body-too-large`). */
-      413: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body is not JSON in UTF-8 (`urn:waybell:problem:unsupported-media-type`). */
-      415: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body breaks a rule (`urn:waybell:problem:invalid-body`). */
-      422: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
-      429: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
-      500: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description This process has no way to RabbitMQ (`urn:waybell:problem:no-broker`). */
-      501: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
-      503: {
-        headers: {
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  listSwitchedOff: {
-    parameters: {
-      query?: {
-        /** @description Of this account alone. */
-        account?: string;
-        /** @description How many entries a page has at most. */
-        limit?: number;
-      };
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Subscriptions. */
-      200: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': {
-            objects: components['schemas']['SwitchedOff'][];
-          };
-        };
-      };
-      /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
-      401: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
-      403: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is no such account (`urn:waybell:problem:unknown-account`). */
-      404: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description A parameter breaks a rule (`urn:waybell:problem:invalid-parameter`). */
-      422: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
-      429: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
-      500: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
-      503: {
-        headers: {
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  getOwnToken: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Whose it is. */
-      200: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': {
-            /** Format: uuid */
-            account_guid: string;
-            /** @example default */
-            client_id: string;
-            scopes: ('webhooks:read' | 'webhooks:write' | 'admin')[];
-          };
-        };
-      };
-      /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
-      401: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
-      403: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
-      429: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
-      500: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
-      503: {
-        headers: {
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  revokeToken: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        guid: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: {
-      content: {
-        'application/json': Record<string, never>;
-      };
-    };
-    responses: {
-      /** @description It no longer holds. */
-      204: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content?: never;
-      };
-      /** @description The body is not valid JSON (`urn:waybell:problem:invalid-json`) · The request is malformed (`urn:waybell:problem:malformed-request`). */
-      400: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
-      401: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
-      403: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description There is no such access token (`urn:waybell:problem:unknown-token`). */
-      404: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body is too large (`urn:waybell:problem:body-too-large`). */
-      413: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body is not JSON in UTF-8 (`urn:waybell:problem:unsupported-media-type`). */
-      415: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The body breaks a rule (`urn:waybell:problem:invalid-body`). */
-      422: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
-      429: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
-      500: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
-      503: {
-        headers: {
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
-  why: {
-    parameters: {
-      query?: {
-        /** @description What it is, where it may mean several things. */
-        as?: 'event' | 'delivery' | 'key' | 'subscription' | 'account';
-        /** @description The `next` of the page before; what comes in meanwhile moves nothing. */
-        cursor?: string;
-        /** @description The kind of the key, where several things have the same. */
-        kind?: string;
-        /** @description How many entries a page has at most. */
-        limit?: number;
-      };
-      header?: never;
-      path: {
-        anything: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description What is known of it. */
-      200: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['Told'];
-        };
-      };
-      /** @description The request is malformed (`urn:waybell:problem:malformed-request`). */
-      400: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
-      401: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
-      403: {
-        headers: {
-          /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
-          'www-authenticate': string;
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Nothing is known of it (`urn:waybell:problem:nothing-known`) · There is no such account (`urn:waybell:problem:unknown-account`). */
-      404: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description A parameter breaks a rule (`urn:waybell:problem:invalid-parameter`). */
-      422: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
-      429: {
-        headers: {
-          ratelimit: components['headers']['RateLimit'];
-          'ratelimit-policy': components['headers']['RateLimitPolicy'];
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
-      500: {
-        headers: {
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
-      503: {
-        headers: {
-          'retry-after': components['headers']['RetryAfter'];
-          'x-request-id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-    };
-  };
 }
