@@ -38,7 +38,7 @@ export function SwitchedOffPage() {
 const guidOf = ({ guid }: SwitchedOff) => guid;
 
 /** As people call the rules, whose numbers are settings. */
-const RULES = { exhausted: 'a delivery was given up', window: 'nothing but failures for too long' } as const;
+const RULES = { exhausted: 'a delivery was given up', window: 'every delivery of a whole stretch failed' } as const;
 
 const columns: readonly Column<SwitchedOff>[] = [
   { header: 'Subscription', cell: ({ guid }) => <WhyLink guid={guid} /> },
