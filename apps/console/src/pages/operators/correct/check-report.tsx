@@ -19,7 +19,7 @@ function Report({ check, goTo }: { check: Check; goTo: (line: number) => void })
       const { trouble } = check;
       if (trouble === undefined) return <p>Checking …</p>;
       const isBounded = trouble instanceof Problem && trouble.kind === 'too-many-requests';
-      return <p>{isBounded ? 'Asked too often: it is checked again in a moment.' : `${trouble.message}`}</p>;
+      return <p>{isBounded ? 'Asked too often: it is checked again in a moment.' : trouble.message}</p>;
     }
     case 'failed':
       return <Failed error={check.error} retry={check.again} />;
