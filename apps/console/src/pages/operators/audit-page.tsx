@@ -10,7 +10,7 @@ import { AccountLink, WhyLink } from './links.tsx';
 import type { Change } from './types.ts';
 
 const route = getRouteApi('/audit');
-const MOST = 1_000;
+const MOST = 200;
 
 type Filter = { account?: string; subscription?: string; since?: string };
 
@@ -38,7 +38,7 @@ export function AuditPage() {
             <>
               <DataTable label="Changes, the last one first" rows={objects} columns={columns} keyOf={changeOf} />
               {objects.length === MOST && (
-                <p className="small">These are the last {MOST.toLocaleString()}: there may be more before them.</p>
+                <p className="small">These are the last {MOST}: there may be more before them.</p>
               )}
             </>
           )

@@ -12,7 +12,7 @@ import type { Kept, Queue } from './types.ts';
 
 const route = getRouteApi('/queues');
 const LOOK_EVERY_MS = 4_000;
-const MOST_PARKED = 1_000;
+const MOST_PARKED = 200;
 
 /** What waits on the line now: in queues, in Postgres for want of RabbitMQ, and for endpoints. */
 export function QueuesPage() {

@@ -7,6 +7,7 @@ import { Moment } from '../../parts/moment.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
+import { counted } from './counted.ts';
 import { RejectedActions, type Selection } from './rejected-actions.tsx';
 import type { Rejected } from './types.ts';
 
@@ -41,7 +42,10 @@ export function RejectedPage() {
           ) : (
             <section className="part" aria-label="What was rejected">
               <div className="line">
-                <strong>{isAll(objects, is_complete) ? objects.length : `The first ${objects.length}`}</strong>
+                <strong>
+                  {isAll(objects, is_complete) ? '' : 'The first '}
+                  {counted(objects.length, 'message')}
+                </strong>
                 <RejectedActions selection={selectionOf(filter, objects)} />
               </div>
               <DataTable label="Rejected messages, oldest first" rows={objects} columns={columns} keyOf={idOf} />

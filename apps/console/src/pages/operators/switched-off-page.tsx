@@ -8,7 +8,7 @@ import { AccountLink, WhyLink } from './links.tsx';
 import type { SwitchedOff } from './types.ts';
 
 const LOOK_EVERY_MS = 15_000;
-const MOST = 1_000;
+const MOST = 200;
 
 /** Which subscriptions a rule has switched off and nobody has switched on since, the last one first. */
 export function SwitchedOffPage() {

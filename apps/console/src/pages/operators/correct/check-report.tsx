@@ -40,9 +40,11 @@ function Report({ check, goTo }: { check: Check; goTo: (line: number) => void })
               <button type="button" className="quiet" onClick={() => goTo(line)}>
                 Line {line}
               </button>{' '}
-              <code>
-                <Foreign text={pointer} />
-              </code>{' '}
+              {!detail.includes(pointer.slice(1)) && (
+                <code>
+                  <Foreign text={pointer} />
+                </code>
+              )}{' '}
               <Foreign text={detail} />
             </li>
           ))}

@@ -35,6 +35,7 @@ export function Correction({ id, body, onPublished }: CorrectionProps) {
   const isTakenCare = publish.isPending || publish.isSuccess;
   return (
     <>
+      <CheckReport id={reportId} check={check} goTo={goTo} />
       <Editor
         label="The event, as it is to be published"
         text={text}
@@ -44,7 +45,6 @@ export function Correction({ id, body, onPublished }: CorrectionProps) {
         describedBy={reportId}
       />
       <HiddenSigns text={text} goTo={goTo} />
-      <CheckReport id={reportId} check={check} goTo={goTo} />
       {publish.error !== null && <Failed error={publish.error} />}
       <div className="tools">
         <button

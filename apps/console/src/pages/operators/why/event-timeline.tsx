@@ -37,7 +37,7 @@ function EventEntry({ event }: { event: OperatorEvent }) {
         {receivers.length === 0
           ? 'nobody'
           : receivers.map((account) => <AccountLink key={account.guid} account={account} />)}
-        <span>about</span>
+        {keys.length > 0 && <span>about</span>}
         {keys.map(({ key, kind }) => (
           <Link key={`${kind} ${key}`} to="/why/$text" params={{ text: key }} search={{ as: 'key', kind }} title={kind}>
             <Foreign text={key} />
