@@ -5,6 +5,7 @@ import { App } from './app.tsx';
 import './style/base.css';
 import './style/parts.css';
 import './style/pages.css';
+import './style/operators.css';
 
 const place = document.querySelector('#page');
 if (place === null) throw new Error('the page has no place for itself');

@@ -76,6 +76,7 @@ const operatorRoutes = [
   createRoute({
     ...forOperators,
     path: '/rejected',
+    validateSearch: texts('reason', 'about'),
     component: lazyRouteComponent(() => import('./pages/operators/rejected-page.tsx'), 'RejectedPage'),
   }),
   createRoute({
@@ -96,14 +97,28 @@ const operatorRoutes = [
   createRoute({
     ...forOperators,
     path: '/audit',
+    validateSearch: texts('account', 'subscription', 'since'),
     component: lazyRouteComponent(() => import('./pages/operators/audit-page.tsx'), 'AuditPage'),
   }),
   createRoute({
     ...forOperators,
     path: '/why/$text',
+    validateSearch: texts('as', 'kind'),
     component: lazyRouteComponent(() => import('./pages/operators/why-page.tsx'), 'WhyPage'),
   }),
 ] as const;
+
+/** What an address says behind its ?, by name: texts alone. */
+function texts<Name extends string>(...names: Name[]) {
+  return (search: Record<string, unknown>): { [N in Name]?: string } => {
+    const given = names.flatMap((name) => {
+      const value = search[name];
+      return typeof value === 'string' || typeof value === 'number' ? [[name, String(value)]] : [];
+    });
+    // By the names that were given, and no others.
+    return Object.fromEntries(given) as { [N in Name]?: string };
+  };
+}
 
 const homeRoute = createRoute({ getParentRoute, path: '/', component: Home });
 

@@ -47,11 +47,18 @@ export function indented(json: string): string {
   return written.replaceAll(/([{[])\s+([}\]])/g, '$1$2');
 }
 
+// oxlint-disable-next-line no-control-regex -- these are what is looked for
+const HIDDEN = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F\u200E\u200F\u202A-\u202E\u2066-\u2069\uFEFF]/g;
+
 /** What turns the direction of reading, or is not seen at all, is shown by its number. */
-function visible(text: string): string {
-  return text.replaceAll(
-    // oxlint-disable-next-line no-control-regex -- these are what is looked for
-    /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F\u200E\u200F\u202A-\u202E\u2066-\u2069\uFEFF]/g,
-    (sign) => `⟨U+${sign.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}⟩`,
-  );
+const visible = (text: string): string => text.replaceAll(HIDDEN, (sign) => `⟨${numberOf(sign)}⟩`);
+
+/** Every sign of a text that `visible` would show by its number, with its line, from 1. */
+export function hiddenSigns(text: string): { name: string; line: number }[] {
+  return [...text.matchAll(HIDDEN)].map(({ 0: sign, index }) => ({
+    name: numberOf(sign),
+    line: text.slice(0, index).split('\n').length,
+  }));
 }
+
+const numberOf = (sign: string): string => `U+${sign.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}`;

@@ -11,6 +11,7 @@ import { Foreign, indented, TextBlock } from '../../parts/text-block.tsx';
 import { mayWrite, useSignedIn } from '../../session/session.ts';
 import { AttemptAxis } from './attempt-axis.tsx';
 import { AttemptList } from './attempt-list.tsx';
+import { DeliveryReasons } from './delivery-reasons.tsx';
 import { isUnderWay, type DeliveryDetail } from './types.ts';
 
 /** How often what is under way is looked at again. */
@@ -46,41 +47,12 @@ function Told({ delivery, onResent }: { delivery: DeliveryDetail; onResent: () =
         <Moment at={delivery.at} />
         <Resend delivery={delivery} onResent={onResent} />
       </div>
-      <Why delivery={delivery} />
+      <DeliveryReasons delivery={delivery} seeAlso={<Link to="/subscriptions">subscriptions</Link>} />
       <AttemptAxis delivery={delivery} />
       <h3>Attempts</h3>
       {delivery.attempts.length === 0 ? <p>None yet.</p> : <AttemptList attempts={delivery.attempts} />}
       <Sent delivery={delivery} />
     </article>
-  );
-}
-
-function Why({ delivery }: { delivery: DeliveryDetail }) {
-  const { meaning, remedy, reason, parked, deactivation } = delivery;
-  return (
-    <>
-      {reason !== undefined && (
-        <p className="why">
-          <code>{reason}</code> {meaning} <em>{remedy}</em>
-        </p>
-      )}
-      {parked !== undefined && (
-        <p className="why">
-          Parked since <Moment at={parked.since} />:{' '}
-          {parked.why === 'egress'
-            ? "Waybell's own network has no way out."
-            : parked.why === 'hung'
-              ? 'its endpoint does not answer.'
-              : 'its endpoint answers, and takes no more at once.'}
-        </p>
-      )}
-      {deactivation !== undefined && (
-        <p className="why">
-          This delivery switched the subscription off at <Moment at={deactivation.at} /> (rule {deactivation.rule}). See{' '}
-          <Link to="/subscriptions">subscriptions</Link>.
-        </p>
-      )}
-    </>
   );
 }
 

@@ -11,6 +11,7 @@ import { Empty, Found } from '../../parts/states.tsx';
 import { Status } from '../../parts/status.tsx';
 import { useSignedIn } from '../../session/session.ts';
 import { DeliveryView } from './delivery-view.tsx';
+import { RejectedVerdict, Suppressed } from './no-delivery.tsx';
 import { isUnderWay, type TimelineEvent, type Verdict } from './types.ts';
 
 const route = getRouteApi('/timeline/$key');
@@ -106,24 +107,8 @@ function VerdictLine({ verdict }: { verdict: Verdict }) {
       );
     }
     case 'suppressed':
-      return (
-        <p className="verdict">
-          <Status of="suppressed" /> <code>{verdict.cause ?? verdict.reason}</code> {verdict.meaning}{' '}
-          <em>{verdict.remedy}</em>
-          {verdict.cause_at !== undefined && (
-            <>
-              {' '}
-              (<Moment at={verdict.cause_at} />)
-            </>
-          )}
-        </p>
-      );
+      return <Suppressed verdict={verdict} />;
     case 'rejected':
-      return (
-        <p className="verdict">
-          <Status of="rejected" /> <code>{verdict.reason}</code> {verdict.meaning} {verdict.detail}{' '}
-          <em>{verdict.remedy}</em>
-        </p>
-      );
+      return <RejectedVerdict verdict={verdict} />;
   }
 }

@@ -1,5 +1,109 @@
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useTold } from '../../api/use-told.ts';
+import { Moment } from '../../parts/moment.tsx';
 import { Page } from '../../parts/page.tsx';
+import { Found } from '../../parts/states.tsx';
+import { Foreign, TextBlock } from '../../parts/text-block.tsx';
+import { UnknownMembers } from './correct/check-report.tsx';
+import { Correction } from './correct/correction.tsx';
+import { RejectedActions } from './rejected-actions.tsx';
+import type { CorrectedEvent, RejectedDetail } from './types.ts';
 
+const route = getRouteApi('/rejected/$id');
+
+/** A rejected message: what is wrong with it, and where it is corrected. */
 export function CorrectPage() {
-  return <Page title="Correct">…</Page>;
+  const { id } = route.useParams();
+  const [published, setPublished] = useState<CorrectedEvent>();
+  const rejected = useTold(
+    ['one rejected', id],
+    ({ operator }) => operator.GET('/v1/admin/rejected/{id}', { params: { path: { id } } }),
+    // Each look takes the rejected messages in hand, from others too; and it never changes.
+    { staleTime: Infinity },
+  );
+  return (
+    <Page title="Correct a rejected event" tools={<Link to="/rejected">All that is rejected</Link>}>
+      {published !== undefined && <Published event={published} />}
+      <Found of={rejected} what="what was rejected">
+        {(found) => (
+          <>
+            <Facts rejected={found} />
+            {published === undefined && <Work key={found.id} rejected={found} onPublished={setPublished} />}
+          </>
+        )}
+      </Found>
+    </Page>
+  );
+}
+
+function Published({ event }: { event: CorrectedEvent }) {
+  return (
+    <div className="published" role="status">
+      <p>
+        <strong>Published</strong> as <code>{event.routing_key}</code>: event <code>{event.event_guid}</code>.{' '}
+        <Link to="/why/$text" params={{ text: event.event_guid }}>
+          See what becomes of it
+        </Link>
+        .
+      </p>
+      <UnknownMembers places={event.unknown_members} />
+    </div>
+  );
+}
+
+function Facts({ rejected }: { rejected: RejectedDetail }) {
+  const { reason, detail, rejected_at, queue, exchange, routing_key, user_id, message_id, size } = rejected;
+  const facts = [
+    { name: 'Routing key', text: routing_key },
+    { name: 'Exchange', text: exchange },
+    { name: 'Rejected in', text: queue },
+    { name: 'Message id', text: message_id },
+    { name: 'Published by', text: user_id },
+    { name: 'Size', text: `${size.toLocaleString()} bytes` },
+  ];
+  return (
+    <section className="part" aria-label="What was wrong">
+      <p className="why">
+        <code>{reason}</code> <Foreign text={detail} />
+      </p>
+      <dl className="facts">
+        {facts.map(({ name, text }) => (
+          <div key={name} hidden={text === undefined || text === ''}>
+            <dt>{name}</dt>
+            <dd>
+              <Foreign text={text ?? ''} />
+            </dd>
+          </div>
+        ))}
+        {rejected_at !== null && (
+          <div>
+            <dt>Rejected</dt>
+            <dd>
+              <Moment at={rejected_at} />
+            </dd>
+          </div>
+        )}
+      </dl>
+    </section>
+  );
+}
+
+type WorkProps = { rejected: RejectedDetail; onPublished: (event: CorrectedEvent) => void };
+
+function Work({ rejected: { id, body, body_encoding }, onPublished }: WorkProps) {
+  return (
+    <section className="part" aria-label="What to do">
+      {body_encoding === 'utf-8' ? (
+        <Correction id={id} body={body} onPublished={onPublished} />
+      ) : (
+        <>
+          <p>It is no text, so that it cannot be corrected here. Its bytes in base64:</p>
+          <TextBlock text={body} label="Body in base64" />
+        </>
+      )}
+      <h3>As it is</h3>
+      <RejectedActions selection={{ ids: [id] }} />
+    </section>
+  );
 }

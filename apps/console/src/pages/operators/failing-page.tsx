@@ -1,5 +1,125 @@
+import { useState } from 'react';
+import { useTold } from '../../api/use-told.ts';
+import { DataTable, type Column } from '../../parts/data-table.tsx';
+import { Moment } from '../../parts/moment.tsx';
 import { Page } from '../../parts/page.tsx';
+import { Empty, Found } from '../../parts/states.tsx';
+import { Foreign } from '../../parts/text-block.tsx';
+import { AccountLink, WhyLink } from './links.tsx';
+import { ParkedTable } from './parked-table.tsx';
+import type { Failing } from './types.ts';
 
+type FailingOrigin = Failing['origins']['objects'][number];
+type Undelivered = Failing['undelivered']['objects'][number];
+
+const STRETCHES = [
+  { name: '15 minutes', ms: 900_000 },
+  { name: '1 hour', ms: 3_600_000 },
+  { name: '24 hours', ms: 86_400_000 },
+] as const;
+const LOOK_EVERY_MS = 10_000;
+const MOST = 200;
+
+/** Where attempts fail most, and which deliveries have waited longest for their end. */
 export function FailingPage() {
-  return <Page title="Failing">…</Page>;
+  const [ms, setMs] = useState<number>(STRETCHES[1].ms);
+  const failing = useTold(
+    ['failing', ms],
+    ({ operator }) =>
+      operator.GET('/v1/admin/failing', {
+        params: { query: { since: new Date(Date.now() - ms).toISOString(), limit: MOST } },
+      }),
+    { refetchInterval: LOOK_EVERY_MS },
+  );
+  return (
+    <Page title="Failing" tools={<Stretches chosen={ms} choose={setMs} />}>
+      <Found of={failing} what="what fails">
+        {(found) => <Told failing={found} />}
+      </Found>
+    </Page>
+  );
 }
+
+function Stretches({ chosen, choose }: { chosen: number; choose: (ms: number) => void }) {
+  return (
+    <div className="tools" role="group" aria-label="In the last">
+      <span aria-hidden="true">In the last</span>
+      {STRETCHES.map(({ name, ms }) => (
+        <button
+          key={ms}
+          type="button"
+          className={ms === chosen ? 'main' : ''}
+          aria-pressed={ms === chosen}
+          onClick={() => choose(ms)}
+        >
+          {name}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+function Told({ failing: { origins, undelivered, parked } }: { failing: Failing }) {
+  return (
+    <>
+      <section className="part" aria-labelledby="failing-origins">
+        <h2 id="failing-origins">Where attempts fail most</h2>
+        {origins.objects.length === 0 ? (
+          <Empty>No attempt failed.</Empty>
+        ) : (
+          <DataTable label="Endpoints that fail" rows={origins.objects} columns={originColumns} keyOf={originOf} />
+        )}
+      </section>
+      <section className="part" aria-labelledby="failing-undelivered">
+        <h2 id="failing-undelivered">Oldest deliveries without an end</h2>
+        {undelivered.objects.length === 0 ? (
+          <Empty>Every delivery has come to its end.</Empty>
+        ) : (
+          <DataTable
+            label="Oldest deliveries without an end"
+            rows={undelivered.objects}
+            columns={undeliveredColumns}
+            keyOf={({ guid }) => guid}
+          />
+        )}
+      </section>
+      <section className="part" aria-labelledby="failing-parked">
+        <h2 id="failing-parked">Parked: deliveries that wait for their endpoint</h2>
+        <ParkedTable endpoints={parked.objects} />
+      </section>
+    </>
+  );
+}
+
+const originOf = ({ account, origin }: FailingOrigin) => `${account.guid} ${origin}`;
+const share = ({ failed, attempts }: FailingOrigin) => Math.round((100 * failed) / Math.max(1, attempts));
+
+const originColumns: readonly Column<FailingOrigin>[] = [
+  { header: 'Endpoint', value: ({ origin }) => origin, cell: ({ origin }) => <Foreign text={origin} /> },
+  {
+    header: 'Account',
+    value: ({ account }) => account.name ?? account.guid,
+    cell: ({ account }) => <AccountLink account={account} />,
+  },
+  { header: 'Failed', isNumber: true, value: ({ failed }) => failed, cell: ({ failed }) => failed.toLocaleString() },
+  {
+    header: 'Attempts',
+    isNumber: true,
+    value: ({ attempts }) => attempts,
+    cell: ({ attempts }) => attempts.toLocaleString(),
+  },
+  { header: 'Share', isNumber: true, value: share, cell: (origin) => `${share(origin)} %` },
+  { header: 'Most frequent reason', value: ({ reason }) => reason, cell: ({ reason }) => <code>{reason}</code> },
+];
+
+const undeliveredColumns: readonly Column<Undelivered>[] = [
+  { header: 'Delivery', cell: ({ guid }) => <WhyLink guid={guid} /> },
+  { header: 'Made', value: ({ at }) => at, cell: ({ at }) => <Moment at={at} /> },
+  { header: 'Action', value: ({ action }) => action, cell: ({ action }) => action },
+  {
+    header: 'Account',
+    value: ({ account }) => account.name ?? account.guid,
+    cell: ({ account }) => <AccountLink account={account} />,
+  },
+  { header: 'Attempts', isNumber: true, value: ({ attempts }) => attempts, cell: ({ attempts }) => attempts },
+];

@@ -1,5 +1,133 @@
+import { getRouteApi } from '@tanstack/react-router';
+import { useTold } from '../../api/use-told.ts';
+import { DataTable, type Column } from '../../parts/data-table.tsx';
+import { Disclosure } from '../../parts/disclosure.tsx';
+import { Moment } from '../../parts/moment.tsx';
 import { Page } from '../../parts/page.tsx';
+import { Empty, Found } from '../../parts/states.tsx';
+import { Status } from '../../parts/status.tsx';
+import { counted } from './counted.ts';
+import { ParkedTable } from './parked-table.tsx';
+import type { Kept, Queue } from './types.ts';
 
+const route = getRouteApi('/queues');
+const LOOK_EVERY_MS = 4_000;
+const MOST_PARKED = 200;
+
+/** What waits on the line now: in queues, in Postgres for want of RabbitMQ, and for endpoints. */
 export function QueuesPage() {
-  return <Page title="Queues">…</Page>;
+  const { dashboardUrl } = route.useRouteContext();
+  return (
+    <Page
+      title="Queues"
+      tools={
+        dashboardUrl !== undefined && (
+          <a href={dashboardUrl} target="_blank" rel="noreferrer">
+            Dashboard in Grafana
+          </a>
+        )
+      }
+    >
+      <Queues />
+      <Parked />
+    </Page>
+  );
 }
+
+function Queues() {
+  const queues = useTold(['queues'], ({ operator }) => operator.GET('/v1/admin/queues'), {
+    refetchInterval: LOOK_EVERY_MS,
+  });
+  return (
+    <Found of={queues} what="the queues">
+      {({ objects, kept }) => {
+        const telling = objects.filter((queue) => !isEmpty(queue)).toSorted(byNeed);
+        const waiting = objects.reduce((sum, { messages }) => sum + messages, 0);
+        return (
+          <>
+            <section className="part" aria-labelledby="queues-waiting">
+              <h2 id="queues-waiting">{counted(waiting, 'message')} waiting</h2>
+              {telling.length === 0 ? (
+                <Empty>All {objects.length} queues are empty.</Empty>
+              ) : (
+                <DataTable label="Queues that hold something" rows={telling} columns={queueColumns} keyOf={nameOf} />
+              )}
+              <Disclosure summary={<span>All {objects.length} queues</span>}>
+                {() => <DataTable label="All queues" rows={objects} columns={queueColumns} keyOf={nameOf} />}
+              </Disclosure>
+            </section>
+            <section className="part" aria-labelledby="queues-kept">
+              <h2 id="queues-kept">Kept, as RabbitMQ does not take it</h2>
+              {kept.objects.length === 0 ? (
+                <Empty>Nothing is kept.</Empty>
+              ) : (
+                <DataTable label="Kept publications" rows={kept.objects} columns={keptColumns} keyOf={placeOf} />
+              )}
+            </section>
+          </>
+        );
+      }}
+    </Found>
+  );
+}
+
+function Parked() {
+  const parked = useTold(
+    ['parked'],
+    ({ operator }) => operator.GET('/v1/admin/parked', { params: { query: { limit: MOST_PARKED } } }),
+    { refetchInterval: LOOK_EVERY_MS },
+  );
+  return (
+    <section className="part" aria-labelledby="queues-parked">
+      <h2 id="queues-parked">Parked: deliveries that wait for their endpoint</h2>
+      <Found of={parked} what="what is parked">
+        {({ objects }) => <ParkedTable endpoints={objects} />}
+      </Found>
+    </section>
+  );
+}
+
+const isEmpty = ({ messages, is_known }: Queue) => is_known && messages === 0;
+const byNeed = (a: Queue, b: Queue) => Number(a.is_known) - Number(b.is_known) || b.messages - a.messages;
+const nameOf = ({ name }: Queue) => name;
+const placeOf = ({ kept_by, exchange, routing_key }: Kept) => `${kept_by} ${exchange} ${routing_key}`;
+
+const queueColumns: readonly Column<Queue>[] = [
+  { header: 'Queue', value: nameOf, cell: ({ name }) => <code>{name}</code> },
+  {
+    header: 'State',
+    value: ({ is_known, messages }) => (is_known ? (messages === 0 ? 2 : 1) : 0),
+    cell: ({ is_known, messages }) =>
+      is_known ? <Status of={messages === 0 ? 'empty' : 'waiting'} /> : <Status of="not known" />,
+  },
+  {
+    header: 'Messages',
+    isNumber: true,
+    value: ({ messages }) => messages,
+    cell: ({ messages }) => messages.toLocaleString(),
+  },
+  { header: 'Consumers', isNumber: true, value: ({ consumers }) => consumers, cell: ({ consumers }) => consumers },
+];
+
+const keptColumns: readonly Column<Kept>[] = [
+  { header: 'Kept by', value: ({ kept_by }) => kept_by, cell: ({ kept_by }) => kept_by },
+  { header: 'Exchange', value: ({ exchange }) => exchange, cell: ({ exchange }) => <code>{exchange}</code> },
+  {
+    header: 'Routing key',
+    value: ({ routing_key }) => routing_key,
+    cell: ({ routing_key }) => <code>{routing_key}</code>,
+  },
+  {
+    header: 'Publications',
+    isNumber: true,
+    value: ({ publications }) => publications,
+    cell: ({ publications }) => publications.toLocaleString(),
+  },
+  {
+    header: 'Bytes',
+    isNumber: true,
+    value: ({ bytes }) => bytes,
+    cell: ({ bytes }) => bytes.toLocaleString(),
+  },
+  { header: 'Oldest', value: ({ oldest_at }) => oldest_at, cell: ({ oldest_at }) => <Moment at={oldest_at} /> },
+];

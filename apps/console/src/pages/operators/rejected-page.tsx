@@ -1,5 +1,152 @@
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useState, type SyntheticEvent } from 'react';
+import { useTold } from '../../api/use-told.ts';
+import { DataTable, type Column } from '../../parts/data-table.tsx';
+import { Guid } from '../../parts/guid.tsx';
+import { Moment } from '../../parts/moment.tsx';
 import { Page } from '../../parts/page.tsx';
+import { Empty, Found } from '../../parts/states.tsx';
+import { Foreign } from '../../parts/text-block.tsx';
+import { counted } from './counted.ts';
+import { RejectedActions, type Selection } from './rejected-actions.tsx';
+import type { Rejected } from './types.ts';
 
+const route = getRouteApi('/rejected');
+const MOST = 1_000;
+
+type Filter = { reason?: string | undefined; about?: string | undefined };
+
+/** What the line refused, and what to do about it. Asked for once: each look takes it in hand, from others too. */
 export function RejectedPage() {
-  return <Page title="Rejected">…</Page>;
+  const { reason, about } = route.useSearch();
+  const filter = { ...(reason !== undefined && { reason }), ...(about !== undefined && { about }) };
+  const rejected = useTold(
+    ['rejected', filter],
+    ({ operator }) => operator.GET('/v1/admin/rejected', { params: { query: { ...filter, limit: MOST } } }),
+    { refetchOnWindowFocus: false },
+  );
+  return (
+    <Page
+      title="Rejected"
+      tools={
+        <button type="button" disabled={rejected.isFetching} onClick={() => void rejected.refetch()}>
+          Look again
+        </button>
+      }
+    >
+      <Filters key={JSON.stringify(filter)} filter={filter} />
+      <Found of={rejected} what="what was rejected">
+        {({ objects, is_complete }) =>
+          objects.length === 0 ? (
+            <Empty>{(reason ?? about) ? 'Nothing rejected is like that.' : 'Nothing is rejected.'}</Empty>
+          ) : (
+            <section className="part" aria-label="What was rejected">
+              <div className="line">
+                <strong>
+                  {isAll(objects, is_complete) ? '' : 'The first '}
+                  {counted(objects.length, 'message')}
+                </strong>
+                <RejectedActions selection={selectionOf(filter, objects)} />
+              </div>
+              <DataTable label="Rejected messages, oldest first" rows={objects} columns={columns} keyOf={idOf} />
+            </section>
+          )
+        }
+      </Found>
+    </Page>
+  );
 }
+
+function Filters({ filter }: { filter: Filter }) {
+  const navigate = route.useNavigate();
+  const [reason, setReason] = useState(filter.reason ?? '');
+  const [about, setAbout] = useState(filter.about ?? '');
+  const look = (event: SyntheticEvent) => {
+    event.preventDefault();
+    const wanted = { reason: reason.trim(), about: about.trim() };
+    void navigate({
+      search: {
+        ...(wanted.reason !== '' && { reason: wanted.reason }),
+        ...(wanted.about !== '' && { about: wanted.about }),
+      },
+    });
+  };
+  return (
+    <form className="filters" onSubmit={look}>
+      <label>
+        Reason
+        <br />
+        <input
+          value={reason}
+          maxLength={100}
+          placeholder="payload_invalid"
+          onChange={(event) => setReason(event.target.value)}
+        />
+      </label>
+      <label>
+        Names
+        <br />
+        <input
+          value={about}
+          maxLength={200}
+          placeholder="a guid, an order number, a VIN"
+          onChange={(event) => setAbout(event.target.value)}
+        />
+      </label>
+      <button type="submit">Filter</button>
+      {(filter.reason ?? filter.about) !== undefined && (
+        <button type="button" className="quiet" onClick={() => void navigate({ search: {} })}>
+          Show all
+        </button>
+      )}
+    </form>
+  );
+}
+
+const isAll = (objects: readonly Rejected[], isComplete: boolean) => isComplete && objects.length < MOST;
+
+/** What is filtered by both is named one by one: the API takes one way to say it. */
+function selectionOf({ reason, about }: Filter, objects: readonly Rejected[]): Selection {
+  if (reason !== undefined && about !== undefined) return { ids: objects.map(idOf) };
+  if (reason !== undefined) return { reason };
+  return about === undefined ? { all: true } : { about };
+}
+
+const idOf = ({ id }: Rejected) => id;
+
+const columns: readonly Column<Rejected>[] = [
+  {
+    header: 'Message',
+    cell: ({ id }) => (
+      <Link to="/rejected/$id" params={{ id }}>
+        Correct <Guid guid={id} />
+      </Link>
+    ),
+  },
+  {
+    header: 'Rejected',
+    value: ({ rejected_at }) => rejected_at ?? '',
+    cell: ({ rejected_at }) => (rejected_at === null ? 'not known' : <Moment at={rejected_at} />),
+  },
+  {
+    header: 'Reason',
+    value: ({ reason }) => reason,
+    cell: ({ reason }) => (
+      <Link to="/rejected" search={{ reason }}>
+        <code>{reason}</code>
+      </Link>
+    ),
+  },
+  { header: 'What is wrong', value: ({ detail }) => detail, cell: ({ detail }) => <Foreign text={detail} /> },
+  {
+    header: 'Routing key',
+    value: ({ routing_key }) => routing_key,
+    cell: ({ routing_key }) => <Foreign text={routing_key} />,
+  },
+  { header: 'Bytes', isNumber: true, value: ({ size }) => size, cell: ({ size }) => size.toLocaleString() },
+  {
+    header: 'Published by',
+    value: ({ user_id }) => user_id ?? '',
+    cell: ({ user_id }) => <Foreign text={user_id ?? ''} />,
+  },
+];

@@ -1,5 +1,108 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { useCallback } from 'react';
+import { told } from '../../api/ask.ts';
+import { Problem } from '../../api/problem.ts';
 import { Page } from '../../parts/page.tsx';
+import { Empty, Found } from '../../parts/states.tsx';
+import { useSignedIn } from '../../session/session.ts';
+import { isUnderWay } from '../find/types.ts';
+import type { Told } from './types.ts';
+import { AccountTold } from './why/account-told.tsx';
+import { Candidates } from './why/candidates.tsx';
+import { DeliveryTold } from './why/delivery-told.tsx';
+import { EventTimeline } from './why/event-timeline.tsx';
+import { SubscriptionTold } from './why/subscription-told.tsx';
 
+const route = getRouteApi('/why/$text');
+const PAGE_SIZE = 50;
+const LOOK_EVERY_MS = 3_000;
+
+/** Why callbacks did, or did not, arrive: by a number, a name, or the guid of anything. */
 export function WhyPage() {
-  return <Page title="Why">…</Page>;
+  const { text } = route.useParams();
+  const pages = useWhy(text);
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = pages;
+  const more = useCallback(() => {
+    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
+  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  const isUnknown = pages.error instanceof Problem && pages.error.status === 404 && pages.data === undefined;
+  return (
+    <Page title={`Why: ${text}`}>
+      {isUnknown ? (
+        <Nothing />
+      ) : (
+        <Found of={pages} what={text}>
+          {(found) => <Answer text={text} pages={found.pages} more={more} />}
+        </Found>
+      )}
+    </Page>
+  );
 }
+
+function useWhy(text: string) {
+  const { as, kind } = route.useSearch();
+  const { ask } = useSignedIn();
+  return useInfiniteQuery({
+    queryKey: ['why', text, as, kind],
+    queryFn: ({ pageParam: cursor }) =>
+      told(
+        ask.operator.GET('/v1/admin/why/{anything}', {
+          params: {
+            path: { anything: text },
+            query: {
+              limit: PAGE_SIZE,
+              ...(isFoundKind(as) && { as }),
+              ...(kind !== undefined && { kind }),
+              ...(cursor !== '' && { cursor }),
+            },
+          },
+        }),
+      ),
+    initialPageParam: '',
+    getNextPageParam: (page) => (page.kind === 'events' ? page.next : null),
+    refetchInterval: ({ state: { data } }) => (data?.pages[0] && hasMoreToCome(data.pages[0]) ? LOOK_EVERY_MS : false),
+  });
+}
+
+type AnswerProps = { text: string; pages: readonly Told[]; more: () => void };
+
+function Answer({ text, pages, more }: AnswerProps) {
+  const [first] = pages;
+  if (first === undefined) return null;
+  switch (first.kind) {
+    case 'several':
+      return <Candidates text={text} candidates={first.objects} />;
+    case 'events':
+      return (
+        <EventTimeline events={pages.flatMap((page) => (page.kind === 'events' ? page.objects : []))} more={more} />
+      );
+    case 'delivery':
+      return <DeliveryTold delivery={first.delivery} />;
+    case 'subscription':
+      return <SubscriptionTold subscription={first.subscription} deliveries={first.deliveries} />;
+    case 'account':
+      return <AccountTold {...first} />;
+  }
+}
+
+function Nothing() {
+  return (
+    <Empty>
+      <p>
+        Nothing is known of it: no event names it, and nothing is called so, or it is longer ago than the log is kept.
+      </p>
+    </Empty>
+  );
+}
+
+function hasMoreToCome(page: Told): boolean {
+  if (page.kind === 'delivery') return isUnderWay(page.delivery);
+  if (page.kind !== 'events') return false;
+  return page.objects.some(({ verdicts }) =>
+    verdicts.some((verdict) => verdict.kind === 'delivery' && isUnderWay(verdict.delivery)),
+  );
+}
+
+const KINDS = ['event', 'delivery', 'key', 'subscription', 'account'] as const;
+const isFoundKind = (as: string | undefined): as is (typeof KINDS)[number] => KINDS.some((kind) => kind === as);

@@ -1,0 +1,33 @@
+import type { ReactNode } from 'react';
+import { Moment } from '../../parts/moment.tsx';
+import { Status } from '../../parts/status.tsx';
+import { Foreign } from '../../parts/text-block.tsx';
+import type { Verdict } from './types.ts';
+
+type Of<Kind extends Verdict['kind']> = Omit<Extract<Verdict, { kind: Kind }>, 'kind'>;
+
+/** Why an event became no delivery to somebody, `whom`. */
+export function Suppressed({ verdict, whom }: { verdict: Of<'suppressed'>; whom?: ReactNode }) {
+  return (
+    <p className="verdict">
+      <Status of="suppressed" /> {whom} <code>{verdict.cause ?? verdict.reason}</code> {verdict.meaning}{' '}
+      <em>{verdict.remedy}</em>
+      {verdict.cause_at !== undefined && (
+        <>
+          {' '}
+          (<Moment at={verdict.cause_at} />)
+        </>
+      )}
+    </p>
+  );
+}
+
+/** Why the line refused an event, and `next`, what can be done about it here. */
+export function RejectedVerdict({ verdict, next }: { verdict: Of<'rejected'>; next?: ReactNode }) {
+  return (
+    <p className="verdict">
+      <Status of="rejected" /> <code>{verdict.reason}</code> {verdict.meaning} <Foreign text={verdict.detail} />{' '}
+      <em>{verdict.remedy}</em> {next}
+    </p>
+  );
+}

@@ -1,0 +1,122 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState, type SyntheticEvent } from 'react';
+import { told } from '../../../api/ask.ts';
+import { CopyButton } from '../../../parts/copy-button.tsx';
+import { Dialog } from '../../../parts/dialog.tsx';
+import { Failed } from '../../../parts/states.tsx';
+import { useSignedIn } from '../../../session/session.ts';
+import type { Scope } from '../types.ts';
+
+const SCOPES: readonly { scope: Scope; meaning: string }[] = [
+  { scope: 'webhooks:read', meaning: 'see subscriptions and deliveries' },
+  { scope: 'webhooks:write', meaning: 'change them, and send again' },
+  { scope: 'admin', meaning: "everything on the operators' interface" },
+];
+
+/** Makes an access token and shows it, this once. */
+export function CreateTokenDialog({ account, close }: { account: string; close: () => void }) {
+  const create = useCreate(account);
+  return (
+    <Dialog title="Create an access token" close={close}>
+      {create.data === undefined ? (
+        <Wishes create={create} close={close} />
+      ) : (
+        <div className="part">
+          <p>The token is shown this once: only a hash of it is kept.</p>
+          <div className="shown-once">
+            <code>{create.data.token}</code>
+            <CopyButton text={create.data.token} label="the token" />
+          </div>
+          <div className="tools">
+            <button type="button" className="main" onClick={close}>
+              I have kept it
+            </button>
+          </div>
+        </div>
+      )}
+    </Dialog>
+  );
+}
+
+function Wishes({ create, close }: { create: ReturnType<typeof useCreate>; close: () => void }) {
+  const [scopes, setScopes] = useState<readonly Scope[]>(['webhooks:read', 'webhooks:write']);
+  const [client, setClient] = useState('');
+  const [expiresIn, setExpiresIn] = useState('');
+  const submit = (event: SyntheticEvent) => {
+    event.preventDefault();
+    create.mutate({
+      scopes: [...scopes],
+      ...(client.trim() !== '' && { client_id: client.trim() }),
+      ...(expiresIn.trim() !== '' && { expires_in: expiresIn.trim() }),
+    });
+  };
+  return (
+    <form onSubmit={submit}>
+      <ScopeChoice chosen={scopes} choose={setScopes} />
+      <label>
+        Client
+        <input
+          value={client}
+          maxLength={200}
+          placeholder="default: each client has subscriptions of its own"
+          onChange={(event) => setClient(event.target.value)}
+        />
+      </label>
+      <label>
+        Ends after
+        <input
+          value={expiresIn}
+          list="token-lifetimes"
+          placeholder="such as 24h or 90d; left out, when it is revoked"
+          onChange={(event) => setExpiresIn(event.target.value)}
+        />
+      </label>
+      <datalist id="token-lifetimes">
+        {['24h', '30d', '90d', '365d'].map((each) => (
+          <option key={each} value={each} />
+        ))}
+      </datalist>
+      {create.error !== null && <Failed error={create.error} />}
+      <div className="tools">
+        <button type="submit" className="main" disabled={create.isPending || scopes.length === 0}>
+          {create.isPending ? 'Creating …' : 'Create'}
+        </button>
+        <button type="button" onClick={close}>
+          Cancel
+        </button>
+      </div>
+    </form>
+  );
+}
+
+function ScopeChoice({ chosen, choose }: { chosen: readonly Scope[]; choose: (scopes: readonly Scope[]) => void }) {
+  return (
+    <fieldset>
+      <legend>Scopes</legend>
+      {SCOPES.map(({ scope, meaning }) => (
+        <label key={scope} className="choice">
+          <input
+            type="checkbox"
+            checked={chosen.includes(scope)}
+            onChange={({ target }) =>
+              choose(target.checked ? [...chosen, scope] : chosen.filter((each) => each !== scope))
+            }
+          />
+          <code>{scope}</code> <span className="small">{meaning}</span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+function useCreate(guid: string) {
+  const { ask } = useSignedIn();
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (body: { scopes: Scope[]; client_id?: string; expires_in?: string }) =>
+      told(ask.operator.POST('/v1/admin/accounts/{guid}/tokens', { params: { path: { guid } }, body })),
+    onSuccess: () => void queries.invalidateQueries({ queryKey: ['tokens', guid] }),
+    // The token is nowhere once its dialog is closed.
+    gcTime: 0,
+  });
+}

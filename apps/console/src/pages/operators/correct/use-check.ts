@@ -1,0 +1,51 @@
+import { useMemo } from 'react';
+import { Problem, type Fault } from '../../../api/problem.ts';
+import { useTold } from '../../../api/use-told.ts';
+import { useDebounced } from '../../../parts/use-debounced.ts';
+import type { CorrectedEvent } from '../types.ts';
+import { placesIn } from './json-places.ts';
+
+const TYPING_MS = 500;
+
+export type LocatedFault = { pointer: string; detail: string; line: number };
+
+export type Check =
+  | { kind: 'checking'; trouble?: Error | undefined }
+  | { kind: 'taken'; event: CorrectedEvent }
+  | { kind: 'faulty'; faults: readonly LocatedFault[] }
+  | { kind: 'failed'; error: Error; again: () => void };
+
+/** Whether the text would be taken as an event, asked once nobody has typed for a moment. */
+export function useCheck(id: string, text: string): Check {
+  const settled = useDebounced(text, TYPING_MS);
+  const query = useTold(['check', id, settled], ({ operator }) => operator.POST(...checkOf(id, settled)), {
+    gcTime: 0,
+    staleTime: Infinity,
+  });
+  const faults = useMemo(() => located(query.error, settled), [query.error, settled]);
+  if (settled !== text) return { kind: 'checking' };
+  if (query.isPending) return { kind: 'checking', trouble: query.failureReason ?? undefined };
+  if (faults !== undefined) return { kind: 'faulty', faults };
+  if (query.data === undefined) return { kind: 'failed', error: query.error, again: () => void query.refetch() };
+  return { kind: 'taken', event: query.data };
+}
+
+/** The text goes as it stands: to parse it would lose digits. */
+export const asItStands = (id: string, text: string) => ({
+  params: { path: { id } },
+  // The document calls it an object; the serializer writes it as the text that it is.
+  body: text as unknown as Record<string, never>,
+  bodySerializer: String,
+  headers: { 'content-type': 'application/json' },
+});
+
+const checkOf = (id: string, text: string) => ['/v1/admin/rejected/{id}/check', asItStands(id, text)] as const;
+
+function located(error: Error | null, text: string): LocatedFault[] | undefined {
+  if (!(error instanceof Problem) || error.status !== 422) return undefined;
+  const faults: readonly Fault[] = error.faults.length > 0 ? error.faults : [{ detail: error.message }];
+  return faults.map(({ pointer = '#', detail }) => {
+    const { line, brokenLine } = placesIn(text, pointer);
+    return { pointer, detail, line: brokenLine ?? line };
+  });
+}

@@ -1,0 +1,84 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState, type SyntheticEvent } from 'react';
+import { told } from '../../api/ask.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { useTell } from '../../parts/notices.tsx';
+import { Failed } from '../../parts/states.tsx';
+import { useSignedIn } from '../../session/session.ts';
+import { FeatureChoice } from './feature-choice.tsx';
+import type { Account, Feature } from './types.ts';
+
+/** Asks for what an account is to be, creates it, and leads to it. */
+export function CreateAccountDialog({ close }: { close: () => void }) {
+  const [through, setThrough] = useState<Account['interface']>('shipper');
+  const [name, setName] = useState('');
+  const [guid, setGuid] = useState('');
+  const [features, setFeatures] = useState<readonly Feature[]>([]);
+  const create = useCreate();
+  const submit = (event: SyntheticEvent) => {
+    event.preventDefault();
+    create.mutate({
+      interface: through,
+      ...(name.trim() !== '' && { name: name.trim() }),
+      ...(guid.trim() !== '' && { guid: guid.trim().toLowerCase() }),
+      features: [...features],
+    });
+  };
+  return (
+    <Dialog title="Create an account" close={close}>
+      <form onSubmit={submit}>
+        <fieldset>
+          <legend>Interface</legend>
+          {(['shipper', 'carrier'] as const).map((each) => (
+            <label key={each} className="choice">
+              <input type="radio" name="interface" checked={through === each} onChange={() => setThrough(each)} />
+              {each}
+              {each === 'shipper' && <span className="small">a broker too</span>}
+            </label>
+          ))}
+        </fieldset>
+        <label>
+          Name
+          <input value={name} maxLength={200} onChange={(event) => setName(event.target.value)} />
+        </label>
+        <label>
+          Guid
+          <input
+            value={guid}
+            placeholder="by which events name it; left out, a new one"
+            spellCheck={false}
+            onChange={(event) => setGuid(event.target.value)}
+          />
+        </label>
+        <FeatureChoice chosen={features} choose={setFeatures} />
+        {create.error !== null && <Failed error={create.error} />}
+        <div className="tools">
+          <button type="submit" className="main" disabled={create.isPending}>
+            {create.isPending ? 'Creating …' : 'Create'}
+          </button>
+          <button type="button" onClick={close}>
+            Cancel
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+type NewAccount = { interface: Account['interface']; name?: string; guid?: string; features: Feature[] };
+
+function useCreate() {
+  const { ask } = useSignedIn();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const tell = useTell();
+  return useMutation({
+    mutationFn: (body: NewAccount) => told(ask.operator.POST('/v1/admin/accounts', { body })),
+    onSuccess: async ({ guid }) => {
+      tell('The account is created.');
+      void queries.invalidateQueries({ queryKey: ['accounts'] });
+      await navigate({ to: '/accounts/$guid', params: { guid } });
+    },
+  });
+}

@@ -1,0 +1,23 @@
+import { useState } from 'react';
+import { PurgeDialog, RetryDialog } from './rejected-dialogs.tsx';
+
+/** Which rejected messages are meant. */
+export type Selection = { ids: string[] } | { reason: string } | { about: string } | { all: true };
+
+/** What can be done with rejected messages as they are. */
+export function RejectedActions({ selection }: { selection: Selection }) {
+  const [asked, setAsked] = useState<'retry' | 'purge'>();
+  const close = () => setAsked(undefined);
+  return (
+    <div className="tools">
+      <button type="button" onClick={() => setAsked('retry')}>
+        Retry …
+      </button>
+      <button type="button" className="danger" onClick={() => setAsked('purge')}>
+        Purge …
+      </button>
+      {asked === 'retry' && <RetryDialog selection={selection} close={close} />}
+      {asked === 'purge' && <PurgeDialog selection={selection} close={close} />}
+    </div>
+  );
+}

@@ -1,0 +1,142 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { told } from '../../api/ask.ts';
+import { useTold } from '../../api/use-told.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { useTell } from '../../parts/notices.tsx';
+import { Failed, Found } from '../../parts/states.tsx';
+import { Foreign } from '../../parts/text-block.tsx';
+import { useSignedIn } from '../../session/session.ts';
+import { counted } from './counted.ts';
+import type { Selection } from './rejected-actions.tsx';
+import type { Purged, Retried } from './types.ts';
+
+type DialogProps = { selection: Selection; close: () => void };
+
+/** How many there are of them, and how many a list tells of. */
+const MOST_STAYING = 20;
+
+/** Says how many they are before they are put back on the line, and what became of them afterwards. */
+export function RetryDialog({ selection, close }: DialogProps) {
+  const { ask } = useSignedIn();
+  const queries = useQueryClient();
+  const trial = useTrial(selection);
+  const retry = useMutation({
+    mutationFn: (chosen: Selection) => told(ask.operator.POST('/v1/admin/rejected/retry', { body: chosen })),
+    onSettled: () => queries.invalidateQueries({ queryKey: ['rejected'] }),
+  });
+  return (
+    <Dialog title="Put back on the line" close={close}>
+      {retry.data === undefined ? (
+        <Found of={trial} what="how many they are">
+          {(found) => (
+            <>
+              <p>
+                <strong>{counted(found.count, 'rejected message')}</strong> would go back on the line, as they are. What
+                is still wrong is rejected again.
+              </p>
+              <Incomplete isComplete={found.is_complete} />
+              {retry.error !== null && <Failed error={retry.error} />}
+              <div className="tools">
+                <button
+                  type="button"
+                  className="main"
+                  disabled={retry.isPending || found.count === 0}
+                  onClick={() => retry.mutate(countedOnly(found, selection))}
+                >
+                  {retry.isPending ? 'Retrying …' : `Retry ${found.count.toLocaleString()}`}
+                </button>
+                <button type="button" onClick={close}>
+                  Cancel
+                </button>
+              </div>
+            </>
+          )}
+        </Found>
+      ) : (
+        <RetryOutcome retried={retry.data} />
+      )}
+    </Dialog>
+  );
+}
+
+function RetryOutcome({ retried: { retried, stayed, objects, is_complete } }: { retried: Retried }) {
+  const staying = objects.filter((each) => each.kind === 'stays').slice(0, MOST_STAYING);
+  return (
+    <div role="status">
+      <p>
+        {counted(retried, 'message')} went back on the line
+        {stayed === 0 ? '.' : `, ${stayed.toLocaleString()} stayed:`}
+      </p>
+      <ul>
+        {staying.map(({ id, why }) => (
+          <li key={id}>
+            <code>{id}</code> <Foreign text={why} />
+          </li>
+        ))}
+      </ul>
+      <Incomplete isComplete={is_complete} />
+    </div>
+  );
+}
+
+/** Says how many they are, and deletes those alone that it counted, once somebody has confirmed that number. */
+export function PurgeDialog({ selection, close }: DialogProps) {
+  const { ask } = useSignedIn();
+  const queries = useQueryClient();
+  const tell = useTell();
+  const trial = useTrial(selection);
+  const purge = useMutation({
+    mutationFn: (chosen: Selection) =>
+      told(ask.operator.POST('/v1/admin/rejected/purge', { body: { ...chosen, confirm: true } })),
+    onSuccess: ({ count }) => {
+      tell(`${counted(count, 'rejected message')} deleted.`);
+      close();
+    },
+    onSettled: () => queries.invalidateQueries({ queryKey: ['rejected'] }),
+  });
+  return (
+    <Dialog title="Delete for good" close={close}>
+      <Found of={trial} what="how many they are">
+        {(found) => (
+          <>
+            <p>
+              <strong>{counted(found.count, 'rejected message')}</strong> would be deleted. Nothing brings them back,
+              and nobody is notified of what they say.
+            </p>
+            <Incomplete isComplete={found.is_complete} />
+            {purge.error !== null && <Failed error={purge.error} />}
+            <div className="tools">
+              <button
+                type="button"
+                className="danger"
+                disabled={purge.isPending || found.count === 0}
+                onClick={() => purge.mutate(countedOnly(found, selection))}
+              >
+                {purge.isPending ? 'Deleting …' : `Delete ${found.count.toLocaleString()} for good`}
+              </button>
+              <button type="button" onClick={close}>
+                Cancel
+              </button>
+            </div>
+          </>
+        )}
+      </Found>
+    </Dialog>
+  );
+}
+
+function Incomplete({ isComplete }: { isComplete: boolean }) {
+  return isComplete ? null : <p className="why">There was no time for all that lie there: there may be more.</p>;
+}
+
+/** Without a confirmation, a purge only counts. */
+const useTrial = (selection: Selection) =>
+  useTold(['trial', selection], ({ operator }) => operator.POST('/v1/admin/rejected/purge', { body: selection }), {
+    gcTime: 0,
+    staleTime: Infinity,
+  });
+
+/** Those that were counted, so that what came in meanwhile stays; of more than can be named, all that are meant. */
+function countedOnly({ count, objects }: Purged, selection: Selection): Selection {
+  return count > 0 && objects.length === count ? { ids: objects.map(({ id }) => id) } : selection;
+}

@@ -1,0 +1,33 @@
+import { DataTable, type Column } from '../../../parts/data-table.tsx';
+import { Moment } from '../../../parts/moment.tsx';
+import { Empty } from '../../../parts/states.tsx';
+import { Status } from '../../../parts/status.tsx';
+import { WhyLink } from '../links.tsx';
+import type { OperatorDelivery } from '../types.ts';
+
+/** The latest deliveries, each leading to all that is known of it. */
+export function DeliveryTable({ deliveries }: { deliveries: readonly OperatorDelivery[] }) {
+  if (deliveries.length === 0) return <Empty>None is known.</Empty>;
+  return <DataTable label="Latest deliveries" rows={deliveries} columns={columns} keyOf={({ guid }) => guid} />;
+}
+
+const standing = ({ parked, status }: OperatorDelivery) => (parked === undefined ? status : 'parked');
+
+const columns: readonly Column<OperatorDelivery>[] = [
+  { header: 'Delivery', cell: ({ guid }) => <WhyLink guid={guid} /> },
+  { header: 'State', value: standing, cell: (delivery) => <Status of={standing(delivery)} /> },
+  { header: 'Action', value: ({ action }) => action, cell: ({ action }) => action },
+  { header: 'Made', value: ({ at }) => at, cell: ({ at }) => <Moment at={at} /> },
+  {
+    header: 'Attempts',
+    isNumber: true,
+    value: ({ attempts }) => attempts.length,
+    cell: ({ attempts }) => attempts.length,
+  },
+  {
+    header: 'Reason',
+    value: ({ reason }) => reason ?? '',
+    cell: ({ reason }) => (reason === undefined ? '–' : <code>{reason}</code>),
+  },
+  { header: 'Event', cell: ({ event_guid }) => <WhyLink guid={event_guid} /> },
+];

@@ -1,0 +1,68 @@
+import { useTold } from '../../../api/use-told.ts';
+import { Guid } from '../../../parts/guid.tsx';
+import { Moment } from '../../../parts/moment.tsx';
+import { Failed } from '../../../parts/states.tsx';
+import { Status } from '../../../parts/status.tsx';
+import { Foreign } from '../../../parts/text-block.tsx';
+import { AttemptAxis } from '../../find/attempt-axis.tsx';
+import { AttemptList } from '../../find/attempt-list.tsx';
+import { DeliveryReasons } from '../../find/delivery-reasons.tsx';
+import { isUnderWay } from '../../find/types.ts';
+import { counted } from '../counted.ts';
+import { AccountLink, WhyLink } from '../links.tsx';
+import type { OperatorDelivery } from '../types.ts';
+
+const LOOK_EVERY_MS = 3_000;
+
+/** A delivery in a line. */
+export function DeliverySummary({ delivery }: { delivery: OperatorDelivery }) {
+  const { parked, status, guid, attempts, reason, account } = delivery;
+  return (
+    <>
+      <Status of={parked === undefined ? status : 'parked'} />
+      <span>{account.name === null ? <Guid guid={account.guid} /> : <Foreign text={account.name} />}</span>
+      <Guid guid={guid} />
+      <span>{counted(attempts.length, 'attempt')}</span>
+      {reason !== undefined && <code>{reason}</code>}
+    </>
+  );
+}
+
+/** All that is known of a delivery, kept current while more is to come; of answers too, which a list leaves out. */
+export function DeliveryTold({ delivery: known }: { delivery: OperatorDelivery }) {
+  const { guid } = known;
+  const asked = useTold(
+    ['why', guid, 'delivery'],
+    ({ operator }) =>
+      operator.GET('/v1/admin/why/{anything}', {
+        params: { path: { anything: guid }, query: { as: 'delivery' } },
+      }),
+    {
+      refetchInterval: ({ state: { data } }) =>
+        data?.kind === 'delivery' && isUnderWay(data.delivery) ? LOOK_EVERY_MS : false,
+    },
+  );
+  const delivery = asked.data?.kind === 'delivery' ? asked.data.delivery : known;
+  return (
+    <article className="delivery" aria-label={`Delivery ${guid}`}>
+      {asked.error !== null && <Failed error={asked.error} retry={() => void asked.refetch()} />}
+      <div className="line">
+        <Status of={delivery.parked === undefined ? delivery.status : 'parked'} />
+        <strong>{delivery.action}</strong>
+        <span className="tag">{delivery.interface}</span>
+        <code>{guid}</code>
+        <Moment at={delivery.at} />
+      </div>
+      <p className="small line">
+        <span>for</span> <AccountLink account={delivery.account} />
+        <span>client</span> <Foreign text={delivery.client_id} />
+        <span>event</span> <WhyLink guid={delivery.event_guid} />
+        <span>subscription</span> <WhyLink guid={delivery.subscription_guid} />
+      </p>
+      <DeliveryReasons delivery={delivery} seeAlso={<WhyLink guid={delivery.subscription_guid} />} />
+      <AttemptAxis delivery={delivery} />
+      <h3>Attempts</h3>
+      {delivery.attempts.length === 0 ? <p>None yet.</p> : <AttemptList attempts={delivery.attempts} />}
+    </article>
+  );
+}

@@ -1,0 +1,98 @@
+import { Link } from '@tanstack/react-router';
+import { Disclosure } from '../../../parts/disclosure.tsx';
+import { Guid } from '../../../parts/guid.tsx';
+import { LongList } from '../../../parts/long-list.tsx';
+import { Moment } from '../../../parts/moment.tsx';
+import { Empty } from '../../../parts/states.tsx';
+import { Foreign } from '../../../parts/text-block.tsx';
+import { RejectedVerdict, Suppressed } from '../../find/no-delivery.tsx';
+import { AccountLink, WhyLink } from '../links.tsx';
+import type { OperatorEvent, OperatorVerdict } from '../types.ts';
+import { DeliveryTold, DeliverySummary } from './delivery-told.tsx';
+
+/** Events newest first, for whoever they were, each with what it came to. */
+export function EventTimeline({ events, more }: { events: readonly OperatorEvent[]; more: () => void }) {
+  if (events.length === 0) return <Empty>No event is known.</Empty>;
+  return (
+    <LongList label="Events, newest first" items={events} keyOf={keyOf} onEnd={more} estimatedPx={120}>
+      {(event) => <EventEntry event={event} />}
+    </LongList>
+  );
+}
+
+const keyOf = ({ event_guid, at, action }: OperatorEvent) => `${event_guid} ${at} ${action}`;
+
+function EventEntry({ event }: { event: OperatorEvent }) {
+  const { action, event_guid, at, keys, receivers, verdicts } = event;
+  return (
+    <section className="event" aria-label={`${action} ${event_guid}`}>
+      <div className="line">
+        <strong>{action}</strong>
+        {event.interface !== null && <span className="tag">{event.interface}</span>}
+        <WhyLink guid={event_guid} />
+        <Moment at={at} />
+      </div>
+      <p className="small line">
+        <span>for</span>
+        {receivers.length === 0
+          ? 'nobody'
+          : receivers.map((account) => <AccountLink key={account.guid} account={account} />)}
+        {keys.length > 0 && <span>about</span>}
+        {keys.map(({ key, kind }) => (
+          <Link key={`${kind} ${key}`} to="/why/$text" params={{ text: key }} search={{ as: 'key', kind }} title={kind}>
+            <Foreign text={key} />
+          </Link>
+        ))}
+      </p>
+      {verdicts.map((verdict, place) => (
+        <VerdictEntry
+          key={verdict.kind === 'delivery' ? verdict.delivery.guid : place}
+          verdict={verdict}
+          about={event_guid}
+        />
+      ))}
+    </section>
+  );
+}
+
+function VerdictEntry({ verdict, about }: { verdict: OperatorVerdict; about: string }) {
+  switch (verdict.kind) {
+    case 'delivery':
+      return (
+        <Disclosure summary={<DeliverySummary delivery={verdict.delivery} />}>
+          {() => <DeliveryTold delivery={verdict.delivery} />}
+        </Disclosure>
+      );
+    case 'suppressed':
+      return <Suppressed verdict={verdict} whom={verdict.account && <Whom verdict={verdict} />} />;
+    case 'rejected':
+      return (
+        <RejectedVerdict
+          verdict={verdict}
+          next={
+            <Link to="/rejected" search={{ about }}>
+              Look for it among the rejected
+            </Link>
+          }
+        />
+      );
+  }
+}
+
+function Whom({
+  verdict: { account, client_id, subscription_guid },
+}: {
+  verdict: Extract<OperatorVerdict, { kind: 'suppressed' }>;
+}) {
+  return (
+    <>
+      {account !== undefined && <AccountLink account={account} />}{' '}
+      {client_id !== undefined && <Foreign text={client_id} />}{' '}
+      {subscription_guid !== undefined && (
+        <Link to="/why/$text" params={{ text: subscription_guid }}>
+          subscription <Guid guid={subscription_guid} />
+        </Link>
+      )}
+    </>
+  );
+}

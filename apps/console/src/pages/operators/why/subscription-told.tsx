@@ -1,0 +1,71 @@
+import { Link } from '@tanstack/react-router';
+import { Moment } from '../../../parts/moment.tsx';
+import { Status } from '../../../parts/status.tsx';
+import { Foreign } from '../../../parts/text-block.tsx';
+import { AccountLink } from '../links.tsx';
+import type { OperatorDelivery, OperatorSubscription } from '../types.ts';
+import { DeliveryTable } from './delivery-table.tsx';
+
+type SubscriptionToldProps = { subscription: OperatorSubscription; deliveries: readonly OperatorDelivery[] };
+
+/** A subscription: how it stands, when it was switched, and its latest deliveries. */
+export function SubscriptionTold({ subscription, deliveries }: SubscriptionToldProps) {
+  const { guid, action, standing, account, client_id, url, created_at, ended_at, failing_since, last_success_at } =
+    subscription;
+  return (
+    <>
+      <section className="part card" aria-label={`Subscription ${guid}`}>
+        <div className="line">
+          <Status of={standing.replace('_', ' ')} />
+          <strong>{action}</strong>
+          <span className="tag">{subscription.interface}</span>
+          <code>{guid}</code>
+          <Link to="/audit" search={{ subscription: guid }}>
+            Its audit log
+          </Link>
+        </div>
+        <p className="small line">
+          <span>of</span> <AccountLink account={account} />
+          <span>client</span> <Foreign text={client_id} />
+          <span>at</span> <Foreign text={url} />
+        </p>
+        <dl className="facts">
+          <Fact name="Made" at={created_at} />
+          <Fact name="Ended" at={ended_at} />
+          <Fact name="Fails since" at={failing_since} />
+          <Fact name="Last success" at={last_success_at} />
+        </dl>
+        <Switches switches={subscription.switches} />
+      </section>
+      <section className="part" aria-labelledby="why-deliveries">
+        <h2 id="why-deliveries">Its latest deliveries</h2>
+        <DeliveryTable deliveries={deliveries} />
+      </section>
+    </>
+  );
+}
+
+function Fact({ name, at }: { name: string; at: string | null | undefined }) {
+  if (at === null || at === undefined) return null;
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>
+        <Moment at={at} />
+      </dd>
+    </div>
+  );
+}
+
+function Switches({ switches }: Pick<OperatorSubscription, 'switches'>) {
+  if (switches.length === 0) return <p className="small">It was never switched off.</p>;
+  return (
+    <ol>
+      {switches.map(({ at, is_on, rule }) => (
+        <li key={at}>
+          {is_on ? 'Subscribed anew' : `Switched off (rule ${rule ?? 'unknown'})`} at <Moment at={at} />
+        </li>
+      ))}
+    </ol>
+  );
+}

@@ -1,0 +1,163 @@
+import {
+  createColumnHelper,
+  createSortedRowModel,
+  rowSortingFeature,
+  sortFn_alphanumeric,
+  tableFeatures,
+  useTable,
+  type SortingState,
+} from '@tanstack/react-table';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useMemo, useRef, useState, type ReactNode } from 'react';
+
+/** A column of a table; with `value`, its header is a button that sorts by that. */
+export type Column<T> = {
+  header: string;
+  cell: (row: T) => ReactNode;
+  value?: (row: T) => string | number;
+  isNumber?: boolean;
+};
+
+type DataTableProps<T> = {
+  /** What the table is of. */
+  label: string;
+  rows: readonly T[];
+  /** The same array each time: the first is what a row is called by. */
+  columns: readonly Column<T>[];
+  keyOf: (row: T) => string;
+};
+
+/** Beyond it, only rows in sight are in the page. */
+const MOST_ROWS = 200;
+const ROW_PX = 40;
+
+const features = tableFeatures({
+  rowSortingFeature,
+  sortedRowModel: createSortedRowModel(),
+  sortFns: { alphanumeric: sortFn_alphanumeric },
+});
+
+/** A table of any length, in the order it was given until somebody sorts it. */
+export function DataTable<T extends object>({ label, rows, columns, keyOf }: DataTableProps<T>) {
+  const frame = useRef<HTMLDivElement>(null);
+  const [sorting, setSorting] = useState<SortingState>([]);
+  const defined = useMemo(() => definitionsOf(columns), [columns]);
+  const table = useTable({
+    features,
+    columns: defined,
+    data: rows,
+    getRowId: keyOf,
+    state: { sorting },
+    onSortingChange: setSorting,
+  });
+  const sorted = table.getRowModel().rows;
+  const isLong = sorted.length > MOST_ROWS;
+  const virtual = useVirtualizer({
+    count: sorted.length,
+    enabled: isLong,
+    getScrollElement: () => frame.current,
+    estimateSize: () => ROW_PX,
+    getItemKey: (index) => sorted[index]?.id ?? index,
+    overscan: 12,
+  });
+  const seen = virtual.getVirtualItems();
+  const shown = isLong ? seen.map(({ index }) => index) : sorted.map((_row, index) => index);
+  const above = isLong ? (seen[0]?.start ?? 0) : 0;
+  const below = isLong ? virtual.getTotalSize() - (seen.at(-1)?.end ?? 0) : 0;
+  return (
+    <div className={`table-frame ${isLong ? 'long' : ''}`} ref={frame} tabIndex={0} role="region" aria-label={label}>
+      <table aria-label={label} aria-rowcount={sorted.length + 1}>
+        <thead>
+          <tr aria-rowindex={1}>
+            {table.getFlatHeaders().map(({ id, column }, place) => (
+              <Header
+                key={id}
+                column={columns[place]}
+                direction={column.getIsSorted()}
+                sort={() => column.toggleSorting()}
+              />
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          <Gap px={above} columns={columns.length} />
+          {shown.map((index) => {
+            const row = sorted[index];
+            if (row === undefined) return null;
+            return (
+              <tr
+                key={row.id}
+                aria-rowindex={index + 2}
+                data-index={index}
+                ref={isLong ? virtual.measureElement : undefined}
+              >
+                {columns.map((column, place) => (
+                  <Cell key={column.header} column={column} row={row.original} isFirst={place === 0} />
+                ))}
+              </tr>
+            );
+          })}
+          <Gap px={below} columns={columns.length} />
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function definitionsOf<T extends object>(columns: readonly Column<T>[]) {
+  const helper = createColumnHelper<typeof features, T>();
+  return helper.columns(
+    columns.map(({ header, value }) =>
+      helper.accessor((row) => value?.(row) ?? '', {
+        id: header,
+        header,
+        enableSorting: value !== undefined,
+        sortFn: 'alphanumeric',
+      }),
+    ),
+  );
+}
+
+type HeaderProps<T> = { column: Column<T> | undefined; direction: false | 'asc' | 'desc'; sort: () => void };
+
+function Header<T>({ column, direction, sort }: HeaderProps<T>) {
+  if (column === undefined) return null;
+  const { header, value, isNumber } = column;
+  const style = isNumber === true ? 'number' : undefined;
+  if (value === undefined) {
+    return (
+      <th scope="col" className={style}>
+        {header}
+      </th>
+    );
+  }
+  const order = direction === 'asc' ? 'ascending' : direction === 'desc' ? 'descending' : 'none';
+  const mark = direction === 'asc' ? '▲' : direction === 'desc' ? '▼' : '↕';
+  return (
+    <th scope="col" className={style} aria-sort={order}>
+      <button type="button" className="sort" onClick={sort}>
+        {header} <span aria-hidden="true">{mark}</span>
+      </button>
+    </th>
+  );
+}
+
+function Cell<T>({ column, row, isFirst }: { column: Column<T>; row: T; isFirst: boolean }) {
+  const style = column.isNumber === true ? 'number' : undefined;
+  if (!isFirst) return <td className={style}>{column.cell(row)}</td>;
+  return (
+    <th scope="row" className={style}>
+      {column.cell(row)}
+    </th>
+  );
+}
+
+/** The room of the rows that are not in the page. */
+function Gap({ px, columns }: { px: number; columns: number }) {
+  if (px <= 0) return null;
+  return (
+    <tr aria-hidden="true" className="gap">
+      <td colSpan={columns} style={{ height: `${px}px` }} />
+    </tr>
+  );
+}
