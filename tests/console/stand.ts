@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 
 /** What went wrong on a page of a test, and was not expected, fails the test. */
-afterEach(async () => browser.closePages());
+afterEach(async () => browser?.closePages());
 
 afterAll(async () => {
   await browser?.[Symbol.asyncDispose]();

@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { apiUrl, browser, receiver } from './stand.ts';
+import { browser, receiver } from './stand.ts';
 
 /** A page of the receiver with that in its body. */
-async function pageWith(html: string) {
+async function pageWith(html: string, { timezone = 'UTC', headers = {} } = {}) {
   const path = `/${randomUUID()}`;
   const address = new URL(receiver.url(path));
   receiver.answer(path, (response) => {
-    response.writeHead(200, { 'content-type': 'text/html' }).end(`<!doctype html><link rel=icon href=data:,>${html}`);
+    const all = { 'content-type': 'text/html', ...headers };
+    response.writeHead(200, all).end(`<!doctype html><link rel=icon href=data:,>${html}`);
   });
-  const opened = await browser.newPage({ origin: address.origin, timezone: 'UTC' });
+  const opened = await browser.newPage({ origin: address.origin, timezone });
   await opened.page.goto(path);
   return opened;
 }
@@ -30,6 +31,11 @@ const brokenAddress = (): string => {
 
 export function troubles(): void {
   describe('a page that a test has opened', () => {
+    test("is read in the reader's language and timezone", async () => {
+      const { page } = await pageWith('<p>here</p>', { timezone: 'Asia/Kolkata' });
+      expect(await page.evaluate(() => new Date(0).toLocaleString())).toBe('01/01/1970, 05:30:00');
+    });
+
     test.each([
       ['an error in the console', () => '<script>console.error("so I say")</script>', /^console so I say/],
       ['an answer of 404', () => '<img src="/nowhere">', /^console .*404.*\/nowhere/],
@@ -48,12 +54,8 @@ export function troubles(): void {
     });
 
     test('has what its policy refuses among them, once', async () => {
-      const opened = await browser.newPage({ origin: apiUrl(), timezone: 'UTC' });
-      await opened.page.goto('/docs');
-      await opened.page.evaluate((address) => {
-        const { document } = globalThis as unknown as { document: { body: { innerHTML: string } } };
-        document.body.innerHTML = `<img src="${address}">`;
-      }, foreignAddress());
+      const headers = { 'content-security-policy': "default-src 'self'; img-src 'self' data:" };
+      const opened = await pageWith(`<img src="${foreignAddress()}">`, { headers });
       await opened.untilTrouble(/^policy img-src http:\/\/localhost:/);
       await opened.untilTrouble(/^foreign http:\/\/localhost:/);
       await opened[Symbol.asyncDispose]();

@@ -1,4 +1,6 @@
-import { rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { chromium, type Browser as Chromium, type BrowserServer, type Page } from 'playwright-core';
 import { CHROMIUM } from '@waybell/stack/find-chromium';
 import { signalQuietly } from '@waybell/stack/process-identity';
@@ -31,13 +33,13 @@ export type Browser = AsyncDisposable & {
 
 /** Starts the Chromium that `./waybell test` has found; closing it leaves no process and no folder behind. */
 export async function openBrowser(): Promise<Browser> {
-  const server = await launch();
-  const profile =
-    server
-      .process()
-      .spawnargs.find((each) => each.startsWith('--user-data-dir='))
-      ?.split('=')[1] ?? '';
-  const end = () => endAtOnce(server, profile);
+  const home = mkdtempSync(join(tmpdir(), 'waybell-browser-'));
+  const server = await launch(home).catch((error: unknown) => {
+    removeAll([home]);
+    throw error;
+  });
+  const folders = [home, profileOf(server)];
+  const end = () => endAtOnce(server, folders);
   process.once('exit', end);
   const browser = await chromium.connect(server.wsEndpoint(), { timeout: PAGE_PATIENCE_MS });
   const pages = new Set<OpenPage>();
@@ -60,18 +62,22 @@ export async function openBrowser(): Promise<Browser> {
         await browser.close();
         await server.close();
         process.off('exit', end);
-        await nothingLeftBehind([profile]);
+        await nothingLeftBehind(folders);
+        removeAll(folders);
       }
     },
   };
 }
 
-async function launch(): Promise<BrowserServer> {
+async function launch(home: string): Promise<BrowserServer> {
   const executablePath = process.env[CHROMIUM];
   if (!executablePath)
     throw new Error(`this test needs a browser: ./waybell test finds one, or name it in ${CHROMIUM}`);
   return chromium.launchServer({
     executablePath,
+    // Nothing of it gets among the files of who runs the tests.
+    env: { ...process.env, HOME: home, TMPDIR: home },
+    artifactsDir: home,
     // Its own sandbox is refused to root, and to root alone.
     chromiumSandbox: process.getuid?.() !== 0,
     timeout: PAGE_PATIENCE_MS,
@@ -106,9 +112,20 @@ async function openPage(browser: Chromium, { origin, timezone }: NewPage, onClos
   };
 }
 
+function profileOf(server: BrowserServer): string {
+  const flag = '--user-data-dir=';
+  const profile = server.process().spawnargs.find((each) => each.startsWith(flag));
+  if (profile === undefined) throw new Error('Chromium was started without a profile of its own');
+  return profile.slice(flag.length);
+}
+
 /** Where the process of the test ends, however that is. */
-function endAtOnce(server: BrowserServer, profile: string): void {
+function endAtOnce(server: BrowserServer, folders: string[]): void {
   const { pid } = server.process();
   if (pid !== undefined) signalQuietly(-pid, 'SIGKILL');
-  if (profile !== '') rmSync(profile, { recursive: true, force: true, maxRetries: 10 });
+  removeAll(folders);
+}
+
+function removeAll(folders: string[]): void {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
 }
