@@ -8,60 +8,85 @@ export type Places = {
 
 type Frame = { isObject: boolean; segment: string; index: number; isOnPath: boolean };
 type Expected = 'value' | 'value or end' | 'key' | 'key or end' | 'colon' | 'comma or end' | 'nothing';
+type Token = { at: number; string: string | undefined; literal: string | undefined; sign: string };
 
 const TOKEN =
   /[ \t\r\n]*(?:("(?:[^"\\\u0000-\u001F]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*")|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)|([{}[\],:]))/y;
 
 /** Finds the place that `pointer` names, a JSON Pointer as a URI fragment. However deep the text is nested, it is read. */
 export function placesIn(text: string, pointer: string): Places {
-  const path = segmentsOf(pointer);
-  const stack: Frame[] = [];
-  let expected: Expected = 'value';
-  let found = 0;
-  let keyAt = 0;
+  const walk = new Walk(segmentsOf(pointer));
   TOKEN.lastIndex = 0;
-
-  const begin = (at: number): boolean => {
-    const frame = stack.at(-1);
-    const isOnPath = frame === undefined || (frame.isOnPath && frame.segment === path[stack.length - 1]);
-    if (isOnPath) found = frame?.isObject ? keyAt : at;
-    return isOnPath;
-  };
-  const afterValue = (): Expected => (stack.length === 0 ? 'nothing' : 'comma or end');
-
   for (;;) {
     const from = TOKEN.lastIndex;
     const match = TOKEN.exec(text);
     if (match === null) {
-      const isDone = expected === 'nothing' && text.slice(from).trim() === '';
-      return { line: lineOf(text, found), brokenLine: isDone ? undefined : lineOf(text, afterBlanks(text, from)) };
+      const isWhole = walk.isDone && text.slice(from).trim() === '';
+      const brokenLine = isWhole ? undefined : lineOf(text, afterBlanks(text, from));
+      return { line: lineOf(text, walk.found), brokenLine };
     }
     const [whole, string, literal, sign = ''] = match;
     const at = TOKEN.lastIndex - whole.trimStart().length;
-    const frame = stack.at(-1);
-    const isValueDue = expected === 'value' || expected === 'value or end';
-    if (string !== undefined && (expected === 'key' || expected === 'key or end') && frame !== undefined) {
+    if (!walk.takes({ at, string, literal, sign }))
+      return { line: lineOf(text, walk.found), brokenLine: lineOf(text, at) };
+  }
+}
+
+/** Goes through the tokens of a JSON text, and remembers where it came nearest to the end of a path. */
+class Walk {
+  found = 0;
+  readonly #path: readonly string[];
+  readonly #stack: Frame[] = [];
+  #expected: Expected = 'value';
+  #keyAt = 0;
+
+  constructor(path: readonly string[]) {
+    this.#path = path;
+  }
+
+  get isDone(): boolean {
+    return this.#expected === 'nothing';
+  }
+
+  /** False: no JSON goes on like that. */
+  takes({ at, string, literal, sign }: Token): boolean {
+    const frame = this.#stack.at(-1);
+    const isValueDue = this.#expected === 'value' || this.#expected === 'value or end';
+    if (string !== undefined && frame !== undefined && this.#expected.startsWith('key')) {
       frame.segment = String(JSON.parse(string));
-      keyAt = at;
-      expected = 'colon';
+      this.#keyAt = at;
+      this.#expected = 'colon';
     } else if ((string !== undefined || literal !== undefined) && isValueDue) {
-      begin(at);
-      expected = afterValue();
+      this.#begin(at);
+      this.#end();
     } else if ((sign === '{' || sign === '[') && isValueDue) {
-      stack.push({ isObject: sign === '{', segment: '0', index: 0, isOnPath: begin(at) });
-      expected = sign === '{' ? 'key or end' : 'value or end';
-    } else if (sign === ':' && expected === 'colon') {
-      expected = 'value';
-    } else if (sign === ',' && expected === 'comma or end' && frame !== undefined) {
+      this.#stack.push({ isObject: sign === '{', segment: '0', index: 0, isOnPath: this.#begin(at) });
+      this.#expected = sign === '{' ? 'key or end' : 'value or end';
+    } else if (sign === ':' && this.#expected === 'colon') {
+      this.#expected = 'value';
+    } else if (sign === ',' && frame !== undefined && this.#expected === 'comma or end') {
       frame.index += 1;
       frame.segment = String(frame.index);
-      expected = frame.isObject ? 'key' : 'value';
-    } else if (frame !== undefined && closes(sign, frame, expected)) {
-      stack.pop();
-      expected = afterValue();
+      this.#expected = frame.isObject ? 'key' : 'value';
+    } else if (frame !== undefined && closes(sign, frame, this.#expected)) {
+      this.#stack.pop();
+      this.#end();
     } else {
-      return { line: lineOf(text, found), brokenLine: lineOf(text, at) };
+      return false;
     }
+    return true;
+  }
+
+  /** A value begins: whether it is on the path. */
+  #begin(at: number): boolean {
+    const frame = this.#stack.at(-1);
+    const isOnPath = frame === undefined || (frame.isOnPath && frame.segment === this.#path[this.#stack.length - 1]);
+    if (isOnPath) this.found = frame?.isObject ? this.#keyAt : at;
+    return isOnPath;
+  }
+
+  #end(): void {
+    this.#expected = this.#stack.length === 0 ? 'nothing' : 'comma or end';
   }
 }
 
