@@ -1514,7 +1514,7 @@ export interface operations {
                 cursor?: string;
                 /** @description What they are about, as for the timeline. */
                 key?: string;
-                /** @description The kind of the key, where several things have the same. */
+                /** @description The kind of the key, where several things have the same. One that no key has is refused, with the names of those that there are. */
                 kind?: string;
                 /** @description How many entries a page has at most. */
                 limit?: number;
@@ -3676,7 +3676,7 @@ export interface operations {
             query?: {
                 /** @description The `next` of the page before; what comes in meanwhile moves nothing. */
                 cursor?: string;
-                /** @description The kind of the key, where several things have the same. */
+                /** @description The kind of the key, where several things have the same. One that no key has is refused, with the names of those that there are. */
                 kind?: string;
                 /** @description How many entries a page has at most. */
                 limit?: number;
