@@ -65,7 +65,7 @@ export function DataTable<T extends object>({ label, rows, columns, keyOf }: Dat
   const above = isLong ? (seen[0]?.start ?? 0) : 0;
   const below = isLong ? virtual.getTotalSize() - (seen.at(-1)?.end ?? 0) : 0;
   return (
-    <div className={`table-frame ${isLong ? 'long' : ''}`} ref={frame} tabIndex={0} role="region" aria-label={label}>
+    <div className={`table-frame ${isLong ? 'long' : ''}`} ref={frame} tabIndex={0} role="group" aria-label={label}>
       <table aria-label={label} aria-rowcount={sorted.length + 1}>
         <thead>
           <tr aria-rowindex={1}>

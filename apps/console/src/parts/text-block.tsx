@@ -33,7 +33,10 @@ export function Foreign({ text }: { text: string }) {
   return <bdi className="foreign">{visible(text)}</bdi>;
 }
 
-/** JSON as people read it, digit for digit: only what stands between its parts changes. */
+/** Beyond it, blanks would be more than the text. */
+const DEEPEST = 100;
+
+/** JSON as people read it, digit for digit: only what stands between its parts changes. What is nested too deep stays as it is. */
 export function indented(json: string): string {
   let depth = 0;
   let written = '';
@@ -43,6 +46,7 @@ export function indented(json: string): string {
     else if (part === '{' || part === '[') written += `${part}\n${'  '.repeat(++depth)}`;
     else if (part === ',') written += `,\n${'  '.repeat(depth)}`;
     else written += part === ':' ? ': ' : part;
+    if (depth > DEEPEST) return json;
   }
   return written.replaceAll(/([{[])\s+([}\]])/g, '$1$2');
 }
@@ -53,12 +57,12 @@ const HIDDEN = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F\u200E\u200F\u202A-
 /** What turns the direction of reading, or is not seen at all, is shown by its number. */
 const visible = (text: string): string => text.replaceAll(HIDDEN, (sign) => `⟨${numberOf(sign)}⟩`);
 
-/** Every sign of a text that `visible` would show by its number, with its line, from 1. */
-export function hiddenSigns(text: string): { name: string; line: number }[] {
-  return [...text.matchAll(HIDDEN)].map(({ 0: sign, index }) => ({
-    name: numberOf(sign),
-    line: text.slice(0, index).split('\n').length,
-  }));
+/** How many signs of a text `visible` would show by their number, and the first of them with its line, from 1. */
+export function hiddenSigns(text: string): { count: number; first?: { name: string; line: number } } {
+  const at = text.search(HIDDEN);
+  if (at === -1) return { count: 0 };
+  const first = { name: numberOf(text.charAt(at)), line: text.slice(0, at).split('\n').length };
+  return { count: text.match(HIDDEN)?.length ?? 0, first };
 }
 
 const numberOf = (sign: string): string => `U+${sign.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}`;

@@ -102,7 +102,7 @@ function Work({ rejected: { id, body, body_encoding }, onPublished }: WorkProps)
           <TextBlock text={body} label="Body in base64" />
         </>
       )}
-      <h3>As it is</h3>
+      <h2>As it is</h2>
       <RejectedActions selection={{ ids: [id] }} />
     </section>
   );

@@ -5,6 +5,7 @@ import { useTell } from '../../../parts/notices.tsx';
 import { Failed } from '../../../parts/states.tsx';
 import { hiddenSigns, indented } from '../../../parts/text-block.tsx';
 import { useSignedIn } from '../../../session/session.ts';
+import { counted } from '../counted.ts';
 import type { CorrectedEvent } from '../types.ts';
 import { CheckReport } from './check-report.tsx';
 import { draftOf, forgetDraft, keepDraft } from './drafts.ts';
@@ -90,16 +91,12 @@ function useLeaveWarning(matters: boolean): void {
 
 /** In a field, what is not seen, or turns the direction of reading, cannot be shown by its number: it is told beside it. */
 function HiddenSigns({ text, goTo }: { text: string; goTo: (line: number) => void }) {
-  const signs = hiddenSigns(text);
-  const [first] = signs;
+  const { count, first } = hiddenSigns(text);
   if (first === undefined) return null;
   return (
     <p className="why">
-      <strong>
-        {signs.length === 1 ? '1 sign' : `${signs.length} signs`} that cannot be seen, or that turn the direction of
-        reading
-      </strong>
-      , the first <code>{first.name}</code> in{' '}
+      <strong>{counted(count, 'sign')} that cannot be seen, or that turn the direction of reading</strong>, the first{' '}
+      <code>{first.name}</code> in{' '}
       <button type="button" className="quiet" onClick={() => goTo(first.line)}>
         line {first.line}
       </button>

@@ -11,6 +11,7 @@ type Expected = 'value' | 'value or end' | 'key' | 'key or end' | 'colon' | 'com
 type Token = { at: number; string: string | undefined; literal: string | undefined; sign: string };
 
 const TOKEN =
+  // oxlint-disable-next-line no-control-regex -- no string of JSON has one as it is
   /[ \t\r\n]*(?:("(?:[^"\\\u0000-\u001F]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*")|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)|([{}[\],:]))/y;
 
 /** Finds the place that `pointer` names, a JSON Pointer as a URI fragment. However deep the text is nested, it is read. */

@@ -61,7 +61,7 @@ export function DeliveryTold({ delivery: known }: { delivery: OperatorDelivery }
       </p>
       <DeliveryReasons delivery={delivery} seeAlso={<WhyLink guid={delivery.subscription_guid} />} />
       <AttemptAxis delivery={delivery} />
-      <h3>Attempts</h3>
+      <h2>Attempts</h2>
       {delivery.attempts.length === 0 ? <p>None yet.</p> : <AttemptList attempts={delivery.attempts} />}
     </article>
   );
