@@ -3,17 +3,7 @@ import { messageGuid } from '@waybell/notifications/message-guid';
 import { until } from '@waybell/runtime/testing/until';
 import { ask } from '../testing/told.ts';
 import { signedIn } from './signed-in.ts';
-import {
-  anAccount,
-  apiUrl,
-  browser,
-  hostile,
-  HOSTILE_BODY,
-  receiver,
-  stack,
-  subscribed,
-  type Account,
-} from './stand.ts';
+import { anAccount, apiUrl, browser, hostile, HOSTILE_BODY, receiver, subscribed, type Account } from './stand.ts';
 
 export function clientPages(): void {
   describe('the console of a client', () => {
@@ -70,6 +60,7 @@ export function clientPages(): void {
       await page.getByText('Sent again, as attempt 5.').first().waitFor();
       await page.getByRole('article').getByText('resend by hand').waitFor();
       await page.getByRole('article').getByText('delivered').first().waitFor();
+      expect(receiver.at(path).at(-1)?.headers['x-webhook-attempt']).toBe('5');
     });
 
     test('sends a test, and shows what the receiver answers', async () => {

@@ -10,10 +10,9 @@ import { createMetrics, type Metrics } from '@waybell/runtime/metrics';
 import { connectRedis } from '@waybell/runtime/redis';
 import { readKeyRing } from '@waybell/runtime/secrets';
 import { createAccount } from '../accounts.ts';
-import { readConsole } from '../console-settings.ts';
 import { openDatabase, type Database } from '../database.ts';
 import { createAdminApi } from '../rest/operators/admin-api.ts';
-import { createApi } from '../rest/api.ts';
+import { createApi, type ApiOptions } from '../rest/api.ts';
 import { authenticateBearer } from '../rest/authentication/authenticate.ts';
 import { byAccessToken } from '../rest/authentication/by-access-token.ts';
 import { byJwt, type JwtRules } from '../rest/authentication/by-jwt.ts';
@@ -80,7 +79,7 @@ export async function startApi(
     redis,
     log: silentLog,
     httpMetrics: measured,
-    console: readConsole({ CONSOLE_CLIENT_ID: '', CONSOLE_SCOPE: '', CONSOLE_DASHBOARD_URL: '' }, undefined),
+    console: { client: { view: 'client' }, operator: { view: 'operator' } } as const,
   };
   const jwt = options.jwt && byJwt(database, options.jwt);
   const api = createApi({
@@ -91,12 +90,7 @@ export async function startApi(
     signingSecrets: keepSigningSecrets({ database, keyRing, overlapMs: options.overlapMs ?? 60_000 }),
     database,
     catalog: options.catalog ?? actions,
-    callbackRules: {
-      isHttpAllowed: false,
-      networks: readNetworks([]),
-      deniedPorts: new Set([6379]),
-      resolve: resolveForTests,
-    },
+    callbackRules,
     live,
     ...knownAgainMs,
   });
@@ -139,6 +133,13 @@ function liveOf(database: Database, { catalog = actions, live: given = {} }: Liv
 }
 
 const operatorBroker = (url: string) => ({ address: { url }, limitMs: PATIENT_MS });
+
+const callbackRules: ApiOptions['callbackRules'] = {
+  isHttpAllowed: false,
+  networks: readNetworks([]),
+  deniedPorts: new Set([6379]),
+  resolve: resolveForTests,
+};
 
 /** What no test comes near that is about something else: the machine may stand still. */
 const unlimited: Limits & Omit<ServerLimits, 'trustedProxies'> = {
