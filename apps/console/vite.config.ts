@@ -1,6 +1,9 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
+/** What a page under development asks: `eval "$(./waybell env)"` names it; for the operators' view, ADMIN_URL's value. */
+const api = process.env['API_URL'] ?? 'http://127.0.0.1:8080';
+
 export default defineConfig({
   plugins: [react()],
   // Relative: a proxy may show the API, and the page with it, under a path of its own.
@@ -10,6 +13,11 @@ export default defineConfig({
     // As files: the page's policy allows no inline data but for images.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    reportCompressedSize: false,
+  },
+  server: {
+    proxy: {
+      ...Object.fromEntries(['/v1', '/schemas', '/openapi.json'].map((path) => [path, api])),
+      '/settings.json': { target: api, rewrite: (path) => `/console${path}` },
+    },
   },
 });

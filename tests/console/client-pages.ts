@@ -21,6 +21,19 @@ export function clientPages(): void {
       await page.getByLabel('Access token').waitFor();
     });
 
+    test('loads 200 KB at most until somebody can sign in', async () => {
+      const { page } = await browser.newPage({ origin: apiUrl(), timezone: 'UTC' });
+      const loaded: Promise<number>[] = [];
+      page.on('requestfinished', (request) => {
+        loaded.push(request.sizes().then(({ responseBodySize }) => responseBodySize));
+      });
+      await page.goto('/console');
+      await page.getByLabel('Access token').waitFor();
+      const bytes = (await Promise.all(loaded)).reduce((sum, each) => sum + each, 0);
+      expect(bytes).toBeGreaterThan(20_000);
+      expect(bytes).toBeLessThanOrEqual(200 * 1_024);
+    });
+
     test('says why a token is refused', async () => {
       const opened = await browser.newPage({ origin: apiUrl(), timezone: 'UTC' });
       await opened.page.goto('/console');
