@@ -35,6 +35,13 @@ export default {
       to: { path: '^(services|cli|tests|bench)/' },
     },
     {
+      name: 'pages-know-the-published-interfaces-alone',
+      comment: 'What a page may ask is in the documents, and so are its types.',
+      severity: 'error',
+      from: { path: '^apps/[^/]+/src/' },
+      to: { path: '^(services|libs|cli|tests|bench)/' },
+    },
+    {
       name: 'services-never-know-the-command-line',
       severity: 'error',
       from: { path: '^services/', pathNot: TEST },
@@ -105,11 +112,11 @@ export default {
     parser: 'swc',
     tsPreCompilationDeps: true,
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '\\.waybell' },
+    exclude: { path: '\\.waybell|^apps/[^/]+/dist' },
     enhancedResolveOptions: {
       exportsFields: ['exports'],
       conditionNames: ['import', 'node', 'default', 'types'],
-      extensions: ['.ts', '.js', '.d.ts'],
+      extensions: ['.ts', '.tsx', '.js', '.d.ts'],
     },
   },
 };

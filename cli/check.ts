@@ -13,9 +13,10 @@ const steps: Step[] = [
   { name: 'format', run: tool('oxfmt', '--check', '.') },
   { name: 'lint', run: tool('oxlint', '--type-aware', '.') },
   { name: 'types', run: tool('tsc', '-p', '.') },
+  { name: 'types of the console', run: tool('tsc', '-p', 'apps/console') },
   {
     name: 'boundaries',
-    run: tool('depcruise', '--config', '.dependency-cruiser.mjs', 'cli', 'libs', 'services', 'tests', 'bench'),
+    run: tool('depcruise', '--config', '.dependency-cruiser.mjs', 'apps', 'cli', 'libs', 'services', 'tests', 'bench'),
   },
   { name: 'dead code', run: tool('knip', '--no-progress') },
   { name: 'advisories', run: advisories },

@@ -3,6 +3,7 @@ import { presentStack } from '../demo/present-stack.ts';
 import { withTruckSettings } from '../demo/truck-settings.ts';
 import { report } from '../report.ts';
 import { tellEnvironment } from '../tell-environment.ts';
+import { buildConsole } from '@waybell/stack/build-console';
 import { describeStack } from '@waybell/stack/describe-stack';
 import { startDetached, untilReady } from '@waybell/stack/detached';
 import { readInherited, type Inherited } from '@waybell/stack/inherited-servers';
@@ -54,7 +55,7 @@ async function up({ detach, fresh, demo }: UpOptions): Promise<void> {
   await tell(inherited);
   const env = demo ? withTruckSettings(inherited.env) : inherited.env;
   if (detach) {
-    await startDetached(folder, env, report);
+    await Promise.all([startDetached(folder, env, report), buildConsole(report)]);
     await presentStack(folder, { demo, staysUp: false });
     return;
   }
@@ -62,11 +63,12 @@ async function up({ detach, fresh, demo }: UpOptions): Promise<void> {
     await isUpAlready(folder);
     return;
   }
+  const isBuilt = buildConsole(report);
   await supervise({
     folder,
     env,
     report,
-    onReady: () => void presentStack(folder, { demo, staysUp: true }),
+    onReady: () => void isBuilt.then(() => presentStack(folder, { demo, staysUp: true })),
   });
 }
 

@@ -7,6 +7,7 @@ const aTest = (path: string, about: Partial<TestFile> = {}): TestFile => ({
   path,
   suite: 'gate',
   needs: 'nothing',
+  opensBrowser: false,
   ...about,
 });
 const pure = aTest('libs/line/topology.test.ts');
@@ -49,5 +50,12 @@ describe('findTests', () => {
     expect(needs('libs/line/broker/declare.test.ts')).toBe('servers');
     expect(needs('libs/line/run-step.test.ts')).toBe('a turn');
     expect(needs('tests/system/what-people-ask.test.ts')).toBe('a stack');
+    expect(needs('tests/console/browser.test.ts')).toBe('a stack');
+  });
+
+  test('knows which open a browser', () => {
+    const paths = findTests(repository).flatMap(({ path, opensBrowser }) => (opensBrowser ? [path] : []));
+    expect(paths).toContain('tests/console/browser.test.ts');
+    expect(paths.filter((path) => !path.startsWith('tests/console/'))).toEqual([]);
   });
 });

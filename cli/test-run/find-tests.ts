@@ -8,7 +8,7 @@ export type Suite = 'gate' | 'long' | 'timing';
 export type Needs = 'nothing' | 'servers' | 'a turn' | 'a stack';
 
 /** One test file, by its path from the root of the repository. */
-export type TestFile = { path: string; suite: Suite; needs: Needs };
+export type TestFile = { path: string; suite: Suite; needs: Needs; opensBrowser: boolean };
 
 /** Every test of the repository. A file's name says its suite: `.long.test.ts`, `.timing.test.ts`, else the gate. */
 export function findTests(root: string): TestFile[] {
@@ -16,7 +16,10 @@ export function findTests(root: string): TestFile[] {
     cwd: root,
     exclude: (path) => path.includes('node_modules') || path.includes('.waybell'),
   });
-  return paths.toSorted().map((path) => ({ path, suite: suiteOf(path), needs: needsOf(root, path) }));
+  return paths.toSorted().map((path) => {
+    const source = sourceOf(root, path);
+    return { path, suite: suiteOf(path), needs: needsOf(source), opensBrowser: BROWSER.test(source) };
+  });
 }
 
 /** What `./waybell test` is asked to run: suites by name, parts of paths, or nothing for the gate. */
@@ -42,10 +45,14 @@ const MARKS: [Needs, RegExp][] = [
   ['a turn', /\bBreakableBroker\.(start)/],
   ['servers', /TEST_(SERVERS)|\bstart(Servers)\b/],
 ];
+const BROWSER = /\bopen(Browser)\(/;
 const IMPORT = /from\s+'((?:\.{1,2}\/|@waybell\/)[^']+)'/g;
 
-/** The most that the file, or anything of this repository that it imports, needs. */
-function needsOf(root: string, path: string): Needs {
+/** The most that a test of this source needs. */
+const needsOf = (source: string): Needs => MARKS.find(([, mark]) => mark.test(source))?.[0] ?? 'nothing';
+
+/** The text of the file, and of everything of this repository that it imports. */
+function sourceOf(root: string, path: string): string {
   const seen = new Set<string>();
   const queue = [join(root, path)];
   let all = '';
@@ -56,7 +63,7 @@ function needsOf(root: string, path: string): Needs {
     all += source;
     for (const [, target = ''] of source.matchAll(IMPORT)) queue.push(fileOf(root, file, target));
   }
-  return MARKS.find(([, mark]) => mark.test(all))?.[0] ?? 'nothing';
+  return all;
 }
 
 function fileOf(root: string, importer: string, target: string): string {

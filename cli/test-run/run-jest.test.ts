@@ -6,7 +6,12 @@ import { until } from '@waybell/runtime/testing/until';
 import { nothingLeftBehind } from '../../tests/testing/left-behind.ts';
 import { runJest } from './run-jest.ts';
 
-const unending = { path: 'cli/test-run/testing/starts-a-process.ts', suite: 'gate', needs: 'nothing' } as const;
+const unending = {
+  path: 'cli/test-run/testing/starts-a-process.ts',
+  suite: 'gate',
+  needs: 'nothing',
+  opensBrowser: false,
+} as const;
 
 test('a run that is interrupted leaves no process of a test behind', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'waybell-run-jest-'));

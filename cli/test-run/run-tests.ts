@@ -1,6 +1,8 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buildConsole } from '@waybell/stack/build-console';
+import { browserMachine, CHROMIUM, findChromium } from '@waybell/stack/find-chromium';
 import { report } from '../report.ts';
 import { disturb } from './disturb.ts';
 import type { TestFile } from './find-tests.ts';
@@ -17,7 +19,7 @@ export type TestRun = {
 
 const SLOWEST = 8;
 
-/** Runs these tests, with one set of servers where any of them needs servers. Says what was tried again, and why. */
+/** Runs these tests, with one set of servers where any of them needs servers, and a browser likewise. Says what was tried again, and why. */
 export async function runTests({ tests, env, signal, isDisturbed = false }: TestRun): Promise<TestCounts> {
   await using stack = new AsyncDisposableStack();
   const home = mkdtempSync(join(tmpdir(), 'waybell-test-'));
@@ -29,17 +31,25 @@ export async function runTests({ tests, env, signal, isDisturbed = false }: Test
     notes.push(line);
     report(line);
   };
+  // Before the servers, which may have to be installed as well: that is done one after the other.
+  const browser = tests.some(({ opensBrowser }) => opensBrowser) ? await readyBrowser(env) : {};
   const lender = tests.some(({ needs }) => needs !== 'nothing')
     ? stack.use(await lendServers({ home, note, report }))
     : undefined;
   if (isDisturbed) stack.use(disturb(report));
   // A stack that a test starts is not the caller's.
-  const given = { ...env, ...lender?.environment, WAYBELL_HOME: join(home, 'stack') };
+  const given = { ...env, ...browser, ...lender?.environment, WAYBELL_HOME: join(home, 'stack') };
   const first = await runJest({ tests, env: given, signal });
   const again = await runCrashed(first, { tests, env: given, signal, note });
   for (const [path, seconds] of slowest(first)) report(`${seconds.toFixed(1).padStart(6)} s  ${path}`);
   if (notes.length > 0) report(['tried again:', ...notes].join('\n  '));
   return { passed: first.passed + again.passed, failed: first.failed + again.failed };
+}
+
+/** A browser, and the page that it is to open. */
+async function readyBrowser(env: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEnv> {
+  const [chromium] = await Promise.all([findChromium(env, browserMachine(report)), buildConsole(report)]);
+  return { [CHROMIUM]: chromium };
 }
 
 type Rerun = Pick<TestRun, 'tests' | 'env' | 'signal'> & { note: (line: string) => void };

@@ -1,6 +1,5 @@
-import { existsSync } from 'node:fs';
 import type { ServerName } from './choose-sources.ts';
-import { runAsRoot } from './run-as-root.ts';
+import { installPackages } from './install-packages.ts';
 
 const PACKAGES: Record<ServerName, string> = {
   rabbitmq: 'rabbitmq-server',
@@ -8,32 +7,10 @@ const PACKAGES: Record<ServerName, string> = {
   redis: 'redis-server',
 };
 
-/**
- * Installs Debian's packages without letting them start daemons: policy-rc.d forbids that for as long as apt runs, and
- * is taken away however the script ends. A policy that the machine has already is left alone.
- */
-const INSTALL = `
-set -e
-policy=/usr/sbin/policy-rc.d
-if [ ! -e "$policy" ] || grep -qs 'made by waybell' "$policy"; then
-  trap 'rm -f "$policy"' EXIT
-  trap 'exit 130' INT TERM HUP
-  printf '#!/bin/sh\\n# made by waybell while it installs packages\\nexit 101\\n' >"$policy"
-  chmod 755 "$policy"
-fi
-export DEBIAN_FRONTEND=noninteractive
-install() {
-  apt-get update -q -o Acquire::Retries=5 &&
-    apt-get install -q -y --no-install-recommends -o Acquire::Retries=5 -o DPkg::Lock::Timeout=300 "$@"
-}
-# Mirrors fail at times: an update that missed a list succeeds, and then there is no such package.
-install "$@" || install "$@"
-`;
-
-/** Installs them from the distribution, as root or with passwordless sudo. False where that is not possible. */
+/** Installs their packages. False where that is not possible. */
 export async function installServers(names: ServerName[], report: (line: string) => void): Promise<boolean> {
-  if (!existsSync('/usr/bin/apt-get')) return false;
-  const packages = names.map((name) => PACKAGES[name]);
-  const title = `installing ${packages.join(', ')} with apt-get; their own daemons are not started`;
-  return runAsRoot({ script: INSTALL, args: packages, title, report });
+  return installPackages(
+    names.map((name) => PACKAGES[name]),
+    report,
+  );
 }

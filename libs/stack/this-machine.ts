@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants, readdirSync, realpathSync, statSync } from 'node:fs';
-import { delimiter, dirname, join } from 'node:path';
+import { readdirSync, realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { Machine, ServerName } from './choose-sources.ts';
+import { firstExecutable, foldersOnPath, isExecutable } from './first-executable.ts';
 import { installServers } from './install-servers.ts';
 import { unpackedRabbitmq } from './unpacked-rabbitmq.ts';
 
@@ -27,21 +28,24 @@ export function thisMachine(report: (line: string) => void): Machine {
 const FINDERS: Record<ServerName, () => string | undefined> = {
   rabbitmq: () =>
     // Debian's own on the path is a wrapper that runs the machine's broker as another user.
-    firstExecutable('rabbitmq-server', ['/usr/lib/rabbitmq/bin', ...path(), '/usr/local/sbin', '/opt/homebrew/sbin']),
+    firstExecutable('rabbitmq-server', [
+      '/usr/lib/rabbitmq/bin',
+      ...foldersOnPath(),
+      '/usr/local/sbin',
+      '/opt/homebrew/sbin',
+    ]),
   postgres: () => {
     const found = firstExecutable('postgres', [
       ...newestFirst('/usr/lib/postgresql', 'bin'),
-      ...path(),
+      ...foldersOnPath(),
       ...newestFirst('/opt/homebrew/opt', 'bin', 'postgresql'),
     ]);
     // A link on the path may lead to where initdb lies beside it.
     const binary = found === undefined ? undefined : realpathSync(found);
     return binary !== undefined && isExecutable(join(dirname(binary), 'initdb')) ? binary : undefined;
   },
-  redis: () => firstExecutable('redis-server', path()),
+  redis: () => firstExecutable('redis-server', foldersOnPath()),
 };
-
-const path = (): string[] => (process.env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
 
 /** `<parent>/<version>/<child>` for every version, the newest first. */
 function newestFirst(parent: string, child: string, beginning = ''): string[] {
@@ -51,19 +55,6 @@ function newestFirst(parent: string, child: string, beginning = ''): string[] {
     return versions.toSorted((left, right) => order.compare(right, left)).map((name) => join(parent, name, child));
   } catch {
     return [];
-  }
-}
-
-function firstExecutable(name: string, folders: string[]): string | undefined {
-  return folders.map((folder) => join(folder, name)).find(isExecutable);
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return statSync(file).isFile();
-  } catch {
-    return false;
   }
 }
 

@@ -100,6 +100,11 @@ export const subscriptionApiSettings = {
   }),
   REQUEST_TIMEOUT: wait({ default: 30_000, desc: 'limit from the start of a request to the end of its body' }),
   ANSWER_TIMEOUT: wait({ default: 30_000, desc: 'limit for a client to read an answer, from its first byte on' }),
+  LIVE_STREAMS_PER_CLIENT: count({
+    default: 10,
+    desc: 'streams of /v1/live that one client of an account has open, at most, per process; beyond, 429',
+  }),
+  LIVE_STREAMS: count({ default: 500, desc: 'streams of /v1/live open in all, at most, per process; beyond, 503' }),
   CONNECTION_LIMIT: count({ default: 5_000, desc: 'connections open to each port of the API, at most, per process' }),
   CONNECTIONS_PER_ADDRESS: count({
     default: 500,
@@ -132,6 +137,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     console: readConsole(settings, jwt),
     auditRetentionMs: settings.AUDIT_RETENTION,
     limits: { requestsPerMinute: settings.REQUESTS_PER_MINUTE, failuresPerMinute: settings.FAILURES_PER_MINUTE },
+    liveLimits: { streamsPerClient: settings.LIVE_STREAMS_PER_CLIENT, streams: settings.LIVE_STREAMS },
     trustedProxies: settings.TRUSTED_PROXIES,
     interfaces: settings.SERVE_INTERFACES,
     keyRing: readKeyRing(settings.SECRET_KEYS),

@@ -39,6 +39,8 @@ const LOOK_EVERY_MS = 1_000;
  * later ones. Longer than this some firewalls forget a connection that says nothing.
  */
 const KEPT_IDLE_MS = 300_000;
+/** Many days' tables make a statement look dear, and its compilation would take longer than it does. */
+const LOG_SETTINGS = { jit: 'off' };
 const MIGRATIONS = 'migrations (run `waybell migrate`)';
 
 /** The tables' owner's way to Postgres, not connected yet. Every connection attempt and statement has a limit. */
@@ -81,7 +83,12 @@ function halvesOf(poolSize: number): { log: number; others: number } {
 export function openDatabase(options: DatabaseOptions): Database {
   const connections = halvesOf(options.poolSize);
   const source = describeSource({ ...options, poolSize: connections.others });
-  const deliveryLog = connectPostgres({ ...options, poolSize: connections.log, keptIdleMs: KEPT_IDLE_MS });
+  const deliveryLog = connectPostgres({
+    ...options,
+    poolSize: connections.log,
+    keptIdleMs: KEPT_IDLE_MS,
+    settings: LOG_SETTINGS,
+  });
   const closing = new AbortController();
   let waitingFor = ['postgres'];
   let isMigrated = false;

@@ -13,6 +13,7 @@ import { byAccessToken } from './rest/authentication/by-access-token.ts';
 import { byJwt } from './rest/authentication/by-jwt.ts';
 import { httpMetrics } from './rest/http/http-metrics.ts';
 import { serveApi } from './rest/http/serve-api.ts';
+import { openLive } from './rest/live/live.ts';
 import { keepSigningSecrets } from './signing-secrets.ts';
 import { keepSubscriptions } from './subscriptions.ts';
 
@@ -24,6 +25,8 @@ parts.readiness.watch(database.waitingFor);
 await using _pruning = startPruning({ database, retentionMs: config.auditRetentionMs, log: parts.log });
 await using redis = connectRedis({ ...config.redis, log: parts.log });
 
+const until = parts.shutdown.begun;
+await using live = openLive({ database, catalog, until, log: parts.log, limits: config.liveLimits });
 const common = { ...config, ...parts, redis, httpMetrics: httpMetrics(parts.metrics) };
 const jwt = config.jwt && byJwt(database, config.jwt);
 const api = createApi({
@@ -33,8 +36,8 @@ const api = createApi({
   signingSecrets: keepSigningSecrets({ database, ...config }),
   database,
   catalog,
+  live,
 });
-const until = parts.shutdown.begun;
 await using server = await serveApi(api, { ...config.listen, until }, common.httpMetrics);
 parts.log.info({ port: server.port, interfaces: config.interfaces }, 'api.listening');
 

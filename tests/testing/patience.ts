@@ -12,3 +12,6 @@ export const PATIENT = {
   REQUESTS_PER_MINUTE: '100000',
   SHIPPER_HANDOVER_LIMIT: '60s',
 };
+
+/** The limit of what a browser is asked to do, and of what a page is to come to: that of all waits. */
+export const PAGE_PATIENCE_MS = 120_000;

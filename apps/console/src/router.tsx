@@ -33,6 +33,8 @@ const clientRoutes = [
   createRoute({
     ...forClients,
     path: '/subscriptions',
+    validateSearch: ({ subscribe }: Record<string, unknown>): { subscribe?: string } =>
+      typeof subscribe === 'string' ? { subscribe } : {},
     component: lazyRouteComponent(() => import('./pages/subscriptions/subscriptions-page.tsx'), 'SubscriptionsPage'),
   }),
   createRoute({
@@ -48,6 +50,8 @@ const clientRoutes = [
   createRoute({
     ...forClients,
     path: '/catalog',
+    validateSearch: ({ action }: Record<string, unknown>): { action?: string } =>
+      typeof action === 'string' ? { action } : {},
     component: lazyRouteComponent(() => import('./pages/catalog/catalog-page.tsx'), 'CatalogPage'),
   }),
 ] as const;

@@ -45,7 +45,8 @@ const key: JsonNode = {
 export const keyKind: JsonNode = {
   name: 'kind',
   in: 'query',
-  description: 'The kind of the key, where several things have the same.',
+  description:
+    'The kind of the key, where several things have the same. One that no key has is refused, with the names of those that there are.',
   schema: { type: 'string', pattern: '^[a-z_]{1,100}$', description: 'the kind of a key', examples: ['order_id'] },
 };
 

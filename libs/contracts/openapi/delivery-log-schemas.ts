@@ -86,27 +86,29 @@ const request = {
 
 const attempts = { type: 'array', items: schemaRef('Attempt') };
 
+/** Why an event came to nothing. */
+export const suppressedProperties = {
+  kind: { const: 'suppressed' },
+  ...whyProperties,
+  subscription_guid: {
+    ...guid,
+    description: 'Which one it was that got nothing, was off, had ended, or came later.',
+  },
+  cause: {
+    enum: Object.keys(noSubscriptionCauses),
+    description: 'Only with `no_subscription`: how it came about that there was none.',
+  },
+  cause_at: { ...moment, description: 'Since when it was switched off, when it had ended, or when it was made.' },
+  rule: { enum: ['exhausted', 'window'], description: 'Which rule switched it off.' },
+};
+
 /** What an event came to, told with what else its readers may know. */
 export function verdict(ofDelivery: string, more: Record<'suppressed' | 'rejected', JsonNode>): JsonNode {
   return {
     description: 'What an event came to: a delivery, or why there is none.',
     oneOf: [
       object(['kind', 'delivery'], { kind: { const: 'delivery' }, delivery: schemaRef(ofDelivery) }),
-      object(['kind', ...Object.keys(whyProperties)], {
-        kind: { const: 'suppressed' },
-        ...whyProperties,
-        ...more.suppressed,
-        subscription_guid: {
-          ...guid,
-          description: 'Which one it was that got nothing, was off, had ended, or came later.',
-        },
-        cause: {
-          enum: Object.keys(noSubscriptionCauses),
-          description: 'Only with `no_subscription`: how it came about that there was none.',
-        },
-        cause_at: { ...moment, description: 'Since when it was switched off, when it had ended, or when it was made.' },
-        rule: { enum: ['exhausted', 'window'], description: 'Which rule switched it off.' },
-      }),
+      object(['kind', ...Object.keys(whyProperties)], { ...suppressedProperties, ...more.suppressed }),
       object(['kind', ...Object.keys(whyProperties), 'detail'], {
         kind: { const: 'rejected' },
         ...whyProperties,

@@ -9,8 +9,10 @@ import { deliveryLogSchemas } from './delivery-log-schemas.ts';
 import { documentPaths } from './document-paths.ts';
 import type { JsonNode } from './json-node.ts';
 import { ownTokenPaths, ownTokenSchemas } from './own-token-paths.ts';
+import { livePaths, liveSchemas } from './live-paths.ts';
 import { signingSecretPaths } from './signing-secret-paths.ts';
 import { shipperPaths } from './shipper-paths.ts';
+import { statisticsPaths, statisticsSchemas } from './statistics-paths.ts';
 import { subscriptionPaths, subscriptionSchemas } from './subscription-paths.ts';
 import { notificationSchemas, webhooks } from './webhooks.ts';
 
@@ -57,6 +59,8 @@ export function openApiDocument({ interfaces, sentExamples, version, ...options 
       ...subscriptionPaths(interfaces),
       ...signingSecretPaths(interfaces),
       ...deliveryLogPaths(interfaces),
+      ...livePaths(interfaces),
+      ...statisticsPaths(interfaces),
       ...byHandPaths(interfaces),
       ...documentPaths,
     },
@@ -68,6 +72,8 @@ export function openApiDocument({ interfaces, sentExamples, version, ...options 
         ...ownTokenSchemas,
         ...subscriptionSchemas,
         ...deliveryLogSchemas,
+        ...liveSchemas,
+        ...statisticsSchemas,
         ...byHandSchemas,
         ...notificationSchemas(catalog),
       },

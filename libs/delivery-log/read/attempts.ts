@@ -46,7 +46,7 @@ export async function attemptsOf(
 const SHARED = Object.keys(tables.attempts.columns).filter((member) => member in tables.deliveries.columns);
 
 /** The attempt that the row of a delivery tells of, which may have more members than its columns. */
-function firstAttempt({ attemptedAt: at, ...row }: DeliveryRow): AttemptRow[] {
+export function firstAttempt({ attemptedAt: at, ...row }: DeliveryRow): AttemptRow[] {
   if (at === null) return [];
   const shared = Object.fromEntries(Object.entries(row).filter(([member]) => SHARED.includes(member)));
   const others = { at, attempt: 1, kind: 'delivered', parked: null, byHand: null, reason: null, retryAt: null };

@@ -108,7 +108,7 @@ async function tell(postgres: Queryable, rows: readonly EventRow[], reader: Read
 }
 
 /** Says of each account that got nothing, for want of a subscription, how that came about. */
-async function explainNoSubscription(postgres: Queryable, entries: readonly EventEntry[]): Promise<void> {
+export async function explainNoSubscription(postgres: Queryable, entries: readonly EventEntry[]): Promise<void> {
   const unsent = entries.flatMap(({ action, at, verdicts }) =>
     verdicts.flatMap((verdict) => {
       const isOne = verdict.kind === 'suppressed' && verdict.reason === 'no_subscription';
@@ -124,7 +124,8 @@ async function explainNoSubscription(postgres: Queryable, entries: readonly Even
   }
 }
 
-function eventEntry(row: EventRow, deliveries: DeliveryEntry[], reader: Reader): EventEntry {
+/** A verdict as its reader is told of it, with the deliveries that were made of it for that reader. */
+export function eventEntry(row: EventRow, deliveries: DeliveryEntry[], reader: Reader): EventEntry {
   const { event, interface: interfaceName, action, at, keys, receivers } = row;
   const verdicts: Verdict[] = deliveries.map((delivery) => ({ kind: 'delivery', delivery }));
   for (const suppression of (row.suppressed ?? []).filter((each) => concerns(each, reader)))
@@ -165,7 +166,7 @@ function rejectedVerdict({ rejectedDetail, rejectedDelivery }: EventRow, reason:
   };
 }
 
-function isOfReader({ account, client, interface: interfaceName }: DeliveryRow, reader: Reader): boolean {
+export function isOfReader({ account, client, interface: interfaceName }: DeliveryRow, reader: Reader): boolean {
   if (reader === 'operator') return true;
   return account === reader.account && client === reader.client && interfaceName === reader.interface;
 }
@@ -225,7 +226,8 @@ const isEnd = ({ kind }: AttemptRow): boolean => kind !== 'failed';
 
 const isGivenUp = ({ kind }: Pick<AttemptRow, 'kind'>): boolean => kind === 'exhausted';
 
-function attemptEntry(row: AttemptRow): AttemptEntry {
+/** An attempt as its row has it, with what its reason means. */
+export function attemptEntry(row: AttemptRow): AttemptEntry {
   const { attempt, at, kind, subscription, reason, delivery: _delivery, ...known } = row;
   const reasoned = { why: reason === null ? null : why(kind === 'dropped' ? 'dropped' : 'failed', reason) };
   return { attempt, at, kind, subscription, ...withoutNulls({ ...known, ...reasoned }) };

@@ -69,6 +69,23 @@ export async function eventByGuid(postgres: Queryable, event: string, reader: Re
   return rows;
 }
 
+/** These verdicts, each of which names its event and its time. */
+export async function eventsAt(
+  postgres: Queryable,
+  events: readonly Pick<EventRow, 'event' | 'at'>[],
+  reader: Reader,
+): Promise<EventRow[]> {
+  if (events.length === 0) return [];
+  const { rows } = await postgres.query<EventRow>({
+    name: 'history-events-at',
+    text: `select ${EVENT} from unnest($3::uuid[], $4::float8[]) as wanted (event, at_ms)
+           join delivery_log.events e on e.event = wanted.event and e.at = ${time('at_ms')}
+           where ${OF_READER} and e.rejected_delivery is null`,
+    values: [...readerValues(reader), events.map(({ event }) => event), events.map(({ at }) => at)],
+  });
+  return rows;
+}
+
 /** The deliveries that were made when these verdicts were given. */
 export async function deliveriesOf(
   postgres: Queryable,

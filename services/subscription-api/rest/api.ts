@@ -1,5 +1,6 @@
 import type { Interface } from '@waybell/catalog/action';
 import type { Express } from 'express';
+import { statisticsRoutes } from './deliveries/statistics.ts';
 import { byHandRoutes } from './deliveries/by-hand.ts';
 import { consoleRoutes, type ConsoleSettings } from './console/console.ts';
 import { ownTokenRoutes } from './authentication/own-token.ts';
@@ -8,12 +9,14 @@ import { deliveryLogRoutes } from './deliveries/delivery-log.ts';
 import { documentRoutes, publicDocuments } from './documents/documents.ts';
 import { createHttpApp, type HttpAppOptions } from './http/http-app.ts';
 import type { RouteOptions } from './http/routes.ts';
+import { liveRoutes, type LiveRouteOptions } from './live/live-routes.ts';
 import { signingSecretRoutes } from './secrets/signing-secrets.ts';
 import { shipperRoutes } from './subscriptions/shipper.ts';
 import { subscriptionRoutes } from './subscriptions/subscriptions.ts';
 
 export type ApiOptions = RouteOptions &
-  Omit<HttpAppOptions, 'overview'> & { interfaces: readonly string[]; console: { client: ConsoleSettings } };
+  Omit<HttpAppOptions, 'overview'> &
+  Pick<LiveRouteOptions, 'knownAgainMs'> & { interfaces: readonly string[]; console: { client: ConsoleSettings } };
 
 const ROUTES = { shipper: shipperRoutes, carrier: carrierRoutes } satisfies Record<Interface, unknown>;
 
@@ -27,7 +30,10 @@ export function createApi(options: ApiOptions): Express {
     subscriptionRoutes({ ...options, authenticate }),
     signingSecretRoutes({ ...options, authenticate }),
     deliveryLogRoutes({ ...options, authenticate }),
+    statisticsRoutes({ ...options, authenticate }),
     byHandRoutes({ ...options, authenticate }),
+    // Who reads a stream is known anew every minute, which is no request.
+    liveRoutes({ ...options, authenticate, knowAgain: options.authenticate }),
     documentRoutes(publicDocuments({ interfaces: served, catalog })),
     consoleRoutes(options.console.client),
   ]);

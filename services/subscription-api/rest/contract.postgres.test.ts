@@ -35,7 +35,9 @@ const asks: Ask[] = [
   { name: 'rotateSigningSecret', method: 'POST', path: '/v1/signing-secrets/rotate', body: {} },
   { name: 'getTimeline', method: 'GET', path: `/v1/timeline/${GUID}` },
   { name: 'listDeliveries', method: 'GET', path: '/v1/deliveries' },
+  { name: 'getStatistics', method: 'GET', path: '/v1/statistics' },
   { name: 'getDelivery', method: 'GET', path: `/v1/deliveries/${GUID}` },
+  { name: 'streamLive', method: 'GET', path: '/v1/live' },
   { name: 'resendDelivery', method: 'POST', path: `/v1/deliveries/${GUID}/resend`, body: {} },
   {
     name: 'createReplay',
@@ -153,6 +155,8 @@ describe('openapi.json', () => {
     for (const each of asks) await provoke(each);
     await api.ask('POST', `${base}/insurance.issued/subscribe`, { token: tokens.shipper.all, body: { callback_url } });
     await api.ask('GET', '/v1/deliveries?status=lost', { token: tokens.carrier.all });
+    await api.ask('GET', '/v1/live?kind=lost', { token: tokens.carrier.all });
+    await api.ask('GET', '/v1/statistics?hours=1', { token: tokens.carrier.all });
     await api.ask('GET', '/v1/timeline/4711?limit=0', { token: tokens.carrier.all });
     const { delivery } = await logDelivery(api.store.postgres, { ...tokens.carrier, interface: 'carrier', mark: 'x' });
     await api.ask('GET', `/v1/deliveries/${delivery}`, { token: tokens.carrier.all });

@@ -10,16 +10,16 @@ import { createMetrics, type Metrics } from '@waybell/runtime/metrics';
 import { connectRedis } from '@waybell/runtime/redis';
 import { readKeyRing } from '@waybell/runtime/secrets';
 import { createAccount } from '../accounts.ts';
-import { readConsole } from '../console-settings.ts';
 import { openDatabase, type Database } from '../database.ts';
 import { createAdminApi } from '../rest/operators/admin-api.ts';
-import { createApi } from '../rest/api.ts';
+import { createApi, type ApiOptions } from '../rest/api.ts';
 import { authenticateBearer } from '../rest/authentication/authenticate.ts';
 import { byAccessToken } from '../rest/authentication/by-access-token.ts';
 import { byJwt, type JwtRules } from '../rest/authentication/by-jwt.ts';
 import type { Limits } from '../rest/limits/limits.ts';
 import { httpMetrics } from '../rest/http/http-metrics.ts';
 import { serveApi, type ServerLimits } from '../rest/http/serve-api.ts';
+import { openLive, type LiveLimits } from '../rest/live/live.ts';
 import { keepSigningSecrets } from '../signing-secrets.ts';
 import { keepSubscriptions } from '../subscriptions.ts';
 import { createToken } from '../tokens.ts';
@@ -54,6 +54,7 @@ export async function startApi(
     limits?: Partial<Limits & ServerLimits>;
     trustedProxies?: string[];
     jwt?: JwtRules;
+    live?: LiveSettings;
     /** Operators have a way to this broker. */
     brokerUrl?: string;
   } = {},
@@ -71,13 +72,14 @@ export async function startApi(
   const limits = { ...unlimited, ...options.limits };
   const measured = httpMetrics(metrics);
   const trustedProxies = options.trustedProxies ?? [];
+  const { live, knownAgainMs } = liveOf(database, options);
   const common = {
     limits,
     trustedProxies,
     redis,
     log: silentLog,
     httpMetrics: measured,
-    console: readConsole({ CONSOLE_CLIENT_ID: '', CONSOLE_SCOPE: '', CONSOLE_DASHBOARD_URL: '' }, undefined),
+    console: { client: { view: 'client' }, operator: { view: 'operator' } } as const,
   };
   const jwt = options.jwt && byJwt(database, options.jwt);
   const api = createApi({
@@ -88,12 +90,9 @@ export async function startApi(
     signingSecrets: keepSigningSecrets({ database, keyRing, overlapMs: options.overlapMs ?? 60_000 }),
     database,
     catalog: options.catalog ?? actions,
-    callbackRules: {
-      isHttpAllowed: false,
-      networks: readNetworks([]),
-      deniedPorts: new Set([6379]),
-      resolve: resolveForTests,
-    },
+    callbackRules,
+    live,
+    ...knownAgainMs,
   });
   const line = options.brokerUrl === undefined ? undefined : operatorLine(operatorBroker(options.brokerUrl));
   const eventLimits = { maxBytes: 60_000, maxDepth: 32 };
@@ -107,6 +106,8 @@ export async function startApi(
   const at = { host: '127.0.0.1', port: 0, trustedProxies, ...limits };
   const server = stack.use(await serveApi(api, at, measured));
   const adminServer = stack.use(await serveApi(adminApi, at, measured));
+  // Streams end before the server waits for its answers to end.
+  stack.use(live);
   if (options.isMigrated !== false) await until('the database is there', () => database.waitingFor().length === 0);
   const asked = await askedBy(server.port, '/openapi.json');
   const admin = await askedBy(adminServer.port, '/admin-openapi.json');
@@ -114,7 +115,31 @@ export async function startApi(
   return { ...asked, admin, store, database, metrics, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
 
+type LiveSettings = Partial<LiveLimits & { knownAgainMs: number; until: AbortSignal }>;
+type LiveTested = { catalog?: readonly Action[]; live?: LiveSettings };
+
+function liveOf(database: Database, { catalog = actions, live: given = {} }: LiveTested) {
+  const { knownAgainMs, until: stop, ...limits } = given;
+  return {
+    live: openLive({
+      database,
+      catalog,
+      log: silentLog,
+      limits: { ...manyStreams, ...limits },
+      ...(stop !== undefined && { until: stop }),
+    }),
+    knownAgainMs: knownAgainMs === undefined ? {} : { knownAgainMs },
+  };
+}
+
 const operatorBroker = (url: string) => ({ address: { url }, limitMs: PATIENT_MS });
+
+const callbackRules: ApiOptions['callbackRules'] = {
+  isHttpAllowed: false,
+  networks: readNetworks([]),
+  deniedPorts: new Set([6379]),
+  resolve: resolveForTests,
+};
 
 /** What no test comes near that is about something else: the machine may stand still. */
 const unlimited: Limits & Omit<ServerLimits, 'trustedProxies'> = {
@@ -126,6 +151,8 @@ const unlimited: Limits & Omit<ServerLimits, 'trustedProxies'> = {
   connectionLimit: 1_000,
   connectionsPerAddress: 1_000,
 };
+
+const manyStreams: LiveLimits = { streamsPerClient: 1_000, streams: 1_000 };
 
 /** An account and a token for it. */
 export async function signUp(

@@ -45,7 +45,7 @@ function askAt(port: number, contract: Contract): Ask {
     });
     const response = await fetch(request);
     const { status, headers: answered } = response;
-    const text = await response.text();
+    const text = await textOf(response);
     const [at = path, query] = path.split('?', 2);
     contract.check({
       method,
@@ -60,4 +60,13 @@ function askAt(port: number, contract: Contract): Ask {
     const isJson = /json/.test(answered.get('content-type') ?? '') && text !== '';
     return { status, headers: answered, text, body: isJson ? JSON.parse(text) : undefined };
   };
+}
+
+/** The body; of one that never ends, what comes first. */
+async function textOf(response: Response): Promise<string> {
+  if (response.body === null || response.headers.get('content-type') !== 'text/event-stream') return response.text();
+  const reader = response.body.getReader();
+  const { value } = await reader.read();
+  await reader.cancel();
+  return new TextDecoder().decode(value);
 }

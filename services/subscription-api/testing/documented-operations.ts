@@ -98,13 +98,11 @@ function shared(document: Node, name: string, status: string): Operation {
 function queryOf(operation: Node, pointer: string): Operation['query'] {
   const parameters = (operation['parameters'] ?? []) as Node[];
   return Object.fromEntries(
-    parameters.map((each, index) => [
-      String(each['name']),
-      {
-        pointer: `${pointer}/parameters/${index}/schema`,
-        isNumber: nodeIn(each, 'schema')['type'] === 'integer',
-      },
-    ]),
+    parameters.flatMap((each, index) => {
+      if (each['in'] !== 'query') return [];
+      const isNumber = nodeIn(each, 'schema')['type'] === 'integer';
+      return [[String(each['name']), { pointer: `${pointer}/parameters/${index}/schema`, isNumber }]];
+    }),
   );
 }
 

@@ -169,6 +169,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/live": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * See what happens now
+         * @description Server-sent events, until the client closes the connection: each attempt, and each event for the account that the client was not sent, a second or two after it happened, in the order in which the log has them. What comes to the log more than 30 seconds after it happened may be missing, and so may what happens faster than 500 records a second, of which `skipped` tells: `/v1/deliveries` has it all. A stream ends when its token does not hold any more, when its reader falls too far behind, and when the process stops: connect again, with `Last-Event-ID`.
+         */
+        get: operations["streamLive"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/public/webhooks": {
         parameters: {
             query?: never;
@@ -334,6 +354,26 @@ export interface paths {
          * @description Notifications are signed with the new one and, for some time, with the one before it. Until that is over there is no other rotation, unless `force` ends the one before at once: then receivers that still check with it refuse what they get.
          */
         post: operations["rotateSigningSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/statistics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * See how many deliveries arrived, hour by hour
+         * @description Of the client, in the last 24 whole hours and the one that runs: every action that is subscribed now, or that there is something of. An attempt counts in the hour in which it ended, so that what was sent again counts again; tests by hand never count. What is known late of an hour that is over may be told hours later.
+         */
+        get: operations["getStatistics"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -740,6 +780,88 @@ export interface components {
             /** Format: uuid */
             subscription_guid: string;
         };
+        LiveAttempt: {
+            action: string;
+            attempt: components["schemas"]["Attempt"];
+            /** @description Of the subscription as it is now, without its query. */
+            callback_url?: string;
+            /**
+             * Format: uuid
+             * @description As `webhook-id`.
+             */
+            delivery_guid: string;
+            /** Format: uuid */
+            event_guid: string;
+            /** Format: uuid */
+            subscription_guid: string;
+        };
+        LiveSkipped: {
+            /**
+             * Format: date-time
+             * @description More happened from this time on than the feed carries: some of it is left out.
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            until: string;
+        };
+        LiveSuppressed: {
+            action: string;
+            /**
+             * Format: date-time
+             * @description When it was looked at.
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            at: string;
+            /**
+             * @description Only with `no_subscription`: how it came about that there was none.
+             * @enum {unknown}
+             */
+            cause?: "unknown_account" | "never_subscribed" | "switched_off" | "ended" | "subscribed_later";
+            /**
+             * Format: date-time
+             * @description Since when it was switched off, when it had ended, or when it was made.
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            cause_at?: string;
+            /** Format: uuid */
+            event_guid: string;
+            /** @description What it is about: order, vehicles, offer and so on, by each name. */
+            keys: {
+                /** @example 4711 */
+                key: string;
+                /**
+                 * @example order_guid
+                 * @example order_id
+                 * @example vin
+                 */
+                kind: string;
+            }[];
+            /** @constant */
+            kind: "suppressed";
+            /** @description What the reason says, for people. */
+            meaning: string;
+            /**
+             * @description Of those that failure-reasons.md lists.
+             * @example response_timeout
+             */
+            reason: string;
+            /** @description What can be done about it, for people. */
+            remedy: string;
+            /**
+             * @description Which rule switched it off.
+             * @enum {unknown}
+             */
+            rule?: "exhausted" | "window";
+            /**
+             * Format: uuid
+             * @description Which one it was that got nothing, was off, had ended, or came later.
+             */
+            subscription_guid?: string;
+        };
         OwnToken: {
             /** Format: uuid */
             account_guid: string;
@@ -860,6 +982,44 @@ export interface components {
              * @example 0hZ5cVtXn7Qm2bRk9sLwYp4uJf6aGdE1oTiHxC3vKqM
              */
             verification_token?: string;
+        };
+        Statistics: {
+            /** @constant */
+            bucket_seconds: 3600;
+            /** @description By action. */
+            objects: components["schemas"]["StatisticsOfAction"][];
+            /**
+             * Format: date-time
+             * @description The beginning of the first hour.
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description When it was asked for.
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            until: string;
+        };
+        StatisticsOfAction: {
+            action: string;
+            /** @description Every hour, the first one first. */
+            buckets: {
+                /**
+                 * Format: date-time
+                 * @description When the hour begins.
+                 * @example 2026-11-20T09:30:00.123Z
+                 */
+                at: string;
+                /** @description Attempts that arrived. */
+                delivered: number;
+                /** @description Deliveries that were exhausted or dropped. */
+                given_up: number;
+                /** @description Attempts that failed, after which another follows. */
+                retried: number;
+                /** @description Events for the account of which no delivery was made for the client. */
+                suppressed: number;
+            }[];
         };
         Subscription: {
             action: string;
@@ -1354,7 +1514,7 @@ export interface operations {
                 cursor?: string;
                 /** @description What they are about, as for the timeline. */
                 key?: string;
-                /** @description The kind of the key, where several things have the same. */
+                /** @description The kind of the key, where several things have the same. One that no key has is refused, with the names of those that there are. */
                 kind?: string;
                 /** @description How many entries a page has at most. */
                 limit?: number;
@@ -1696,6 +1856,105 @@ export interface operations {
                 };
             };
             /** @description The body breaks a rule (`urn:waybell:problem:invalid-body`) · A parameter breaks a rule (`urn:waybell:problem:invalid-parameter`). */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
+            429: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
+            503: {
+                headers: {
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    streamLive: {
+        parameters: {
+            query?: {
+                /** @description Only of this action of the interface. */
+                action?: components["schemas"]["ShipperActionName"] | components["schemas"]["CarrierActionName"];
+                /** @description Only attempts that ended so, or `suppressed` events. */
+                kind?: "delivered" | "failed" | "exhausted" | "dropped" | "suppressed";
+            };
+            header?: {
+                /** @description The `id` that came last: the feed goes on after it, with what happened meanwhile. Without it, the feed begins now. */
+                "Last-Event-ID"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The stream. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
+            401: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
+            403: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A parameter breaks a rule (`urn:waybell:problem:invalid-parameter`). */
             422: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -3074,6 +3333,101 @@ export interface operations {
             };
         };
     };
+    getStatistics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Counts by action and hour. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Statistics"];
+                        /** @constant */
+                        status: "success";
+                    } | components["schemas"]["Statistics"];
+                };
+            };
+            /** @description An access token is needed (`urn:waybell:problem:unauthenticated`) · The access token is not valid (`urn:waybell:problem:invalid-token`). */
+            401: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The access token lacks a scope (`urn:waybell:problem:insufficient-scope`). */
+            403: {
+                headers: {
+                    /** @description What is wrong with the token, as RFC 6750 says; names the scope that is missing. */
+                    "www-authenticate": string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A parameter breaks a rule (`urn:waybell:problem:invalid-parameter`). */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests (`urn:waybell:problem:too-many-requests`). */
+            429: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong here (`urn:waybell:problem:internal-error`). */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not available at the moment (`urn:waybell:problem:unavailable`). */
+            503: {
+                headers: {
+                    "retry-after": components["headers"]["RetryAfter"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     listSubscriptions: {
         parameters: {
             query?: never;
@@ -3322,7 +3676,7 @@ export interface operations {
             query?: {
                 /** @description The `next` of the page before; what comes in meanwhile moves nothing. */
                 cursor?: string;
-                /** @description The kind of the key, where several things have the same. */
+                /** @description The kind of the key, where several things have the same. One that no key has is refused, with the names of those that there are. */
                 kind?: string;
                 /** @description How many entries a page has at most. */
                 limit?: number;

@@ -3787,7 +3787,7 @@ export interface operations {
                 as?: "event" | "delivery" | "key" | "subscription" | "account";
                 /** @description The `next` of the page before; what comes in meanwhile moves nothing. */
                 cursor?: string;
-                /** @description The kind of the key, where several things have the same. */
+                /** @description The kind of the key, where several things have the same. One that no key has is refused, with the names of those that there are. */
                 kind?: string;
                 /** @description How many entries a page has at most. */
                 limit?: number;

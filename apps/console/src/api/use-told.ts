@@ -8,8 +8,8 @@ type Answered<T> = Promise<{ data?: T; error?: unknown; response: Response }>;
 export function useTold<T>(
   key: readonly unknown[],
   asked: (ask: Ask) => Answered<T>,
-  options: Omit<UseQueryOptions<Plain<T>, Error>, 'queryKey' | 'queryFn'> = {},
+  options: Omit<UseQueryOptions<Plain<T>>, 'queryKey' | 'queryFn'> = {},
 ) {
   const { ask } = useSignedIn();
-  return useQuery<Plain<T>, Error>({ queryKey: key, queryFn: () => told(asked(ask)), ...options });
+  return useQuery<Plain<T>>({ queryKey: key, queryFn: () => told(asked(ask)), ...options });
 }

@@ -1,4 +1,3 @@
-import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Problem } from '../api/problem.ts';
 
@@ -50,7 +49,7 @@ export function Found<T>({
   what,
   children,
 }: {
-  of: Pick<UseQueryResult<T>, 'data' | 'error' | 'refetch'>;
+  of: { data: T | undefined; error: Error | null; refetch: () => Promise<unknown> };
   what: string;
   children: (data: T) => ReactNode;
 }) {

@@ -20,7 +20,7 @@ const HASHED = /[\\/]assets[\\/]/;
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
 /** The console at /console/: static files, and the settings that it reads first. Nothing in it needs a token. */
-export function consoleRoutes(settings: ConsoleSettings): Router {
+export function consoleRoutes(settings: ConsoleSettings, files = builtFiles): Router {
   const router = Router({ caseSensitive: true, strict: true });
   const issuers = settings.signIn === undefined ? [] : [new URL(settings.signIn.issuer).origin];
   const protect: RequestHandler = (_request, response, next) => {
@@ -38,7 +38,7 @@ export function consoleRoutes(settings: ConsoleSettings): Router {
   addPath(router, ['/console/settings.json'], {
     get: (_request, response) => void response.set('cache-control', 'no-store').json(settings),
   });
-  router.use('/console', protect, compression(), express.static(builtFiles, { setHeaders: cached, redirect: false }));
+  router.use('/console', protect, compression(), express.static(files, { setHeaders: cached, redirect: false }));
   addPath(router, ['/console/'], { get: notBuilt });
   return router;
 }

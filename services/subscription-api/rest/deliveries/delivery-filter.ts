@@ -29,6 +29,6 @@ export function filterReader(interfaceName: Interface, catalog: readonly Action[
       since: since === undefined ? undefined : momentOf(since),
       until: until === undefined ? undefined : momentOf(until),
     };
-    return { filter, paging: pagingOf({ limit, ...(cursor === undefined ? {} : { cursor }) }) };
+    return { filter, kind, paging: pagingOf({ limit, ...(cursor === undefined ? {} : { cursor }) }) };
   };
 }

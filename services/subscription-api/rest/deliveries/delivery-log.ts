@@ -6,6 +6,7 @@ import { bodyOf } from '@waybell/delivery-log/read/log-tables';
 import { Router, type Request } from 'express';
 import { answerFor, answerObject } from '../http/answer-for.ts';
 import { requireScope, type Caller } from '../authentication/authenticate.ts';
+import { askByKind } from './ask-by-kind.ts';
 import { deliveryDetailView, deliveryView, eventView } from './history-view.ts';
 import { pageView, pagingOf, type PagingQuery } from './page.ts';
 import { filterReader } from './delivery-filter.ts';
@@ -35,7 +36,9 @@ export function deliveryLogRoutes({ authenticate, database, catalog }: LogOption
       const key = requirePathKey('key', request.params.key);
       const { kind, ...query } = readTimelineQuery(request);
       const about = { key, kind };
-      const page = await database.askLog((postgres) => timelineOf(postgres, { about, reader, ...pagingOf(query) }));
+      const page = await askByKind(database, about, (postgres) =>
+        timelineOf(postgres, { about, reader, ...pagingOf(query) }),
+      );
       answerFor(reader, response, pageView(page, eventView));
     },
   });
@@ -43,8 +46,11 @@ export function deliveryLogRoutes({ authenticate, database, catalog }: LogOption
   addPath(router, ['/v1/deliveries'], {
     async get(request, response) {
       const reader = await admit(request);
-      const { paging, filter } = readFilter[reader.interface](request);
-      const page = await database.askLog((postgres) => findDeliveries(postgres, { reader, filter, ...paging }));
+      const { paging, filter, kind } = readFilter[reader.interface](request);
+      const named = { key: filter.about?.key, kind };
+      const page = await askByKind(database, named, (postgres) =>
+        findDeliveries(postgres, { reader, filter, ...paging }),
+      );
       answerFor(reader, response, pageView(page, deliveryView));
     },
   });

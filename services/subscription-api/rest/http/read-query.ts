@@ -58,7 +58,8 @@ export function requirePathKey(parameter: string, text: string): string {
 
 const MOST_FAULTS = 20;
 
-function invalidParameters(faults: ParameterFault[]): Problem {
+/** The answer (422) to parameters that break these rules. */
+export function invalidParameters(faults: ParameterFault[]): Problem {
   const named = faults.slice(0, MOST_FAULTS);
   const details = named.map(({ parameter, detail }) => `${parameter} ${detail}`);
   return new Problem('invalid-parameter', details.join('; '), { faults: named });

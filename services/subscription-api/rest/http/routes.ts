@@ -5,6 +5,7 @@ import type { Database } from '../../database.ts';
 import type { SigningSecrets } from '../../signing-secrets.ts';
 import type { Subscriptions } from '../../subscriptions.ts';
 import type { Authenticate } from '../authentication/authenticate.ts';
+import type { Live } from '../live/live.ts';
 import { Problem } from './problem.ts';
 
 /** What the routes of either interface need. */
@@ -15,6 +16,7 @@ export type RouteOptions = {
   database: Pick<Database, 'askLog' | 'change'>;
   catalog: readonly Action[];
   callbackRules: CallbackRules;
+  live: Live;
 };
 
 const METHODS = ['get', 'post', 'patch', 'delete'] as const;

@@ -52,6 +52,13 @@ function boundAddresses(
   });
 }
 
+const endless = new WeakSet<ServerResponse>();
+
+/** Has an answer that never ends cut only where its reader takes nothing of what waits for it, for as long. */
+export function boundByReading(answer: ServerResponse): void {
+  endless.add(answer);
+}
+
 function boundAnswers(server: Server, { answerTimeoutMs }: ConnectionBounds): void {
   /** Until when each is to be out; unknown before it begins. */
   const open = new Map<ServerResponse, number | undefined>();
@@ -62,7 +69,8 @@ function boundAnswers(server: Server, { answerTimeoutMs }: ConnectionBounds): vo
   const look = setInterval(() => {
     const now = performance.now();
     for (const [answer, dueAt] of open) {
-      if (dueAt === undefined && answer.headersSent) open.set(answer, now + answerTimeoutMs);
+      const isRead = endless.has(answer) && answer.writableLength === 0;
+      if (answer.headersSent && (dueAt === undefined || isRead)) open.set(answer, now + answerTimeoutMs);
       // Those that wait for their turn on the connection have no socket of their own yet.
       else if (dueAt !== undefined && dueAt < now) answer.req.socket.destroy();
     }

@@ -145,6 +145,36 @@ describe('failing, parked and audit', () => {
   });
 });
 
+describe('the kind of a key', () => {
+  test('that no key has is refused with the nearest and all that there are, on every path that takes one', async () => {
+    const { token: own } = await signUp(api, { interface: 'shipper' });
+    const answers = [
+      await ask('why/4711?kind=ordr_id'),
+      await api.ask('GET', '/v1/timeline/4711?kind=ordr_id', { token: own }),
+      await api.ask('GET', '/v1/deliveries?key=4711&kind=ordr_id', { token: own }),
+      await api.ask('GET', '/v1/deliveries?kind=ordr_id', { token: own }),
+    ];
+    for (const { status, body } of answers) {
+      expect([status, body.type]).toEqual([422, 'urn:waybell:problem:invalid-parameter']);
+      expect(body.errors).toEqual([
+        { parameter: 'kind', detail: expect.stringMatching(/nearest is order_id, of .*order_guid.*, vin$/) },
+      ]);
+    }
+  });
+
+  test('that the catalog does not know is taken where the key has it, and one that it knows always is', async () => {
+    const { token: own } = await signUp(api, { interface: 'shipper' });
+    const path = `/v1/timeline/${delivery.subject}`;
+    await api.store.postgres.query(
+      "insert into delivery_log.keys select key, 'trailer_guid', at, event from delivery_log.keys",
+    );
+    for (const kind of ['trailer_guid', 'vin'])
+      expect((await api.ask('GET', `${path}?kind=${kind}`, { token: own })).status).toBe(200);
+    expect((await api.ask('GET', `/v1/timeline/4711?kind=trailer_guid`, { token: own })).status).toBe(422);
+    await api.store.postgres.query("delete from delivery_log.keys where kind = 'trailer_guid'");
+  });
+});
+
 describe('subscriptions that are switched off', () => {
   const off = async (guid: string, minutes: number, by: string | null) =>
     api.store.postgres.query(

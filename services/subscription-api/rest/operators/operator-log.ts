@@ -21,6 +21,7 @@ import { readAuditLog } from '../../audit-log.ts';
 import type { Database, Queryable } from '../../database.ts';
 import type { Authenticate } from '../authentication/authenticate.ts';
 import { pageView, pagingOf, type PagingQuery } from '../deliveries/page.ts';
+import { askByKind } from '../deliveries/ask-by-kind.ts';
 import { Problem } from '../http/problem.ts';
 import { queryReader, requirePathGuid, requirePathKey } from '../http/read-query.ts';
 import { addPath } from '../http/routes.ts';
@@ -62,7 +63,8 @@ function addWhy(router: Router, { authenticate, database }: LogOptions): void {
       const text = requirePathKey('anything', request.params.anything);
       const { as, kind: keyKind, ...query } = readWhy(request);
       const question = { text, as, keyKind, ...pagingOf(query) };
-      const answer = await database.askLog((postgres) => why(postgres, question));
+      const named = { key: text, kind: keyKind };
+      const answer = await askByKind(database, named, (postgres) => why(postgres, question));
       if (answer.kind === 'nothing') throw nothingKnown(request.params.anything, as);
       response.json(toldView(answer));
     },

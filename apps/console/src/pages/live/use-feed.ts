@@ -1,0 +1,89 @@
+import { useEffect, useState } from 'react';
+import { followLive, type LiveMessage, type LiveState } from '../../api/live.ts';
+import { useSignedIn } from '../../session/session.ts';
+
+export type FeedItem = {
+  /** In the order in which they came. */
+  place: number;
+  at: string;
+  action: string;
+  /** delivered, failed, exhausted, dropped or suppressed. */
+  result: string;
+  reason: string | undefined;
+  httpStatus: number | undefined;
+  durationMs: number | undefined;
+  eventGuid: string;
+  deliveryGuid: string | undefined;
+};
+
+type Feed = { items: readonly FeedItem[]; state: LiveState; skipped: number };
+
+/** As many as are kept: the oldest go. */
+const KEPT = 10_000;
+/** The page is drawn this often, however much comes. */
+const DRAW_EVERY_MS = 250;
+
+/** What happened since the page was opened, newest first. While `isPaused` nothing moves, and what comes is kept for later. */
+export function useFeed(isPaused: boolean): Feed {
+  const { ask } = useSignedIn();
+  const [feed, setFeed] = useState<Feed>({ items: [], state: { kind: 'connecting' }, skipped: 0 });
+  const [inbox] = useState(() => ({ items: [] as FeedItem[], skipped: 0, place: 0 }));
+  useEffect(() => {
+    const stop = new AbortController();
+    const onState = (state: LiveState) => setFeed((before) => ({ ...before, state }));
+    const onMessage = (message: LiveMessage) => {
+      if (message.event === 'skipped') inbox.skipped += 1;
+      const item = read(message, inbox.place + 1);
+      if (item === undefined) return;
+      inbox.place += 1;
+      inbox.items.push(item);
+      if (inbox.items.length > KEPT) inbox.items.splice(0, inbox.items.length - KEPT);
+    };
+    void followLive({ ask, signal: stop.signal, onMessage, onState });
+    return () => stop.abort();
+  }, [ask, inbox]);
+  useEffect(() => {
+    if (isPaused) return undefined;
+    const draw = setInterval(() => {
+      if (inbox.items.length === 0 && inbox.skipped === 0) return;
+      const { items: came, skipped } = inbox;
+      inbox.items = [];
+      inbox.skipped = 0;
+      setFeed((before) => ({
+        ...before,
+        items: [...came.toReversed(), ...before.items].slice(0, KEPT),
+        skipped: before.skipped + skipped,
+      }));
+    }, DRAW_EVERY_MS);
+    return () => clearInterval(draw);
+  }, [isPaused, inbox]);
+  return feed;
+}
+
+type Told = {
+  action: string;
+  event_guid: string;
+  delivery_guid?: string;
+  at?: string;
+  reason?: string;
+  cause?: string;
+  attempt?: { at: string; kind: string; reason?: string; http_status?: number; duration_ms?: number };
+};
+
+function read({ event, data }: LiveMessage, place: number): FeedItem | undefined {
+  if (event !== 'attempt' && event !== 'suppressed') return undefined;
+  // As the document says of the two.
+  const told = JSON.parse(data) as Told;
+  const { attempt } = told;
+  return {
+    place,
+    at: attempt?.at ?? told.at ?? '',
+    action: told.action,
+    result: attempt?.kind ?? 'suppressed',
+    reason: attempt?.reason ?? told.cause ?? told.reason,
+    httpStatus: attempt?.http_status,
+    durationMs: attempt?.duration_ms,
+    eventGuid: told.event_guid,
+    deliveryGuid: told.delivery_guid,
+  };
+}

@@ -1,0 +1,49 @@
+import { useMutation } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
+import { told } from '../../api/ask.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Failed, Loading } from '../../parts/states.tsx';
+import { useSignedIn } from '../../session/session.ts';
+import { AttemptList } from '../find/attempt-list.tsx';
+import type { Subscription } from './subscribing.ts';
+
+type TestProps = { subscription: Subscription; close: () => void };
+
+/** Sends the example of the action, once, and shows what the receiver says. */
+export function TestDialog({ subscription: { guid, action }, close }: TestProps) {
+  const { ask } = useSignedIn();
+  const test = useMutation({
+    mutationFn: () => told(ask.client.POST('/v1/subscriptions/{guid}/test', { params: { path: { guid } } })),
+  });
+  const hasBegun = useRef(false);
+  useEffect(() => {
+    // Once, though React looks twice.
+    if (!hasBegun.current) test.mutate();
+    hasBegun.current = true;
+  });
+  return (
+    <Dialog title={`Test of ${action}`} close={close}>
+      <p className="small">
+        The example of the action, signed as any other, with the header <code>X-Webhook-Test: true</code>.
+      </p>
+      <div aria-live="polite">
+        {test.isPending && <Loading what="what the receiver answers" />}
+        {test.error !== null && <Failed error={test.error} retry={() => test.mutate()} />}
+        {test.data !== undefined && (
+          <>
+            <AttemptList attempts={test.data.attempts} />
+            <div className="tools">
+              <button type="button" onClick={() => test.mutate()}>
+                Send another
+              </button>
+              <Link to="/deliveries/$guid" params={{ guid: test.data.guid }}>
+                All of it
+              </Link>
+            </div>
+          </>
+        )}
+      </div>
+    </Dialog>
+  );
+}

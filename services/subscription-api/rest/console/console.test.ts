@@ -1,0 +1,98 @@
+import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { closeServer, listen } from '@waybell/runtime/health';
+import express from 'express';
+import { silentLog } from '../../testing/database.ts';
+import { answerProblems } from '../http/problem.ts';
+import { consoleRoutes, type ConsoleSettings } from './console.ts';
+
+const signIn = {
+  issuer: 'https://login.example.com/realm',
+  clientId: 'console',
+  scope: 'webhooks:read',
+  audience: 'waybell',
+};
+const script = `console.log("${'waybell '.repeat(1_000)}")`;
+
+let folder = '';
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'waybell-console-'));
+  await mkdir(join(folder, 'assets'));
+  await writeFile(join(folder, 'index.html'), '<!doctype html><title>Waybell</title>');
+  await writeFile(join(folder, 'assets', 'index-1a2b3c.js'), script);
+});
+
+afterAll(() => rm(folder, { recursive: true }));
+
+describe('consoleRoutes', () => {
+  test('serve the page, which is asked for again each time, under a policy that runs nothing but its own files', async () => {
+    await using served = await serve({ view: 'client' });
+    const page = await served.ask('console/');
+    expect(page.status).toBe(200);
+    expect(await page.text()).toContain('<title>Waybell</title>');
+    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(page.headers.get('cache-control')).toBe('no-cache');
+    const policy = page.headers.get('content-security-policy') ?? '';
+    expect(policy.split('; ')).toEqual(
+      expect.arrayContaining([
+        "default-src 'none'",
+        "script-src 'self'",
+        "connect-src 'self'",
+        "frame-ancestors 'none'",
+      ]),
+    );
+    expect(policy).not.toMatch(/unsafe|\*/);
+  });
+
+  test('let what has a hash in its name be kept for ever, and send it compressed', async () => {
+    await using served = await serve({ view: 'client' });
+    const file = await served.ask('console/assets/index-1a2b3c.js');
+    expect(file.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+    expect(file.headers.get('content-encoding')).toMatch(/^(br|gzip)$/);
+    expect(await file.text()).toBe(script);
+  });
+
+  test('lead to the page from the address without its last slash, under any path of a proxy', async () => {
+    await using served = await serve({ view: 'client' });
+    const { status, headers } = await served.ask('console');
+    expect([status, headers.get('location')]).toEqual([308, 'console/']);
+  });
+
+  test('say where people sign in, and let the page ask there', async () => {
+    await using served = await serve({ view: 'client', signIn });
+    expect(await (await served.ask('console/settings.json')).json()).toEqual({ view: 'client', signIn });
+    const { headers } = await served.ask('console/');
+    expect(headers.get('content-security-policy')).toContain("connect-src 'self' https://login.example.com;");
+  });
+
+  test('say what to do where the page is not built', async () => {
+    await using served = await serve({ view: 'client' }, join(folder, 'nowhere'));
+    const answer = await served.ask('console/');
+    expect(answer.status).toBe(404);
+    expect(await answer.json()).toMatchObject({ detail: expect.stringContaining('./waybell up') });
+  });
+
+  test('hand out nothing from beside their folder', async () => {
+    await using served = await serve({ view: 'client' });
+    for (const path of ['console/../package.json', 'console/%2e%2e/package.json', 'console/..%2fpackage.json']) {
+      expect((await served.ask(path)).status).toBeGreaterThanOrEqual(400);
+    }
+  });
+});
+
+async function serve(settings: ConsoleSettings, files = folder) {
+  const app = express();
+  app.use(consoleRoutes(settings, files));
+  app.use((_request, response) => void response.status(404).end());
+  app.use(answerProblems(silentLog));
+  const server = createServer(app);
+  const { port } = await listen(server, { host: '127.0.0.1', port: 0 });
+  return {
+    ask: (path: string) => fetch(`http://127.0.0.1:${port}/${path}`, { redirect: 'manual' }),
+    [Symbol.asyncDispose]: () => closeServer(server),
+  };
+}

@@ -1,0 +1,83 @@
+import { hash } from 'node:crypto';
+
+/** What a reader may be told: one record, at a time in milliseconds since the epoch. */
+export type Placed = { key: string; at: number };
+
+/** How an id is written; every text that is so written can be read. */
+export const POSITION_PATTERN = String.raw`^[0-9a-z]{1,9}\.[A-Za-z0-9_-]{0,80}$`;
+
+const PRINT_BYTES = 3;
+/** As many as an id has room for. */
+const MOST_PRINTS = 20;
+const MOST_TOLD = 10_000;
+
+/**
+ * Where a reader is: it was told everything up to a time, and some records after it. Records come to the log out of order,
+ * so that a time alone would tell some twice or leave some out. An id carries that time, and prints of the latest records
+ * after it.
+ */
+export class Position {
+  #floorMs: number;
+  /** Up to when an id tells of no single record. */
+  #idFloorMs = 0;
+  /** The times of records, by their keys. */
+  readonly #told = new Map<string, number>();
+  /** The latest of them, the oldest first. */
+  readonly #latest: { at: number; print: string }[] = [];
+  /** Of records that were told before the reader came back. */
+  readonly #resumed: Set<string>;
+
+  constructor(floorMs: number, resumed: readonly string[] = []) {
+    this.#floorMs = floorMs;
+    this.#resumed = new Set(resumed);
+  }
+
+  /** Reads an id that has the pattern. One that lies ahead of `nowMs` counts as that. */
+  static read(id: string, nowMs: number): Position {
+    const [floor = '', prints = ''] = id.split('.');
+    const length = (PRINT_BYTES * 4) / 3;
+    const each = prints.match(new RegExp(`.{${length}}`, 'g')) ?? [];
+    return new Position(Math.min(Number.parseInt(floor, 36), nowMs), each);
+  }
+
+  /** Up to this time everything counts as told. */
+  get floorMs(): number {
+    return this.#floorMs;
+  }
+
+  isTold(record: Placed): boolean {
+    if (record.at <= this.#floorMs || this.#told.has(record.key)) return true;
+    if (this.#resumed.size === 0 || !this.#resumed.has(printOf(record))) return false;
+    this.note(record);
+    return true;
+  }
+
+  note({ key, at }: Placed): void {
+    this.#told.set(key, at);
+    const place = this.#latest.findLastIndex((each) => each.at <= at) + 1;
+    this.#latest.splice(place, 0, { at, print: printOf({ key, at }) });
+    if (this.#latest.length > MOST_PRINTS) this.#idFloorMs = Math.max(this.#idFloorMs, this.#latest.shift()?.at ?? 0);
+    const [first] = this.#told;
+    if (first === undefined || this.#told.size <= MOST_TOLD) return;
+    this.#told.delete(first[0]);
+    this.#floorMs = Math.max(this.#floorMs, first[1]);
+  }
+
+  /** From now on everything before this time counts as told. */
+  forgetBefore(fromMs: number): void {
+    if (fromMs <= this.#floorMs) return;
+    this.#floorMs = fromMs - 1;
+    for (const [key, at] of this.#told) if (at <= this.#floorMs) this.#told.delete(key);
+  }
+
+  /** The id of what was told last. */
+  toString(): string {
+    const floorMs = Math.max(this.#floorMs, this.#idFloorMs);
+    const prints = this.#latest.filter(({ at }) => at > floorMs).map(({ print }) => print);
+    return `${floorMs.toString(36)}.${prints.join('')}`;
+  }
+}
+
+function printOf({ key }: Placed): string {
+  return hash('sha256', key, 'buffer').subarray(0, PRINT_BYTES).toString('base64url');
+}

@@ -1,0 +1,95 @@
+import { describe, expect, test } from '@jest/globals';
+import { messageGuid } from '@waybell/notifications/message-guid';
+import { until } from '@waybell/runtime/testing/until';
+import { ask } from '../testing/told.ts';
+import { signedIn } from './signed-in.ts';
+import { anAccount, apiUrl, browser, hostile, HOSTILE_BODY, receiver, subscribed, type Account } from './stand.ts';
+
+export function clientPages(): void {
+  describe('the console of a client', () => {
+    test('is signed in to by an access token, which is in no address and in no storage', async () => {
+      const { tokens } = await anAccount('carrier');
+      const { page } = await signedIn({ token: tokens.both });
+      await page.getByRole('heading', { name: 'Subscriptions' }).waitFor();
+      expect(page.url()).not.toContain('wbl_');
+      const kept = await page.evaluate(() => {
+        const { localStorage, sessionStorage, document } = globalThis as unknown as Storages;
+        return JSON.stringify([localStorage, sessionStorage, document.cookie]);
+      });
+      expect(kept).not.toContain('wbl_');
+      await page.reload();
+      await page.getByLabel('Access token').waitFor();
+    });
+
+    test('says why a token is refused', async () => {
+      const opened = await browser.newPage({ origin: apiUrl(), timezone: 'UTC' });
+      await opened.page.goto('/console');
+      await opened.page.getByLabel('Access token').fill('wbl_nobody');
+      await opened.page.getByRole('button', { name: 'Sign in', exact: true }).click();
+      await opened.page.getByRole('alert').filter({ hasText: 'access token' }).waitFor();
+      await opened.untilTrouble(/401/);
+    });
+
+    test('tells by an order number why a notification did not arrive', async () => {
+      const carrier = await anAccount('carrier');
+      const { order } = await givenUp(carrier);
+      const { page } = await signedIn({ token: carrier.tokens.read });
+      await page.getByRole('searchbox').first().fill(String(order));
+      await page.keyboard.press('Enter');
+      await page.getByRole('button', { name: /exhausted/ }).click();
+      const delivery = page.getByRole('article');
+      await delivery.getByText('the receiver, or a proxy before it, failed').first().waitFor();
+      expect(await delivery.getByText(/^Attempt \d$/).count()).toBe(4);
+      // What the receiver said is text: none of it is a part of the page.
+      await delivery.getByLabel('Answer to attempt 4').getByText(HOSTILE_BODY).waitFor();
+      expect(await page.locator('img, iframe, a[href^="javascript:"]').count()).toBe(0);
+      // This token may only read.
+      expect(await page.getByRole('button', { name: 'Resend' }).count()).toBe(0);
+    });
+
+    test('sends a delivery again, and shows how that went', async () => {
+      const carrier = await anAccount('carrier');
+      const { path, delivery } = await givenUp(carrier);
+      receiver.answer(path, 200);
+      await carrier.unsubscribe('order.created');
+      await carrier.subscribe('order.created', receiver.url(path));
+      const { page } = await signedIn({ token: carrier.tokens.both });
+      await page.getByRole('searchbox').first().fill(delivery);
+      await page.keyboard.press('Enter');
+      await page.getByRole('button', { name: 'Resend' }).click();
+      await page.getByText('Sent again, as attempt 5.').first().waitFor();
+      await page.getByRole('article').getByText('resend by hand').waitFor();
+      await page.getByRole('article').getByText('delivered').first().waitFor();
+      expect(receiver.at(path).at(-1)?.headers['x-webhook-attempt']).toBe('5');
+    });
+
+    test('sends a test, and shows what the receiver answers', async () => {
+      const shipper = await anAccount('shipper');
+      const { path } = await subscribed(shipper, 'order.paid', (response) =>
+        response.writeHead(418).end('short and stout'),
+      );
+      const { page } = await signedIn({ token: shipper.token });
+      await page.getByRole('button', { name: 'Send a test' }).click();
+      await page.getByRole('dialog').getByText('HTTP 418').waitFor();
+      await page.getByRole('dialog').getByText('short and stout').waitFor();
+      expect(receiver.at(path).at(-1)?.headers['x-webhook-test']).toBe('true');
+    });
+  });
+}
+
+type Storages = { localStorage: object; sessionStorage: object; document: { cookie: string } };
+
+let lastOrder = 40_000;
+
+/** A delivery about an order of its own, which a receiver has refused till the end. */
+async function givenUp(carrier: Account) {
+  const order = (lastOrder += 1);
+  const { path, subscription } = await subscribed(carrier, 'order.created', hostile);
+  const { guid } = await carrier.hear('order.created', { payload: { id: order, status: 'new' } });
+  const delivery = messageGuid(guid, subscription);
+  await until('it is given up', async () => {
+    const { status } = await ask<{ status: string }>(carrier, `/v1/deliveries/${delivery}`);
+    return status === 'exhausted';
+  });
+  return { path, delivery, order, subscription };
+}

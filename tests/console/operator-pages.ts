@@ -1,0 +1,55 @@
+import { describe, expect, test } from '@jest/globals';
+import { messageGuid } from '@waybell/notifications/message-guid';
+import { until } from '@waybell/runtime/testing/until';
+import { ask } from '../testing/told.ts';
+import { signedIn } from './signed-in.ts';
+import { anAccount, browser, operatorsUrl, operatorToken, subscribed } from './stand.ts';
+
+export function operatorPages(): void {
+  describe('the console of operators', () => {
+    test('shows what was wrong with a rejected event, checks its correction, and publishes it', async () => {
+      const carrier = await anAccount('carrier');
+      const { subscription } = await subscribed(carrier, 'order.created');
+      const { guid } = await carrier.hear('order.created', { payload: { id: 'seven', status: 'new' } });
+      const token = await operatorToken();
+      await until('it is rejected', async () => (await rejectedAbout(guid, token)) > 0);
+      const opened = await signedIn({ token, at: 'operator' });
+      const { page } = opened;
+      await page.getByRole('link', { name: 'Rejected' }).click();
+      const row = page.getByRole('row').filter({ hasText: 'payload_invalid' });
+      await row.getByRole('link', { name: /^Correct/ }).click();
+      const editor = page.getByLabel('The event, as it is to be published');
+      const publish = page.getByRole('button', { name: 'Publish' });
+      await page.getByText('/payload/id').first().waitFor();
+      expect(await publish.isDisabled()).toBe(true);
+      // How a browser tells of the answer to a check.
+      await opened.untilTrouble(/422/);
+      await editor.fill((await editor.inputValue()).replace('"seven"', '7'));
+      await page.getByText('It would be taken').waitFor();
+      await publish.click();
+      await page.getByText(guid).first().waitFor();
+      const delivery = messageGuid(guid, subscription);
+      await until('it is delivered', async () => {
+        const { objects } = await ask<{ objects: { guid: string; status: string }[] }>(carrier, '/v1/deliveries');
+        return objects.some((each) => each.guid === delivery && each.status === 'delivered');
+      });
+    });
+
+    test('is closed to a token of a client', async () => {
+      const { token } = await anAccount('carrier');
+      const opened = await browser.newPage({ origin: operatorsUrl(), timezone: 'UTC' });
+      await opened.page.goto('/console');
+      await opened.page.getByLabel('Access token').fill(token);
+      await opened.page.getByRole('button', { name: 'Sign in', exact: true }).click();
+      await opened.page.getByRole('alert').filter({ hasText: 'needs the scope admin' }).waitFor();
+      await opened.untilTrouble(/403/);
+    });
+  });
+}
+
+async function rejectedAbout(guid: string, token: string): Promise<number> {
+  const headers = { authorization: `Bearer ${token}` };
+  const answer = await fetch(`${operatorsUrl()}/v1/admin/rejected?about=${guid}`, { headers });
+  // The shape is the contract's; while others look at what is rejected, there is another answer.
+  return answer.ok ? ((await answer.json()) as { objects: unknown[] }).objects.length : 0;
+}

@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto';
+import { latestOf } from '@waybell/delivery-log/read/live';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
+import { LiveStand, type Us } from './live-stand.ts';
+import { aDelivered, aFailed, anExhausted } from './log-stand.ts';
+import { watchPlans } from './watch-plans.ts';
+
+const EARLIER = 5_000;
+
+let stand: LiveStand;
+let us: Us;
+beforeAll(async () => {
+  stand = await LiveStand.start();
+  us = await stand.someone();
+});
+afterAll(() => stand?.[Symbol.asyncDispose]());
+
+/** What the subscription had in the ten minutes that were over a minute and a half ago. */
+async function muchEarlier(): Promise<void> {
+  const { account, subscription } = us;
+  await stand.happens(us, [aFailed()]);
+  const at = `now() - interval '100 seconds' - n * interval '100 milliseconds'`;
+  for (const kind of ['failed', 'exhausted'])
+    await stand.log.rows(
+      `insert into delivery_log.attempts (at, delivery, attempt, kind, subscription)
+       select ${at}, gen_random_uuid(), 1, '${kind}', $1 from generate_series(1, ${EARLIER}) n`,
+      [subscription],
+    );
+  await stand.log.rows(
+    `insert into delivery_log.deliveries (at, delivery, event, interface, action, subscription, account, client, attempted_at)
+     select ${at}, gen_random_uuid(), gen_random_uuid(), 'carrier', 'order.created', $1, $2, 'default', ${at}
+     from generate_series(1, ${EARLIER}) n`,
+    [subscription, account],
+  );
+  await stand.log.rows(
+    `insert into delivery_log.kept_events (account, interface, action, at, event, body)
+     select $1, 'carrier', 'order.created', ${at}, gen_random_uuid(), '' from generate_series(1, ${EARLIER}) n`,
+    [account],
+  );
+  for (const table of ['attempts', 'deliveries', 'kept_events'])
+    await stand.log.rows(`vacuum analyze delivery_log.${table}`);
+}
+
+test('a look reads by indexes what is new, however much there was before', async () => {
+  await stand.log.partitions.ensure([stand.log.now - 86_400_000]);
+  await muchEarlier();
+  const since = wallClockMs() - 10_000;
+  await stand.happens(us, [aDelivered()]);
+  await stand.happens(us, [aFailed(), anExhausted({ attempt: 2 })]);
+  const watched = watchPlans(stand.api.store.postgres);
+  const reader = { account: us.account, client: us.client, interface: 'carrier' as const };
+  const look = { reader, actions: ['order.created', randomUUID()], fromMs: since, most: 1_000 };
+  const { looked } = await latestOf(watched, look, () => false);
+  expect(looked.length).toBeGreaterThanOrEqual(3);
+  expect(watched.rowsLookedAt()).toBeLessThan(200);
+});

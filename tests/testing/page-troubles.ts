@@ -1,0 +1,117 @@
+import type { BrowserContext, ConsoleMessage, Page, Request } from 'playwright-core';
+import { until } from '@waybell/runtime/testing/until';
+
+/** Addresses that are asked of nobody. */
+const LOCAL = /^(?:data|blob|about):/;
+/** Chromium tells of each violation there too. */
+const IN_CONSOLE = /Content Security Policy/;
+/** What the page itself, or its reader, called off. */
+const CALLED_OFF = 'net::ERR_ABORTED';
+
+type Violation = { directive: string; blocked: string; sample: string };
+
+/**
+ * What goes wrong on the pages of a context, a line each, which begins with what it is:
+ *
+ * | console | an error in the console; an answer with a status of 400 or more is one too |
+ * | error   | an error that nothing caught |
+ * | policy  | what the Content-Security-Policy refused: the directive, and what it was about |
+ * | foreign | a request to another origin, also one that the policy refused |
+ * | failed  | a request without an answer |
+ * | dialog  | an alert, a confirmation, a prompt |
+ */
+export class PageTroubles {
+  readonly seen: string[] = [];
+  readonly #context: BrowserContext;
+  readonly #origin: string;
+  readonly #expected: RegExp[] = [];
+  #isOver = false;
+
+  private constructor(context: BrowserContext, origin: string) {
+    this.#context = context;
+    this.#origin = new URL(origin).origin;
+  }
+
+  /** Listens from now on; the context must have no page yet. */
+  static async of(context: BrowserContext, origin: string): Promise<PageTroubles> {
+    const troubles = new PageTroubles(context, origin);
+    await troubles.#listen();
+    return troubles;
+  }
+
+  async untilSeen(like: RegExp): Promise<string> {
+    this.#expected.push(like);
+    return until(`${like.source} is among the troubles ${JSON.stringify(this.seen)}`, () =>
+      this.seen.find((line) => like.test(line)),
+    );
+  }
+
+  /** Waits until what has gone wrong is told, and hears no more: requests that closing a page ends have not failed. */
+  async settle(): Promise<void> {
+    await Promise.allSettled(this.#context.pages().map((page) => page.evaluate(() => undefined)));
+    this.#isOver = true;
+  }
+
+  /** Throws where there were any but the expected. */
+  requireNone(): void {
+    const left = this.seen.filter((line) => !this.#expected.some((like) => like.test(line)));
+    if (left.length > 0) throw new Error(`the page had troubles:\n${left.map((line) => `  ${line}`).join('\n')}`);
+  }
+
+  async #listen(): Promise<void> {
+    const context = this.#context;
+    context.on('console', (message) => this.#hearConsole(message));
+    context.on('weberror', (webError) => this.#add('error', webError.error().message));
+    context.on('dialog', (dialog) => {
+      this.#add('dialog', `${dialog.type()} ${dialog.message()}`);
+      void dialog.dismiss().catch(() => undefined);
+    });
+    context.on('request', (request) => this.#hearAddress(request.url()));
+    context.on('requestfailed', (request) => this.#hearFailure(request));
+    context.on('page', (page: Page) => page.on('websocket', (socket) => this.#hearAddress(socket.url())));
+    await context.exposeFunction('tellViolation', ({ directive, blocked, sample }: Violation) =>
+      this.#add('policy', [directive, blocked, sample].filter((part) => part !== '').join(' ')),
+    );
+    await context.addInitScript(tellViolations);
+  }
+
+  #add(kind: string, text: string): void {
+    if (!this.#isOver) this.seen.push(`${kind} ${text}`);
+  }
+
+  #hearConsole(message: ConsoleMessage): void {
+    if (message.type() !== 'error' || IN_CONSOLE.test(message.text())) return;
+    const { url } = message.location();
+    this.#add('console', `${message.text()}${url ? ` (${url})` : ''}`);
+  }
+
+  #hearAddress(address: string): void {
+    if (LOCAL.test(address) || originOf(address) === this.#origin) return;
+    this.#add('foreign', address);
+  }
+
+  #hearFailure(request: Request): void {
+    const reason = request.failure()?.errorText ?? '';
+    // A violation is told as such.
+    if (reason !== CALLED_OFF && reason !== 'csp') this.#add('failed', `${request.url()}: ${reason}`);
+  }
+}
+
+/** A socket is of the origin whose page may open it. */
+const originOf = (address: string): string => new URL(address.replace(/^ws/, 'http')).origin;
+
+/** As much of a page as `tellViolations` knows. */
+type Told = { effectiveDirective: string; blockedURI: string; sample: string };
+type PageGlobal = {
+  tellViolation: (violation: Violation) => void;
+  addEventListener: (type: 'securitypolicyviolation', listener: (event: Told) => void) => void;
+};
+
+/** Runs in each page before its own scripts do. */
+function tellViolations(): void {
+  // It runs where there is another global than here.
+  const page = globalThis as unknown as PageGlobal;
+  page.addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI, sample }) =>
+    page.tellViolation({ directive: effectiveDirective, blocked: blockedURI, sample }),
+  );
+}
