@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useId, useRef, useState } from 'react';
+import { useEffect, useId, useMemo, useRef, useState } from 'react';
 import { told } from '../../../api/ask.ts';
 import { useTell } from '../../../parts/notices.tsx';
 import { Failed } from '../../../parts/states.tsx';
@@ -10,18 +10,19 @@ import type { CorrectedEvent } from '../types.ts';
 import { CheckReport } from './check-report.tsx';
 import { draftOf, forgetDraft, keepDraft } from './drafts.ts';
 import { Editor, goToLine } from './editor.tsx';
-import { placesIn } from './json-places.ts';
+import { isOnOneLine, withoutBlanks } from './layout.ts';
 import { asItStands, useCheck } from './use-check.ts';
 
 type CorrectionProps = { id: string; body: string; onPublished: (event: CorrectedEvent) => void };
 
 /** Where a rejected event is corrected: it is checked while one types, and what is typed outlives whatever goes wrong. */
 export function Correction({ id, body, onPublished }: CorrectionProps) {
-  const [original] = useState(() => laidOut(body));
+  const isLaidOut = useMemo(() => isOnOneLine(body), [body]);
+  const original = useMemo(() => (isLaidOut ? indented(body) : body), [body, isLaidOut]);
   const [text, setText] = useState(() => draftOf(id) ?? original);
   const field = useRef<HTMLTextAreaElement>(null);
   const reportId = useId();
-  const check = useCheck(id, text);
+  const check = useCheck({ id, text, isLaidOut });
   const publish = usePublish(id, onPublished);
   useLeaveWarning(text !== original && !publish.isSuccess);
   const change = (next: string) => {
@@ -52,7 +53,7 @@ export function Correction({ id, body, onPublished }: CorrectionProps) {
           type="button"
           className="main"
           disabled={isTakenCare || check.kind === 'faulty' || check.kind === 'checking'}
-          onClick={() => publish.mutate(text)}
+          onClick={() => publish.mutate(isLaidOut ? withoutBlanks(text) : text)}
         >
           {publish.isPending ? 'Publishing …' : 'Publish'}
         </button>
@@ -104,7 +105,3 @@ function HiddenSigns({ text, goTo }: { text: string; goTo: (line: number) => voi
     </p>
   );
 }
-
-/** On lines where it is JSON all on one, so that a line says something; digit for digit. */
-const laidOut = (body: string): string =>
-  !body.trim().includes('\n') && placesIn(body, '#').brokenLine === undefined ? indented(body) : body;

@@ -4,6 +4,7 @@ import { useTold } from '../../../api/use-told.ts';
 import { useDebounced } from '../../../parts/use-debounced.ts';
 import type { CorrectedEvent } from '../types.ts';
 import { placesIn } from './json-places.ts';
+import { withoutBlanks } from './layout.ts';
 
 const TYPING_MS = 500;
 
@@ -15,15 +16,26 @@ export type Check =
   | { kind: 'faulty'; faults: readonly LocatedFault[] }
   | { kind: 'failed'; error: Error; again: () => void };
 
+type Checked = {
+  id: string;
+  text: string;
+  /** Whether the blanks between its parts are the page's, and do not go along. */
+  isLaidOut: boolean;
+};
+
 /** Whether the text would be taken as an event, asked once nobody has typed for a moment. */
-export function useCheck(id: string, text: string): Check {
+export function useCheck({ id, text, isLaidOut }: Checked): Check {
   const settled = useDebounced(text, TYPING_MS);
   // By number: the cache would write a key of a megabyte with every key pressed.
   const number = useMemo(() => numberFor(settled), [settled]);
-  const query = useTold(['check', id, number], ({ operator }) => operator.POST(...checkOf(id, settled)), {
-    gcTime: 0,
-    staleTime: Infinity,
-  });
+  const query = useTold(
+    ['check', id, number],
+    ({ operator }) => operator.POST(...checkOf(id, isLaidOut ? withoutBlanks(settled) : settled)),
+    {
+      gcTime: 0,
+      staleTime: Infinity,
+    },
+  );
   const faults = useMemo(() => located(query.error, settled), [query.error, settled]);
   if (settled !== text) return { kind: 'checking' };
   if (query.isPending) return { kind: 'checking', trouble: query.failureReason ?? undefined };
