@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import tls from 'node:tls';
-import { expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { readNetworks } from '@waybell/runtime/forbidden-address';
 import { until } from '@waybell/runtime/testing/until';
 import { anAuthority } from '../testing/certificate.ts';
@@ -13,6 +13,11 @@ import { openEndpoints } from './call-endpoint.ts';
 
 const LONG_MS = 600_000;
 const authority = anAuthority('Test authority');
+
+// Of the process, in which other tests follow: an authority that stays would be taken for theirs of the same name.
+const authorities = tls.getCACertificates('default');
+beforeAll(() => tls.setDefaultCACertificates([...authorities, authority.cert]));
+afterAll(() => tls.setDefaultCACertificates(authorities));
 
 const LISTENING = /^ACCEPT 127\.0\.0\.1:(\d+)\s/m;
 
@@ -50,7 +55,6 @@ async function serveTickets(count: number): Promise<AsyncDisposable & { port: nu
 }
 
 test('a receiver that says more of its TLS session than any receiver needs has its connection ended', async () => {
-  tls.setDefaultCACertificates([...tls.getCACertificates('default'), authority.cert]);
   await using server = await serveTickets(20_000);
   await using endpoints = openEndpoints({
     limits: { shipper: { responseMs: LONG_MS }, carrier: { responseMs: LONG_MS } },

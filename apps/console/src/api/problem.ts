@@ -44,7 +44,7 @@ export const unreachable = (): Problem =>
     kind: 'unreachable',
     status: 0,
     title: 'No answer',
-    detail: 'Waybell did not answer. It is asked again by itself; check your connection meanwhile.',
+    detail: 'Waybell did not answer. What is shown is asked for again by itself; check your connection meanwhile.',
   });
 
 /** The problem that an answer tells; of any other answer that is no success, what its status says. */
