@@ -1,0 +1,39 @@
+import { beforeAll, describe, test } from '@jest/globals';
+import type { OpenPage } from '../testing/browser.ts';
+import { furnish, type Furnished } from './furnished.ts';
+import { expectReadable } from './page-checks.ts';
+import { clientPlaces, operatorPlaces, type Place } from './places.ts';
+import { signedIn } from './signed-in.ts';
+import { apiUrl, browser, operatorsUrl, operatorToken } from './stand.ts';
+
+export function everyPage(): void {
+  describe('every page of the console can be read by all, in light and in dark, however wide the window is:', () => {
+    let known: Furnished;
+    beforeAll(async () => {
+      known = await furnish('Prairie Line Haulage');
+    });
+
+    const isReadable = async (opened: OpenPage, go: Place[1]) => {
+      await go(opened.page, known, opened);
+      await expectReadable(opened.page);
+    };
+
+    test.each(clientPlaces)('%s of a client', async (_name, go) => {
+      await isReadable(await signedIn({ token: known.carrier.token }), go);
+    });
+
+    test.each(operatorPlaces)('%s of operators', async (_name, go) => {
+      await isReadable(await signedIn({ token: await operatorToken(), at: 'operator' }), go);
+    });
+
+    test.each([
+      ['clients', apiUrl],
+      ['operators', operatorsUrl],
+    ])('the sign-in of %s', async (_name, origin) => {
+      const { page } = await browser.newPage({ origin: origin(), timezone: 'Europe/Berlin' });
+      await page.goto('/console');
+      await page.getByLabel('Access token').waitFor();
+      await expectReadable(page);
+    });
+  });
+}

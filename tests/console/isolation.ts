@@ -1,0 +1,113 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { until } from '@waybell/runtime/testing/until';
+import type { OpenPage } from '../testing/browser.ts';
+import { furnish, type Furnished } from './furnished.ts';
+import { untilLoaded } from './page-checks.ts';
+import { button, dialog, to } from './places.ts';
+import { signedIn } from './signed-in.ts';
+import { stack, subscribed } from './stand.ts';
+import type { Client } from '../testing/test-stack.ts';
+
+const ANSWER = 'only-the-receiver-of-the-other-says-so';
+
+export function isolation(): void {
+  describe('the console never shows', () => {
+    let other: Furnished;
+    let reader: Client;
+    let sibling: Client;
+    beforeAll(async () => {
+      other = await furnish('Lone Mesa Transport', (response) => response.writeHead(500).end(ANSWER));
+      reader = (await furnish('Prairie Line Haulage')).carrier;
+      sibling = await stack.clientOf(other.carrier.account, 'carrier', 'second');
+      await subscribed(sibling as typeof other.carrier, 'order.assigned');
+    });
+
+    test('anything of another account, whatever is asked for by its address', async () => {
+      const { deliveries, subscriptions, secrets } = await madeFor(other);
+      const { carrier, name, order, event, path, rejected } = other;
+      const theirs = [...deliveries, ...subscriptions, ...secrets, path, ANSWER, name, order, event, rejected.guid];
+      await expectKept([...theirs, carrier.account], other, reader);
+    });
+
+    test("anything of another client of the account, but the account's events", async () => {
+      const { deliveries, subscriptions } = await madeFor(other);
+      await expectKept([...deliveries, ...subscriptions, other.path, ANSWER], other, sibling);
+    });
+  });
+}
+
+/** All that is the client's own: guids, and what its notifications are signed with. */
+async function madeFor({ carrier }: Furnished) {
+  const guids = async (text: string) => {
+    const { rows } = await stack.postgres.query<{ guid: string }>(text, [carrier.account]);
+    return rows.map(({ guid }) => guid);
+  };
+  const of = "= $1 and client_id = 'default'";
+  const [deliveries, subscriptions] = await Promise.all([
+    guids("select delivery as guid from delivery_log.deliveries where account = $1 and client = 'default'"),
+    guids(`select guid from waybell.subscriptions where account_guid ${of}`),
+  ]);
+  expect([deliveries.length, subscriptions.length]).toEqual([2, 2]);
+  return { deliveries, subscriptions, secrets: await carrier.signingSecrets() };
+}
+
+/** Looks at every page, and at those of what is not the reader's; no answer and no page may hold any of `secret`. */
+async function expectKept(secret: readonly string[], other: Furnished, reader: Client): Promise<void> {
+  const opened = await signedIn({ token: reader.token });
+  const answers = recorded(opened);
+  const { page } = opened;
+  const asked = [other.delivery, other.order, other.event, other.subscription, other.carrier.account];
+  const foreign = asked.flatMap((each) => [`/deliveries/${each}`, `/timeline/${each}`, `/find/${each}`]);
+  const own = ['/catalog?action=order.created', '/secrets', '/live', '/subscriptions'];
+  let seen = '';
+  for (const address of [...foreign, ...own]) {
+    const before = seen;
+    await to(page, address);
+    await until(`${address} has come`, async () => (seen = await page.locator('#main').innerText()) !== before);
+    await untilLoaded(page);
+    await answers.settle();
+    // What somebody asked for stands in the title, and in what an answer says of it.
+    const hidden = secret.filter((each) => !address.endsWith(each));
+    const told = [...answers.take(), await page.content()];
+    expect(hidden.filter((each) => told.some((text) => text.includes(each)))).toEqual([]);
+    if (address === '/live') await expectOwnFeed(opened, other, reader, hidden);
+  }
+  await button(page, 'What did we miss?').first().click();
+  await dialog(page).getByRole('button', { name: 'Count' }).click();
+  await dialog(page)
+    .getByText(/missed\.$/)
+    .waitFor();
+  await answers.settle();
+  const told = [...answers.take(), await page.content()];
+  expect(secret.filter((each) => told.some((text) => text.includes(each)))).toEqual([]);
+  await opened.untilTrouble(/404/);
+}
+
+/** What happens to the other does not come to the reader, whose own does, though it happened later. */
+async function expectOwnFeed({ page }: OpenPage, other: Furnished, reader: Client, hidden: readonly string[]) {
+  await page.getByText('Live.').waitFor();
+  const theirs = await other.carrier.hear('order.assigned', { payload: { id: Number(other.order) } });
+  await reader.hear('order.assigned', { payload: { id: 1 } });
+  await page.locator('.feed-line').filter({ hasText: 'delivered' }).first().waitFor();
+  const text = await page.content();
+  const isOther = reader.account !== other.carrier.account;
+  expect([...hidden, ...(isOther ? [theirs.guid] : [])].filter((each) => text.includes(each))).toEqual([]);
+}
+
+/** The bodies of all answers but that of the feed, which does not end. */
+function recorded({ page }: OpenPage) {
+  const bodies: string[] = [];
+  let under: Promise<unknown>[] = [];
+  page.on('response', (response) => {
+    const { pathname } = new URL(response.url());
+    if (!pathname.startsWith('/v1/') || pathname === '/v1/live') return;
+    under.push(response.text().then((body) => bodies.push(body)));
+  });
+  return {
+    async settle() {
+      await Promise.all(under);
+      under = [];
+    },
+    take: () => bodies.splice(0),
+  };
+}

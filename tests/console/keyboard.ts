@@ -1,0 +1,119 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { furnish, type Furnished } from './furnished.ts';
+import { apiUrl, browser, receiver } from './stand.ts';
+
+/** Steps that are allowed on the way to a control: there to end a test that never gets there. */
+const MOST_STEPS = 60;
+
+export function keyboard(): void {
+  describe('the console by the keyboard alone', () => {
+    let known: Furnished;
+    let page: Page;
+    beforeAll(async () => {
+      known = await furnish('Prairie Line Haulage');
+    });
+
+    const press = async (...keys: string[]) => {
+      for (const key of keys) await page.keyboard.press(key);
+    };
+
+    /** What has the focus: its name as assistive technology has it, near enough. */
+    const focused = () =>
+      page.evaluate(() => {
+        const { document } = globalThis as unknown as { document: { activeElement: Focused | null } };
+        const at = document.activeElement;
+        return at === null ? '' : (at.getAttribute('aria-label') ?? at.id) || at.textContent.trim();
+      });
+
+    const tabTo = async (name: RegExp, key = 'Tab') => {
+      for (let step = 0; step < MOST_STEPS; step += 1) {
+        await press(key);
+        if (name.test(await focused())) return;
+      }
+      throw new Error(`${MOST_STEPS} times ${key} do not lead to ${name}`);
+    };
+
+    const signInByKeys = async () => {
+      ({ page } = await browser.newPage({ origin: apiUrl(), timezone: 'Europe/Berlin' }));
+      await page.goto('/console');
+      await page.getByLabel('Access token').waitFor();
+      await tabTo(/^token$/);
+      await page.keyboard.type(known.carrier.token);
+      await press('Enter');
+      await page.getByRole('heading', { name: 'Subscriptions' }).waitFor();
+    };
+
+    test('signs in, finds an order, opens its delivery and sends it again', async () => {
+      receiver.answer(known.path, 200);
+      await known.carrier.unsubscribe('order.created');
+      await known.carrier.subscribe('order.created', receiver.url(known.path));
+      await signInByKeys();
+      await press('/');
+      expect(await focused()).toMatch(/^Search an order number/);
+      await page.keyboard.type(known.order);
+      await press('Enter');
+      await page.getByRole('button', { name: /exhausted/ }).waitFor();
+      await tabTo(/exhausted/);
+      await press('Enter');
+      await page.getByRole('button', { name: 'Resend' }).waitFor();
+      await tabTo(/^Resend$/);
+      await press('Space');
+      await page.getByText('Sent again, as attempt 5.').first().waitFor();
+      await page.getByText('resend by hand').waitFor();
+      await page.getByRole('article').getByText('delivered').first().waitFor();
+    });
+
+    test('keeps the focus in a dialog, and has it back where it was after Escape', async () => {
+      await signInByKeys();
+      await page.getByRole('button', { name: 'What did we miss?' }).first().waitFor();
+      await tabTo(/^What did we miss/);
+      await press('Enter');
+      await page.getByRole('dialog').waitFor();
+      const inDialog = () => page.locator('dialog :focus').count();
+      expect(await inDialog()).toBe(1);
+      await press('Escape');
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      expect(await focused()).toBe('What did we miss?');
+    });
+
+    test('has the focus back where it was after the button that closes a dialog', async () => {
+      await signInByKeys();
+      await page.getByRole('button', { name: 'End', exact: true }).first().waitFor();
+      await tabTo(/^End$/);
+      await press('Enter');
+      await page.getByRole('dialog').waitFor();
+      await tabTo(/^Keep it$/);
+      await press('Enter');
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      expect(await focused()).toBe('End');
+    });
+
+    test('skips to the content', async () => {
+      await signInByKeys();
+      await page.getByRole('button', { name: 'What did we miss?' }).first().waitFor();
+      await tabTo(/^Skip to the content$/);
+      await press('Enter');
+      expect(await focused()).toMatch(/^main/);
+      await press('Tab');
+      expect(await focused()).toBe('Subscribe');
+    });
+
+    test('pauses the feed by p, but not where p is typed', async () => {
+      await signInByKeys();
+      await tabTo(/^Live$/);
+      await press('Enter');
+      await page.getByText('Live.').waitFor();
+      await press('p');
+      await page.getByText(/^Paused/).waitFor();
+      await press('p');
+      await page.getByText('Live.').waitFor();
+      await tabTo(/^Only actions/);
+      await press('p');
+      expect(await page.getByText(/^Paused/).count()).toBe(0);
+      expect(await page.getByLabel('Only actions with this in their name').inputValue()).toBe('p');
+    });
+  });
+}
+
+type Focused = { id: string; textContent: string; getAttribute(name: string): string | null };

@@ -1,0 +1,235 @@
+import { randomUUID } from 'node:crypto';
+import type { Page } from 'playwright-core';
+import type { OpenPage } from '../testing/browser.ts';
+import type { Furnished } from './furnished.ts';
+
+/** A page, or a dialog of it: how somebody who has signed in gets there. */
+export type Place = [name: string, go: (page: Page, known: Furnished, opened: OpenPage) => Promise<unknown>];
+
+export const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
+export const dialog = (page: Page) => page.getByRole('dialog');
+
+/** Leads to an address of the console without loading it anew. */
+export const to = async (page: Page, address: string): Promise<void> =>
+  page.evaluate(`location.hash = ${JSON.stringify(`#${address}`)}`);
+
+/** Opens a dialog by a button of the page there. */
+const asks = (address: string, name: string | RegExp) => async (page: Page) => {
+  await to(page, address);
+  await button(page, name).first().click();
+  await dialog(page).waitFor();
+};
+
+export const clientPlaces: Place[] = [
+  [
+    'subscriptions',
+    async (page) =>
+      page
+        .getByLabel(/^The last 24 hours/)
+        .first()
+        .waitFor(),
+  ],
+  ['subscribing', asks('/subscriptions', /^Subscribe$/)],
+  [
+    'a test',
+    async (page) => {
+      await asks('/subscriptions', 'Send a test')(page);
+      await dialog(page)
+        .getByText(/^HTTP \d/)
+        .first()
+        .waitFor();
+    },
+  ],
+  [
+    'a count of what was missed',
+    async (page) => {
+      await asks('/subscriptions', 'What did we miss?')(page);
+      await dialog(page).getByRole('button', { name: 'Count' }).click();
+      await dialog(page)
+        .getByText(/missed\.$/)
+        .waitFor();
+    },
+  ],
+  ['a change of a subscription', asks('/subscriptions', /^Change/)],
+  ['the end of a subscription', asks('/subscriptions', /^End$/)],
+  [
+    'a timeline, opened',
+    async (page, known) => {
+      await to(page, `/timeline/${known.order}`);
+      await button(page, /exhausted/).click();
+      await page.getByLabel('curl command', { exact: true }).waitFor();
+    },
+  ],
+  [
+    'a timeline of nothing',
+    async (page) => {
+      await to(page, '/timeline/nothing-is-called-so');
+      await page.getByText('Nothing is known of it').waitFor();
+    },
+  ],
+  [
+    'a delivery',
+    async (page, known) => {
+      await to(page, `/deliveries/${known.delivery}`);
+      await page.getByLabel('curl command', { exact: true }).waitFor();
+    },
+  ],
+  [
+    'a delivery that is none',
+    async (page, _known, { untilTrouble }) => {
+      await to(page, `/deliveries/${randomUUID()}`);
+      await untilTrouble(/404/);
+    },
+  ],
+  [
+    'live',
+    async (page, known) => {
+      await to(page, '/live');
+      await page.getByText('Live.').waitFor();
+      await known.carrier.hear('order.assigned', { payload: { id: 1 } });
+      await known.carrier.hear('order.cancelled', { payload: { id: 1 } });
+      await page.locator('.feed-line').nth(1).waitFor();
+    },
+  ],
+  [
+    'the catalog',
+    async (page) => {
+      await to(page, '/catalog');
+      await page.getByText('Choose an action').waitFor();
+    },
+  ],
+  ...['Fields', 'Example', 'Schema'].map((tab): Place => [
+    `the catalog's ${tab.toLowerCase()}`,
+    async (page) => {
+      await to(page, '/catalog?action=order.created');
+      await page.getByRole('tab', { name: tab }).click();
+    },
+  ]),
+  [
+    'secrets',
+    async (page) => {
+      await to(page, '/secrets');
+      await button(page, 'Show').first().waitFor();
+    },
+  ],
+  ['a rotation', asks('/secrets', 'Rotate')],
+  [
+    'no page',
+    async (page) => {
+      await to(page, '/nowhere');
+      await page.getByText('There is no such page').waitFor();
+    },
+  ],
+];
+
+export const operatorPlaces: Place[] = [
+  [
+    'queues',
+    async (page) => {
+      await to(page, '/queues');
+      await button(page, /^▸? ?All \d+ queues/).click();
+    },
+  ],
+  [
+    'failing',
+    async (page, known) => {
+      await to(page, '/failing');
+      await page.getByText('Where attempts fail most').first().waitFor();
+    },
+  ],
+  [
+    'switched off',
+    async (page, known) => {
+      await to(page, '/switched-off');
+      await page.getByText(known.path).first().waitFor();
+    },
+  ],
+  [
+    'rejected',
+    async (page, known) => {
+      await to(page, '/rejected');
+      await page.getByText('payload_invalid').first().waitFor();
+    },
+  ],
+  ['a retry', asks('/rejected', /^Retry/)],
+  ['a purge', asks('/rejected', /^Purge/)],
+  [
+    'a correction',
+    async (page, known) => {
+      await to(page, `/rejected?about=${known.rejected.guid}`);
+      await page
+        .getByRole('link', { name: /^Correct/ })
+        .first()
+        .click();
+      await page.locator('.mark-line').first().waitFor();
+    },
+  ],
+  [
+    'accounts',
+    async (page, known) => {
+      await to(page, '/accounts');
+      await page.getByText(known.name).first().waitFor();
+    },
+  ],
+  ['a new account', asks('/accounts', /^Create/)],
+  [
+    'an account',
+    async (page, known) => {
+      await to(page, `/accounts/${known.carrier.account}`);
+      await page.getByText('order.assigned').first().waitFor();
+    },
+  ],
+  [
+    'a new token',
+    async (page, known) => {
+      await asks(`/accounts/${known.carrier.account}`, /^Create/)(page);
+      await dialog(page).getByRole('button', { name: 'Create', exact: true }).click();
+      await dialog(page).getByText(/^wbl_/).waitFor();
+    },
+  ],
+  ['the end of a token', async (page, known) => asks(`/accounts/${known.carrier.account}`, /^Revoke/)(page)],
+  [
+    'the audit log',
+    async (page, known) => {
+      await to(page, '/audit');
+      await page.getByText('subscription').first().waitFor();
+    },
+  ],
+  [
+    'why, of an order',
+    async (page, known) => {
+      await to(page, `/why/${known.order}`);
+      await button(page, /exhausted/).click();
+      await page.getByText('Attempt 4').waitFor();
+    },
+  ],
+  [
+    'why, of a delivery',
+    async (page, known) => {
+      await to(page, `/why/${known.delivery}`);
+      await page.getByText('Attempt 4').first().waitFor();
+    },
+  ],
+  [
+    'why, of a subscription',
+    async (page, known) => {
+      await to(page, `/why/${known.subscription}`);
+      await page.getByText(known.path).first().waitFor();
+    },
+  ],
+  [
+    'why, of an account',
+    async (page, known) => {
+      await to(page, `/why/${known.carrier.account}`);
+      await page.getByText(known.name).first().waitFor();
+    },
+  ],
+  [
+    'why, of nothing',
+    async (page, _known, { untilTrouble }) => {
+      await to(page, '/why/nothing-is-called-so');
+      await page.getByText('Nothing is known of it').waitFor();
+      await untilTrouble(/404/);
+    },
+  ],
+];

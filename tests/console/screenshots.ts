@@ -1,0 +1,184 @@
+import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
+import { repository } from '@waybell/stack/stack-folder';
+import type { Behaviour } from '../testing/receiver.ts';
+import { anOrder, furnish, type Furnished } from './furnished.ts';
+import { aDeliveredEvent, openLog } from './log-of-stand.ts';
+import { untilLoaded } from './page-checks.ts';
+import { button, to } from './places.ts';
+import { signedIn } from './signed-in.ts';
+import { apiUrl, browser, operatorToken, receiver, stack, subscribed } from './stand.ts';
+
+const MOST_BYTES = 150_000;
+const HOUR_MS = 3_600_000;
+
+/** An answer as a proxy gives it before a receiver that is away. */
+const unavailable: Behaviour = (response) =>
+  response
+    .writeHead(503, { 'content-type': 'application/json' })
+    .end('{"error":"upstream_unavailable","message":"dispatch-service has no healthy instance"}');
+
+export function screenshots(): void {
+  describe('the pictures of the documentation', () => {
+    let known: Furnished;
+    let folder: string;
+    beforeAll(async () => {
+      const isKept = process.env['WAYBELL_SCREENSHOTS'] !== undefined;
+      folder = isKept ? join(repository, 'docs/console') : await mkdtemp(join(tmpdir(), 'waybell-screenshots-'));
+      await mkdir(folder, { recursive: true });
+      known = await furnish('Prairie Line Haulage', unavailable);
+      await logADay(known);
+    });
+    afterAll(async () => {
+      if (folder?.startsWith(tmpdir())) await rm(folder, { recursive: true, force: true });
+    });
+
+    const take = async (page: Page, name: string) => {
+      await page.setViewportSize({ width: 1280, height: 800 });
+      await untilLoaded(page);
+      const path = join(folder, `${name}.png`);
+      await page.mouse.move(0, 0);
+      await page.screenshot({ path, animations: 'disabled', caret: 'hide' });
+      const { size } = await stat(path);
+      expect(size).toBeGreaterThan(5_000);
+      expect(size).toBeLessThan(MOST_BYTES);
+    };
+
+    const asClient = async () => {
+      const { page } = await signedIn({ token: known.carrier.token, timezone: 'America/Chicago' });
+      await withPlainAddresses(page, known);
+      return page;
+    };
+
+    const asOperator = async () => {
+      const opened = await signedIn({ token: await operatorToken(), at: 'operator', timezone: 'America/Chicago' });
+      await withPlainAddresses(opened.page, known);
+      return opened.page;
+    };
+
+    test('show the sign-in', async () => {
+      const { page } = await browser.newPage({ origin: apiUrl(), timezone: 'America/Chicago' });
+      await page.goto('/console');
+      await page.getByLabel('Access token').waitFor();
+      await take(page, 'sign-in');
+    });
+
+    test('show subscriptions', async () => {
+      const page = await asClient();
+      await to(page, '/catalog');
+      await page.getByText('Choose an action').waitFor();
+      await to(page, '/subscriptions');
+      await page.getByText('https://hooks.prairieline.example/').first().waitFor();
+      await take(page, 'subscriptions');
+    });
+
+    test('show a timeline, opened', async () => {
+      const page = await asClient();
+      await page.getByRole('searchbox').first().fill(known.order);
+      await page.keyboard.press('Enter');
+      await button(page, /exhausted/).click();
+      await page.getByText('Attempt 4').waitFor();
+      await take(page, 'timeline');
+    });
+
+    test('show a delivery', async () => {
+      const page = await asClient();
+      await to(page, `/deliveries/${known.delivery}`);
+      await page.getByText('Attempt 4').waitFor();
+      await take(page, 'delivery');
+    });
+
+    test('show what happens now', async () => {
+      const page = await asClient();
+      await to(page, '/live');
+      await page.getByText('Live.').waitFor();
+      await happen(known);
+      await page.locator('.feed-line').nth(12).waitFor();
+      await take(page, 'live');
+    });
+
+    test('show the catalog', async () => {
+      const page = await asClient();
+      await to(page, '/catalog?action=order.created');
+      await page.getByRole('tab', { name: 'Example' }).click();
+      await page
+        .getByLabel(/^Example/)
+        .first()
+        .waitFor();
+      await take(page, 'catalog');
+    });
+
+    test('show where a rejected event is corrected', async () => {
+      const page = await asOperator();
+      await to(page, `/rejected?about=${known.rejected.guid}`);
+      await page
+        .getByRole('link', { name: /^Correct/ })
+        .first()
+        .click();
+      await page.locator('.mark-line').first().waitFor();
+      await take(page, 'correct');
+    });
+
+    test('show the queues', async () => {
+      const page = await asOperator();
+      await to(page, '/queues');
+      await page
+        .getByText(/waiting$/)
+        .first()
+        .waitFor();
+      await take(page, 'queues');
+    });
+  });
+}
+
+/** What a day brings to a client, an hour a bar. */
+async function logADay({ carrier, subscription }: Furnished): Promise<void> {
+  await using log = await openLog();
+  const now = wallClockMs();
+  const others = await stack.subscriptionAt(receiver.url((await subscribed(carrier, 'order.updated')).path));
+  for (let hour = 1; hour < 24; hour += 1) {
+    const at = now - hour * HOUR_MS;
+    await log.partitions.ensure([at]);
+    const busy = 6 + Math.round(5 * Math.sin(hour / 3.4));
+    const records = Array.from({ length: busy }, () => [
+      ...aDeliveredEvent({ carrier, subscription, action: 'order.created', at }),
+      ...aDeliveredEvent({ carrier, subscription: others, action: 'order.updated', at }),
+    ]).flat();
+    await log.write(records, { isRepeat: false });
+  }
+}
+
+/** Some events of every kind, one of which needs a second attempt. */
+async function happen({ carrier }: Furnished): Promise<void> {
+  const { path } = await subscribed(carrier, 'order.delivered', 503);
+  const about = () => {
+    const order = anOrder();
+    return { payload: { id: order, number: `WB-${order}`, status: 'new' } };
+  };
+  await carrier.hear('order.delivered', about());
+  await receiver.untilReceived(path, 1);
+  receiver.answer(path, 200);
+  for (const action of ['order.assigned', 'order.updated', 'order.picked_up', 'order.assigned', 'order.created'])
+    for (let times = 0; times < 3; times += 1) await carrier.hear(action, about());
+}
+
+/** Shows the receivers of these tests, which are on this machine, by addresses as integrators have them. */
+async function withPlainAddresses(page: Page, known: Furnished): Promise<void> {
+  const { origin } = new URL(receiver.url('/plain'));
+  const plain = (text: string) =>
+    text
+      .replaceAll(`${origin}${known.path}`, 'https://hooks.prairieline.example/waybell/orders')
+      .replaceAll(new RegExp(`${origin}/[0-9a-f-]{36}`, 'g'), 'https://hooks.prairieline.example/waybell/status')
+      .replaceAll('127.0.0.1', '203.0.113.24');
+  await page.route(
+    ({ pathname }) => pathname.startsWith('/v1/') && pathname !== '/v1/live',
+    async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, body: plain(await response.text()) });
+    },
+  );
+}

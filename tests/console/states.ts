@@ -1,0 +1,127 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { revokeToken } from '@waybell/subscription-api/tokens';
+import { furnish, type Furnished } from './furnished.ts';
+import { button, to } from './places.ts';
+import { signedIn } from './signed-in.ts';
+import { anAccount, stack } from './stand.ts';
+
+const isAsked = ({ pathname }: URL) => pathname.startsWith('/v1/');
+
+/** As the API says it, where a client asks too often. */
+const tooOften = {
+  status: 429,
+  headers: { 'content-type': 'application/problem+json', 'retry-after': '2' },
+  body: JSON.stringify({
+    type: 'urn:waybell:problem:too-many-requests',
+    title: 'Too many requests',
+    status: 429,
+    detail: 'more than 300 requests in a minute',
+    instance: 'urn:uuid:5e0e6ddc-37ad-4f6d-9c0a-7c2b4a3f1d55',
+  }),
+};
+
+export function states(): void {
+  describe('the console', () => {
+    let known: Furnished;
+    beforeAll(async () => {
+      known = await furnish('Prairie Line Haulage');
+    });
+
+    test('signs out when the token is revoked, says why, and keeps nothing of what it showed', async () => {
+      const { account } = known.carrier;
+      const { token } = await stack.clientOf(account, 'carrier');
+      const { page, untilTrouble } = await signedIn({ token });
+      await to(page, `/deliveries/${known.delivery}`);
+      await page.getByText('Attempt 4').waitFor();
+      await revokeToken(stack.postgres, token);
+      await page.getByRole('link', { name: 'Secrets' }).click();
+      await page.getByRole('alert').filter({ hasText: 'access token' }).waitFor();
+      await page.getByLabel('Access token').waitFor();
+      const kept = await page.content();
+      const left = [known.delivery, known.path, known.order, account.slice(0, 8), token];
+      expect(left.filter((each) => kept.includes(each))).toEqual([]);
+      expect(await page.getByLabel('Access token').inputValue()).toBe('');
+      await untilTrouble(/401/);
+    });
+
+    test('says that it asked too often, and goes on by itself', async () => {
+      const { page, untilTrouble } = await signedIn({ token: known.carrier.token });
+      let refused = 0;
+      await page.route(isAsked, async (route) => {
+        if ((refused += 1) <= 3) await route.fulfill(tooOften);
+        else await route.fallback();
+      });
+      await to(page, `/timeline/${known.order}`);
+      await page.getByText('Asked too often').waitFor();
+      await page.getByText(/goes on by itself/).waitFor();
+      await button(page, /exhausted/).waitFor();
+      expect(await page.getByText('Asked too often').count()).toBe(0);
+      await untilTrouble(/429/);
+    });
+
+    test('says that there is no answer, and goes on by itself once there is', async () => {
+      const { page, untilTrouble } = await signedIn({ token: known.carrier.token });
+      await page.route(isAsked, async (route) => route.abort('connectionrefused'));
+      await to(page, `/timeline/${known.order}`);
+      await page.getByText('No answer').waitFor();
+      await page.unroute(isAsked);
+      await button(page, /exhausted/).waitFor();
+      expect(await page.getByText('No answer').count()).toBe(0);
+      await untilTrouble(/^failed .*ERR_CONNECTION_REFUSED/);
+      await untilTrouble(/^console .*ERR_CONNECTION_REFUSED/);
+    });
+
+    test('keeps what it showed while there is no answer', async () => {
+      const { page, untilTrouble } = await signedIn({ token: known.carrier.token });
+      await page.getByRole('heading', { name: 'order.created' }).waitFor();
+      await page.route(isAsked, async (route) => route.abort('connectionrefused'));
+      await page.getByText('No answer').waitFor();
+      expect(await page.getByRole('heading', { name: 'order.created' }).count()).toBe(1);
+      await page.unroute(isAsked);
+      await page.getByText('No answer').waitFor({ state: 'detached' });
+      await untilTrouble(/ERR_CONNECTION_REFUSED/);
+    });
+
+    test('tells an empty account how to begin', async () => {
+      const { token } = await anAccount('shipper');
+      const { page } = await signedIn({ token });
+      await page.getByText('There is none yet.').waitFor();
+      await to(page, '/secrets');
+      await page.getByText('The first one is made with the first subscription.').waitFor();
+      await to(page, '/live');
+      await page.getByText('Nothing has happened since this page was opened.').waitFor();
+      await to(page, '/timeline/4711');
+      await page.getByText('Nothing is known of it').waitFor();
+    });
+
+    test('shows who may only read nothing that writes', async () => {
+      const { page } = await signedIn({ token: known.carrier.tokens.read });
+      const buttons = async (until: string) => {
+        await page.getByText(until).first().waitFor();
+        const names = await page.locator('#main').getByRole('button').allTextContents();
+        return names.filter((name) => !/^(Copy|Show)/.test(name));
+      };
+      expect(await buttons(known.path)).toEqual([]);
+      await to(page, '/subscriptions?subscribe=order.created');
+      expect(await buttons(known.path)).toEqual([]);
+      expect(await page.getByRole('dialog').count()).toBe(0);
+      await to(page, '/secrets');
+      expect(await buttons('This access token may only read')).toEqual([]);
+      await to(page, `/deliveries/${known.delivery}`);
+      expect(await buttons('Attempt 4')).toEqual([]);
+      await to(page, '/catalog?action=order.created');
+      await page.getByRole('tab', { name: 'Fields' }).waitFor();
+      expect(await page.locator('#main').getByRole('link', { name: 'Subscribe' }).count()).toBe(0);
+    });
+
+    test('says what a token lacks that may only write', async () => {
+      const { page, untilTrouble } = await signedIn({ token: known.carrier.tokens.write });
+      await page.getByRole('alert').filter({ hasText: 'webhooks:read' }).waitFor();
+      await to(page, '/secrets');
+      await button(page, 'Show').first().waitFor();
+      await to(page, `/timeline/${known.order}`);
+      await page.getByRole('alert').filter({ hasText: 'webhooks:read' }).waitFor();
+      await untilTrouble(/403/);
+    });
+  });
+}
