@@ -10,7 +10,6 @@ import { createMetrics, type Metrics } from '@waybell/runtime/metrics';
 import { connectRedis } from '@waybell/runtime/redis';
 import { readKeyRing } from '@waybell/runtime/secrets';
 import { createAccount } from '../accounts.ts';
-import { readConsole } from '../console-settings.ts';
 import { openDatabase, type Database } from '../database.ts';
 import { createAdminApi } from '../rest/operators/admin-api.ts';
 import { createApi } from '../rest/api.ts';
@@ -80,7 +79,7 @@ export async function startApi(
     redis,
     log: silentLog,
     httpMetrics: measured,
-    console: readConsole({ CONSOLE_CLIENT_ID: '', CONSOLE_SCOPE: '', CONSOLE_DASHBOARD_URL: '' }, undefined),
+    console: { client: { view: 'client' as const }, operator: { view: 'operator' as const } },
   };
   const jwt = options.jwt && byJwt(database, options.jwt);
   const api = createApi({
