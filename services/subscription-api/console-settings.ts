@@ -1,4 +1,4 @@
-import { InvalidEnvironment, str } from '@waybell/runtime/environment';
+import { InvalidEnvironment, str, words } from '@waybell/runtime/environment';
 import type { JwtRules } from './rest/authentication/by-jwt.ts';
 import type { ConsoleSettings } from './rest/console/console.ts';
 
@@ -11,7 +11,12 @@ export const consoleSettings = {
   }),
   CONSOLE_SCOPE: str({
     default: 'webhooks:read webhooks:write',
-    desc: 'scopes that the console asks JWT_ISSUER for',
+    desc: 'scopes that the console asks JWT_ISSUER for, space-separated; with offline_access, many issuers let it renew a token',
+  }),
+  CONSOLE_ISSUER_ORIGINS: words({
+    default: [],
+    desc: 'origins that the console may ask beside that of JWT_ISSUER, comma-separated: that of its token endpoint, if it is another',
+    example: 'https://token.example.com',
   }),
   CONSOLE_DASHBOARD_URL: str({
     default: '',
@@ -19,7 +24,7 @@ export const consoleSettings = {
   }),
 };
 
-type Settings = { [Name in keyof typeof consoleSettings]: string };
+type Settings = { [Name in keyof typeof consoleSettings]: ReturnType<(typeof consoleSettings)[Name]['_parse']> };
 
 /** What the console of either listener is told. Throws InvalidEnvironment where people could not sign in as it says. */
 export function readConsole(
@@ -27,20 +32,40 @@ export function readConsole(
   jwt: Pick<JwtRules, 'issuer' | 'audience'> | undefined,
 ): Record<ConsoleSettings['view'], ConsoleSettings> {
   const { CONSOLE_CLIENT_ID: clientId, CONSOLE_SCOPE: scope, CONSOLE_DASHBOARD_URL: dashboardUrl } = settings;
+  const origins = settings.CONSOLE_ISSUER_ORIGINS;
+  const isDashboard = dashboardUrl === '' || ['http:', 'https:'].includes(URL.parse(dashboardUrl)?.protocol ?? '');
   const problems = [
-    ...(clientId !== '' && jwt === undefined ? ['CONSOLE_CLIENT_ID: needs JWT_ISSUER, where it is known'] : []),
-    ...(dashboardUrl === '' || isWeb(dashboardUrl) ? [] : ['CONSOLE_DASHBOARD_URL: is not a http(s) URL']),
-    ...(clientId === '' || isWeb(jwt?.issuer ?? '') ? [] : ['JWT_ISSUER: is not a URL, which CONSOLE_CLIENT_ID needs']),
+    ...(isDashboard ? [] : ['CONSOLE_DASHBOARD_URL: is not a http(s) URL']),
+    ...(clientId === '' ? [] : signInProblems(scope, jwt)),
+    ...origins
+      .filter((text) => !isOrigin(text))
+      .map((text) => `CONSOLE_ISSUER_ORIGINS: "${text}" is not an origin such as https://token.example.com`),
   ];
   if (problems.length > 0) throw new InvalidEnvironment(problems);
-  const signIn = jwt === undefined || clientId === '' ? undefined : { ...jwt, clientId, scope };
+  const signIn = jwt && clientId !== '' ? { issuer: jwt.issuer, clientId, scope, audience: jwt.audience } : undefined;
   return {
-    client: {
-      view: 'client',
-      signIn: signIn && { issuer: signIn.issuer, clientId, scope, audience: signIn.audience },
-    },
+    client: { view: 'client', signIn: signIn && { ...signIn, origins } },
     operator: { view: 'operator', dashboardUrl: dashboardUrl === '' ? undefined : dashboardUrl },
   };
 }
 
-const isWeb = (text: string): boolean => ['http:', 'https:'].includes(URL.parse(text)?.protocol ?? '');
+/** RFC 6749, 3.3. */
+const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/;
+
+function signInProblems(scope: string, jwt: { issuer: string } | undefined): string[] {
+  const unscoped = SCOPE.test(scope) ? [] : ['CONSOLE_SCOPE: is not scopes with one space between them'];
+  if (jwt === undefined) return [...unscoped, 'CONSOLE_CLIENT_ID: needs JWT_ISSUER, where it is known'];
+  return isSafe(jwt.issuer)
+    ? unscoped
+    : [...unscoped, 'JWT_ISSUER: is not an https URL, which CONSOLE_CLIENT_ID needs'];
+}
+
+// It becomes a part of the page's policy, where a * in a host would stand for any.
+const isOrigin = (text: string): boolean => isSafe(text) && URL.parse(text)?.origin === text && !text.includes('*');
+
+/** Over http only on one's own machine, as the page has it. */
+function isSafe(text: string): boolean {
+  const url = URL.parse(text);
+  const isHere = ['localhost', '127.0.0.1', '[::1]'].includes(url?.hostname ?? '');
+  return url?.protocol === 'https:' || (url?.protocol === 'http:' && isHere);
+}

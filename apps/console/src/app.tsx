@@ -23,7 +23,7 @@ function Console({ settings }: { settings: Promise<Settings> }) {
   const known = use(settings);
   const state = useSession();
   if (state.kind === 'out') return <SignInPage settings={known} why={state.why} />;
-  return <SignedIn key={state.session.ask.token} settings={known} />;
+  return <SignedIn settings={known} />;
 }
 
 /** With its own memory of answers, which ends with the session. */

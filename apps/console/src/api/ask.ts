@@ -6,11 +6,11 @@ import type { paths as OperatorPaths } from './operator-api.d.ts';
 /** The root of the listener that serves the page, which alone is asked. The page lies at console/ below it. */
 export const root = new URL('..', new URL(location.pathname, location.origin)).href;
 
-/** What is asked of the API with one access token; `onSignedOut` is called where the token holds no more. */
-export function askWith(token: string, onSignedOut: (why: string) => void) {
+/** What is asked of the API by one who signed in; `token` is the access token of the moment. `onSignedOut` is called where it holds no more. */
+export function askWith(token: () => Promise<string>, onSignedOut: (why: string) => void) {
   const authorize: Middleware = {
-    onRequest({ request }) {
-      request.headers.set('authorization', `Bearer ${token}`);
+    async onRequest({ request }) {
+      request.headers.set('authorization', `Bearer ${await token()}`);
       return request;
     },
     async onResponse({ response }) {

@@ -43,7 +43,7 @@ export async function followLive({ ask, signal, onMessage, onState }: Follow): P
 }
 
 async function opened(ask: Ask, lastId: string, signal: AbortSignal): Promise<ReadableStream<EventSourceMessage>> {
-  const headers = { authorization: `Bearer ${ask.token}`, ...(lastId !== '' && { 'last-event-id': lastId }) };
+  const headers = { authorization: `Bearer ${await ask.token()}`, ...(lastId !== '' && { 'last-event-id': lastId }) };
   const response = await fetch(new URL('v1/live', root), { headers, signal });
   if (!response.ok) throw problemOf(response, await response.json().catch(() => undefined));
   if (response.body === null) throw unreachable();

@@ -1,7 +1,6 @@
 import * as oauth from 'oauth4webapi';
-import type { Settings } from '../api/settings.ts';
+import { asking, clientOf, discovered, grantOf, type Grant, type SignIn } from './issuer.ts';
 
-type SignIn = NonNullable<Settings['signIn']>;
 type Pending = { verifier: string; state: string; isKept: boolean };
 
 const PENDING = 'waybell.sign-in';
@@ -11,6 +10,8 @@ const redirectUri = (): string => new URL(location.pathname, location.origin).hr
 
 /** Leads to the issuer, which leads back here (OpenID Connect, code flow with PKCE). */
 export async function leadToIssuer(signIn: SignIn, isKept: boolean): Promise<void> {
+  // Without it, a browser has no way to make a challenge.
+  if (!isSecureContext) throw new Error('Open this page by https: over http, browsers do not let it sign you in.');
   const server = await discovered(signIn);
   if (server.authorization_endpoint === undefined) throw new Error('The issuer names no authorization endpoint.');
   const pending: Pending = { verifier: oauth.generateRandomCodeVerifier(), state: oauth.generateRandomState(), isKept };
@@ -20,7 +21,7 @@ export async function leadToIssuer(signIn: SignIn, isKept: boolean): Promise<voi
     client_id: signIn.clientId,
     redirect_uri: redirectUri(),
     response_type: 'code',
-    scope: ['openid', ...signIn.scope.split(' ').filter((scope) => scope !== 'openid')].join(' '),
+    scope: [...new Set(['openid', ...signIn.scope.split(' ')])].join(' ').trim(),
     audience: signIn.audience,
     code_challenge: await oauth.calculatePKCECodeChallenge(pending.verifier),
     code_challenge_method: 'S256',
@@ -30,40 +31,32 @@ export async function leadToIssuer(signIn: SignIn, isKept: boolean): Promise<voi
   location.assign(address);
 }
 
-/** The access token, where the issuer has led back here; undefined where nobody was led there. */
-export async function tokenFromIssuer(signIn: SignIn): Promise<{ token: string; isKept: boolean } | undefined> {
-  const here = new URL(location.href);
-  const written = sessionStorage.getItem(PENDING);
-  if (written === null || !(here.searchParams.has('code') || here.searchParams.has('error'))) return undefined;
-  sessionStorage.removeItem(PENDING);
+/** What an issuer answered in the address of this page; undefined where none did. It no longer stands there then. */
+export function takeAnswer(): URLSearchParams | undefined {
+  const { searchParams } = new URL(location.href);
+  if (!searchParams.has('code') && !searchParams.has('error')) return undefined;
   // At once: a code is not to stay in an address, nor in the history.
   history.replaceState(null, '', redirectUri());
+  return searchParams;
+}
+
+/** What the issuer gives for its answer. Throws where that answers nothing that this tab has asked. */
+export async function grantFor(signIn: SignIn, answer: URLSearchParams): Promise<Grant & { isKept: boolean }> {
+  const written = sessionStorage.getItem(PENDING);
+  sessionStorage.removeItem(PENDING);
+  if (written === null) throw new Error('This sign-in was not begun in this tab. Begin it here.');
   const pending = JSON.parse(written) as Pending;
   const server = await discovered(signIn);
-  const client: oauth.Client = { client_id: signIn.clientId };
-  const answer = oauth.validateAuthResponse(server, client, here, pending.state);
+  const client = clientOf(signIn);
   const response = await oauth.authorizationCodeGrantRequest(
     server,
     client,
     oauth.None(),
-    answer,
+    oauth.validateAuthResponse(server, client, answer, pending.state),
     redirectUri(),
     pending.verifier,
-    insecure(signIn),
+    asking(signIn),
   );
-  const { access_token: token } = await oauth.processAuthorizationCodeResponse(server, client, response);
-  return { token, isKept: pending.isKept };
-}
-
-async function discovered(signIn: SignIn): Promise<oauth.AuthorizationServer> {
-  const issuer = new URL(signIn.issuer);
-  const response = await oauth.discoveryRequest(issuer, insecure(signIn));
-  return oauth.processDiscoveryResponse(issuer, response);
-}
-
-/** Over http only on this machine, where people try things out. */
-function insecure({ issuer }: SignIn): { [oauth.allowInsecureRequests]?: true } {
-  const { protocol, hostname } = new URL(issuer);
-  const isHere = protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
-  return isHere ? { [oauth.allowInsecureRequests]: true } : {};
+  const given = await oauth.processAuthorizationCodeResponse(server, client, response);
+  return { ...grantOf(signIn, server, given), isKept: pending.isKept };
 }

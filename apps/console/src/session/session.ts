@@ -2,6 +2,9 @@ import { useSyncExternalStore } from 'react';
 import { askWith, root, type Ask } from '../api/ask.ts';
 import { isObject, problemOf, unreachable } from '../api/problem.ts';
 import type { Settings } from '../api/settings.ts';
+import { renewing, type Access } from './access.ts';
+import { explainSignIn } from './explain-sign-in.ts';
+import type { Grant } from './issuer.ts';
 
 /** Who signed in, and what that token may do. */
 export type Session = {
@@ -25,12 +28,41 @@ function become(next: State): void {
   for (const listener of listeners) listener();
 }
 
+type How = { view: Settings['view']; isKept: boolean };
+
 /** The token is in memory; in the tab's session storage where one asked for that. It never is in an address. */
-export async function signIn(token: string, { view, isKept }: { view: Settings['view']; isKept: boolean }) {
+export async function signIn(token: string, { view, isKept }: How): Promise<void> {
   const who = await whose(token, view);
   if (isKept) sessionStorage.setItem(KEPT, token);
-  const ask = askWith(token, signOut);
-  become({ kind: 'in', session: { ask, view, ...who } });
+  enter(() => Promise.resolve(token), { view, ...who });
+}
+
+/** By what an issuer gave, which renews the token while that host lets it: what renews it is in memory alone. */
+export async function signInBy(grant: Grant, { view, isKept, host }: How & { host: string }): Promise<void> {
+  const who = await whose(grant.token, view);
+  const keep = (token: string) => {
+    if (isKept) sessionStorage.setItem(KEPT, token);
+  };
+  keep(grant.token);
+  const isStillIn = () => state.kind === 'in' && state.session === session;
+  const session = enter(
+    renewing({
+      grant,
+      onRenewed: (token) => {
+        if (isStillIn()) keep(token);
+      },
+      onEnd: (error) => {
+        if (isStillIn()) signOut(`Your sign-in has ended. ${explainSignIn(error, host)}`);
+      },
+    }),
+    { view, ...who },
+  );
+}
+
+function enter(access: Access, who: Omit<Session, 'ask'>): Session {
+  const session = { ask: askWith(access, signOut), ...who };
+  become({ kind: 'in', session });
+  return session;
 }
 
 export function signOut(why?: string): void {

@@ -1,8 +1,10 @@
 import { useEffect, useRef, useState, type SyntheticEvent } from 'react';
 import { Problem } from '../api/problem.ts';
 import type { Settings } from '../api/settings.ts';
-import { leadToIssuer, tokenFromIssuer } from './open-id.ts';
-import { keptToken, signIn, signOut } from './session.ts';
+import { explainSignIn } from './explain-sign-in.ts';
+import { hostOf } from './issuer.ts';
+import { grantFor, leadToIssuer, takeAnswer } from './open-id.ts';
+import { keptToken, signIn, signInBy, signOut } from './session.ts';
 
 type SignInProps = { settings: Settings; why: string | undefined };
 
@@ -22,7 +24,7 @@ export function SignInPage({ settings, why }: SignInProps) {
     try {
       await step();
     } catch (error) {
-      setTrouble(explained(error));
+      setTrouble(explainSignIn(error, settings.signIn && hostOf(settings.signIn)));
     } finally {
       setBusy(false);
     }
@@ -83,7 +85,7 @@ function OpenId({ signIn: issuer, isBusy, isKept, work }: OpenIdProps) {
         disabled={isBusy}
         onClick={() => void work(() => leadToIssuer(issuer, isKept))}
       >
-        Sign in with {new URL(issuer.issuer).host}
+        Sign in with {hostOf(issuer)}
       </button>
       <p className="or">or</p>
     </>
@@ -97,11 +99,11 @@ function useKnownToken({ view, signIn: issuer }: Settings, work: OpenIdProps['wo
     if (hasLooked.current) return;
     hasLooked.current = true;
     const kept = keptToken();
-    const fromIssuer = issuer !== undefined && new URL(location.href).search !== '';
-    if (fromIssuer) {
+    const answer = issuer && takeAnswer();
+    if (issuer !== undefined && answer !== undefined) {
       void work(async () => {
-        const found = await tokenFromIssuer(issuer);
-        if (found !== undefined) await signIn(found.token, { view, isKept: found.isKept });
+        const { isKept, ...grant } = await grantFor(issuer, answer);
+        await signInBy(grant, { view, isKept, host: hostOf(issuer) });
       });
     } else if (kept !== null) {
       void work(async () => {
@@ -114,10 +116,4 @@ function useKnownToken({ view, signIn: issuer }: Settings, work: OpenIdProps['wo
       });
     }
   });
-}
-
-function explained(error: unknown): string {
-  if (error instanceof Problem && error.kind === 'insufficient-scope')
-    return `${error.message} This page needs one with it.`;
-  return error instanceof Error ? error.message : String(error);
 }

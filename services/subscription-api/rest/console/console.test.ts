@@ -14,6 +14,7 @@ const signIn = {
   clientId: 'console',
   scope: 'webhooks:read',
   audience: 'waybell',
+  origins: ['https://token.example.com'],
 };
 const script = `console.log("${'waybell '.repeat(1_000)}")`;
 
@@ -66,7 +67,9 @@ describe('consoleRoutes', () => {
     await using served = await serve({ view: 'client', signIn });
     expect(await (await served.ask('console/settings.json')).json()).toEqual({ view: 'client', signIn });
     const { headers } = await served.ask('console/');
-    expect(headers.get('content-security-policy')).toContain("connect-src 'self' https://login.example.com;");
+    expect(headers.get('content-security-policy')).toContain(
+      "connect-src 'self' https://login.example.com https://token.example.com;",
+    );
   });
 
   test('say what to do where the page is not built', async () => {

@@ -9,8 +9,8 @@ import { addPath } from '../http/routes.ts';
 export type ConsoleSettings = {
   /** Whose page it is: it asks nothing but the listener that serves it. */
   view: 'client' | 'operator';
-  /** Where people sign in, if not with an access token alone. */
-  signIn?: { issuer: string; clientId: string; scope: string; audience: string } | undefined;
+  /** Where people sign in, if not with an access token alone. `origins`: what of the issuer's has another origin than it. */
+  signIn?: { issuer: string; clientId: string; scope: string; audience: string; origins: string[] } | undefined;
   /** Grafana's, for a link. */
   dashboardUrl?: string | undefined;
 };
@@ -22,7 +22,8 @@ const FOR_EVER = 'public, max-age=31536000, immutable';
 /** The console at /console/: static files, and the settings that it reads first. Nothing in it needs a token. */
 export function consoleRoutes(settings: ConsoleSettings, files = builtFiles): Router {
   const router = Router({ caseSensitive: true, strict: true });
-  const issuers = settings.signIn === undefined ? [] : [new URL(settings.signIn.issuer).origin];
+  const { signIn } = settings;
+  const issuers = signIn === undefined ? [] : [...new Set([new URL(signIn.issuer).origin, ...signIn.origins])];
   const protect: RequestHandler = (_request, response, next) => {
     response.set({
       'content-security-policy': `${pagePolicy(issuers)}; require-trusted-types-for 'script'`,

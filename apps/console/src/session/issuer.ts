@@ -1,0 +1,80 @@
+import * as oauth from 'oauth4webapi';
+import { Problem } from '../api/problem.ts';
+import type { Settings } from '../api/settings.ts';
+
+export type SignIn = NonNullable<Settings['signIn']>;
+
+/** What an issuer gives to who signed in there. */
+export type Grant = {
+  token: string;
+  /** By this page's clock; undefined where the issuer does not say. */
+  endsAtMs: number | undefined;
+  /** Asks for the next grant. Undefined where the issuer gave no refresh token. */
+  renew: (() => Promise<Grant>) | undefined;
+};
+
+type Asked = Omit<RequestInit, 'body'> & { body?: URLSearchParams | undefined };
+
+const LIMIT_MS = 30_000;
+// Nobody is let in by the ID token, which came from the issuer itself: a wrong clock here is to keep nobody out.
+const CLOCKS_DIFFER_BY_S = 86_400;
+
+export const clientOf = ({ clientId }: SignIn): oauth.Client => ({
+  client_id: clientId,
+  [oauth.clockTolerance]: CLOCKS_DIFFER_BY_S,
+});
+
+export const hostOf = ({ issuer }: SignIn): string => new URL(issuer).host;
+
+/** What the issuer says of itself. */
+export async function discovered(signIn: SignIn): Promise<oauth.AuthorizationServer> {
+  const issuer = new URL(signIn.issuer);
+  const response = await oauth.discoveryRequest(issuer, asking(signIn));
+  return oauth.processDiscoveryResponse(issuer, response);
+}
+
+/** How an issuer is asked. Throws a Problem where it does not answer. */
+export function asking(signIn: SignIn) {
+  return {
+    signal: () => AbortSignal.timeout(LIMIT_MS),
+    [oauth.customFetch]: (url: string, { body = null, ...options }: Asked) =>
+      fetch(url, { ...options, body }).catch(() => {
+        throw silent(signIn);
+      }),
+    ...(isHere(signIn) && { [oauth.allowInsecureRequests]: true as const }),
+  };
+}
+
+/** What an issuer has given. Its refresh token is in the memory of the page alone, and may be good for one use. */
+export function grantOf(
+  signIn: SignIn,
+  server: oauth.AuthorizationServer,
+  { access_token: token, expires_in: seconds, refresh_token: refreshToken }: oauth.TokenEndpointResponse,
+): Grant {
+  const renew = async (by: string): Promise<Grant> => {
+    const client = clientOf(signIn);
+    const response = await oauth.refreshTokenGrantRequest(server, client, oauth.None(), by, asking(signIn));
+    const given = await oauth.processRefreshTokenResponse(server, client, response);
+    return grantOf(signIn, server, { ...given, refresh_token: given.refresh_token ?? by });
+  };
+  return {
+    token,
+    endsAtMs: seconds === undefined ? undefined : Date.now() + seconds * 1_000,
+    renew: refreshToken === undefined ? undefined : () => renew(refreshToken),
+  };
+}
+
+/** Over http only on this machine, where people try things out. */
+function isHere({ issuer }: SignIn): boolean {
+  const { protocol, hostname } = new URL(issuer);
+  return protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+}
+
+// A browser does not tell a page which of these it was.
+const silent = (signIn: SignIn): Problem =>
+  new Problem({
+    kind: 'unreachable',
+    status: 0,
+    title: 'No answer',
+    detail: `${hostOf(signIn)} did not answer, or does not let this page ask it. Try again in a moment.`,
+  });
