@@ -58,14 +58,14 @@ export async function showDemo(options: DemoOptions): Promise<string> {
   await showTruck(truck, { ...options, client: clients.shipper, callbackUrl: receiver.url('truck') });
   if (options.staysUp) {
     isOver = true;
-    return tryWithReceiver(clients.shipper, receiver);
+    return lookInBrowser(clients.carrier) + tryWithReceiver(clients.shipper, receiver);
   }
   for (const { event } of table.underWay().filter(({ event: { interface: name } }) => name === 'shipper')) {
     await unsubscribeShipper(clients.shipper, event.action);
     print(`The shipper is unsubscribed from ${event.action} again, because the demonstration's receiver ends here.`);
   }
   await receiver[Symbol.asyncDispose]();
-  return tryWithoutReceiver(clients.shipper);
+  return lookInBrowser(clients.carrier) + tryWithoutReceiver(clients.shipper);
 }
 
 type Clients = Record<DemoEvent['interface'], DemoClient>;
@@ -127,6 +127,20 @@ async function toldBySupport(event: string, { env, signal }: DemoOptions): Promi
 }
 
 const isGivenUp = (verdict: Verdict) => verdict.kind === 'delivery' && verdict.delivery.deactivation !== undefined;
+
+function lookInBrowser({ apiUrl, account, token }: DemoClient): string {
+  return [
+    'See all of it in the browser, and why order 4711 did not arrive:',
+    '',
+    `  ${apiUrl}/console/    signed in by the access token ${token}`,
+    '',
+    'What operators see needs another one:',
+    '',
+    `  ./waybell token create --account ${account} --client operators --scope admin`,
+    '',
+    '',
+  ].join('\n');
+}
 
 function tryWithReceiver(client: DemoClient, receiver: DemoReceiver): string {
   const event = { interface: 'shipper', action: 'order.booked', payload: orderGuid } as const;
