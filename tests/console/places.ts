@@ -132,7 +132,7 @@ export const operatorPlaces: Place[] = [
   ],
   [
     'failing',
-    async (page, known) => {
+    async (page) => {
       await to(page, '/failing');
       await page.getByText('Where attempts fail most').first().waitFor();
     },
@@ -146,7 +146,7 @@ export const operatorPlaces: Place[] = [
   ],
   [
     'rejected',
-    async (page, known) => {
+    async (page) => {
       await to(page, '/rejected');
       await page.getByText('payload_invalid').first().waitFor();
     },
@@ -190,7 +190,7 @@ export const operatorPlaces: Place[] = [
   ['the end of a token', async (page, known) => asks(`/accounts/${known.carrier.account}`, /^Revoke/)(page)],
   [
     'the audit log',
-    async (page, known) => {
+    async (page) => {
       await to(page, '/audit');
       await page.getByText('subscription').first().waitFor();
     },

@@ -37,7 +37,7 @@ export function screenshots(): void {
       if (folder?.startsWith(tmpdir())) await rm(folder, { recursive: true, force: true });
     });
 
-    const take = async (page: Page, name: string) => {
+    const expectTaken = async (page: Page, name: string) => {
       await page.setViewportSize({ width: 1280, height: 800 });
       await untilLoaded(page);
       const path = join(folder, `${name}.png`);
@@ -64,7 +64,7 @@ export function screenshots(): void {
       const { page } = await browser.newPage({ origin: apiUrl(), timezone: 'America/Chicago' });
       await page.goto('/console');
       await page.getByLabel('Access token').waitFor();
-      await take(page, 'sign-in');
+      await expectTaken(page, 'sign-in');
     });
 
     test('show subscriptions', async () => {
@@ -73,7 +73,7 @@ export function screenshots(): void {
       await page.getByText('Choose an action').waitFor();
       await to(page, '/subscriptions');
       await page.getByText('https://hooks.prairieline.example/').first().waitFor();
-      await take(page, 'subscriptions');
+      await expectTaken(page, 'subscriptions');
     });
 
     test('show a timeline, opened', async () => {
@@ -82,14 +82,14 @@ export function screenshots(): void {
       await page.keyboard.press('Enter');
       await button(page, /exhausted/).click();
       await page.getByText('Attempt 4').waitFor();
-      await take(page, 'timeline');
+      await expectTaken(page, 'timeline');
     });
 
     test('show a delivery', async () => {
       const page = await asClient();
       await to(page, `/deliveries/${known.delivery}`);
       await page.getByText('Attempt 4').waitFor();
-      await take(page, 'delivery');
+      await expectTaken(page, 'delivery');
     });
 
     test('show what happens now', async () => {
@@ -98,7 +98,7 @@ export function screenshots(): void {
       await page.getByText('Live.').waitFor();
       await happen(known);
       await page.locator('.feed-line').nth(12).waitFor();
-      await take(page, 'live');
+      await expectTaken(page, 'live');
     });
 
     test('show the catalog', async () => {
@@ -109,7 +109,7 @@ export function screenshots(): void {
         .getByLabel(/^Example/)
         .first()
         .waitFor();
-      await take(page, 'catalog');
+      await expectTaken(page, 'catalog');
     });
 
     test('show where a rejected event is corrected', async () => {
@@ -120,7 +120,7 @@ export function screenshots(): void {
         .first()
         .click();
       await page.locator('.mark-line').first().waitFor();
-      await take(page, 'correct');
+      await expectTaken(page, 'correct');
     });
 
     test('show the queues', async () => {
@@ -130,7 +130,7 @@ export function screenshots(): void {
         .getByText(/waiting$/)
         .first()
         .waitFor();
-      await take(page, 'queues');
+      await expectTaken(page, 'queues');
     });
   });
 }

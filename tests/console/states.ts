@@ -86,6 +86,7 @@ export function states(): void {
       const { token } = await anAccount('shipper');
       const { page } = await signedIn({ token });
       await page.getByText('There is none yet.').waitFor();
+      expect(await page.getByRole('main').getByRole('link', { name: 'catalog' }).count()).toBe(1);
       await to(page, '/secrets');
       await page.getByText('The first one is made with the first subscription.').waitFor();
       await to(page, '/live');
