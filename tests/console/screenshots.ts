@@ -57,7 +57,7 @@ export function screenshots(): void {
     const asOperator = async () => {
       const opened = await signedIn({ token: await operatorToken(), at: 'operator', timezone: 'America/Chicago' });
       await withPlainAddresses(opened.page, known);
-      return opened.page;
+      return opened;
     };
 
     test('show the sign-in', async () => {
@@ -81,14 +81,14 @@ export function screenshots(): void {
       await page.getByRole('searchbox').first().fill(known.order);
       await page.keyboard.press('Enter');
       await button(page, /exhausted/).click();
-      await page.getByText('Attempt 4').waitFor();
+      await page.getByText(/^Attempt 4$/).waitFor();
       await expectTaken(page, 'timeline');
     });
 
     test('show a delivery', async () => {
       const page = await asClient();
       await to(page, `/deliveries/${known.delivery}`);
-      await page.getByText('Attempt 4').waitFor();
+      await page.getByText(/^Attempt 4$/).waitFor();
       await expectTaken(page, 'delivery');
     });
 
@@ -113,18 +113,19 @@ export function screenshots(): void {
     });
 
     test('show where a rejected event is corrected', async () => {
-      const page = await asOperator();
+      const { page, untilTrouble } = await asOperator();
       await to(page, `/rejected?about=${known.rejected.guid}`);
       await page
         .getByRole('link', { name: /^Correct/ })
         .first()
         .click();
       await page.locator('.mark-line').first().waitFor();
+      await untilTrouble(/422/);
       await expectTaken(page, 'correct');
     });
 
     test('show the queues', async () => {
-      const page = await asOperator();
+      const { page } = await asOperator();
       await to(page, '/queues');
       await page
         .getByText(/waiting$/)
