@@ -13,17 +13,17 @@ export function everyPage(): void {
       known = await furnish('Prairie Line Haulage');
     });
 
-    const isReadable = async (opened: OpenPage, go: Place[1]) => {
+    const expectReadableThere = async (opened: OpenPage, go: Place[1]) => {
       await go(opened.page, known, opened);
       await expectReadable(opened.page);
     };
 
     test.each(clientPlaces)('%s of a client', async (_name, go) => {
-      await isReadable(await signedIn({ token: known.carrier.token }), go);
+      await expectReadableThere(await signedIn({ token: known.carrier.token }), go);
     });
 
     test.each(operatorPlaces)('%s of operators', async (_name, go) => {
-      await isReadable(await signedIn({ token: await operatorToken(), at: 'operator' }), go);
+      await expectReadableThere(await signedIn({ token: await operatorToken(), at: 'operator' }), go);
     });
 
     test.each([

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Page } from 'playwright-core';
+import { until } from '@waybell/runtime/testing/until';
 import type { OpenPage } from '../testing/browser.ts';
 import type { Furnished } from './furnished.ts';
+import { subscribed } from './stand.ts';
 
 /** A page, or a dialog of it: how somebody who has signed in gets there. */
 export type Place = [name: string, go: (page: Page, known: Furnished, opened: OpenPage) => Promise<unknown>];
@@ -48,6 +50,28 @@ export const clientPlaces: Place[] = [
       await dialog(page)
         .getByText(/missed\.$/)
         .waitFor();
+    },
+  ],
+  [
+    'a replay',
+    async (page, { carrier }) => {
+      await carrier.hear('order.delivered', { payload: { id: 1 } });
+      await subscribed(carrier, 'order.delivered');
+      await to(page, '/catalog');
+      await page.getByText('Choose an action').waitFor();
+      await to(page, '/subscriptions');
+      const card = page.getByRole('region', { name: 'order.delivered' });
+      await card.getByRole('button', { name: 'What did we miss?' }).click();
+      await until('it is counted', async () => {
+        await dialog(page).getByRole('button', { name: 'Count' }).click();
+        return dialog(page)
+          .getByRole('button', { name: /^Send 1 again/ })
+          .isVisible();
+      });
+      await dialog(page)
+        .getByRole('button', { name: /^Send 1 again/ })
+        .click();
+      await dialog(page).getByText('All of it is delivered.').waitFor();
     },
   ],
   ['a change of a subscription', asks('/subscriptions', /^Change/)],
@@ -132,7 +156,7 @@ export const operatorPlaces: Place[] = [
   ],
   [
     'failing',
-    async (page, known) => {
+    async (page) => {
       await to(page, '/failing');
       await page.getByText('Where attempts fail most').first().waitFor();
     },
@@ -146,7 +170,7 @@ export const operatorPlaces: Place[] = [
   ],
   [
     'rejected',
-    async (page, known) => {
+    async (page) => {
       await to(page, '/rejected');
       await page.getByText('payload_invalid').first().waitFor();
     },
@@ -155,13 +179,14 @@ export const operatorPlaces: Place[] = [
   ['a purge', asks('/rejected', /^Purge/)],
   [
     'a correction',
-    async (page, known) => {
+    async (page, known, { untilTrouble }) => {
       await to(page, `/rejected?about=${known.rejected.guid}`);
       await page
         .getByRole('link', { name: /^Correct/ })
         .first()
         .click();
       await page.locator('.mark-line').first().waitFor();
+      await untilTrouble(/422/);
     },
   ],
   [
@@ -190,7 +215,7 @@ export const operatorPlaces: Place[] = [
   ['the end of a token', async (page, known) => asks(`/accounts/${known.carrier.account}`, /^Revoke/)(page)],
   [
     'the audit log',
-    async (page, known) => {
+    async (page) => {
       await to(page, '/audit');
       await page.getByText('subscription').first().waitFor();
     },
@@ -200,14 +225,17 @@ export const operatorPlaces: Place[] = [
     async (page, known) => {
       await to(page, `/why/${known.order}`);
       await button(page, /exhausted/).click();
-      await page.getByText('Attempt 4').waitFor();
+      await page.getByText(/^Attempt 4$/).waitFor();
     },
   ],
   [
     'why, of a delivery',
     async (page, known) => {
       await to(page, `/why/${known.delivery}`);
-      await page.getByText('Attempt 4').first().waitFor();
+      await page
+        .getByText(/^Attempt 4$/)
+        .first()
+        .waitFor();
     },
   ],
   [

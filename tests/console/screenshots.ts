@@ -37,7 +37,7 @@ export function screenshots(): void {
       if (folder?.startsWith(tmpdir())) await rm(folder, { recursive: true, force: true });
     });
 
-    const take = async (page: Page, name: string) => {
+    const expectTaken = async (page: Page, name: string) => {
       await page.setViewportSize({ width: 1280, height: 800 });
       await untilLoaded(page);
       const path = join(folder, `${name}.png`);
@@ -57,14 +57,14 @@ export function screenshots(): void {
     const asOperator = async () => {
       const opened = await signedIn({ token: await operatorToken(), at: 'operator', timezone: 'America/Chicago' });
       await withPlainAddresses(opened.page, known);
-      return opened.page;
+      return opened;
     };
 
     test('show the sign-in', async () => {
       const { page } = await browser.newPage({ origin: apiUrl(), timezone: 'America/Chicago' });
       await page.goto('/console');
       await page.getByLabel('Access token').waitFor();
-      await take(page, 'sign-in');
+      await expectTaken(page, 'sign-in');
     });
 
     test('show subscriptions', async () => {
@@ -73,7 +73,7 @@ export function screenshots(): void {
       await page.getByText('Choose an action').waitFor();
       await to(page, '/subscriptions');
       await page.getByText('https://hooks.prairieline.example/').first().waitFor();
-      await take(page, 'subscriptions');
+      await expectTaken(page, 'subscriptions');
     });
 
     test('show a timeline, opened', async () => {
@@ -81,15 +81,15 @@ export function screenshots(): void {
       await page.getByRole('searchbox').first().fill(known.order);
       await page.keyboard.press('Enter');
       await button(page, /exhausted/).click();
-      await page.getByText('Attempt 4').waitFor();
-      await take(page, 'timeline');
+      await page.getByText(/^Attempt 4$/).waitFor();
+      await expectTaken(page, 'timeline');
     });
 
     test('show a delivery', async () => {
       const page = await asClient();
       await to(page, `/deliveries/${known.delivery}`);
-      await page.getByText('Attempt 4').waitFor();
-      await take(page, 'delivery');
+      await page.getByText(/^Attempt 4$/).waitFor();
+      await expectTaken(page, 'delivery');
     });
 
     test('show what happens now', async () => {
@@ -98,7 +98,7 @@ export function screenshots(): void {
       await page.getByText('Live.').waitFor();
       await happen(known);
       await page.locator('.feed-line').nth(12).waitFor();
-      await take(page, 'live');
+      await expectTaken(page, 'live');
     });
 
     test('show the catalog', async () => {
@@ -109,28 +109,29 @@ export function screenshots(): void {
         .getByLabel(/^Example/)
         .first()
         .waitFor();
-      await take(page, 'catalog');
+      await expectTaken(page, 'catalog');
     });
 
     test('show where a rejected event is corrected', async () => {
-      const page = await asOperator();
+      const { page, untilTrouble } = await asOperator();
       await to(page, `/rejected?about=${known.rejected.guid}`);
       await page
         .getByRole('link', { name: /^Correct/ })
         .first()
         .click();
       await page.locator('.mark-line').first().waitFor();
-      await take(page, 'correct');
+      await untilTrouble(/422/);
+      await expectTaken(page, 'correct');
     });
 
     test('show the queues', async () => {
-      const page = await asOperator();
+      const { page } = await asOperator();
       await to(page, '/queues');
       await page
         .getByText(/waiting$/)
         .first()
         .waitFor();
-      await take(page, 'queues');
+      await expectTaken(page, 'queues');
     });
   });
 }
