@@ -4,7 +4,9 @@ import { toolchainComponents } from '../dependencies/toolchain.ts';
 
 // As deploy/Dockerfile installs: what runs, and nothing that only builds or tests it.
 const SHIPPED = ['--filter', '@waybell/cli...', '--filter', './services/*...'];
-const CYCLONEDX = ['sbom', '--sbom-format', 'cyclonedx', '--sbom-type', 'application', '--prod'];
+/** Its files hold parts of these, and what builds them is among them. */
+const BUILT = ['--filter', '@waybell/console'];
+const CYCLONEDX = ['sbom', '--sbom-format', 'cyclonedx', '--sbom-type', 'application'];
 
 export function sbomCommand(): Command {
   return new Command('sbom')
@@ -16,13 +18,20 @@ export function sbomCommand(): Command {
 }
 
 async function sbom(): Promise<void> {
-  const { code, stdout, stderr } = await runPnpm([...SHIPPED, ...CYCLONEDX]);
-  if (code !== 0) throw new Error(`pnpm could not say: ${stderr.trim()}`);
-  // Its shape is CycloneDX'.
-  const document = JSON.parse(stdout) as { components: object[] };
-  document.components.push(...toolchainComponents());
+  const [document, page] = await Promise.all([bill(...SHIPPED, ...CYCLONEDX, '--prod'), bill(...BUILT, ...CYCLONEDX)]);
+  const shipped = new Set(document.components.map(({ purl }) => purl));
+  document.components.push(...page.components.filter(({ purl }) => !shipped.has(purl)), ...toolchainComponents());
   // The process ends after its command, and a pipe takes no more than its reader does.
   await new Promise((resolve) => {
     process.stdout.write(`${JSON.stringify(document, null, 2)}\n`, resolve);
   });
+}
+
+type Bill = { components: { purl?: string }[] };
+
+async function bill(...args: string[]): Promise<Bill> {
+  const { code, stdout, stderr } = await runPnpm(args);
+  if (code !== 0) throw new Error(`pnpm could not say: ${stderr.trim()}`);
+  // Its shape is CycloneDX'.
+  return JSON.parse(stdout) as Bill;
 }

