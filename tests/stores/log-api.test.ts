@@ -136,6 +136,14 @@ describe('GET /v1/timeline/{key}', () => {
     ]);
   });
 
+  test('has the one event of which the guid is asked for, and tells nobody else of it', async () => {
+    const [us, subject] = [await someone(), randomUUID()];
+    const { event } = await stand.log([anExhausted()], { ...us, subject });
+    expect((await timeline(event, us.token)).body.objects).toMatchObject([{ event_guid: event }]);
+    expect((await timeline(event, us.token, '?kind=order_guid')).body.objects).toEqual([]);
+    expect((await timeline(event, (await someone()).token)).body.objects).toEqual([]);
+  });
+
   test('is wrapped for shippers, as their other answers', async () => {
     const us = await someone('shipper');
     const { body } = await timeline(randomUUID(), us.token);

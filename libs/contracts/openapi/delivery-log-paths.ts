@@ -90,7 +90,7 @@ export function deliveryLogPaths(interfaces: readonly Interface[]): Readonly<Rec
         operationId: 'getTimeline',
         summary: 'See everything about an order, a vehicle, an offer …',
         description:
-          "The events that the account was to hear of, newest first: what was sent to the client, what its receiver said, and what was not sent and why. Ask by any name of it, however it is spelled: a guid in an event's payload, the number of an order (`number`, `id`, `order_id`, `purchase_order_number`), a VIN, the `subject` of a CloudEvent.",
+          "The events that the account was to hear of, newest first: what was sent to the client, what its receiver said, and what was not sent and why. Ask by any name of it, however it is spelled: a guid in an event's payload, the number of an order (`number`, `id`, `order_id`, `purchase_order_number`), a VIN, the `subject` of a CloudEvent, or the guid of the event itself.",
         security,
         parameters: timelineParameters,
         responses: {

@@ -1,3 +1,4 @@
+import { isGuid } from '@waybell/events/guid';
 import { isOwnFault, meaningOf, noSubscriptionCauses, unattempted, type ReasonKind } from '@waybell/line/reasons';
 import type { Suppression } from '@waybell/line/outcomes';
 import type { Queryable } from '@waybell/runtime/postgres';
@@ -30,7 +31,7 @@ import { whyNoSubscription } from './no-subscription.ts';
 import { parkedOf, type ParkedNow } from './parked.ts';
 
 /**
- * Everything about an order, a vehicle, an offer …, newest first: what was sent, what was not, and why. What receivers answered
+ * Everything about an order, a vehicle, an offer …, or the event of that guid, newest first: what was sent, what was not, and why. What receivers answered
  * is told to operators alone: a client is shown it with each delivery.
  */
 export async function timelineOf(
@@ -38,6 +39,9 @@ export async function timelineOf(
   { about, reader, ...paging }: { about: AskedKey; reader: Reader; before?: Cursor | undefined; limit: number },
 ): Promise<Page<EventEntry>> {
   const rows = await eventsAbout(postgres, { about, reader, ...paging });
+  if (rows.length === 0 && paging.before === undefined && about.kind === undefined && isGuid(about.key)) {
+    return { entries: (await eventHistory(postgres, about.key, reader)).slice(0, paging.limit) };
+  }
   const entries = await tell(postgres, rows, reader);
   const last = rows.at(-1);
   if (last === undefined || rows.length < paging.limit) return { entries };

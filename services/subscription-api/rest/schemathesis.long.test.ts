@@ -11,6 +11,8 @@ const SUBSCRIBE = {
   carrier: '/v1/webhooks/order.created/subscriptions/',
 };
 
+const ENDED = { shipper: 'order.removed', carrier: 'damage.deleted' };
+
 beforeAll(installSchemathesis, LIMIT_MS);
 
 /** A client that is subscribed, and a delivery of it that was given up. */
@@ -21,7 +23,7 @@ async function aClient(api: TestApi, interfaceName: keyof typeof SUBSCRIBE) {
   const { rows } = await postgres.query('select guid from waybell.subscriptions where account_guid = $1', [account]);
   const what = { account, interface: interfaceName, mark: 'x', subscription: String(rows[0].guid) };
   const { delivery } = await logDelivery(postgres, what);
-  return { token, delivery };
+  return { token, delivery, ended: ENDED[interfaceName] };
 }
 
 /** In the place of the deliverer: what is tried out has its answer. */

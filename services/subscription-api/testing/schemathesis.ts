@@ -21,14 +21,16 @@ type Fuzzing = {
   token: string;
   /** Guid of one that can be sent again. */
   delivery: string;
+  /** The action that it unsubscribes from: another than that of the delivery. */
+  ended: string;
   seconds: number;
 };
 
 /** Asks an API all that its OpenAPI document tells of, for so long. Throws what it found where an answer is not as told. */
-export async function runSchemathesis({ port, token, delivery, seconds }: Fuzzing): Promise<string> {
+export async function runSchemathesis({ port, token, delivery, ended, seconds }: Fuzzing): Promise<string> {
   await using place = await mkdtempDisposable(join(tmpdir(), 'waybell-schemathesis-'));
   const config = join(place.path, 'schemathesis.toml');
-  await writeFile(config, configOf(delivery));
+  await writeFile(config, configOf({ delivery, ended }));
   const origin = `http://127.0.0.1:${port}`;
   const asked = ['run', `${origin}/openapi.json`, '--url', origin, '--header', `Authorization: Bearer ${token}`];
   return await run(
@@ -40,7 +42,7 @@ export async function runSchemathesis({ port, token, delivery, seconds }: Fuzzin
 
 // What rules say beyond a schema is answered 422: a callback URL that leads inside, since after until.
 // A cancelled replay is still shown.
-const configOf = (delivery: string) => `
+const configOf = ({ delivery, ended }: Pick<Fuzzing, 'delivery' | 'ended'>) => `
 [checks.positive_data_acceptance]
 expected-statuses = ["2xx", "303", "401", "403", "404", "409", "422"]
 
@@ -55,6 +57,11 @@ enabled = false
 [[operations]]
 include-operation-id = ["getDelivery", "resendDelivery"]
 parameters = { guid = "${delivery}" }
+
+# Who is not subscribed to the action of that delivery is refused to have it sent again.
+[[operations]]
+include-operation-id = ["unsubscribeCarrier", "unsubscribeShipper"]
+parameters = { webhook_action = "${ended}" }
 `;
 
 /** What it printed. */

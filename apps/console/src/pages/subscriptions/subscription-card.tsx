@@ -12,6 +12,7 @@ import { ReplayDialog } from './replay-dialog.tsx';
 import { SubscribeDialog } from './subscribe-dialog.tsx';
 import type { Subscription } from './subscribing.ts';
 import { TestDialog } from './test-dialog.tsx';
+import { VerificationToken } from './verification-token.tsx';
 
 type Statistics = components['schemas']['Statistics'];
 type CardProps = { subscription: Subscription; statistics: UseQueryResult<Statistics> };
@@ -60,24 +61,27 @@ function Tools({ subscription }: { subscription: Subscription }) {
   const close = () => setAsking(undefined);
   if (!mayWrite(session)) return null;
   return (
-    <div className="tools">
-      <button type="button" onClick={() => setAsking('test')}>
-        Send a test
-      </button>
-      <button type="button" onClick={() => setAsking('replay')}>
-        What did we miss?
-      </button>
-      <button type="button" onClick={() => setAsking('change')}>
-        {subscription.is_active ? 'Change' : 'Change or switch on'}
-      </button>
-      <button type="button" className="danger" onClick={() => setAsking('end')}>
-        End
-      </button>
-      {asking === 'test' && <TestDialog subscription={subscription} close={close} />}
-      {asking === 'replay' && <ReplayDialog subscription={subscription} close={close} />}
-      {asking === 'change' && <SubscribeDialog current={subscription} close={close} />}
-      {asking === 'end' && <EndDialog subscription={subscription} close={close} />}
-    </div>
+    <>
+      <VerificationToken action={subscription.action} />
+      <div className="tools">
+        <button type="button" onClick={() => setAsking('test')}>
+          Send a test
+        </button>
+        <button type="button" onClick={() => setAsking('replay')}>
+          What did we miss?
+        </button>
+        <button type="button" onClick={() => setAsking('change')}>
+          {subscription.is_active ? 'Change' : 'Change or switch on'}
+        </button>
+        <button type="button" className="danger" onClick={() => setAsking('end')}>
+          End
+        </button>
+        {asking === 'test' && <TestDialog subscription={subscription} close={close} />}
+        {asking === 'replay' && <ReplayDialog subscription={subscription} close={close} />}
+        {asking === 'change' && <SubscribeDialog current={subscription} close={close} />}
+        {asking === 'end' && <EndDialog subscription={subscription} close={close} />}
+      </div>
+    </>
   );
 }
 
