@@ -74,7 +74,10 @@ export function hostileContent(): void {
       const body = page.getByLabel('Body that was sent', { exact: true });
       await body.getByText('onerror=').waitFor();
       await body.getByText(TURNED_SHOWN).waitFor();
-      await page.getByRole('button', { name: /^Show all 20\d,\d+ characters/ }).click();
+      await page
+        .getByRole('button', { name: /^Show all 20\d,\d+ characters/ })
+        .first()
+        .click();
       await until('all of it is shown', async () => (await body.textContent())?.includes(long));
       await expectHarmless(opened, 'Catalog');
     });

@@ -39,8 +39,8 @@ function SignedIn({ settings }: { settings: Settings }) {
   );
 }
 
-/** What passes is asked again, at the latest when the API said so; what was wrong stays wrong. */
-const retry = (failures: number, error: Error) => error instanceof Problem && error.isPassing && failures < 5;
+/** What passes is asked again until it has passed, at the latest when the API said so; what was wrong stays wrong. */
+const retry = (_failures: number, error: Error) => error instanceof Problem && error.isPassing;
 const retryDelay = (failures: number, error: Error) =>
   (error instanceof Problem ? error.retryAfterMs : undefined) ?? Math.min(30_000, 500 * 2 ** failures);
 

@@ -1,6 +1,7 @@
 import { useEffect, type ReactNode } from 'react';
+import { Foreign } from './text-block.tsx';
 
-/** A page with its title, which is that of the window too. */
+/** A page with its title, which is that of the window too, and may be a text from elsewhere. */
 export function Page({ title, tools, children }: { title: string; tools?: ReactNode; children: ReactNode }) {
   useEffect(() => {
     document.title = `${title} – Waybell`;
@@ -8,7 +9,9 @@ export function Page({ title, tools, children }: { title: string; tools?: ReactN
   return (
     <>
       <header className="page-header">
-        <h1>{title}</h1>
+        <h1>
+          <Foreign text={title} />
+        </h1>
         {tools}
       </header>
       {children}

@@ -43,25 +43,29 @@ export function Failed({ error, retry }: { error: Error; retry?: () => void }) {
   );
 }
 
+type Query<T> = {
+  data: T | undefined;
+  error: Error | null;
+  failureReason: Error | null;
+  refetch: () => Promise<unknown>;
+};
+
+/** What went wrong with a query, also while it is asked again by itself. */
+export const troubleOf = ({ error, failureReason }: Pick<Query<unknown>, 'error' | 'failureReason'>): Error | null =>
+  error ?? failureReason;
+
 /** What a query found, once it has: till then that it is loading, or what went wrong. */
-export function Found<T>({
-  of,
-  what,
-  children,
-}: {
-  of: { data: T | undefined; error: Error | null; refetch: () => Promise<unknown> };
-  what: string;
-  children: (data: T) => ReactNode;
-}) {
+export function Found<T>({ of, what, children }: { of: Query<T>; what: string; children: (data: T) => ReactNode }) {
+  const trouble = troubleOf(of);
   // What was found before stays while asking again fails.
   if (of.data !== undefined) {
     return (
       <>
-        {of.error !== null && <Failed error={of.error} retry={() => void of.refetch()} />}
+        {trouble !== null && <Failed error={trouble} retry={() => void of.refetch()} />}
         {children(of.data)}
       </>
     );
   }
-  if (of.error !== null) return <Failed error={of.error} retry={() => void of.refetch()} />;
+  if (trouble !== null) return <Failed error={trouble} retry={() => void of.refetch()} />;
   return <Loading what={what} />;
 }

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { root } from '../../api/ask.ts';
-import { isObject } from '../../api/problem.ts';
+import { isObject, problemOf, unreachable } from '../../api/problem.ts';
+import { troubleOf } from '../../parts/states.tsx';
 import { useSignedIn } from '../../session/session.ts';
 import { subscribing } from '../subscriptions/subscribing.ts';
 
@@ -37,16 +38,18 @@ export function useDescribed(action: string) {
     staleTime: Infinity,
     enabled: action !== '',
   });
-  const { error, refetch } = schema.error === null ? document : schema;
+  const { error, failureReason, refetch } = troubleOf(schema) === null ? document : schema;
   const isThere = document.data !== undefined && schema.data !== undefined;
   // As JSON Schema says of itself.
   const data = isThere ? { schema: schema.data as Schema, examples: examplesOf(document.data, name) } : undefined;
-  return { data, error, refetch };
+  return { data, error, failureReason, refetch };
 }
 
 async function read(path: string): Promise<unknown> {
-  const response = await fetch(new URL(path, root));
-  if (!response.ok) throw new Error(`${path}: ${response.status}`);
+  const response = await fetch(new URL(path, root)).catch(() => {
+    throw unreachable();
+  });
+  if (!response.ok) throw problemOf(response, undefined);
   return response.json();
 }
 

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import type { components } from '../../api/client-api.d.ts';
 import { Guid } from '../../parts/guid.tsx';
 import { Moment } from '../../parts/moment.tsx';
+import { troubleOf } from '../../parts/states.tsx';
 import { Status } from '../../parts/status.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
 import { mayWrite, useSignedIn } from '../../session/session.ts';
@@ -20,6 +21,7 @@ type Asking = 'test' | 'change' | 'replay' | 'end';
 
 export function SubscriptionCard({ subscription, statistics }: CardProps) {
   const { action, guid, callback_url: callbackUrl, deactivation, suspension } = subscription;
+  const trouble = troubleOf(statistics);
   const buckets = statistics.data?.objects.find((each) => each.action === action)?.buckets;
   return (
     <section className="card subscription" aria-label={action}>
@@ -49,7 +51,7 @@ export function SubscriptionCard({ subscription, statistics }: CardProps) {
         </p>
       )}
       {buckets !== undefined && <HealthBars buckets={buckets} />}
-      {statistics.error !== null && <p className="small">How it went is not known: {statistics.error.message}</p>}
+      {trouble !== null && <p className="small">How it went is not known: {trouble.message}</p>}
       <Tools subscription={subscription} />
     </section>
   );

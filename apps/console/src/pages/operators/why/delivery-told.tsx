@@ -1,7 +1,7 @@
 import { useTold } from '../../../api/use-told.ts';
 import { Guid } from '../../../parts/guid.tsx';
 import { Moment } from '../../../parts/moment.tsx';
-import { Failed } from '../../../parts/states.tsx';
+import { Failed, troubleOf } from '../../../parts/states.tsx';
 import { Status } from '../../../parts/status.tsx';
 import { Foreign } from '../../../parts/text-block.tsx';
 import { AttemptAxis } from '../../find/attempt-axis.tsx';
@@ -42,10 +42,11 @@ export function DeliveryTold({ delivery: known }: { delivery: OperatorDelivery }
         data?.kind === 'delivery' && isUnderWay(data.delivery) ? LOOK_EVERY_MS : false,
     },
   );
+  const trouble = troubleOf(asked);
   const delivery = asked.data?.kind === 'delivery' ? asked.data.delivery : known;
   return (
     <article className="delivery" aria-label={`Delivery ${guid}`}>
-      {asked.error !== null && <Failed error={asked.error} retry={() => void asked.refetch()} />}
+      {trouble !== null && <Failed error={trouble} retry={() => void asked.refetch()} />}
       <div className="line">
         <Status of={delivery.parked === undefined ? delivery.status : 'parked'} />
         <strong>{delivery.action}</strong>
