@@ -24,15 +24,26 @@ type Fuzzing = {
   /** The action that it unsubscribes from: another than that of the delivery. */
   ended: string;
   seconds: number;
+  /** Only operations of this tag. */
+  tag?: string;
 };
 
 /** Asks an API all that its OpenAPI document tells of, for so long. Throws what it found where an answer is not as told. */
-export async function runSchemathesis({ port, token, delivery, ended, seconds }: Fuzzing): Promise<string> {
+export async function runSchemathesis({ port, token, delivery, ended, seconds, tag }: Fuzzing): Promise<string> {
   await using place = await mkdtempDisposable(join(tmpdir(), 'waybell-schemathesis-'));
   const config = join(place.path, 'schemathesis.toml');
   await writeFile(config, configOf({ delivery, ended }));
   const origin = `http://127.0.0.1:${port}`;
-  const asked = ['run', `${origin}/openapi.json`, '--url', origin, '--header', `Authorization: Bearer ${token}`];
+  const only = tag === undefined ? [] : ['--include-tag', tag];
+  const asked = [
+    'run',
+    ...only,
+    `${origin}/openapi.json`,
+    '--url',
+    origin,
+    '--header',
+    `Authorization: Bearer ${token}`,
+  ];
   return await run(
     program,
     ['--config-file', config, ...asked, '--max-time', String(seconds), '--no-color'],
