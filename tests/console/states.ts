@@ -88,7 +88,7 @@ export function states(): void {
       await page.getByText('There is none yet.').waitFor();
       expect(await page.getByRole('main').getByRole('link', { name: 'catalog' }).count()).toBe(1);
       await to(page, '/secrets');
-      await page.getByText('The first one is made with the first subscription.').waitFor();
+      await button(page, 'Show').waitFor();
       await to(page, '/live');
       await page.getByText('Nothing has happened since this page was opened.').waitFor();
       await to(page, '/timeline/4711');

@@ -41,21 +41,15 @@ function Secrets() {
         Notifications are signed as Standard Webhooks says. Check <code>webhook-signature</code> with any of these.
       </p>
       <Found of={secrets} what="the secrets">
-        {({ objects }) =>
-          objects.length === 0 ? (
-            <Empty>
-              <p>The first one is made with the first subscription.</p>
-            </Empty>
-          ) : (
-            <ul className="cards">
-              {objects.map((each) => (
-                <li key={each.secret} className="card">
-                  <Secret {...each} />
-                </li>
-              ))}
-            </ul>
-          )
-        }
+        {({ objects }) => (
+          <ul className="cards">
+            {objects.map((each) => (
+              <li key={each.secret} className="card">
+                <Secret {...each} />
+              </li>
+            ))}
+          </ul>
+        )}
       </Found>
       {isRotating && <RotateDialog close={() => setRotating(false)} />}
     </Page>
