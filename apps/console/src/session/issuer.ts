@@ -37,8 +37,8 @@ export async function discovered(signIn: SignIn): Promise<oauth.AuthorizationSer
 export function asking(signIn: SignIn) {
   return {
     signal: () => AbortSignal.timeout(LIMIT_MS),
-    [oauth.customFetch]: (url: string, { body = null, ...options }: Asked) =>
-      fetch(url, { ...options, body }).catch(() => {
+    [oauth.customFetch]: (url: string, { body, ...options }: Asked) =>
+      fetch(url, { ...options, ...(body && { body }) }).catch(() => {
         throw silent(signIn);
       }),
     ...(isHere(signIn) && { [oauth.allowInsecureRequests]: true as const }),
