@@ -13,6 +13,8 @@ export type NewPage = {
   origin: string;
   /** The reader's, such as Europe/Berlin. */
   timezone: string;
+  /** An origin of the test's own beside it, which is not foreign, and whose certificate no browser knows. */
+  issuer?: string;
 };
 
 /** A page with storage, cookies and cache of its own. Closing it throws where it had troubles that were not expected. */
@@ -88,16 +90,21 @@ async function launch(home: string): Promise<BrowserServer> {
   });
 }
 
-async function openPage(browser: Chromium, { origin, timezone }: NewPage, onClose: () => void): Promise<OpenPage> {
+async function openPage(
+  browser: Chromium,
+  { origin, timezone, issuer }: NewPage,
+  onClose: () => void,
+): Promise<OpenPage> {
   const context = await browser.newContext({
     baseURL: origin,
     locale: 'en-GB',
     timezoneId: timezone,
     // It would make requests that are not seen here.
     serviceWorkers: 'block',
+    ignoreHTTPSErrors: issuer !== undefined,
   });
   context.setDefaultTimeout(PAGE_PATIENCE_MS);
-  const troubles = await PageTroubles.of(context, origin);
+  const troubles = await PageTroubles.of(context, issuer === undefined ? [origin] : [origin, issuer]);
   const page = await context.newPage();
   return {
     page,

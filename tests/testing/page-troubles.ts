@@ -23,18 +23,18 @@ type Violation = { directive: string; blocked: string; sample: string };
 export class PageTroubles {
   readonly seen: string[] = [];
   readonly #context: BrowserContext;
-  readonly #origin: string;
+  readonly #origins: readonly string[];
   readonly #expected: RegExp[] = [];
   #isOver = false;
 
-  private constructor(context: BrowserContext, origin: string) {
+  private constructor(context: BrowserContext, origins: readonly string[]) {
     this.#context = context;
-    this.#origin = new URL(origin).origin;
+    this.#origins = origins.map((origin) => new URL(origin).origin);
   }
 
-  /** Listens from now on; the context must have no page yet. */
-  static async of(context: BrowserContext, origin: string): Promise<PageTroubles> {
-    const troubles = new PageTroubles(context, origin);
+  /** Listens from now on; the context must have no page yet. What is asked of other origins is foreign. */
+  static async of(context: BrowserContext, origins: readonly string[]): Promise<PageTroubles> {
+    const troubles = new PageTroubles(context, origins);
     await troubles.#listen();
     return troubles;
   }
@@ -86,7 +86,7 @@ export class PageTroubles {
   }
 
   #hearAddress(address: string): void {
-    if (LOCAL.test(address) || originOf(address) === this.#origin) return;
+    if (LOCAL.test(address) || this.#origins.includes(originOf(address))) return;
     this.#add('foreign', address);
   }
 

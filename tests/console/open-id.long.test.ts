@@ -1,0 +1,185 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { until } from '@waybell/runtime/testing/until';
+import { HOUR_MS, setClocks } from '../testing/clocks.ts';
+import { TOKEN_LIFE_S } from '../testing/open-id-rules.ts';
+import {
+  apiUrl,
+  askedWith,
+  goOn,
+  history,
+  issuer,
+  kept,
+  lead,
+  receiver,
+  signedIn,
+  signInPage,
+  somebody,
+  tokensOf,
+  toldWhy,
+} from './open-id-stand.ts';
+
+/** A JWT, or a piece of one. */
+const TOKEN = /eyJ/;
+
+describe('signing in to the console at an issuer', () => {
+  test('shows a person the subscriptions of their client', async () => {
+    const { page } = await signedIn(await somebody());
+    await page.getByText('order.created').first().waitFor();
+    expect(issuer.granted.at(-1)).toBe('authorization_code 200');
+  });
+
+  test('leaves no code and no token in an address, in the history, or in what the browser keeps', async () => {
+    const { page } = await signedIn(await somebody());
+    expect(page.url()).toMatch(new RegExp(`^${apiUrl()}/console/#`));
+    const visited = await history(page);
+    expect(visited).toContainEqual(expect.stringContaining('/sign-in/'));
+    expect(visited.filter((url) => url.startsWith(apiUrl())).join(' ')).not.toMatch(/code|state|token|eyJ/);
+    const stored = await kept(page);
+    expect(Object.values(stored).join(' ')).not.toMatch(TOKEN);
+    expect(stored).toEqual({ local: '{}', session: '{}', cookie: '' });
+    await page.reload();
+    await page.getByRole('button', { name: /^Sign in with/ }).waitFor();
+  });
+
+  test('lasts over a reload where one asked for that, by what the tab keeps and nothing else does', async () => {
+    const { page } = await signedIn(await somebody({ isRenewed: true }), { isKept: true });
+    const { local, session, cookie } = await kept(page);
+    expect([local, cookie]).toEqual(['{}', '']);
+    expect(Object.keys(JSON.parse(session) as object)).toEqual(['waybell.token']);
+    await page.reload();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('button', { name: /^Sign in with/ }).waitFor();
+    expect((await kept(page)).session).toBe('{}');
+  });
+});
+
+describe('the page on which one signs in says', () => {
+  test('that the issuer did not let somebody in, in its words', async () => {
+    const { page } = await signInPage();
+    await lead(page);
+    await page.getByRole('button', { name: 'Call it off' }).click();
+    expect(await toldWhy(page)).toMatch(/^localhost:\d+ did not sign you in: access_denied \(You called it off\)\.$/);
+    expect(page.url()).toBe(`${apiUrl()}/console/`);
+  });
+
+  test('that an answer has another state, and asks for no token by it', async () => {
+    const { name } = await somebody();
+    const { page } = await signInPage();
+    await askedWith(page, 'state', 'of-somebody-else');
+    const before = issuer.granted.length;
+    await lead(page);
+    await goOn(page, name);
+    expect(await toldWhy(page)).toMatch(/is not accepted: unexpected "state" response parameter value/);
+    expect(issuer.granted).toHaveLength(before);
+    expect(page.url()).toBe(`${apiUrl()}/console/`);
+  });
+
+  test('that the issuer gives nothing for a code with another verifier', async () => {
+    const { name } = await somebody();
+    const opened = await signInPage();
+    const { page } = opened;
+    await askedWith(page, 'code_challenge', createHash('sha256').update(randomBytes(32)).digest('base64url'));
+    await lead(page);
+    await goOn(page, name);
+    expect(await toldWhy(page)).toMatch(/gave no access token: invalid_grant/);
+    expect(issuer.granted.at(-1)).toBe('authorization_code 400');
+    await opened.untilTrouble(/^console .*400/);
+  });
+
+  test.each(['code=stolen&state=x', 'error=access_denied&error_description=Call+us'])(
+    'that this tab has not asked for an answer of %s, and nothing that stands in it',
+    async (answer) => {
+      const { page } = await signInPage();
+      await page.goto(`/console/?${answer}`);
+      expect(await toldWhy(page)).toBe('This sign-in was not begun in this tab. Begin it here.');
+      expect(page.url()).toBe(`${apiUrl()}/console/`);
+    },
+  );
+
+  test('that the issuer does not answer, and leads there once it does', async () => {
+    const opened = await signInPage();
+    const { page } = opened;
+    {
+      await using _away = await issuer.away();
+      await page.getByRole('button', { name: /^Sign in with/ }).click();
+      expect(await toldWhy(page)).toMatch(/^localhost:\d+ did not answer/);
+      await opened.untilTrouble(/^failed .*ERR_CONNECTION_REFUSED/);
+      await opened.untilTrouble(/^console .*ERR_CONNECTION_REFUSED/);
+    }
+    await lead(page);
+  });
+
+  test('that a token has expired while the page was open, and how to go on', async () => {
+    const person = await somebody();
+    const opened = await signedIn(person);
+    const { page } = opened;
+    setClocks(2 * HOUR_MS);
+    await page.getByRole('link', { name: 'Secrets' }).click();
+    expect(await toldWhy(page)).toBe('The access token expired.');
+    await opened.untilTrouble(/^console .*401/);
+    setClocks(0);
+    // The issuer still knows who that is.
+    await page.getByRole('button', { name: /^Sign in with/ }).click();
+    await page.getByRole('heading', { name: 'Signing secrets' }).waitFor();
+  });
+});
+
+describe('a page whose issuer renews tokens', () => {
+  test('goes on beyond the end of each, by refresh tokens that are good for one use and stay in memory', async () => {
+    const { page } = await signedIn(await somebody({ isRenewed: true }));
+    const tokens = tokensOf(page);
+    await page.getByRole('link', { name: 'Secrets' }).click();
+    await page.getByRole('heading', { name: 'Signing secrets' }).waitFor();
+    const before = issuer.granted.length;
+    for (const [turn, link] of ['Subscriptions', 'Secrets'].entries()) {
+      await laterBy(page, (turn + 1) * TOKEN_LIFE_S);
+      await page.getByRole('link', { name: link }).click();
+      await until('another token is used', () => tokens.size === turn + 2);
+    }
+    expect(issuer.granted.slice(before)).toEqual(['refresh_token 200', 'refresh_token 200']);
+    expect(await kept(page)).toEqual({ local: '{}', session: '{}', cookie: '' });
+  });
+
+  test('uses a token until its end where the issuer does not answer', async () => {
+    const opened = await signedIn(await somebody({ isRenewed: true }));
+    const { page } = opened;
+    await using _away = await issuer.away();
+    // Where a test stands still, this page's clock does so too.
+    await laterBy(page, TOKEN_LIFE_S - 30);
+    await page.getByRole('link', { name: 'Secrets' }).click();
+    await page
+      .getByText(/^whsec_|Show|Reveal/)
+      .first()
+      .waitFor();
+    await opened.untilTrouble(/^failed .*\/token: .*ERR_CONNECTION_REFUSED/);
+    await opened.untilTrouble(/^console .*ERR_CONNECTION_REFUSED/);
+  });
+
+  test('says so where the issuer refuses, and leads there', async () => {
+    const opened = await signedIn(await somebody({ isRenewed: true }), { isKept: true });
+    const { page } = opened;
+    await issuer.forget();
+    await laterBy(page, TOKEN_LIFE_S);
+    await page.getByRole('link', { name: 'Secrets' }).click();
+    expect(await toldWhy(page)).toMatch(/^Your sign-in has ended\. localhost:\d+ gave no access token: invalid_grant/);
+    await opened.untilTrouble(/^console .*400/);
+    expect((await kept(page)).session).toBe('{}');
+  });
+});
+
+test('the page may ask its issuer, and nobody else', async () => {
+  const opened = await signInPage();
+  const ask = (address: string) =>
+    opened.page.evaluate((url) => fetch(url).then(({ status }) => String(status), String), address);
+  expect(await ask(`${issuer.origin}/.well-known/openid-configuration`)).toBe('200');
+  const path = '/asked-by-a-page';
+  receiver.answer(path, (response) => response.writeHead(200, { 'access-control-allow-origin': '*' }).end());
+  expect(await ask(receiver.url(path))).toMatch(/Failed to fetch/);
+  await opened.untilTrouble(/^policy connect-src/);
+  expect(receiver.at(path)).toEqual([]);
+});
+
+/** Has the page's clock stand so much later than it is. */
+const laterBy = (page: Page, seconds: number) => page.clock.setFixedTime(Date.now() + seconds * 1_000);
