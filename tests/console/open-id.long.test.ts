@@ -20,8 +20,8 @@ import {
   toldWhy,
 } from './open-id-stand.ts';
 
-/** A JWT, or a piece of one. */
-const TOKEN = /eyJ/;
+/** What the page keeps by a name of its own, a JWT, or a piece of one. */
+const OURS = /waybell|eyJ/;
 
 describe('signing in to the console at an issuer', () => {
   test('shows a person the subscriptions of their client', async () => {
@@ -37,8 +37,7 @@ describe('signing in to the console at an issuer', () => {
     expect(visited).toContainEqual(expect.stringContaining('/sign-in/'));
     expect(visited.filter((url) => url.startsWith(apiUrl())).join(' ')).not.toMatch(/code|state|token|eyJ/);
     const stored = await kept(page);
-    expect(Object.values(stored).join(' ')).not.toMatch(TOKEN);
-    expect(stored).toEqual({ local: '{}', session: '{}', cookie: '' });
+    expect(Object.values(stored).join(' ')).not.toMatch(OURS);
     await page.reload();
     await page.getByRole('button', { name: /^Sign in with/ }).waitFor();
   });
@@ -47,11 +46,12 @@ describe('signing in to the console at an issuer', () => {
     const { page } = await signedIn(await somebody({ isRenewed: true }), { isKept: true });
     const { local, session, cookie } = await kept(page);
     expect([local, cookie]).toEqual(['{}', '']);
-    expect(Object.keys(JSON.parse(session) as object)).toEqual(['waybell.token']);
+    const ours = Object.entries(JSON.parse(session) as Record<string, string>).filter((each) => OURS.test(each.join()));
+    expect(ours).toEqual([['waybell.token', expect.stringMatching(/^eyJ[\w-]+(\.[\w-]+){2}$/)]]);
     await page.reload();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByRole('button', { name: /^Sign in with/ }).waitFor();
-    expect((await kept(page)).session).toBe('{}');
+    expect((await kept(page)).session).not.toMatch(OURS);
   });
 });
 
@@ -139,7 +139,7 @@ describe('a page whose issuer renews tokens', () => {
       await until('another token is used', () => tokens.size === turn + 2);
     }
     expect(issuer.granted.slice(before)).toEqual(['refresh_token 200', 'refresh_token 200']);
-    expect(await kept(page)).toEqual({ local: '{}', session: '{}', cookie: '' });
+    expect(Object.values(await kept(page)).join(' ')).not.toMatch(OURS);
   });
 
   test('uses a token until its end where the issuer does not answer', async () => {
@@ -165,7 +165,7 @@ describe('a page whose issuer renews tokens', () => {
     await page.getByRole('link', { name: 'Secrets' }).click();
     expect(await toldWhy(page)).toMatch(/^Your sign-in has ended\. localhost:\d+ gave no access token: invalid_grant/);
     await opened.untilTrouble(/^console .*400/);
-    expect((await kept(page)).session).toBe('{}');
+    expect((await kept(page)).session).not.toMatch(OURS);
   });
 });
 

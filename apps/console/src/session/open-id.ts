@@ -1,7 +1,8 @@
 import * as oauth from 'oauth4webapi';
 import { asking, clientOf, discovered, grantOf, type Grant, type SignIn } from './issuer.ts';
 
-type Pending = { verifier: string; state: string; isKept: boolean };
+/** What is to be known on the way back; `hash`: where in the page one was. */
+type Pending = { verifier: string; state: string; isKept: boolean; hash: string };
 
 const PENDING = 'waybell.sign-in';
 
@@ -14,7 +15,12 @@ export async function leadToIssuer(signIn: SignIn, isKept: boolean): Promise<voi
   if (!isSecureContext) throw new Error('Open this page by https: over http, browsers do not let it sign you in.');
   const server = await discovered(signIn);
   if (server.authorization_endpoint === undefined) throw new Error('The issuer names no authorization endpoint.');
-  const pending: Pending = { verifier: oauth.generateRandomCodeVerifier(), state: oauth.generateRandomState(), isKept };
+  const pending: Pending = {
+    verifier: oauth.generateRandomCodeVerifier(),
+    state: oauth.generateRandomState(),
+    isKept,
+    hash: location.hash,
+  };
   sessionStorage.setItem(PENDING, JSON.stringify(pending));
   const address = new URL(server.authorization_endpoint);
   const asked = {
@@ -40,12 +46,13 @@ export function takeAnswer(): URLSearchParams | undefined {
   return searchParams;
 }
 
-/** What the issuer gives for its answer. Throws where that answers nothing that this tab has asked. */
+/** What the issuer gives for its answer, where one was before. Throws where that answers nothing that this tab has asked. */
 export async function grantFor(signIn: SignIn, answer: URLSearchParams): Promise<Grant & { isKept: boolean }> {
   const written = sessionStorage.getItem(PENDING);
   sessionStorage.removeItem(PENDING);
   if (written === null) throw new Error('This sign-in was not begun in this tab. Begin it here.');
   const pending = JSON.parse(written) as Pending;
+  history.replaceState(null, '', redirectUri() + pending.hash);
   const server = await discovered(signIn);
   const client = clientOf(signIn);
   const response = await oauth.authorizationCodeGrantRequest(
