@@ -57,7 +57,7 @@ export function openIdRules({ key, client, redirectUri, people }: Rules) {
       RefreshToken: 86_400,
     },
     findAccount: (_context, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
-    extraTokenClaims: (_context, token) => ('accountId' in token ? people.get(String(token.accountId))?.claims : {}),
+    extraTokenClaims: (_context, token) => ('accountId' in token ? people.get(token.accountId)?.claims : {}),
     issueRefreshToken: (_context, _client, source) => people.get(source.accountId ?? '')?.isRenewed ?? false,
     rotateRefreshToken: true,
     interactions: { url: (_context, { uid }) => `/sign-in/${uid}` },
