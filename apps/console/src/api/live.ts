@@ -14,6 +14,7 @@ type Follow = {
   onState: (state: LiveState) => void;
 };
 
+const RECONNECT_MS = 1_000;
 const LONGEST_WAIT_MS = 30_000;
 
 /**
@@ -32,6 +33,8 @@ export async function followLive({ ask, signal, onMessage, onState }: Follow): P
         failures = 0;
         onMessage(message);
       }
+      // Whoever ended it well may do so each time.
+      await pause(RECONNECT_MS, signal);
     } catch (error) {
       if (signal.aborted) return;
       const problem = error instanceof Problem ? error : unreachable();
