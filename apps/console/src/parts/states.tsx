@@ -17,18 +17,25 @@ export function Empty({ children }: { children: ReactNode }) {
 export function Failed({ error, retry }: { error: Error; retry?: () => void }) {
   const problem = error instanceof Problem ? error : undefined;
   const isBounded = problem?.kind === 'too-many-requests';
+  const faults = problem?.faults ?? [];
   return (
     <div className={`state ${isBounded ? 'bounded' : 'failed'}`} role="alert">
       <p>
         <strong>{isBounded ? 'Asked too often' : (problem?.title ?? 'Something went wrong')}</strong>
       </p>
-      <p>{error.message}</p>
-      {problem?.faults.map((fault) => (
+      {/* Where there are faults, it is made of them. */}
+      {faults.length === 0 && <p>{error.message}</p>}
+      {faults.map((fault) => (
         <p key={`${fault.pointer}${fault.detail}`}>
           {fault.pointer !== undefined && <code>{fault.pointer}</code>} {fault.detail}
         </p>
       ))}
-      {isBounded && <p>The page goes on by itself in {Math.ceil((problem.retryAfterMs ?? 5_000) / 1_000)} s.</p>}
+      {isBounded && (
+        <p>
+          {retry === undefined ? 'Try again' : 'The page goes on by itself'} in{' '}
+          {Math.ceil((problem.retryAfterMs ?? 5_000) / 1_000)} s.
+        </p>
+      )}
       {retry !== undefined && (
         <button type="button" onClick={retry}>
           Try again
