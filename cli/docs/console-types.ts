@@ -12,12 +12,23 @@ export function consoleTypes(sentExamples: SentExamples): Record<string, () => P
   };
 }
 
-/** What receivers are sent is not among what the console asks, and is most of the document. */
+/** Without what receivers are sent and without refusals, which all are problems: they are most of the document, and the console reads neither by its type. */
 async function typesOf(text: string | undefined): Promise<string> {
   const document = JSON.parse(text ?? '') as OpenAPI3 & { webhooks?: unknown };
   delete document.webhooks;
   const schemas = document.components?.schemas ?? {};
   for (const name of Object.keys(schemas)) if (name.startsWith('notification.')) delete schemas[name];
+  for (const { responses } of operationsOf(document)) {
+    for (const status of Object.keys(responses)) if (!status.startsWith('2')) delete responses[status];
+  }
   const ast = await openapiTypes(document, { alphabetize: true, silent: true });
   return `// Made from the published document: \`./waybell docs\`. Not to be edited.\n${astToString(ast)}`;
+}
+
+type Operation = { responses: Record<string, unknown> };
+
+/** A path has parameters beside its operations. */
+function operationsOf({ paths = {} }: OpenAPI3): Operation[] {
+  const members = Object.values(paths).flatMap((path): unknown[] => Object.values(path));
+  return members.filter((each): each is Operation => typeof each === 'object' && each !== null && 'responses' in each);
 }

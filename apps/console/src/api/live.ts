@@ -33,7 +33,7 @@ export async function followLive({ ask, signal, onMessage, onState }: Follow): P
         failures = 0;
         onMessage(message);
       }
-      // Whoever ended it well may do so each time.
+      // A server that ends it well may do so each time.
       await pause(RECONNECT_MS, signal);
     } catch (error) {
       if (signal.aborted) return;

@@ -60,7 +60,7 @@ export function Editor({ label, text, change, faultyLines, field, describedBy }:
   );
 }
 
-/** Leads whoever edits to a line. */
+/** Selects a line of the field, and scrolls it into sight. */
 export function goToLine(field: HTMLTextAreaElement | null, line: number): void {
   if (field === null) return;
   const { value } = field;

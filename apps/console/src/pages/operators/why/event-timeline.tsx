@@ -10,7 +10,7 @@ import { AccountLink, WhyLink } from '../links.tsx';
 import type { OperatorEvent, OperatorVerdict } from '../types.ts';
 import { DeliveryTold, DeliverySummary } from './delivery-told.tsx';
 
-/** Events newest first, for whoever they were, each with what it came to. */
+/** Events of all accounts, newest first, each with what it came to. */
 export function EventTimeline({ events, more }: { events: readonly OperatorEvent[]; more: () => void }) {
   if (events.length === 0) return <Empty>No event is known.</Empty>;
   return (
