@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { readMessage } from './broker/amqp-message.ts';
-import { bundle, countMembers, isBundle, openBundle, readMembers, UNOPENED } from './bundle.ts';
+import { asNewerBundle, bundle, countMembers, isBundle, openBundle, readMembers, UNOPENED } from './bundle.ts';
 import type { Message, Publication } from './messages.ts';
 
 function delivery(name: string, { to = 'carrier.order.created', body = name, traceparent = '' } = {}): Publication {
@@ -108,6 +108,27 @@ describe('a bundle', () => {
     expect(readMembers(message)).toHaveLength(12);
     const opened = openBundle({ ...came, deaths: UNOPENED - 1 });
     expect(opened.map(({ deaths }) => deaths)).toEqual(Array(12).fill(UNOPENED - 1));
+  });
+
+  test.each([
+    ['1 12', undefined],
+    ['12', undefined],
+    ['', undefined],
+    ['2 12', 2],
+    ['12 more', 12],
+  ])('with the note %p is one of a later format: %p', (note, version) => {
+    const newer = { kind: 'newer', format: 'bundle', version, returnsBy: 'k' };
+    const message = { ...arrived(twelve()), note, routingKey: 'k' };
+    expect(asNewerBundle(message)).toEqual(version === undefined ? undefined : newer);
+  });
+
+  test('is opened, whatever a later version has put behind its note and the notes of its members', () => {
+    const { body, ...message } = arrived(twelve());
+    const text = body.toString().replaceAll(/,(\d+)\]/g, ',$1,"00-trace",{"more":1}]');
+    const opened = openBundle({ ...message, note: `${message.note} lane hot`, body: Buffer.from(text) });
+    expect(opened.map((each) => each.body.toString())).toEqual(
+      Array.from({ length: 12 }, (_, place) => `{"n":${place}}`),
+    );
   });
 
   test.each([

@@ -7,7 +7,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { ownBytes } from './broker/amqp-message.ts';
-import type { Message, Publication } from './messages.ts';
+import { laterVersionOf, type Message, type Newer, type Publication } from './messages.ts';
 
 export const bundleContentType = 'application/vnd.waybell.bundle';
 const MEMBER_CONTENT_TYPE = 'application/json';
@@ -15,8 +15,9 @@ const MEMBER_CONTENT_TYPE = 'application/json';
 /** A larger one would hold up too many for one that hangs, and be repeated in too many after a crash. */
 export const MOST_MEMBERS = 16;
 const MOST_BYTES = 2 ** 16;
-/** The version, and how many members it has. */
-const NOTE = /^1 (\d{1,2})$/;
+const VERSION = 1;
+/** The version, and how many members it has; a later version may write more behind that. */
+const NOTE = new RegExp(String.raw`^${VERSION} (\d{1,2})(?: |$)`);
 const LINE_END = 0x0a;
 /**
  * After so many deaths it may be the reading that kills the process. Many more than after which it is taken apart: a
@@ -79,7 +80,7 @@ function joined(members: readonly Publication[]): Publication {
     body: Buffer.concat([Buffer.from(`${JSON.stringify(notes)}\n`), ...bodies]),
     messageId: randomUUID(),
     contentType: bundleContentType,
-    note: `1 ${members.length}`,
+    note: `${VERSION} ${members.length}`,
     ...(type === undefined ? {} : { type }),
   };
 }
@@ -105,6 +106,12 @@ export function weighOpened(message: Pick<Message, 'body' | 'contentType' | 'not
 export function openBundle(message: Message): readonly Message[] {
   if (!isBundle(message) || (message.deaths ?? 0) >= UNOPENED) return [message];
   return readMembers(message) ?? [message];
+}
+
+/** A bundle that a later version made, in a format that this one cannot read. */
+export function asNewerBundle({ note, routingKey }: Message): Newer | undefined {
+  const version = laterVersionOf(note, VERSION);
+  return version === undefined ? undefined : { kind: 'newer', format: 'bundle', version, returnsBy: routingKey };
 }
 
 /** Undefined where it is not what is written here. */

@@ -57,6 +57,16 @@ describe('readEnds', () => {
     expect(readEnds({ body: writeEnds(ends) })).toEqual(ends);
   });
 
+  test('says of a later format that it is one, and under which key it returns', () => {
+    const body = Buffer.from('{"version":3,"ends":"whatever"}');
+    expect(readEnds({ body })).toEqual({
+      kind: 'newer',
+      format: 'ends',
+      version: 3,
+      returnsBy: 'waybell.ends.deactivator',
+    });
+  });
+
   test.each(['nonsense', 'null', '{}', '{"version":1,"ends":[]}', '{"version":2,"ends":1}'])('rejects %s', (text) => {
     expect(readEnds({ body: Buffer.from(text) })).toMatchObject({ kind: 'reject', reason: 'not_ends' });
   });

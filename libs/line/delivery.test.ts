@@ -1,6 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { park, publishDelivery, publishRetry, readDelivery, unpark, type Delivery } from './delivery.ts';
+import {
+  park,
+  publishDelivery,
+  publishKept,
+  publishRetry,
+  publishWaiting,
+  readDelivery,
+  unpark,
+  type Delivery,
+} from './delivery.ts';
 import type { Message, Publication } from './messages.ts';
 
 const ACCOUNT = '0b9c2f6e-7d1f-4e57-8f5e-000000000004';
@@ -163,13 +172,51 @@ describe('a delivery', () => {
     });
   });
 
+  const suffix = ' lane hot-1 via {"a":"b"}';
+
+  test.each<[string, Partial<Delivery>]>([
+    ['that is new', {}],
+    ['that is due and moved', { attempt: 2, dueAt: 1_700_000_001_000, hop: 4 }],
+    ['that is sent by hand', { attempt: 5, byHand: { why: 'resend', fromAttempt: 5 } }],
+  ])('%s keeps what a later version wrote behind its note, whatever becomes of it', (_, what) => {
+    const delivery = aDelivery(what);
+    const { note, ...message } = arrived(publishDelivery(delivery));
+    const read = readDelivery({ ...message, note: `${note}${suffix}` }) as Delivery;
+    expect(read).toEqual({ ...delivery, later: suffix });
+    const parking = park(read, { account: ACCOUNT, why: 'full' });
+    const { row } = parking;
+    const became = [
+      arrived(publishDelivery(read)),
+      arrived(publishRetry(read, 1_000)),
+      arrived(publishWaiting(read, 'hung')),
+      arrived(parking.otherwise),
+      unpark(row, { deaths: 0, isOverLimit: false }),
+      arrived(publishKept({ ...row, traceparent: null })),
+    ];
+    expect(became.map((each) => readDelivery(each))).toEqual(
+      became.map(() => expect.objectContaining({ later: suffix })),
+    );
+  });
+
+  test('of a later format waits: only a later version knows what is in it', () => {
+    const message = arrived(publishDelivery(aDelivery()));
+    for (const note of ['2 whatever', message.note?.replace(/^1 /, '12 ')]) {
+      expect(readDelivery({ ...message, note: String(note) })).toEqual({
+        kind: 'newer',
+        format: 'delivery',
+        version: note === '2 whatever' ? 2 : 12,
+        returnsBy: 'carrier.order.created',
+      });
+    }
+  });
+
   test.each([
     ['without an id', { messageId: undefined }],
     ['without a note', { note: undefined }],
-    ['with a note of another version', { note: arrived(publishDelivery(aDelivery())).note?.replace(/^1 /, '2 ') }],
+    ['with a note of no version', { note: arrived(publishDelivery(aDelivery())).note?.replace(/^1 /, '0 ') }],
     ['of an unknown interface', { type: 'broker.order.created' }],
     ['with something behind the note', { note: `${arrived(publishDelivery(aDelivery())).note} 1 1` }],
-    ['by hand, of a kind that there is not', { note: `${arrived(publishDelivery(aDelivery())).note} whim 1` }],
+    ['with a word and no value behind the note', { note: `${arrived(publishDelivery(aDelivery())).note} lane` }],
     ['by hand from nowhere', { note: `${arrived(publishDelivery(aDelivery())).note} resend` }],
     ['by hand from before the first attempt', { note: `${arrived(publishDelivery(aDelivery())).note} resend 0` }],
     ['by hand from an attempt to come', { note: `${arrived(publishDelivery(aDelivery())).note} test 2` }],

@@ -1,5 +1,6 @@
 import {
-  isRejection,
+  isUnreadable,
+  laterVersionOf,
   reject,
   type Message,
   type Parked,
@@ -9,6 +10,7 @@ import {
   type Publication,
   type Recorded,
   type Rejection,
+  type Unreadable,
 } from './messages.ts';
 import type { ByHand, InterfaceName } from './outcomes.ts';
 import { deliveriesExchange, deliveryQueue, retryExchange, retryKey, waitingName, type Wait } from './topology.ts';
@@ -34,6 +36,8 @@ export type Delivery = {
   dueAt?: number;
   /** How often this attempt was moved unattempted; absent at first: tells the delivery that waits from the one that it was before. */
   hop?: number;
+  /** What a later version wrote behind its note, as it stands there: kept through all that becomes of it. */
+  later?: string;
   /** Present where it waited, until now, outside of the broker. */
   parked?: ParkedFor;
   /** The broker had it out before, or it comes from a waiting queue: it may be parked already. */
@@ -164,30 +168,37 @@ export function actionKey({ interface: interfaceName, action }: Pick<Delivery, '
   return `${interfaceName}.${action}`;
 }
 
-// One short string instead of a table of headers, which would cost a fifth of the throughput.
+/**
+ * One short string instead of a table of headers, which would cost a fifth of the throughput. The broker takes 255 bytes. What is
+ * added later is a word and a value behind all others: ` word value` (docs/decisions/0016-versions.md).
+ */
 function writeNote(delivery: Delivery): string {
-  const { subscription, generation, event, attempt, createdAt, beganAt, dueAt, hop, byHand } = delivery;
+  const { subscription, generation, event, attempt, createdAt, beganAt, dueAt, hop, byHand, later = '' } = delivery;
   const due = dueAt === undefined ? '' : ` ${dueAt}`;
   const moved = hop === undefined ? '' : ` hop ${hop}`;
   const hand = byHand === undefined ? '' : ` ${byHand.why} ${byHand.fromAttempt}`;
-  return `1 ${subscription} ${generation} ${event} ${attempt} ${createdAt} ${beganAt}${due}${moved}${hand}`;
+  return `${VERSION} ${subscription} ${generation} ${event} ${attempt} ${createdAt} ${beganAt}${due}${moved}${hand}${later}`;
 }
+
+const VERSION = 1;
 
 const GUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
 const NOTE = new RegExp(
-  String.raw`^1 (${GUID}) (\d{1,10}) (${GUID}) (\d{1,4}) (\d{1,16}) (\d{1,16})(?: (\d{1,16}))?(?: hop (\d{1,9}))?(?: (resend|test) ([1-9]\d{0,3}))?$`,
+  String.raw`^${VERSION} (${GUID}) (\d{1,10}) (${GUID}) (\d{1,4}) (\d{1,16}) (\d{1,16})(?: (\d{1,16}))?(?: hop (\d{1,9}))?(?: (resend|test) ([1-9]\d{0,3}))?((?: (?!hop |resend |test )[a-z]+ [!-~]+)*)$`,
 );
 const TYPE = /^(shipper|carrier)\.([a-z_.]+)$/;
 
-/** Reads a delivery from its queue. A message that the router did not make is rejected. */
-export function readDelivery(message: Message): Delivery | Rejection {
+/** Reads a delivery from its queue. A message that the router did not make is rejected; one of a later format waits. */
+export function readDelivery(message: Message): Delivery | Unreadable {
   const [, interfaceName, action] = TYPE.exec(message.type ?? '') ?? [];
   const note = NOTE.exec(message.note ?? '');
   const guid = message.messageId;
   if (guid === undefined || (interfaceName !== 'shipper' && interfaceName !== 'carrier') || !action || !note) {
-    return notADelivery();
+    const version = laterVersionOf(message.note, VERSION);
+    if (version === undefined) return notADelivery();
+    return { kind: 'newer', format: 'delivery', version, returnsBy: message.routingKey };
   }
-  const [, subscription = '', generation, event = '', attempt, createdAt, beganAt, dueAt, hop, why, from] = note;
+  const [, subscription = '', generation, event = '', attempt, createdAt, beganAt, dueAt, hop, why, from, later] = note;
   const byHand = readByHand(why, from);
   if (byHand !== undefined && byHand.fromAttempt > Number(attempt)) return notADelivery();
   return {
@@ -203,6 +214,7 @@ export function readDelivery(message: Message): Delivery | Rejection {
     beganAt: Number(beganAt),
     ...(dueAt === undefined ? {} : { dueAt: Number(dueAt) }),
     ...(hop === undefined ? {} : { hop: Number(hop) }),
+    ...(later ? { later } : {}),
     ...(message.parked === undefined ? {} : { parked: message.parked }),
     ...(mayBeParked(message, hop) ? { mayBeParked: true } : {}),
     ...(message.cameBefore ? { mayBeOpen: true } : {}),
@@ -230,7 +242,7 @@ const notADelivery = (): Rejection =>
 export function reportRejectedDelivery(now: () => number) {
   return (message: Message, { reason, detail }: Rejection): Recorded[] => {
     const delivery = readDelivery(message);
-    if (isRejection(delivery)) return [];
+    if (isUnreadable(delivery)) return [];
     const { guid, event, interface: interfaceName, action } = delivery;
     const of = { event, interface: interfaceName, action, delivery: guid, keys: [], receivers: [] };
     return [{ kind: 'outcome', outcome: { kind: 'rejected', ...of, at: now(), reason, detail } }];

@@ -1,3 +1,4 @@
+import { zstdCompressSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Message } from './messages.ts';
@@ -118,6 +119,20 @@ describe('publishOutcomes', () => {
 describe('readBatch', () => {
   test('reads what was written', () => {
     expect(readBatch(aMessage(writeOutcomes([dropped, dropped])))).toEqual([dropped, dropped]);
+  });
+
+  test('says of a later format that it is one, compressed or not, and under which key it returns', () => {
+    for (const padding of ['', ' '.repeat(10_000)]) {
+      const body = Buffer.from(`{"version":4,"outcomes":[]${padding}}\n`);
+      for (const bytes of [body, zstdCompressSync(body)]) {
+        expect(readBatch(aMessage(bytes))).toEqual({
+          kind: 'newer',
+          format: 'outcomes',
+          version: 4,
+          returnsBy: 'waybell.outcomes.log',
+        });
+      }
+    }
   });
 
   test.each([

@@ -5,7 +5,15 @@
  */
 import { isAscii } from 'node:buffer';
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
-import { reject, type Message, type Publication, type Rejection } from './messages.ts';
+import {
+  isUnreadable,
+  reject,
+  whyUnreadable,
+  type Message,
+  type Newer,
+  type Publication,
+  type Unreadable,
+} from './messages.ts';
 import {
   isAttempted,
   type Attempted,
@@ -16,7 +24,7 @@ import {
   type Rejected,
   type Routed,
 } from './outcomes.ts';
-import { outcomesExchange } from './topology.ts';
+import { logQueue, outcomesExchange } from './topology.ts';
 
 const VERSION = 3;
 const CONTENT_TYPE = 'application/vnd.waybell.outcomes';
@@ -62,8 +70,14 @@ export function charactersOf(outcome: Outcome): number {
   return 350 + (bodyOf(outcome)?.length ?? 0) + answered;
 }
 
-/** Reads a batch. Throws where the bytes are not one that this version writes. */
+/** Reads a batch. Throws where the bytes are not one that this version reads. */
 export function readOutcomes(body: Buffer): Outcome[] {
+  const outcomes = readBytes(body);
+  if (isUnreadable(outcomes)) throw new TypeError(whyUnreadable(outcomes));
+  return outcomes;
+}
+
+function readBytes(body: Buffer): Outcome[] | Newer {
   const text = readable(body).toString();
   const end = text.indexOf('\n');
   if (end < 0) throw new TypeError('not a batch of outcomes');
@@ -71,19 +85,23 @@ export function readOutcomes(body: Buffer): Outcome[] {
   if (typeof batch !== 'object' || batch === null || !('version' in batch) || !('outcomes' in batch)) {
     throw new TypeError('not a batch of outcomes');
   }
-  if (batch.version !== VERSION || !Array.isArray(batch.outcomes)) {
-    throw new TypeError(`a batch of outcomes of version ${String(batch.version)}; this process reads ${VERSION}`);
+  const { version, outcomes } = batch;
+  if (Number(version) > VERSION) return newer(Number(version));
+  if (version !== VERSION || !Array.isArray(outcomes)) {
+    throw new TypeError(`a batch of outcomes of version ${String(version)}; this process reads ${VERSION}`);
   }
   let at = end + 1;
   const takeBody = (length: number) => text.slice(at, (at += length));
   // Only services may publish here; the version says that they mean this shape.
-  return (batch.outcomes as Row[]).map((row) => outcomeOf(row, takeBody));
+  return (outcomes as Row[]).map((row) => outcomeOf(row, takeBody));
 }
 
-/** Reads a batch of outcomes. A message that Waybell did not write is rejected. */
-export function readBatch({ body }: Message): Outcome[] | Rejection {
+const newer = (version: number): Newer => ({ kind: 'newer', format: 'outcomes', version, returnsBy: logQueue });
+
+/** Reads a batch of outcomes. A message that Waybell did not write is rejected; one of a later format waits. */
+export function readBatch({ body }: Pick<Message, 'body'>): Outcome[] | Unreadable {
   try {
-    return readOutcomes(body);
+    return readBytes(body);
   } catch (error) {
     return reject('not_outcomes', error instanceof Error ? error.message : String(error));
   }

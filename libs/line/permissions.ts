@@ -57,7 +57,10 @@ const USES = {
       endsExchange,
     ],
   }),
-  deactivator: service('deactivator', { takesFrom: [deactivatorQueue], publishesTo: [outcomesExchange] }),
+  deactivator: service('deactivator', {
+    takesFrom: [deactivatorQueue],
+    publishesTo: [outcomesExchange, waitingName('full'), waitingName('hung')],
+  }),
   'location-tracker': service('location-tracker', {
     takesFrom: [locationsQueue],
     publishesTo: [eventsExchange, outcomesExchange, noticesExchange],
@@ -65,7 +68,7 @@ const USES = {
   /** What is sent again by hand goes out from here. */
   'delivery-log': service('delivery-log', {
     takesFrom: [logQueue],
-    publishesTo: [deliveriesExchange, outcomesExchange],
+    publishesTo: [deliveriesExchange, outcomesExchange, waitingName('full'), waitingName('hung')],
   }),
 
   /** The platform itself, which publishes events, and is told which were rejected. */

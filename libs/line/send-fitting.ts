@@ -2,8 +2,8 @@
 import type { Broker } from './broker/connect-broker.ts';
 import { TooLarge, type OnSettled, type PublishError } from './broker/publish-errors.ts';
 import { publishEnds, readEnds } from './delivery-ends.ts';
-import { isRejection, type Publication } from './messages.ts';
-import { publishOutcomes, readOutcomes } from './outcome-batch.ts';
+import { isUnreadable, type Publication } from './messages.ts';
+import { publishOutcomes, readBatch } from './outcome-batch.ts';
 import { isAttempted, type Outcome } from './outcomes.ts';
 import { endsExchange, outcomesExchange } from './topology.ts';
 
@@ -43,14 +43,15 @@ function isBatch({ exchange }: Publication): boolean {
   return exchange === outcomesExchange || exchange === endsExchange;
 }
 
-/** The same records in smaller messages; undefined where nothing is left to take apart or to leave out. */
+/** The same records in smaller messages; undefined where nothing is left to take apart or to leave out, or a later version wrote them. */
 function smallerOf({ exchange, body }: Publication): Publication[] | undefined {
   if (exchange === endsExchange) {
     const ends = readEnds({ body });
-    return isRejection(ends) ? undefined : halvesOf(ends)?.map(publishEnds);
+    return isUnreadable(ends) ? undefined : halvesOf(ends)?.map(publishEnds);
   }
   if (exchange !== outcomesExchange) return undefined;
-  const outcomes = readOutcomes(body);
+  const outcomes = readBatch({ body });
+  if (isUnreadable(outcomes)) return undefined;
   const [first] = outcomes;
   const parts = halvesOf(outcomes) ?? (first && smallerOutcome(first)?.map((outcome) => [outcome]));
   return parts?.map(publishOutcomes);

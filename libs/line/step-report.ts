@@ -1,6 +1,7 @@
+import { complainer } from '@waybell/runtime/complainer';
 import type { Log } from '@waybell/runtime/log';
 import type { Member, News } from './hand-over/state.ts';
-import type { Message, Outgoing, Rejection } from './messages.ts';
+import { whyUnreadable, type Message, type Newer, type Outgoing, type Rejection } from './messages.ts';
 import { isAttempted, whyOf, type Outcome } from './outcomes.ts';
 import { lineMetrics, type LineMetrics } from './line-metrics.ts';
 import type { Metrics } from '@waybell/runtime/metrics';
@@ -20,10 +21,12 @@ export class StepReport<M> {
   readonly #step: Told<M>;
   readonly #log: Log;
   readonly #metrics: LineMetrics;
+  readonly #complainOfNewer: (error: unknown) => void;
 
   constructor(step: Told<M>, { log, metrics, held }: StepReportOptions) {
     this.#step = step;
     this.#log = log;
+    this.#complainOfNewer = complainer(log, 'message.newer-format');
     this.#metrics = lineMetrics(metrics);
     this.#metrics.watchHeld(step.name, held);
   }
@@ -51,6 +54,8 @@ export class StepReport<M> {
       }
       case 'given back':
         return this.#metrics.left(name, 'given_back');
+      case 'newer':
+        return this.#waits(news.message, news.newer);
       case 'stuck':
         this.#metrics.left(name, 'given_back');
         return this.#log.error({ err: news.error, ...facts(news.message) }, 'message.given-back');
@@ -68,6 +73,16 @@ export class StepReport<M> {
     const [ms, what] = [Math.round(durationMs), caused.map(describeOutgoing)];
     // What was handled was parsed.
     this.#log[level]({ queue: message.queue, ...describe(parsed as M), caused: what, ms }, 'message.handled');
+  }
+
+  /** Once a minute: they may be many, and each comes again and again. */
+  #waits({ queue, messageId = '' }: Message, newer: Newer): void {
+    const { name } = this.#step;
+    this.#metrics.left(name, 'given_back');
+    this.#metrics.newer(name, newer);
+    this.#complainOfNewer(
+      new Error(`${queue} ${messageId}: ${whyUnreadable(newer)}; it waits for a process of that one`),
+    );
   }
 
   #rejected({ queue, messageId }: Message, { reason, detail }: Rejection): void {

@@ -11,7 +11,7 @@
  *                                                                    └────────────────────┼────────────┘
  *                         (delivery-log) ◀── outcomes.log ◀── waybell.outcomes ◀──────────┤
  *                          (deactivator) ◀── ends.deactivator ◀── waybell.ends ◀──────────┤ failures, some successes
- *                  waybell.returns ◀── expiry ── waiting.5s, .1m ◀────────────────────────┤ while Postgres is away
+ *                  waybell.returns ◀── expiry ── waiting.5s, .1m ◀────────────────────────┤ while Postgres is away; what a later version wrote
  *                      (deliverer) ◀── Postgres: parked, open_requests ◀──────────────────┘
  *          upstream ◀── rejections ◀── waybell.notices ◀── (event-router, location-tracker): which events were rejected
  *
@@ -53,7 +53,7 @@ export const deliveryQueue = (actionKey: string): string => `waybell.deliveries.
 /** How long a delivery waits that cannot be parked, before it is looked at again; longer where its endpoint hangs. */
 export const WAITS_MS = { full: 5_000, hung: 60_000 } as const;
 export type Wait = keyof typeof WAITS_MS;
-/** The name of an exchange, and of the one queue behind it. What is published with the key of its action returns with that. */
+/** The name of an exchange, and of the one queue behind it. What is published there returns with the key that it was published with. */
 export const waitingName = (wait: Wait): string => `waybell.waiting.${formatDuration(WAITS_MS[wait])}`;
 export const suspectsQueue = (service: string): string => `waybell.suspects.${service}`;
 /** Holds a suspect that was in hand when its process died, to be handled with nothing else in hand. */
@@ -120,8 +120,15 @@ export function topology(options: TopologyOptions): Topology {
       ...options.actionKeys.flatMap((key) => actionQueues(key, options.retryDelaysMs(key), queue)),
       waitingQueue('full', queue),
       waitingQueue('hung', queue),
-      queue(deactivatorQueue, [{ exchange: endsExchange, routingKey: '' }]),
-      queue(logQueue, [{ exchange: outcomesExchange, routingKey: '' }]),
+      // Back by its name: what a later version wrote, and had to wait for a process that reads it.
+      queue(deactivatorQueue, [
+        { exchange: endsExchange, routingKey: '' },
+        { exchange: returnsExchange, routingKey: deactivatorQueue },
+      ]),
+      queue(logQueue, [
+        { exchange: outcomesExchange, routingKey: '' },
+        { exchange: returnsExchange, routingKey: logQueue },
+      ]),
       ...Object.values(STEPS)
         .flat()
         .flatMap((step) => [

@@ -5,7 +5,7 @@ import { connectBroker } from '@waybell/line/broker/connect-broker';
 import { publishClaimed, publishRepeatedly } from '@waybell/line/claimed/publish-claimed';
 import { watchPublishing } from '@waybell/line/line-metrics';
 import { runStep } from '@waybell/line/run-step';
-import { logQueue, rejectedQueue } from '@waybell/line/topology';
+import { logQueue, rejectedQueue, waitingName } from '@waybell/line/topology';
 import { announceDeactivations } from './announce-deactivations.ts';
 import { readConfig } from './config.ts';
 import { deactivateStep } from './deactivate-step.ts';
@@ -19,7 +19,7 @@ await using parts = await startProcess('deactivator', config.process);
 await using postgres = connectPostgres({ ...config.postgres, log: parts.log });
 const settle = settleDeliveriesIn(postgres, config.rules);
 await parts.readiness.until('postgres', () => settle([]));
-const publishesTo = [logQueue, rejectedQueue];
+const publishesTo = [logQueue, rejectedQueue, waitingName('full'), waitingName('hung')];
 await using broker = await connectBroker({ ...config.broker, publishesTo, name: 'deactivator', log: parts.log });
 watchPublishing(broker.publishing, parts.metrics);
 

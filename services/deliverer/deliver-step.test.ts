@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { unpark, type Delivery } from '@waybell/line/delivery';
-import { asKept, type Outgoing } from '@waybell/line/messages';
+import { asKept, whyUnreadable, type Outgoing } from '@waybell/line/messages';
 import { withLastKnown } from '@waybell/runtime/last-known';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { waitingName } from '@waybell/line/topology';
@@ -58,7 +58,7 @@ function drained(caused: readonly Outgoing[]): Delivery {
   const [parked] = caused;
   if (parked?.kind !== 'park') throw new Error('it was not parked');
   const read = aStep().step.parse(unpark(parked.row, { deaths: 0, isOverLimit: false }));
-  if ('kind' in read) throw new Error(read.detail);
+  if ('kind' in read) throw new Error(whyUnreadable(read));
   return read;
 }
 
@@ -111,7 +111,7 @@ describe('a delivery to secrets whose key is missing', () => {
     if (caused?.kind !== 'publish') throw new Error('it was not published');
     expect(caused.exchange).toBe('waybell.waiting.1m');
     const moved = step.parse({ ...caused, queue: '', deliveryCount: 0, failures: 0 });
-    if ('kind' in moved) throw new Error(moved.detail);
+    if ('kind' in moved) throw new Error(whyUnreadable(moved));
     expect(moved).toMatchObject({ attempt: 1, hop: 1, subscription: delivery.subscription });
     expect(step.once?.isRepeat?.(moved, step.once.keyOf(delivery)?.fingerprint ?? '')).toBe(false);
     expect(missed).toEqual(['2024']);

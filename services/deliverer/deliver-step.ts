@@ -45,7 +45,8 @@ export function deliverStep({ config, isHeld, ...options }: DeliverStepOptions):
 function onceOf({ rememberMs }: Pick<Config, 'rememberMs'>): OncePolicy<Delivery> {
   return {
     keyOf: (delivery) => ({ key: attemptKey(delivery), fingerprint: String(delivery.hop ?? 0) }),
-    isRepeat: ({ hop = 0 }, known) => Number(known) >= hop,
+    // A later version may write more behind the number.
+    isRepeat: ({ hop = 0 }, known) => Number.parseInt(known, 10) >= hop,
     ttlMs: rememberMs,
     onRepeat: () => [],
     isWorthRemembering: (caused) => caused.some(isMoreThanDropped),

@@ -6,7 +6,7 @@ import { connectBroker } from '@waybell/line/broker/connect-broker';
 import { watchPublishing } from '@waybell/line/line-metrics';
 import { selectActions } from '@waybell/line/line-topology';
 import { runStep } from '@waybell/line/run-step';
-import { deliveryQueue, rejectedQueue } from '@waybell/line/topology';
+import { deliveryQueue, rejectedQueue, waitingName } from '@waybell/line/topology';
 import { byHand } from './by-hand.ts';
 import { readConfig } from './config.ts';
 import { keepPartitions } from './keep-partitions.ts';
@@ -21,7 +21,8 @@ const config = configOrExit(readConfig);
 await using parts = await startProcess('delivery-log', config.process);
 await using postgres = connectPostgres({ ...config.postgres, log: parts.log });
 await parts.readiness.until('postgres', () => postgres.query('select from delivery_log.attempts limit 0'));
-const publishesTo = [...selectActions(['*']).map(deliveryQueue), rejectedQueue];
+const deliveries = selectActions(['*']).map(deliveryQueue);
+const publishesTo = [...deliveries, rejectedQueue, waitingName('full'), waitingName('hung')];
 await using broker = await connectBroker({ ...config.broker, publishesTo, name: 'delivery-log', log: parts.log });
 watchPublishing(broker.publishing, parts.metrics);
 

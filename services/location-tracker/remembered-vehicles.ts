@@ -18,7 +18,7 @@ export type RememberedVehicles = {
   change(changes: readonly RememberedChange[]): Promise<boolean[]>;
 };
 
-/** The number is that of the form: what another version wrote is as if forgotten. */
+/** The number is that of the form: what was written in another one is as if forgotten. */
 const PREFIX = 'waybell:vehicle:1:';
 
 const CHANGE = `
@@ -39,7 +39,7 @@ export function rememberedVehiclesIn(redis: Redis, { rememberMs }: { rememberMs:
     },
     async change(changes) {
       if (changes.length === 0) return [];
-      const args = changes.flatMap(({ from, to }) => [from?.text ?? '', writeVehicle(to)]);
+      const args = changes.flatMap(({ from, to }) => [from?.text ?? '', writeVehicle(to, from?.text)]);
       const keys = changes.map(({ key }) => redisKey(key));
       const made = await whenThere(redis, () => redis.eval(CHANGE, keys.length, ...keys, rememberMs, ...args));
       return Array.isArray(made) ? made.map((one) => one === 1) : [];
@@ -59,8 +59,10 @@ function redisKey(key: VehicleKey): string {
   return PREFIX + writeKey(key);
 }
 
-/** One short line: a million vehicles lie there. */
-function writeVehicle({ activity, track }: Vehicle): string {
+const WORDS = 7;
+
+/** One short line: a million vehicles lie there. What a later version has put behind it in `before` stays. */
+export function writeVehicle({ activity, track }: Vehicle, before = ''): string {
   const told = track?.told ?? null;
   return [
     track?.seenAt,
@@ -70,10 +72,11 @@ function writeVehicle({ activity, track }: Vehicle): string {
     activity?.notedAt,
     activity === null ? undefined : Number(activity.isActive),
     activity?.activatedBy,
+    ...before.split(' ').slice(WORDS),
   ].join(' ');
 }
 
-function readVehicle(text: string): Remembered {
+export function readVehicle(text: string): Remembered {
   const [seenAt, latitude, longitude, report = '', notedAt, isActive, activatedBy = ''] = text.split(' ');
   const told = report === '' ? null : { latitude: Number(latitude), longitude: Number(longitude), report };
   const track = seenAt === '' ? null : { seenAt: Number(seenAt), told };

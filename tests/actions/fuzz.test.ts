@@ -1,6 +1,6 @@
 import { env } from 'node:process';
 import { readDelivery } from '@waybell/line/delivery';
-import type { Message, Outgoing } from '@waybell/line/messages';
+import { whyUnreadable, type Message, type Outgoing } from '@waybell/line/messages';
 import { readArrival, routeEvent } from '@waybell/event-router/route-event';
 import { findAction } from '@waybell/catalog/actions';
 import { notificationSchema, revisionNotificationSchema } from '@waybell/catalog/notification-schema';
@@ -89,7 +89,7 @@ function told(outgoing: Outgoing): string[] {
   }
   if (outgoing.kind !== 'publish') return [outgoing.kind];
   const delivery = readDelivery({ ...asMessage({ contentType: '', ...outgoing }), ...outgoing });
-  if ('kind' in delivery) return [delivery.detail];
+  if ('kind' in delivery) return [whyUnreadable(delivery)];
   const { interface: interfaceName, action, subscription, guid, body } = delivery;
   const key = `${interfaceName}.${action}`;
   const keepsSchema = schemasOf(key).some((accepts) => accepts(JSON.parse(body.toString())));

@@ -14,6 +14,7 @@ export const asideHeaders = {
   detail: 'waybell-detail',
   at: 'waybell-at',
   cameBefore: 'waybell-came-before',
+  waits: 'waybell-waits',
 } as const;
 
 /** Reads what the line needs of a message. Headers that anyone could have written are not believed. */
@@ -35,6 +36,8 @@ export function readMessage(queue: string, { content, fields, properties }: Cons
   copy(message, 'userId', isSuspect ? headers[asideHeaders.user] : properties.userId);
   if (isSuspect) message.isSuspect = true;
   if (headers[asideHeaders.cameBefore] === 1) message.cameBefore = true;
+  const waits = wholeNumber(headers[asideHeaders.waits], 0);
+  if (waits > 0) message.waits = waits;
   if (death !== undefined) message.deadLetterReason = death.reason;
   return message;
 }

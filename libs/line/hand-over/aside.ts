@@ -1,6 +1,6 @@
 import { asideHeaders } from '../broker/amqp-message.ts';
-import { publishAgain, type Message, type Publication, type Rejection } from '../messages.ts';
-import { quarantineKey, rejectedExchange, suspectsExchange } from '../topology.ts';
+import { publishAgain, type Message, type Newer, type Publication, type Rejection } from '../messages.ts';
+import { quarantineKey, rejectedExchange, suspectsExchange, waitingName } from '../topology.ts';
 
 /** To the rejected queue: the original bytes, where they came from, the reason and the time. */
 export function publishRejected(message: Message, { reason, detail }: Rejection, now: number): Publication {
@@ -19,6 +19,17 @@ export function publishSuspect(message: Message, service: string, failures: numb
 /** To the quarantine of a service, where a message is handled with nothing else in hand. */
 export function publishQuarantined(message: Message, service: string): Publication {
   return aside(message, suspectsExchange, quarantineKey(service), { [asideHeaders.failures]: message.failures });
+}
+
+/** A minute of short waits: that may be an upgrade. What waits longer may wait for days, and is many then. */
+const SHORT_WAITS = 12;
+
+/** To a queue in which it waits as it is, from where it returns to its own: anew each time, so that no limit of the broker's is ever reached. */
+export function publishUnread(message: Message, { returnsBy }: Newer): Publication {
+  const { waits = 0 } = message;
+  const exchange = waitingName(waits < SHORT_WAITS ? 'full' : 'hung');
+  const same = publishAgain(message, { exchange, routingKey: returnsBy });
+  return { ...same, headers: { [asideHeaders.waits]: waits + 1, ...same.headers } };
 }
 
 /** To its own queue, by itself. */

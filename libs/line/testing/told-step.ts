@@ -6,7 +6,8 @@ import {
   reject,
   type Ended,
   type InParts,
-  isRejection,
+  isUnreadable,
+  whyUnreadable,
   type Message,
   type Outgoing,
   type Parked,
@@ -16,14 +17,25 @@ import {
 } from '../messages.ts';
 import { readEnds } from '../delivery-ends.ts';
 import { readOutcomes } from '../outcome-batch.ts';
-import { deliveriesExchange, endsExchange, outcomesExchange, rejectedExchange, suspectsExchange } from '../topology.ts';
+import {
+  deliveriesExchange,
+  endsExchange,
+  outcomesExchange,
+  rejectedExchange,
+  suspectsExchange,
+  waitingName,
+} from '../topology.ts';
 
 const FINGERPRINT = '1';
 
 /** A message is its text; the last word of it is its key. */
 const RULES: Rules<string> = {
   name: 'step',
-  parse: ({ body }) => (body.toString().startsWith('nonsense') ? reject('nonsense', 'it says so') : body.toString()),
+  parse({ body }) {
+    const text = body.toString();
+    if (text.startsWith('later')) return { kind: 'newer', format: 'delivery', version: 2, returnsBy: 'k' };
+    return text.startsWith('nonsense') ? reject('nonsense', 'it says so') : text;
+  },
   once: {
     keyOf: (text) => ({ key: text.split(' ').at(-1) ?? '', fingerprint: FINGERPRINT }),
     ttlMs: 1,
@@ -35,7 +47,11 @@ const RULES: Rules<string> = {
   now: () => 0,
 };
 
-const PREFIXES: Record<string, string> = { [suspectsExchange]: 'suspect ', [rejectedExchange]: 'rejected ' };
+const PREFIXES: Record<string, string> = {
+  [suspectsExchange]: 'suspect ',
+  [rejectedExchange]: 'rejected ',
+  [waitingName('full')]: 'waiting ',
+};
 
 /** A publication of that text. */
 export function to(text: string): Publication {
@@ -195,7 +211,7 @@ function pauseOf({ afterMs }: { afterMs: number }): string {
 function textOf({ exchange, body }: Publication): string {
   if (exchange === endsExchange) {
     const ends = readEnds({ body });
-    return `ends ${isRejection(ends) ? ends.detail : ends.map(({ subscription }) => subscription).join()}`;
+    return `ends ${isUnreadable(ends) ? whyUnreadable(ends) : ends.map(({ subscription }) => subscription).join()}`;
   }
   if (exchange !== outcomesExchange) return `${PREFIXES[exchange] ?? ''}${body.toString()}`;
   const names = readOutcomes(body).map((outcome) => ('attempt' in outcome ? outcome.delivery : ''));
