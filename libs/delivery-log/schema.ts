@@ -3,7 +3,8 @@ import { tableNames, tables } from './tables.ts';
 
 /**
  * The statements that make the tables as `tables.ts` says, and add to those that are there what they lack. They may be run
- * again and again. What is to go, or to become something else, is a migration's.
+ * again and again, and lock nothing where nothing is lacking: services run meanwhile. A new index is of the table alone; who migrates
+ * creates it for the days that are there. What is to go, or to become something else, is a migration's.
  */
 export function schemaStatements(owner: string): string[] {
   return [...tableNames.flatMap((name) => tableStatements(name, owner)), ...viewStatements(owner)];
@@ -15,16 +16,32 @@ function tableStatements(name: keyof typeof tables, owner: string): string[] {
     ([member, { kind, isGiven }]) => `${nameOf(member)} ${typeOf(kind)}${isGiven ? ' not null' : ''}`,
   );
   const added = described.map((each) => `add column if not exists ${each}`);
+  const columnNames = Object.keys(columns).map((member) => `'${nameOf(member)}'`);
+  const table = `delivery_log.${name}`;
   return [
-    `create table if not exists delivery_log.${name} (${[...described, ...constraints].join(', ')}) partition by range (at)`,
-    `alter table delivery_log.${name} ${added.join(', ')}`,
+    `create table if not exists ${table} (${[...described, ...constraints].join(', ')}) partition by range (at)`,
+    unless(
+      `(select count(*) from pg_attribute where attrelid = '${table}'::regclass and not attisdropped
+         and attname in (${columnNames.join(', ')})) = ${columnNames.length}`,
+      `alter table ${table} ${added.join(', ')}`,
+    ),
     ...Object.entries(indexes).map(([index, text]) => {
       const [, unique = '', rest = ''] = /^(unique )?(.*)$/s.exec(text) ?? [];
-      return `create ${unique}index if not exists ${index} on delivery_log.${name} ${rest}`;
+      return unless(
+        `to_regclass('delivery_log.${index}') is not null`,
+        `create ${unique}index ${index} on only ${table} ${rest}`,
+      );
     }),
-    `alter table delivery_log.${name} owner to ${owner}`,
+    unless(
+      `(select relowner::regrole = '${owner}'::regrole from pg_class where oid = '${table}'::regclass)`,
+      `alter table ${table} owner to ${owner}`,
+    ),
   ];
 }
+
+/** Even a statement that finds nothing to do would wait for the lock that it does not need, and let all others wait behind it. */
+const unless = (isSo: string, statement: string): string =>
+  `do $$ begin if not (${isSo}) then ${statement}; end if; end $$`;
 
 type Described = { columns: Columns<never>; constraints?: readonly string[]; indexes?: Record<string, string> };
 

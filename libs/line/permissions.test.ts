@@ -29,7 +29,7 @@ const MAY: Record<BrokerUser, { publish: string[]; take: string[] }> = {
     take: ['waybell.deliveries.carrier.order.created', ...lanes('deliverer')],
   },
   deactivator: {
-    publish: ['waybell.outcomes', ...ASIDE],
+    publish: ['waybell.outcomes', 'waybell.waiting.5s', 'waybell.waiting.1m', ...ASIDE],
     take: ['waybell.ends.deactivator', ...lanes('deactivator'), ...lanes('deactivations')],
   },
   'location-tracker': {
@@ -37,7 +37,7 @@ const MAY: Record<BrokerUser, { publish: string[]; take: string[] }> = {
     take: ['waybell.events.locations', ...lanes('location-tracker'), ...lanes('silent-vehicles')],
   },
   'delivery-log': {
-    publish: ['waybell.deliveries', 'waybell.outcomes', ...ASIDE],
+    publish: ['waybell.deliveries', 'waybell.outcomes', 'waybell.waiting.5s', 'waybell.waiting.1m', ...ASIDE],
     take: ['waybell.outcomes.log', ...lanes('delivery-log'), ...lanes('sent-by-hand')],
   },
   upstream: { publish: ['waybell.events'], take: ['waybell.rejections'] },

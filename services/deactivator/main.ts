@@ -1,6 +1,7 @@
 import { configOrExit } from '@waybell/runtime/environment';
 import { connectPostgres } from '@waybell/runtime/postgres';
 import { startProcess } from '@waybell/runtime/process-parts';
+import { checkSchema, MIGRATIONS } from '@waybell/runtime/schema';
 import { connectBroker } from '@waybell/line/broker/connect-broker';
 import { publishClaimed, publishRepeatedly } from '@waybell/line/claimed/publish-claimed';
 import { watchPublishing } from '@waybell/line/line-metrics';
@@ -19,6 +20,7 @@ await using parts = await startProcess('deactivator', config.process);
 await using postgres = connectPostgres({ ...config.postgres, log: parts.log });
 const settle = settleDeliveriesIn(postgres, config.rules);
 await parts.readiness.until('postgres', () => settle([]));
+await parts.readiness.until(MIGRATIONS, () => checkSchema(postgres));
 const publishesTo = [logQueue, rejectedQueue, waitingName('full'), waitingName('hung')];
 await using broker = await connectBroker({ ...config.broker, publishesTo, name: 'deactivator', log: parts.log });
 watchPublishing(broker.publishing, parts.metrics);

@@ -8,8 +8,6 @@
  * ends it, and an earlier one may move its beginning. So messages may come twice, late and in any order. While a
  * subscription succeeds, `last_success_at` is up to an hour older than its last success, and costs a write an hour.
  */
-drop function if exists waybell.settle_deliveries(uuid[], int[], boolean[], timestamptz[], text[], text[], interval);
-
 create or replace function waybell.settle_deliveries(
   subscription_guids uuid[], generations int[], deliveries uuid[], delivered boolean[], ended_at timestamptz[],
   off_on_exhausted text[], off_on_window text[], off_window interval)

@@ -2,6 +2,7 @@ import { configOrExit } from '@waybell/runtime/environment';
 import { withLastKnown } from '@waybell/runtime/last-known';
 import { connectPostgres } from '@waybell/runtime/postgres';
 import { startProcess } from '@waybell/runtime/process-parts';
+import { checkSchema, MIGRATIONS } from '@waybell/runtime/schema';
 import { connectRedis } from '@waybell/runtime/redis';
 import { connectBroker } from '@waybell/line/broker/connect-broker';
 import { deathsInRedis } from '@waybell/line/deaths';
@@ -42,6 +43,7 @@ await using endpoints = openEndpoints({ ...config.endpoints, observe: countCallb
 await parts.readiness.until('postgres', () =>
   postgres.query('select from waybell.delivery_targets, waybell.valid_signing_secrets limit 0'),
 );
+await parts.readiness.until(MIGRATIONS, () => checkSchema(postgres));
 const publishesTo = [
   ...retryQueues(config.schedule, config.actionKeys),
   waitingName('full'),

@@ -1,6 +1,7 @@
 import { configOrExit } from '@waybell/runtime/environment';
 import { connectPostgres } from '@waybell/runtime/postgres';
 import { startProcess } from '@waybell/runtime/process-parts';
+import { checkSchema, MIGRATIONS } from '@waybell/runtime/schema';
 import { publishClaimed, publishRepeatedly } from '@waybell/line/claimed/publish-claimed';
 import { connectBroker } from '@waybell/line/broker/connect-broker';
 import { watchPublishing } from '@waybell/line/line-metrics';
@@ -21,6 +22,7 @@ const config = configOrExit(readConfig);
 await using parts = await startProcess('delivery-log', config.process);
 await using postgres = connectPostgres({ ...config.postgres, log: parts.log });
 await parts.readiness.until('postgres', () => postgres.query('select from delivery_log.attempts limit 0'));
+await parts.readiness.until(MIGRATIONS, () => checkSchema(postgres));
 const deliveries = selectActions(['*']).map(deliveryQueue);
 const publishesTo = [...deliveries, rejectedQueue, waitingName('full'), waitingName('hung')];
 await using broker = await connectBroker({ ...config.broker, publishesTo, name: 'delivery-log', log: parts.log });

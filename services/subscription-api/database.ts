@@ -3,6 +3,7 @@ import { systemClock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import { connectPostgres, isOutage, onConnection } from '@waybell/runtime/postgres';
 import { placeOf, type ServerAddress } from '@waybell/runtime/server-address';
+import { MIGRATIONS } from '@waybell/runtime/schema';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { within } from '@waybell/runtime/within';
 import type pg from 'pg';
@@ -16,6 +17,11 @@ import { accountTable } from './tables/account.ts';
 import { subscriptionTable } from './tables/subscription.ts';
 
 export type DatabaseOptions = ServerAddress & { role: string; poolSize: number; timeoutMs: number; log: Log };
+
+export type SourceOptions = DatabaseOptions & {
+  /** After so long without a lock that it waits for, a statement fails; by default, after `timeoutMs`. */
+  lockWaitMs?: number;
+};
 
 export type Database = AsyncDisposable & {
   /** Empty once Postgres answers and every migration is there. Looked at every second, so start order is free. */
@@ -41,10 +47,9 @@ const LOOK_EVERY_MS = 1_000;
 const KEPT_IDLE_MS = 300_000;
 /** Many days' tables make a statement look dear, and its compilation would take longer than it does. */
 const LOG_SETTINGS = { jit: 'off' };
-const MIGRATIONS = 'migrations (run `waybell migrate`)';
-
 /** The tables' owner's way to Postgres, not connected yet. Every connection attempt and statement has a limit. */
-export function describeSource({ url, tls, role, poolSize, timeoutMs, log }: DatabaseOptions): DataSource {
+export function describeSource(options: SourceOptions): DataSource {
+  const { url, tls, role, poolSize, timeoutMs, lockWaitMs, log } = options;
   return new DataSource({
     type: 'postgres',
     url,
@@ -63,6 +68,7 @@ export function describeSource({ url, tls, role, poolSize, timeoutMs, log }: Dat
       statement_timeout: timeoutMs,
       idle_in_transaction_session_timeout: timeoutMs,
       keepAlive: true,
+      ...(lockWaitMs === undefined ? {} : { lock_timeout: lockWaitMs }),
       ...(role === '' ? {} : { options: `-c role=${role}` }),
     },
     poolErrorHandler: (error: Error) =>

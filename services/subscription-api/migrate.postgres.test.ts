@@ -1,8 +1,11 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import pg from 'pg';
 import { actions } from '@waybell/catalog/actions';
 import { schemaStatements } from '@waybell/delivery-log/schema';
+import { checkSchema, SCHEMA_VERSION } from '@waybell/runtime/schema';
+import { until } from '@waybell/runtime/testing/until';
 import { createAccount } from './accounts.ts';
+import { openDatabase } from './database.ts';
 import { migrate } from './migrate.ts';
 import { migrations } from './migrations/in-order.ts';
 import { repeatables } from './repeatables.ts';
@@ -86,6 +89,75 @@ describe('migrate', () => {
     expect(await migrate({ url: store.url, log })).toEqual([]);
   });
 
+  test('waits for a lock so that nobody waits behind it, and has it once it is free', async () => {
+    await using store = await createTestDatabase();
+    await store.postgres.query('drop index delivery_log.events_once');
+    await forgetTables(store);
+    const row = `insert into delivery_log.events (at, event, action, receivers, keys) values (now(), gen_random_uuid(), 'a', '{}', '{}')`;
+    await store.postgres.query('create table delivery_log.events_all partition of delivery_log.events default');
+    const client = await store.postgres.connect();
+    await client.query(`begin; ${row}`);
+    const refused = jest.fn();
+    const migrating = migrate({ url: store.url, log: { ...log, info: refused } as unknown as typeof log });
+    await until('it could not have its lock', () =>
+      refused.mock.calls.some(([, message]) => message === 'migration.waiting'),
+    );
+    await store.postgres.query(row);
+    await client.query('commit');
+    client.release();
+    await migrating;
+    expect(await indexesOf(store, 'events_all')).toContain('events_all_of_events_once');
+  });
+
+  test('makes a new index of the delivery log for each day that is there, and again what was left half-way', async () => {
+    await using store = await createTestDatabase();
+    const { postgres } = store;
+    for (const day of [20, 21]) {
+      await postgres.query(`create table delivery_log.attempts_202611${day} partition of delivery_log.attempts
+        for values from ('2026-11-${day} 00:00Z') to ('2026-11-${day + 1} 00:00Z')`);
+    }
+    await postgres.query('drop index delivery_log.attempts_in_vain');
+    await postgres.query(`create index attempts_20261120_of_attempts_in_vain on delivery_log.attempts_20261120 (at);
+      update pg_index set indisvalid = false where indexrelid = 'delivery_log.attempts_20261120_of_attempts_in_vain'::regclass`);
+    await forgetTables(store);
+    await migrate({ url: store.url, log });
+    for (const day of [20, 21]) {
+      const name = `attempts_202611${day}`;
+      expect(await indexesOf(store, name)).toContain(`${name}_of_attempts_in_vain`);
+    }
+    const { rows } = await postgres.query(
+      `select indisvalid, pg_get_indexdef(indexrelid) like '%(subscription, at)%' as is_anew from pg_index
+       where indexrelid in (select inhrelid from pg_inherits where inhparent = 'delivery_log.attempts_in_vain'::regclass)
+         or indexrelid = 'delivery_log.attempts_in_vain'::regclass`,
+    );
+    expect(rows).toEqual(Array(3).fill({ indisvalid: true, is_anew: true }));
+    expect(await migrate({ url: store.url, log })).toEqual([]);
+  });
+
+  test('tells services that their tables are there once all of it is, and a later version leaves them ready', async () => {
+    await using store = await createTestDatabase({ isMigrated: false });
+    const check = () => checkSchema(store.postgres);
+    await expect(check()).rejects.toThrow('schema_version');
+    await migrate({ url: store.url, log });
+    await check();
+    await store.postgres.query(`delete from waybell.repeatables where name = 'migrations'`);
+    await expect(check()).rejects.toThrow(/migration 0, not of/);
+    expect(await migrate({ url: store.url, log })).toEqual(repeatables.map(({ name }) => name));
+    await check();
+    await store.postgres.query(`
+      insert into waybell.migrations (timestamp, name) values (9999999999999, 'Later9999999999999');
+      insert into waybell.repeatables values ('migrations', '9999', now()), ('later.sql', 'of a later version', now()),
+        ('services/deactivator/settle-deliveries.sql', 'of a later version', now())`);
+    await check();
+    await using database = openDatabase({ url: store.url, role: '', poolSize: 2, timeoutMs: PATIENT_MS, log });
+    await until('it is ready', () => database.waitingFor().length === 0);
+  });
+
+  test('has the number that services ask for', () => {
+    const [, number] = /(\d\d\d)$/.exec(numbered.at(-1) ?? '') ?? [];
+    expect(Number(number)).toBe(SCHEMA_VERSION);
+  });
+
   test('adds to the tables of the delivery log what they lack, and keeps their rows', async () => {
     await using store = await createTestDatabase();
     const { postgres } = store;
@@ -101,6 +173,19 @@ describe('migrate', () => {
     expect(rows).toEqual([{ attempt: 1, tls_ms: null }]);
   });
 });
+
+/** As if they had been made by another version. */
+async function forgetTables({ postgres }: TestDatabase): Promise<void> {
+  await postgres.query(`delete from waybell.repeatables where name = 'libs/delivery-log/tables.ts'`);
+}
+
+async function indexesOf({ postgres }: TestDatabase, table: string): Promise<string[]> {
+  const { rows } = await postgres.query<{ name: string }>(
+    `select indexrelid::regclass::text as name from pg_index where indrelid = to_regclass($1) and indisvalid`,
+    [`delivery_log.${table}`],
+  );
+  return rows.map(({ name }) => name.replace('delivery_log.', ''));
+}
 
 /** A user that owns the database, is a member of the services' roles, and has no other right. */
 async function plainOwner({ name, url, postgres }: TestDatabase): Promise<AsyncDisposable & { url: string }> {

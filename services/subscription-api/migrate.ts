@@ -3,9 +3,12 @@ import type { Log } from '@waybell/runtime/log';
 import { placeOf, type ServerAddress } from '@waybell/runtime/server-address';
 import { troubleWith } from '@waybell/runtime/server-trouble';
 import pg from 'pg';
-import { MigrationExecutor } from 'typeorm';
+import { MigrationExecutor, type DataSource, type QueryRunner } from 'typeorm';
+import { SCHEMA_VERSION } from '@waybell/runtime/schema';
+import { completeIndexes } from './complete-indexes.ts';
 import { describeSource, isAway } from './database.ts';
-import { applyRepeatables } from './repeatables.ts';
+import { applyRepeatables, REPEATABLES } from './repeatables.ts';
+import { LOCK_WAIT_MS, withLocks } from './with-locks.ts';
 
 export type MigrateOptions = ServerAddress & {
   log: Log;
@@ -17,11 +20,12 @@ export type MigrateOptions = ServerAddress & {
 const LOCK = 2_312_502_051;
 const RETRY_MS = 250;
 // Creating an index over many rows takes long; what hangs for ever still ends.
-const STATEMENT_TIMEOUT_MS = 600_000;
+const STATEMENT_TIMEOUT_MS = 3_600_000;
 
 /**
- * Applies the missing migrations, and after them the repeatable ones that have changed, in one transaction, and returns their
- * names. Several at once wait for each other.
+ * Applies the missing migrations, and after them the repeatable ones that have changed, and returns their names. Each is a
+ * transaction of its own, and gives up and begins again where a lock is not to be had at once: services run meanwhile. What was applied
+ * before one fails stays. Several at once wait for each other.
  * Throws, saying what to do, where Postgres cannot be reached within `waitMs` (30 s), or refuses the user.
  */
 export async function migrate({ log, waitMs = 30_000, ...address }: MigrateOptions): Promise<string[]> {
@@ -29,7 +33,7 @@ export async function migrate({ log, waitMs = 30_000, ...address }: MigrateOptio
   const connection = await connect(address, log, until);
   try {
     await lock(connection, log, until);
-    await connection.query('create schema if not exists waybell');
+    await connection.query(`create schema if not exists waybell; ${REPEATABLES}`);
     return await applyMissing(address, log);
   } finally {
     await connection.end();
@@ -37,27 +41,46 @@ export async function migrate({ log, waitMs = 30_000, ...address }: MigrateOptio
 }
 
 async function applyMissing(address: ServerAddress, log: Log): Promise<string[]> {
-  const source = describeSource({ ...address, role: '', poolSize: 2, timeoutMs: STATEMENT_TIMEOUT_MS, log });
+  const limits = { timeoutMs: STATEMENT_TIMEOUT_MS, lockWaitMs: LOCK_WAIT_MS };
+  const source = describeSource({ ...address, ...limits, role: '', poolSize: 2, log });
   await source.initialize();
   const runner = source.createQueryRunner();
+  const query = <R>(sql: string, values?: unknown[]): Promise<R[]> => runner.query(sql, values);
   try {
-    await runner.startTransaction();
-    // It joins a transaction that is open.
-    const numbered = await new MigrationExecutor(source, runner).executePendingMigrations();
-    const repeated = await applyRepeatables((sql, values) => runner.query(sql, values), {
+    const numbered = await applyNumbered(source, runner, log);
+    const repeated = await applyRepeatables(query, {
       haveTablesChanged: numbered.length > 0,
+      schemaVersion: SCHEMA_VERSION,
+      inTransaction: (work) => withLocks(log, () => inTransaction(runner, work)),
     });
-    await runner.commitTransaction();
-    const applied = [...numbered.map(({ name }) => name), ...repeated];
+    await completeIndexes(query, (sql) => withLocks(log, () => query(sql)));
+    const applied = [...numbered, ...repeated];
     for (const name of applied) log.info({ name }, 'migration.applied');
     return applied;
+  } finally {
+    await runner.release();
+    await source.destroy();
+  }
+}
+
+async function applyNumbered(source: DataSource, runner: QueryRunner, log: Log): Promise<string[]> {
+  const executor = new MigrationExecutor(source, runner);
+  executor.transaction = 'each';
+  const pending = await executor.getPendingMigrations();
+  // Where one has failed, those before it are no longer pending.
+  await withLocks(log, () => executor.executePendingMigrations());
+  return pending.map(({ name }) => name);
+}
+
+async function inTransaction(runner: QueryRunner, work: () => Promise<void>): Promise<void> {
+  await runner.startTransaction();
+  try {
+    await work();
+    await runner.commitTransaction();
   } catch (error) {
     // A connection that was lost has rolled back already.
     await runner.rollbackTransaction().catch(() => {});
     throw error;
-  } finally {
-    await runner.release();
-    await source.destroy();
   }
 }
 

@@ -21,32 +21,48 @@ export const repeatables: readonly Repeatable[] = [
 
 type Query = <R>(sql: string, values?: unknown[]) => Promise<R[]>;
 
+/** Where it is noted which were run, and up to which migration the tables were when all had been. */
+export const REPEATABLES = `
+create table if not exists waybell.repeatables (
+  name text not null, hash text not null, applied_at timestamptz not null, primary key (name, hash))`;
+
+export type ApplyOptions = {
+  /** Tables have changed beneath them now. */
+  haveTablesChanged: boolean;
+  /** The number of the last migration. */
+  schemaVersion: number;
+  inTransaction: (work: () => Promise<void>) => Promise<void>;
+};
+
 /**
- * Runs those that are not as they were run last; all where the tables have changed beneath them. Returns their names. To be
- * called in a transaction.
+ * Runs those that are not as they were run last; all where the tables have changed beneath them since. Each is a transaction of
+ * its own, so that no lock is held for another. Returns their names.
  */
-export async function applyRepeatables(
-  query: Query,
-  { haveTablesChanged }: { haveTablesChanged: boolean },
-): Promise<string[]> {
-  await query(`
-    create table if not exists waybell.repeatables (
-      name text not null, hash text not null, applied_at timestamptz not null, primary key (name, hash))`);
+export async function applyRepeatables(query: Query, options: ApplyOptions): Promise<string[]> {
+  const { haveTablesChanged, schemaVersion, inTransaction } = options;
   const last = await query<{ name: string; hash: string }>(
     'select distinct on (name) name, hash from waybell.repeatables order by name, applied_at desc',
   );
-  const isLast = (each: Repeatable) => last.some(({ name, hash: known }) => name === each.name && known === each.hash);
-  const due = haveTablesChanged ? repeatables : repeatables.filter((each) => !isLast(each));
-  for (const { name, sql, hash: version } of due) {
-    await query(sql);
-    await query(
-      `insert into waybell.repeatables values ($1, $2, clock_timestamp())
-       on conflict (name, hash) do update set applied_at = excluded.applied_at`,
-      [name, version],
-    );
+  const isLast = (each: Noted) => last.some(({ name, hash: known }) => name === each.name && known === each.hash);
+  const note = (each: Noted) => query(NOTE, [each.name, each.hash]);
+  const tables = { name: 'migrations', hash: String(schemaVersion) };
+  const isEach = haveTablesChanged || !isLast(tables);
+  const due = isEach ? repeatables : repeatables.filter((each) => !isLast(each));
+  for (const each of due) {
+    await inTransaction(async () => {
+      await query(each.sql);
+      await note(each);
+    });
   }
+  if (isEach) await note(tables);
   return due.map(({ name }) => name);
 }
+
+type Noted = Pick<Repeatable, 'name' | 'hash'>;
+
+const NOTE = `
+insert into waybell.repeatables values ($1, $2, clock_timestamp())
+on conflict (name, hash) do update set applied_at = excluded.applied_at`;
 
 /** Whether each was run as it is here. A later version may have been run since: this process is then an older one. */
 export async function areRepeatablesApplied(query: Query): Promise<boolean> {

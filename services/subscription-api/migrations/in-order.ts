@@ -21,8 +21,13 @@ import { Deactivations } from './0021-deactivations.ts';
 import { AccountNames } from './0023-account-names.ts';
 import { MadeAgain } from './0024-made-again.ts';
 import { SwitchedOff } from './0025-switched-off.ts';
+import { SchemaVersion } from './0026-schema-version.ts';
 
-/** Every migration, oldest first. One that was released is never changed; the next one changes the tables. */
+/**
+ * Every migration, oldest first. One that was released is never changed; the next one changes the tables, and only adds to them:
+ * services of the version before run on (docs/decisions/0016-versions.md). Each is a transaction of its own; `transaction = false`
+ * makes one none.
+ */
 export const migrations = [
   Tables,
   Grants,
@@ -47,4 +52,5 @@ export const migrations = [
   AccountNames,
   MadeAgain,
   SwitchedOff,
+  SchemaVersion,
 ];

@@ -1,0 +1,15 @@
+import type { Queryable } from './postgres.ts';
+
+/** The number of the last migration that the services of this version need. */
+export const SCHEMA_VERSION = 26;
+
+/** What a process waits for while the tables are those of an earlier version. */
+export const MIGRATIONS = 'migrations (run `waybell migrate`)';
+
+/** Resolves where the tables are those of this version, or of a later one, which has only added to them. */
+export async function checkSchema(postgres: Queryable): Promise<void> {
+  const { rows } = await postgres.query<{ version: number }>('select version from waybell.schema_version');
+  const version = rows[0]?.version ?? 0;
+  if (version < SCHEMA_VERSION)
+    throw new Error(`the tables are those of migration ${version}, not of ${SCHEMA_VERSION}`);
+}

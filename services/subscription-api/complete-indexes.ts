@@ -1,0 +1,27 @@
+import { createIndex } from './migrations/create-index.ts';
+
+type Query = <R>(sql: string, values?: unknown[]) => Promise<R[]>;
+
+type Missing = { parent: string; partition: string; isUnique: boolean; columns: string };
+
+/** Partitions of the log that lack an index of their table; the definition of one says after `USING` what it is of. */
+const MISSING = `
+select i.indexrelid::regclass::text as parent, p.inhrelid::regclass::text as partition, i.indisunique as "isUnique",
+  substring(pg_get_indexdef(i.indexrelid) from ' (USING .*)$') as columns
+from pg_index i join pg_class t on t.oid = i.indrelid and t.relkind = 'p' join pg_inherits p on p.inhparent = t.oid
+where t.relnamespace = to_regnamespace('delivery_log') and not p.inhdetachpending and not exists (
+  select from pg_inherits c join pg_index own on own.indexrelid = c.inhrelid
+  where c.inhparent = i.indexrelid and own.indrelid = p.inhrelid)
+order by 2, 1`;
+
+/**
+ * A new index of a table of days is created on the table alone, which locks nothing, and here for each day that is there, while all goes on. Not
+ * in a transaction. What was left half-way goes on the next time.
+ */
+export async function completeIndexes(query: Query, attach: (sql: string) => Promise<unknown>): Promise<void> {
+  for (const { parent, partition, isUnique, columns } of await query<Missing>(MISSING)) {
+    const name = `${partition}_of_${parent.replace(/^.*\./, '')}`;
+    await createIndex(query, { name, table: partition, columns, isUnique });
+    await attach(`alter index ${parent} attach partition ${name}`);
+  }
+}
