@@ -25,8 +25,8 @@ const LINE_END = 0x0a;
  */
 export const UNOPENED = 12;
 
-/** `offset`: of its body, in bytes behind the notes. */
-type MemberNote = [messageId: string, note: string, offset: number, length: number, traceparent?: string];
+/** `offset`: of its body, in bytes behind the notes. A later version may write more behind, and then null for what is not there. */
+type MemberNote = [messageId: string, note: string, offset: number, length: number, traceparent?: string | null];
 
 /** What travels in one message, and what of it is to be told of that message's fate. */
 export type Bundled<T> = { publication: Publication; members: readonly T[] };
@@ -127,7 +127,7 @@ export function readMembers(message: Message): Message[] | undefined {
     note,
     contentType: MEMBER_CONTENT_TYPE,
     ...(message.deliveryCount > 0 ? { cameBefore: true } : {}),
-    ...(traceparent === undefined ? {} : { traceparent }),
+    ...(typeof traceparent === 'string' ? { traceparent } : {}),
   }));
 }
 

@@ -42,7 +42,7 @@ export function deliverStep({ config, isHeld, ...options }: DeliverStepOptions):
  * What was handed over just before a crash, to a retry queue or to where it waits, must not be handed over again: that
  * would fork the delivery. What was moved carries how often, and is no repeat of what it was before.
  */
-function onceOf({ rememberMs }: Pick<Config, 'rememberMs'>): OncePolicy<Delivery> {
+export function onceOf({ rememberMs }: Pick<Config, 'rememberMs'>): OncePolicy<Delivery> {
   return {
     keyOf: (delivery) => ({ key: attemptKey(delivery), fingerprint: String(delivery.hop ?? 0) }),
     // A later version may write more behind the number.

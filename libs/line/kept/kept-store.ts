@@ -124,11 +124,11 @@ function columnsOf(keys: readonly KeptKey[]): [string[], string[]] {
 }
 
 /** All but the body: JSON has a form for every character, Postgres has none for NUL. */
-function writeProperties(publication: Publication): string {
+export function writeProperties(publication: Publication): string {
   return JSON.stringify({ ...publication, body: undefined, mayBundle: undefined });
 }
 
-function readProperties(written: string): Omit<Publication, 'body'> {
-  // Written as above, where no other process writes.
+export function readProperties(written: string): Omit<Publication, 'body'> {
+  // Written as above, where no other process writes; what a later version added is not looked at.
   return JSON.parse(written) as Omit<Publication, 'body'>;
 }

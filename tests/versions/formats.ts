@@ -1,0 +1,303 @@
+import type { ConsumeMessage } from 'amqplib';
+import { endpointKey } from '@waybell/deliverer/endpoints/endpoint';
+import { onceOf } from '@waybell/deliverer/deliver-step';
+import { readArrival } from '@waybell/event-router/route-event';
+import { routeStep } from '@waybell/event-router/router-steps';
+import { readTimestamp } from '@waybell/events/timestamp';
+import { readMessage } from '@waybell/line/broker/amqp-message';
+import { bundle, openBundle } from '@waybell/line/bundle';
+import { park, publishDelivery, publishRetry, publishWaiting, readDelivery, unpark } from '@waybell/line/delivery';
+import { publishEnds, readEnds } from '@waybell/line/delivery-ends';
+import { publishAlone, publishQuarantined, publishRejected, publishSuspect } from '@waybell/line/hand-over/aside';
+import { readProperties, writeProperties } from '@waybell/line/kept/kept-store';
+import {
+  isUnreadable,
+  reject,
+  whyUnreadable,
+  type Message,
+  type ParkedRow,
+  type Publication,
+} from '@waybell/line/messages';
+import { publishOutcomes, readBatch, writeOutcomes } from '@waybell/line/outcome-batch';
+import { publishAnnouncement } from '@waybell/location-tracker/announcement';
+import { readVehicle, writeVehicle } from '@waybell/location-tracker/remembered-vehicles';
+import { messageGuid } from '@waybell/notifications/message-guid';
+import { publishNotice } from '@waybell/rejected/notice';
+import { readKeyRing } from '@waybell/runtime/secrets';
+import { ACCOUNT, AT, ends, EVENT, full, outcomes, plain, SUBSCRIPTION, unknownVehicle, vehicle } from './facts.ts';
+
+/** Something that one process writes and another reads, perhaps of another version. */
+export type Format = {
+  name: string;
+  write: () => string;
+  /** It is another text each time: what was written once is read for ever. */
+  isRandom?: true;
+  /** Absent where nothing but the same text will do. */
+  reading?: Reading;
+};
+
+type Reading = {
+  read: (text: string) => unknown;
+  means: unknown;
+  /** What a later version may make of the text, for this one to read the same; or what that says then. */
+  added?: { as: (text: string) => string; means?: unknown }[];
+  /** The text with the next number; absent where there is none. */
+  newer?: (text: string) => string;
+};
+
+/** Bytes as text, one character each. */
+const asText = (bytes: Buffer): string => bytes.toString('latin1');
+const asBytes = (text: string): Buffer => Buffer.from(text, 'latin1');
+const asLines = (publication: Publication): string =>
+  JSON.stringify({ ...publication, body: asText(publication.body) }, null, 1);
+
+/** As it arrives by that exchange. */
+function arrived(text: string, messageId?: string): Message {
+  const { exchange, routingKey, body, headers, note, ...properties } = JSON.parse(text);
+  const given = messageId === undefined ? properties : { ...properties, messageId };
+  // Of what the client of the broker hands over, the line reads this much.
+  const message = {
+    content: asBytes(body),
+    fields: { exchange, routingKey },
+    properties: { ...given, correlationId: note, headers },
+  };
+  return readMessage('q', message as unknown as ConsumeMessage);
+}
+
+const withNote = (change: (note: string) => string) => (text: string) => {
+  const { note, ...rest } = JSON.parse(text);
+  return JSON.stringify({ ...rest, note: change(note) });
+};
+const withBody = (change: (body: string) => string) => (text: string) => {
+  const { body, ...rest } = JSON.parse(text);
+  return JSON.stringify({ ...rest, body: change(body) });
+};
+
+const nextVersion = (body: string): string =>
+  body.replace(/"version":(\d+)/, (_, number) => `"version":${Number(number) + 1}`);
+
+/** One more member of the whole, and one of each of its rows, behind all that a row may have. */
+const widen = (name: string, width: number) => (body: string) => {
+  const [head = '', ...rest] = body.split('\n');
+  const { [name]: rows, ...others } = JSON.parse(head);
+  const wider = rows.map((row: unknown[]) => [...row, ...Array(Math.max(0, width - row.length)).fill(null), 'hot']);
+  return [JSON.stringify({ lane: 'hot', ...others, [name]: wider }), ...rest].join('\n');
+};
+
+const HEADER = (text: string): string =>
+  JSON.stringify({ ...JSON.parse(text), headers: { ...JSON.parse(text).headers, 'waybell-lane': 'hot' } });
+const LATER = ' lane hot';
+const addedToNote = (means: object) => [
+  { as: withNote((note) => `${note}${LATER}`), means: { ...means, later: LATER } },
+  { as: HEADER },
+];
+const nextNote = withNote((note) => note.replace(/^\d+/, (number) => String(Number(number) + 1)));
+
+function delivery(name: string, publication: () => Publication, means: object): Format {
+  return {
+    name,
+    write: () => asLines(publication()),
+    reading: { read: (text) => readDelivery(arrived(text)), means, added: addedToNote(means), newer: nextNote },
+  };
+}
+
+const aBundle = (): Publication => {
+  const members = [plain, { ...full, interface: plain.interface, attempt: 3 }, { ...plain, guid: EVENT }];
+  const [made] = bundle(members.map((each) => ({ publication: publishDelivery(each) })));
+  if (made === undefined) throw new Error('nothing was bundled');
+  return { ...made.publication, messageId: 'a-bundle' };
+};
+const bundled = [plain, { ...full, interface: plain.interface, attempt: 3 }, { ...plain, guid: EVENT }];
+
+const parkedRow = (): ParkedRow => park(full, { account: ACCOUNT, why: 'egress', notBeforeMs: 1_000 }).row;
+const rowText = (row: ParkedRow): string => JSON.stringify({ ...row, body: asText(row.body) }, null, 1);
+const readRow = (text: string) => {
+  const row = JSON.parse(text);
+  return readDelivery(unpark({ ...row, body: asBytes(row.body) }, { deaths: 0, isOverLimit: false }));
+};
+const unparked = { ...full, hop: 1, parked: { why: 'egress' } };
+
+const suspect: Message = {
+  ...arrived(asLines(publishDelivery(full))),
+  queue: 'waybell.deliveries.shipper.order.created',
+  userId: 'tms',
+  failures: 2,
+};
+const asideOf = { isSuspect: true, routingKey: suspect.routingKey, exchange: suspect.exchange, userId: 'tms' };
+
+const partOf = (message: Message, names: string[]) =>
+  Object.fromEntries(Object.entries(message).filter(([name]) => names.includes(name)));
+
+function aside(name: string, publication: () => Publication, means: object): Format {
+  return {
+    name,
+    write: () => asLines(publication()),
+    reading: { read: (text) => partOf(arrived(text), Object.keys(means)), means, added: [{ as: HEADER }] },
+  };
+}
+
+const kept = () => publishRetry(full, 60_000);
+const RING = readKeyRing(`k:${Buffer.alloc(32, 7).toString('base64')}`);
+const occurredAt = readTimestamp('2026-11-20T09:30:00.123456Z') ?? { second: '', nanoseconds: '' };
+
+/** What the router takes an event for that it has routed. */
+function eventMark(): string {
+  const config = {
+    heldLimit: { messages: 1, bytes: 1 },
+    bundleMembers: 1,
+    eventLimits: { maxBytes: 2 ** 20, maxDepth: 32 },
+    passesTraceparent: false,
+    rememberMs: 1,
+  };
+  const event = `{"guid":"${EVENT}","interface":"shipper","action":"order.paid","occurred_at":"2026-11-20T09:30:00Z","parties":{"shipper":"${ACCOUNT}"},"payload":{"order_guid":"${EVENT}"}}`;
+  const message = { ...suspect, messageId: EVENT, routingKey: 'shipper.order.paid', body: Buffer.from(event) };
+  const arrival = readArrival(config.eventLimits)(message);
+  if (isUnreadable(arrival)) throw new Error(whyUnreadable(arrival));
+  const { once } = routeStep({ config, findSubscriptions: async () => [], now: () => AT });
+  return JSON.stringify(once?.keyOf(arrival));
+}
+
+export const formats: Format[] = [
+  delivery('delivery', () => publishDelivery(plain), plain),
+  delivery('delivery with all that there is', () => publishDelivery(full), full),
+  delivery('retry', () => publishRetry({ ...full, hop: 2 }, 60_000), full),
+  delivery('delivery that waits', () => publishWaiting({ ...full, hop: 2 }, 'hung'), {
+    ...full,
+    hop: 3,
+    mayBeParked: true,
+  }),
+  {
+    name: 'bundle',
+    write: () => asLines(aBundle()),
+    reading: {
+      read: (text) => openBundle(arrived(text)).map(readDelivery),
+      means: bundled,
+      added: [
+        { as: withNote((note) => `${note} lane hot`) },
+        {
+          as: withBody((body) => {
+            const [notes = '', ...bodies] = body.split('\n');
+            const more = JSON.parse(notes).map((note: unknown[]) => [
+              ...note,
+              ...Array(5 - note.length).fill(undefined),
+              { lane: 'hot' },
+            ]);
+            return [JSON.stringify(more), ...bodies].join('\n');
+          }),
+        },
+      ],
+    },
+  },
+  {
+    name: 'ends',
+    write: () => asLines(publishEnds(ends)),
+    reading: {
+      read: (text) => readEnds(arrived(text)),
+      means: ends,
+      added: [{ as: withBody(widen('ends', 5)) }],
+      newer: withBody(nextVersion),
+    },
+  },
+  {
+    name: 'outcomes',
+    write: () => asLines({ ...publishOutcomes(outcomes), body: writeOutcomes(outcomes) }),
+    reading: {
+      read: (text) => readBatch(arrived(text)),
+      means: outcomes,
+      added: [{ as: withBody(widen('outcomes', 15)) }],
+      newer: withBody(nextVersion),
+    },
+  },
+  {
+    name: 'outcomes, compressed',
+    // What compresses may do it better in its next version.
+    isRandom: true,
+    write: () => asText(publishOutcomes(Array(10).fill(outcomes).flat()).body),
+    reading: { read: (text) => readBatch({ body: asBytes(text) }), means: Array(10).fill(outcomes).flat() },
+  },
+  {
+    name: 'parked row',
+    write: () => rowText(parkedRow()),
+    reading: {
+      read: readRow,
+      means: unparked,
+      added: [{ as: withNote((note) => `${note}${LATER}`), means: { ...unparked, later: LATER } }],
+      newer: nextNote,
+    },
+  },
+  {
+    name: 'kept publication',
+    write: () => writeProperties(kept()),
+    reading: {
+      read: (text) => readProperties(text),
+      means: { ...kept(), body: undefined },
+      added: [
+        { as: (text) => text.replace('{', '{"lane":"hot",'), means: { ...kept(), body: undefined, lane: 'hot' } },
+      ],
+    },
+  },
+  { name: 'mark of an attempt', write: () => JSON.stringify(onceOf({ rememberMs: 1 }).keyOf({ ...full, hop: 2 })) },
+  { name: 'mark of an event', write: eventMark },
+  {
+    name: 'vehicle',
+    write: () => writeVehicle(vehicle),
+    reading: {
+      read: (text) => readVehicle(text).vehicle,
+      means: vehicle,
+      added: [{ as: (text) => `${text} 88.5` }],
+    },
+  },
+  {
+    name: 'vehicle of which nothing is known',
+    write: () => writeVehicle(unknownVehicle),
+    reading: { read: (text) => readVehicle(text).vehicle, means: unknownVehicle },
+  },
+  { name: 'guid of a message', write: () => messageGuid(EVENT, SUBSCRIPTION) },
+  {
+    name: 'endpoint',
+    write: () => endpointKey({ account: ACCOUNT, callbackUrl: 'https://a.test:8443/hook?x=1' }).endpoint,
+  },
+  {
+    name: 'sealed secret',
+    isRandom: true,
+    write: () => asText(RING.seal('tökén', SUBSCRIPTION).sealed),
+    reading: { read: (text) => RING.open({ sealed: asBytes(text), keyId: 'k' }, SUBSCRIPTION), means: 'tökén' },
+  },
+  aside('suspect', () => publishSuspect(suspect, 'deliverer', 3), { ...asideOf, failures: 3, note: suspect.note }),
+  aside('suspect in quarantine', () => publishQuarantined(suspect, 'deliverer'), { ...asideOf, failures: 2 }),
+  aside('member of a bundle, by itself', () => publishAlone(suspect), { cameBefore: true, note: suspect.note }),
+  aside('rejected message', () => publishRejected(suspect, reject('expired', 'why'), AT), { note: suspect.note }),
+  {
+    name: 'notice',
+    write: () =>
+      asLines(
+        publishNotice(
+          {
+            ...{
+              guid: EVENT,
+              interface: 'carrier',
+              action: 'order.created',
+              reason: 'payload_invalid',
+              place: '/payload',
+            },
+            ...{
+              detail: 'why',
+              nearest: null,
+              message_id: EVENT,
+              routing_key: 'k',
+              rejected_at: '2026-11-20T09:30:00Z',
+            },
+          },
+          'tms',
+        ),
+      ),
+  },
+  {
+    name: 'announcement of a vehicle',
+    write: () => {
+      const payload = { vehicle_guids: [SUBSCRIPTION], gps_active: true };
+      const action = 'vehicle.gps_activated';
+      return asLines(publishAnnouncement({ cause: EVENT, action, occurredAt, shipper: ACCOUNT, payload }));
+    },
+  },
+];

@@ -1,0 +1,42 @@
+/** What a release writes, and what it makes in the servers, as files of this folder. */
+import { hash } from 'node:crypto';
+import { globSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { topologyOf } from '@waybell/stack/prepare';
+import { repository } from '@waybell/stack/stack-folder';
+import type { Topology } from '@waybell/line/topology';
+import { formats } from './formats.ts';
+
+export type Release = {
+  /** What its writers wrote, by the name of the format. */
+  written: Record<string, string>;
+  topology: Topology;
+  /** A hash of each migration, by the name of its file. */
+  migrations: Record<string, string>;
+};
+
+export const fileOf = (version: string): string => join(import.meta.dirname, `${version}.json`);
+
+/** The release that is the one before what is here, and so the one that must be read. */
+export function lastRelease(): Release & { version: string } {
+  const [newest] = globSync('*.json', { cwd: import.meta.dirname })
+    .toSorted()
+    .toReversed();
+  if (newest === undefined) throw new Error('no release is here: node tests/versions/freeze.ts');
+  const version = basename(newest, '.json');
+  return { version, ...(JSON.parse(readFileSync(fileOf(version), 'utf8')) as Release) };
+}
+
+export function asOfNow(): Release {
+  return {
+    written: Object.fromEntries(formats.map(({ name, write }) => [name, write()])),
+    topology: topologyOf({}),
+    migrations: migrationsHere(),
+  };
+}
+
+export function migrationsHere(): Record<string, string> {
+  const folder = join(repository, 'services/subscription-api/migrations');
+  const files = globSync('[0-9]*.ts', { cwd: folder }).toSorted();
+  return Object.fromEntries(files.map((file) => [file, hash('sha256', readFileSync(join(folder, file)))]));
+}

@@ -1,0 +1,100 @@
+import { describe, expect, test } from '@jest/globals';
+import { isNewer } from '@waybell/line/messages';
+import { formats } from './formats.ts';
+import { asOfNow, lastRelease, migrationsHere } from './release.ts';
+
+const release = lastRelease();
+
+/**
+ * What is written in another way than the last release wrote it, as it is written now. To put something here is to say: the last
+ * release reads this too, and keeps what it does not know where it passes it on. When a release is frozen, it is emptied.
+ */
+const CHANGED: Record<string, string> = {};
+
+describe.each(formats)('$name', ({ name, write, reading, isRandom }) => {
+  const frozen = release.written[name];
+  if (isRandom !== true) {
+    test('is written as the last release wrote it, to the byte, but for what is said to have changed', () => {
+      expect(write()).toBe(CHANGED[name] ?? frozen);
+    });
+  }
+  if (CHANGED[name] !== undefined && frozen !== undefined) {
+    test('has only grown since the last release', () => {
+      expect(hasGrown(frozen, CHANGED[name])).toBe(true);
+    });
+  }
+  if (reading === undefined) return;
+  const { read, means, added = [], newer } = reading;
+  const texts = [...(frozen === undefined ? [] : [frozen]), write()];
+
+  test('is read as the last release wrote it, and as it is written now', () => {
+    for (const text of texts) expect(read(text)).toEqual(means);
+  });
+
+  if (added.length > 0) {
+    test('is read with what a later version has added', () => {
+      for (const text of texts) {
+        for (const { as, means: meansThen = means } of added) expect(read(as(text))).toEqual(meansThen);
+      }
+    });
+  }
+  if (newer !== undefined) {
+    test('is waited for in a later format, and not rejected', () => {
+      for (const text of texts) expect(isNewer(read(newer(text)))).toBe(true);
+    });
+  }
+});
+
+describe('the line', () => {
+  const { topology } = asOfNow();
+
+  test.each(release.topology.queues)(
+    'has the queue $name of the last release, with the same arguments, bound at least so',
+    (queue) => {
+      const { arguments: given, bindings = [] } = topology.queues.find(({ name }) => name === queue.name) ?? {};
+      expect(given).toEqual(queue.arguments);
+      expect(bindings).toEqual(expect.arrayContaining(queue.bindings));
+    },
+  );
+
+  test('has the exchanges of the last release, as they were', () => {
+    expect(topology.exchanges).toEqual(expect.arrayContaining(release.topology.exchanges));
+  });
+});
+
+test('a migration that was released is as it was', () => {
+  expect(migrationsHere()).toMatchObject(release.migrations);
+});
+
+/** Words behind those that there were, or members beside them. */
+function hasGrown(before: unknown, now: unknown): boolean {
+  if (before === now) return true;
+  if (typeof before === 'string' && typeof now === 'string') {
+    const [a, b] = [parsed(before), parsed(now)];
+    return a === undefined || b === undefined ? now.startsWith(`${before} `) : hasGrown(a, b);
+  }
+  if (typeof before !== 'object' || typeof now !== 'object' || before === null || now === null) return false;
+  return Object.entries(before).every(([name, value]) => hasGrown(value, (now as Record<string, unknown>)[name]));
+}
+
+function parsed(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+describe('a format has only grown', () => {
+  const note = '{"note":"1 a b"}';
+  test.each([
+    ['{"note":"1 a b lane hot"}', true],
+    ['{"note":"1 a b","lane":"hot"}', true],
+    ['{"note":"1 a"}', false],
+    ['{"note":"2 a b"}', false],
+    ['{"lane":"hot"}', false],
+  ])('where it is %s now: %p', (now, isSo) => {
+    expect(hasGrown(note, now)).toBe(isSo);
+  });
+});
