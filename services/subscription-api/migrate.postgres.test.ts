@@ -98,7 +98,7 @@ describe('migrate', () => {
     const client = await store.postgres.connect();
     await client.query(`begin; ${row}`);
     const refused = jest.fn();
-    const migrating = migrate({ url: store.url, log: { ...log, info: refused } as unknown as typeof log });
+    const migrating = migrate({ url: store.url, log: { ...log, info: refused } });
     await until('it could not have its lock', () =>
       refused.mock.calls.some(([, message]) => message === 'migration.waiting'),
     );

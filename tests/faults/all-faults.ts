@@ -32,6 +32,7 @@ import { overlaps } from './rows/l24-overlaps.ts';
 import { egress } from './rows/l23-egress.ts';
 import { missingKey } from './rows/l25-missing-key.ts';
 import { restored } from './rows/l25-restored.ts';
+import { versions } from './rows/l26-versions.ts';
 
 /** Every fault of the bench, in the order of its table. */
 export const allFaults: readonly Fault[] = [
@@ -66,6 +67,7 @@ export const allFaults: readonly Fault[] = [
   ...egress,
   ...restored,
   ...missingKey,
+  ...versions,
   ...positions,
   ...deliveryLog,
 ];

@@ -73,8 +73,17 @@ export const outcomes: Outcome[] = [
   { kind: 'dropped', ...attempted, reason: 'unsubscribed' },
   {
     kind: 'deactivated',
-    ...{ interface: 'carrier', action: 'order.created', at: AT, subscription: SUBSCRIPTION, generation: 3 },
-    ...{ account: ACCOUNT, client: 'default', rule: 'exhausted', delivery: GUID },
+    interface: 'carrier',
+    action: 'order.created',
+    at: AT,
+    subscription: SUBSCRIPTION,
+    generation: 3,
+    ...{
+      account: ACCOUNT,
+      client: 'default',
+      rule: 'exhausted',
+      delivery: GUID,
+    },
   },
 ];
 

@@ -273,13 +273,11 @@ export const formats: Format[] = [
       asLines(
         publishNotice(
           {
-            ...{
-              guid: EVENT,
-              interface: 'carrier',
-              action: 'order.created',
-              reason: 'payload_invalid',
-              place: '/payload',
-            },
+            guid: EVENT,
+            interface: 'carrier',
+            action: 'order.created',
+            reason: 'payload_invalid',
+            place: '/payload',
             ...{
               detail: 'why',
               nearest: null,

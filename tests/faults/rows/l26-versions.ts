@@ -1,0 +1,113 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readFigures } from '@waybell/stack/read-figures';
+import { until } from '@waybell/runtime/testing/until';
+import { alarmed } from '../alarmed.ts';
+import type { Fault } from '../fault.ts';
+import { HELD } from '../fault-settings.ts';
+import { lastRelease, sourcesOf, type Edit } from '../other-sources.ts';
+import { replicasOf } from '../replicas.ts';
+import type { Scale, Settings, Stage } from '../stage.ts';
+import { addsToAll, raisesNumbers } from '../tomorrow.ts';
+import { buildStageOf, here, prepare, rollAndBack, runFrom, type Sources } from '../two-versions.ts';
+import { underLoad, type Inject } from '../under-load.ts';
+
+/** Twelve services and three servers beside it. */
+const EVENTS_PER_SECOND = { short: 60, release: 100 };
+const ALARM_MS = 2_000;
+/** Short waits come round twice in that time. */
+const NEWER_MS = 12_000;
+
+const once = <T>(make: () => Promise<T>) => {
+  let made: Promise<T> | undefined;
+  return () => (made ??= make());
+};
+const release = once(() => sourcesOf(lastRelease()));
+const tomorrow = (edits: readonly Edit[]) => once(() => sourcesOf('HEAD', edits));
+const adding = tomorrow(addsToAll);
+const raising = tomorrow(raisesNumbers);
+
+const onRelease = async (settings: Settings, scale: Scale) => buildStageOf(await release(), settings, scale);
+const onThis = (settings: Settings, scale: Scale) => buildStageOf(here, settings, scale);
+/** The same, and not in the place of it: a fault that leaves its stage to none. */
+const onThisAlone = (settings: Settings, scale: Scale) => buildStageOf(here, settings, scale);
+
+/** Queues and tables first, as an upgrade goes, then the services in that order, and back. */
+const upgrade =
+  (first: readonly string[]): Inject =>
+  async (stage) => {
+    await prepare(stage, here);
+    await rollAndBack(stage, { first, from: await release(), to: here });
+  };
+
+/** Deliveries, records and ends are kept by one version, and sent on by the other. */
+const besideAlarms: Inject = async (stage) => {
+  await adding();
+  const isOver = new AbortController();
+  const alarms = (async () => {
+    while (!isOver.signal.aborted) {
+      await alarmed(stage, 'memory', () => sleep(ALARM_MS));
+      await sleep(2 * ALARM_MS, undefined, { signal: isOver.signal }).catch(() => undefined);
+    }
+  })();
+  await rollAndBack(stage, { first: [], from: here, to: await adding() });
+  isOver.abort();
+  await alarms;
+};
+
+/** Half of the events become what no deliverer here reads; then one comes that does, and a deactivator for what it tells. */
+const waitedFor: Inject = async (stage) => {
+  const later = await raising();
+  await second(stage, 'event-router', later);
+  await sleep(NEWER_MS);
+  await until('deliveries of a later format wait', async () => (await newerIn(stage, 'deliverer')) > 0);
+  await second(stage, 'deliverer', later);
+  await until('ends of a later format wait', async () => (await newerIn(stage, 'deactivator')) > 0);
+  await sleep(NEWER_MS);
+  await second(stage, 'deactivator', later);
+};
+
+async function second(stage: Stage, name: string, sources: Sources): Promise<void> {
+  const [, replica] = replicasOf(stage, name);
+  if (replica !== undefined) await runFrom(replica, sources);
+}
+
+async function newerIn(stage: Stage, name: string): Promise<number> {
+  const figures = await Promise.all(replicasOf(stage, name).map(({ spec }) => readFigures(spec.health ?? '')));
+  return figures.reduce((sum, each) => sum + (each?.sumOf('waybell_newer_formats_total') ?? 0), 0);
+}
+
+const fault = (what: Pick<Fault, 'name' | 'buildStage'> & { inject: Inject; duplicates?: number }): Fault => {
+  const { inject, duplicates = 0, ...rest } = what;
+  return {
+    row: 'L26',
+    ...rest,
+    bars: { duplicates, movingAgainSeconds: 15, megabytes: 300 },
+    run: underLoad(inject, { eventsPerSecond: EVENTS_PER_SECOND }),
+  };
+};
+
+/** Two versions on one stack, a service after the other changed while everything goes on. */
+export const versions: Fault[] = [
+  fault({
+    name: 'the last release upgraded and back, event-router first',
+    buildStage: onRelease,
+    inject: upgrade(['event-router']),
+  }),
+  fault({
+    name: 'the last release upgraded and back, deliverer first',
+    buildStage: onRelease,
+    inject: upgrade(['deliverer']),
+  }),
+  fault({
+    name: 'the last release upgraded and back, event-router and deliverer last',
+    buildStage: onRelease,
+    inject: upgrade(['delivery-log', 'deactivator', 'location-tracker', 'subscription-api']),
+  }),
+  fault({
+    name: 'a version that writes more beside this one, in alarms too',
+    buildStage: onThis,
+    inject: besideAlarms,
+    duplicates: HELD,
+  }),
+  fault({ name: 'formats that only a later version reads', buildStage: onThisAlone, inject: waitedFor }),
+];
