@@ -1,3 +1,4 @@
+import { addressesIn } from '@waybell/runtime/addresses-in';
 import { mistypedSettings } from '@waybell/runtime/mistyped-settings';
 import type { InheritedServer } from '@waybell/stack/inherited-servers';
 
@@ -17,7 +18,10 @@ export function tellEnvironment({ settings, servers, env }: Given): string[] {
   const others = [...settings, ...OF_COMMANDS].filter((name) => isSet(name, env) && !variables.includes(name));
   const mistyped = mistypedSettings([...settings, ...OF_COMMANDS], env);
   return [
-    ...servers.map(({ variable, url }) => `uses the server that ${variable} names: ${withoutPassword(url)}`),
+    ...servers.map(
+      ({ variable, url }) =>
+        `uses the server that ${variable} names: ${addressesIn(url).map(withoutPassword).join(',')}`,
+    ),
     ...(others.length === 0 ? [] : [`follows the environment in ${others.toSorted().join(', ')}`]),
     ...mistyped.map(({ name, setting }) => `warning: ${name} is not a setting: is ${setting} meant?`),
   ];

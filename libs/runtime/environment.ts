@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { cleanEnv, EnvMissingError, makeValidator, type CleanedEnv, type ValidatorSpec } from 'envalid';
+import { addressesIn } from './addresses-in.ts';
 import { parseDurationMs } from './duration.ts';
 import { mistypedSettings, type Mistyped } from './mistyped-settings.ts';
 
@@ -32,6 +33,21 @@ export const address = (...schemes: [string, ...string[]]) =>
     if (schemes.includes(URL.parse(text)?.protocol.slice(0, -1) ?? '')) return text;
     throw new Error(`is not an address with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}, percent-encoded`);
   });
+
+/** Addresses of a cluster's nodes, comma-separated, each whole and as `address` takes it. */
+export const addresses = (...schemes: [string, ...string[]]) => {
+  const each = address(...schemes)({});
+  return makeValidator<string>((text) => {
+    for (const one of addressesIn(text)) {
+      each._parse(one);
+      if (URL.parse(one)?.hostname.includes(','))
+        throw new Error(
+          `names several hosts in one address: write each address whole, as ${schemes[0]}://a,${schemes[0]}://b`,
+        );
+    }
+    return text;
+  });
+};
 
 /** Words separated by commas; empty is none. */
 export const words = makeValidator<string[]>(list);

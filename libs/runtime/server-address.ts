@@ -1,9 +1,10 @@
+import { addressesIn } from './addresses-in.ts';
 import { InvalidEnvironment } from './environment.ts';
 
 /** PEM: the authorities that may vouch for the server, and what this process shows of itself where it is asked. */
 export type ServerTls = { ca?: string; cert?: string; key?: string };
 
-/** The address of a server. With `tls`, its certificate must hold for the host of `url`, now, by an authority that is trusted. */
+/** The address of a server, or those of a cluster's nodes. With `tls`, its certificate must hold for the host of `url`, now, by an authority that is trusted. */
 export type ServerAddress = {
   url: string;
   tls?: ServerTls;
@@ -21,10 +22,15 @@ export type RedisAddressSettings = { REDIS_URL: string } & Record<
   string
 >;
 
-/** TLS by `amqps://`. Throws InvalidEnvironment where the settings contradict each other. */
+/** Of one node, or of several of one cluster. TLS by `amqps://`. Throws InvalidEnvironment where the settings contradict each other. */
 export function brokerAddress({ AMQP_URL: url, ...settings }: BrokerAddressSettings): ServerAddress {
   const { AMQP_CA: ca, AMQP_CERTIFICATE: cert, AMQP_KEY: key } = settings;
   const isTls = /^amqps:/i.test(url);
+  const clusters = addressesIn(url).map((node) => `${URL.parse(node)?.protocol}${URL.parse(node)?.pathname}`);
+  if (new Set(clusters).size > 1)
+    throw new InvalidEnvironment([
+      'AMQP_URL: its addresses are not of one cluster: they differ in amqp:// or amqps://, or in the virtual host',
+    ]);
   return addressOf({ prefix: 'AMQP', url, isTls, how: 'does not begin with amqps://', ca, cert, key });
 }
 
@@ -45,9 +51,10 @@ export function postgresAddress({ DATABASE_URL, ...settings }: PostgresAddressSe
   return addressOf({ prefix: 'DATABASE', url, isTls, how: 'has no sslmode=verify-full', ca, cert, key });
 }
 
-/** Host and port, for messages: an address holds a password. */
+/** Host and port, of each where there are several, for messages: an address holds a password. */
 export function placeOf(url: string): string | undefined {
-  return URL.canParse(url) ? new URL(url).host : undefined;
+  const addresses = addressesIn(url).map((address) => URL.parse(address));
+  return addresses.includes(null) ? undefined : addresses.map((address) => address?.host).join(', ');
 }
 
 type Given = { prefix: string; url: string; isTls: boolean; how: string } & Record<'ca' | 'cert' | 'key', string>;

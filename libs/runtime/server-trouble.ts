@@ -1,4 +1,5 @@
 import { types } from 'node:util';
+import { addressesIn } from './addresses-in.ts';
 import { codeOf } from './error-codes.ts';
 import { placeOf } from './server-address.ts';
 
@@ -26,7 +27,7 @@ export function troubleWith({ server, url, isOfStack = false }: AskedServer, err
 
 function whatIsWrong(url: string, error: unknown, advice: string): string {
   const why = messageOf(error);
-  const { username, pathname } = URL.parse(url) ?? { username: '', pathname: '' };
+  const { username, pathname } = URL.parse(addressesIn(url)[0] ?? '') ?? { username: '', pathname: '' };
   const kind = SAID.find(([, said]) => said.test(codeOf(error)) || said.test(why))?.[0] ?? 'away';
   if (kind === 'login') return `refuses the user "${username}" or its password (${why}): ${advice}`;
   if (kind === 'database')
@@ -34,8 +35,8 @@ function whatIsWrong(url: string, error: unknown, advice: string): string {
   return `cannot be reached (${why}): start it, or ${advice}`;
 }
 
-/** Each of several addresses that were tried says for itself what came of it, and the whole nothing. */
-function messageOf(error: unknown): string {
+/** Of an error that lists what came of several addresses, and has no words of its own, its code. */
+export function messageOf(error: unknown): string {
   if (!types.isNativeError(error)) return String(error);
   return error.message || codeOf(error) || 'no answer';
 }

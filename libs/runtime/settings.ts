@@ -1,5 +1,5 @@
 import { DENIED_PORTS, readPorts } from './callback-ports.ts';
-import { address, bytes, checked, count, duration, port, str, wait, words } from './environment.ts';
+import { address, addresses, bytes, checked, count, duration, port, str, wait, words } from './environment.ts';
 import { readNetworks } from './forbidden-address.ts';
 import { readKeyRing } from './secrets.ts';
 
@@ -24,11 +24,11 @@ export const processSettings = {
 };
 
 export const brokerSettings = {
-  AMQP_URL: address(
+  AMQP_URL: addresses(
     'amqp',
     'amqps',
   )({
-    desc: 'RabbitMQ; amqps:// encrypts, and checks certificate and name',
+    desc: 'RabbitMQ; amqps:// encrypts, and checks certificate and name; of a cluster each node, comma-separated: amqp://…@a:5672,amqp://…@b:5672',
     example: 'amqp://user:password@rabbitmq:5672',
   }),
   AMQP_CA: authorities('RabbitMQ', 'AMQP_CA_FILE'),

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { onConnection } from '@waybell/line/broker/connect-once';
 import { statesOf, type NamedState } from '@waybell/line/broker/depth';
 import type { ServerAddress } from '@waybell/runtime/server-address';
-import { hostAndPort, reaches } from './reaches.ts';
+import { reachesAny } from './reaches.ts';
 
 /** A broker that hangs must not hold up the answer of `status`. */
 const LIMIT_MS = 3_000;
@@ -16,7 +16,7 @@ export async function queueDepths(
   names: string[],
   limitMs = LIMIT_MS,
 ): Promise<NamedState[] | undefined> {
-  if (!(await reaches(hostAndPort(address.url)))) return undefined;
+  if (!(await reachesAny(address.url))) return undefined;
   const asked = onConnection(address, (connection) => statesOf(connection, names), limitMs);
   return Promise.race([asked.catch(() => undefined), sleep(limitMs, undefined, { ref: false })]);
 }

@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { addressesIn } from '@waybell/runtime/addresses-in';
 
 /** Whether something listens there. */
 export async function reaches({ host, port }: { host: string; port: number }, limitMs = 1_000): Promise<boolean> {
@@ -12,6 +13,12 @@ export async function reaches({ host, port }: { host: string; port: number }, li
     socket.once('timeout', () => answer(false));
     socket.once('error', () => answer(false));
   });
+}
+
+/** Whether something listens at any address of a server's URL. */
+export async function reachesAny(url: string): Promise<boolean> {
+  const reached = await Promise.all(addressesIn(url).map((address) => reaches(hostAndPort(address))));
+  return reached.includes(true);
 }
 
 const DEFAULT_PORTS: Record<string, number> = {

@@ -2,7 +2,7 @@ import { brokerOf } from './address-of.ts';
 import type { NamedState } from '@waybell/line/broker/depth';
 import { queueDepths } from './queue-depths.ts';
 import { isAlive } from './process-identity.ts';
-import { hostAndPort, reaches } from './reaches.ts';
+import { reachesAny } from './reaches.ts';
 import { deliveriesPerMessage, readFigures } from './read-figures.ts';
 import { waitsFor } from './service-process.ts';
 import type { Condition, ProcessEntry } from './stack-state.ts';
@@ -69,7 +69,7 @@ async function statusOf(entry: ProcessEntry): Promise<ProcessStatus> {
   const address = withoutSecrets(entry.address);
   const common = { name, role, address, restarts, pid: isAlive(identity) ? (identity?.pid ?? null) : null };
   if (entry.state === 'external') {
-    return { ...common, state: (await reaches(hostAndPort(address))) ? 'ready' : 'unreachable' };
+    return { ...common, state: (await reachesAny(address)) ? 'ready' : 'unreachable' };
   }
   if (common.pid === null) return { ...common, state: entry.state === 'restarting' ? 'restarting' : 'stopped' };
   if (entry.state !== 'ready' || entry.health === undefined) return { ...common, state: entry.state };
@@ -84,5 +84,5 @@ function orUnreachable(status: ProcessStatus): ProcessStatus {
 
 /** A status is read aloud and pasted into reports: the passwords are for `./waybell env`. */
 function withoutSecrets(address: string): string {
-  return address.replace(/\/\/[^@/]*@/, '//');
+  return address.replace(/\/\/[^@/]*@/g, '//');
 }

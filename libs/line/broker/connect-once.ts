@@ -1,31 +1,40 @@
 import { connect, type Channel, type ChannelModel } from 'amqplib';
-import type { ServerAddress } from '@waybell/runtime/server-address';
-import { troubleWith } from '@waybell/runtime/server-trouble';
+import { placeOf, type ServerAddress } from '@waybell/runtime/server-address';
+import { messageOf, troubleWith } from '@waybell/runtime/server-trouble';
+import { nodesOf } from './nodes-of.ts';
 
 const CONNECT_LIMIT_MS = 10_000;
 
 /**
- * Connects to RabbitMQ for one command. Unlike a service's connection this one does not come back: the caller is told
- * what failed. Throws, saying what to look at, where the broker cannot be reached or refuses the user.
+ * Connects to RabbitMQ for one command, to the first of its nodes that lets it in; each has its share of the limit to answer.
+ * Unlike a service's connection this one does not come back: the caller is told what failed. Throws, saying what to look at,
+ * where no node can be reached, or the user is refused.
  */
-export async function connectOnce(
-  { url, tls, isOfStack }: ServerAddress,
-  limitMs: number = CONNECT_LIMIT_MS,
-): Promise<ChannelModel> {
-  try {
-    const connection = await connect(url, {
-      ...tls,
-      timeout: limitMs,
-      // Else each get after an acknowledgement waits 40 ms for the broker's packet.
-      noDelay: true,
-      clientProperties: { connection_name: 'waybell command' },
-    });
-    // The operation that fails reports it; without a listener it would end the process as well.
-    connection.on('error', () => undefined);
-    return connection;
-  } catch (error) {
-    throw new Error(troubleWith({ server: 'RabbitMQ', url, isOfStack }, error), { cause: error });
+export async function connectOnce(address: ServerAddress, limitMs: number = CONNECT_LIMIT_MS): Promise<ChannelModel> {
+  const nodes = nodesOf(address.url);
+  const failures: unknown[] = [];
+  for (const url of nodes) {
+    try {
+      return await connectTo({ ...address, url }, limitMs / nodes.length);
+    } catch (error) {
+      failures.push(nodes.length === 1 ? error : `${placeOf(url)}: ${messageOf(error)}`);
+    }
   }
+  const cause = nodes.length === 1 ? failures[0] : failures.join('; ');
+  throw new Error(troubleWith({ server: 'RabbitMQ', ...address }, cause), { cause });
+}
+
+async function connectTo({ url, tls }: ServerAddress, limitMs: number): Promise<ChannelModel> {
+  const connection = await connect(url, {
+    ...tls,
+    timeout: limitMs,
+    // Else each get after an acknowledgement waits 40 ms for the broker's packet.
+    noDelay: true,
+    clientProperties: { connection_name: 'waybell command' },
+  });
+  // The operation that fails reports it; without a listener it would end the process as well.
+  connection.on('error', () => undefined);
+  return connection;
 }
 
 /** Works on a connection of its own, which ends with the work. Rejects as `connectOnce` does, or as the work. */

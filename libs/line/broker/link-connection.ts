@@ -1,7 +1,7 @@
 import { connect, type Channel, type ChannelModel } from 'amqplib';
 import type { Clock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
-import type { ServerAddress } from '@waybell/runtime/server-address';
+import { placeOf, type ServerAddress } from '@waybell/runtime/server-address';
 import { within } from '@waybell/runtime/within';
 import { gatherWrites, socketOf } from './gather-writes.ts';
 
@@ -65,6 +65,11 @@ export class LinkConnection {
     this.#cut = cut;
   }
 
+  /** The node that it leads to, for messages. */
+  get server(): string | undefined {
+    return placeOf(this.#options.url);
+  }
+
   /** Resolves, with the reason, when it has gone or was given up. */
   get ended(): Promise<string> {
     return this.#ended.promise;
@@ -89,7 +94,7 @@ export class LinkConnection {
     const { name, log, onOpen } = this.#options;
     const model = this.#model;
     model.on('error', ({ message }: Error) => {
-      log.warn({ connection: name, reason: message }, 'broker.connection-failed');
+      log.warn({ connection: name, server: this.server, reason: message }, 'broker.connection-failed');
     });
     model.on('close', (error?: Error) => {
       this.#isOver = true;

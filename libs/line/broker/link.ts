@@ -2,6 +2,7 @@ import { systemClock } from '@waybell/runtime/clock';
 import { troubleWith } from '@waybell/runtime/server-trouble';
 import { placeOf } from '@waybell/runtime/server-address';
 import { within } from '@waybell/runtime/within';
+import { nodesOf } from './nodes-of.ts';
 import { LinkConnection, type ConnectionOptions } from './link-connection.ts';
 
 /** `blocked`: it is connected, and the broker's alarm on memory or disk keeps publishers waiting. */
@@ -27,9 +28,13 @@ const LONGEST_DELAY_MS = 2_000;
 const JITTER = 0.2;
 const STOP_LIMIT_MS = 1_000;
 
-/** Connects in the background: the broker may be away for now, or go away at any time. */
+/**
+ * Connects in the background: the broker may be away for now, or go away at any time. Where there are several nodes, each try
+ * is at the next of them, from a random one on.
+ */
 export function openLink(options: LinkOptions): Link {
-  const { url, name, log, clock, onDown, onState } = options;
+  const { name, log, clock, onDown, onState } = options;
+  const nodes = nodesOf(options.url);
   const halt = new AbortController();
   let current: LinkConnection | undefined;
   let known: BrokerState = 'away';
@@ -42,24 +47,25 @@ export function openLink(options: LinkOptions): Link {
   const lose = (connection: LinkConnection, reason: string) => {
     if (connection !== current) return;
     current = undefined;
-    log.warn({ connection: name, reason }, 'broker.disconnected');
+    log.warn({ connection: name, server: connection.server, reason }, 'broker.disconnected');
     onDown();
     changed();
     connection.giveUp(reason);
     void connection.close();
   };
-  const connectOnce = async () => {
-    const opened = await LinkConnection.open({ ...options, onBlocking: changed }, halt.signal);
+  const connectTo = async (url: string) => {
+    const opened = await LinkConnection.open({ ...options, url, onBlocking: changed }, halt.signal);
     current = opened;
-    log.info({ connection: name }, 'broker.connected');
+    log.info({ connection: name, server: opened.server }, 'broker.connected');
     changed();
     return opened;
   };
 
   const stayConnected = async () => {
-    for (let failures = 0; !halt.signal.aborted; failures += 1) {
+    for (let failures = 0, turn = 0; !halt.signal.aborted; failures += 1, turn += 1) {
+      const url = nodes[turn % nodes.length] ?? '';
       try {
-        const opened = await connectOnce();
+        const opened = await connectTo(url);
         failures = 0;
         lose(opened, await opened.ended);
       } catch (error) {
