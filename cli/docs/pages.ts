@@ -1,3 +1,4 @@
+import { chartFiles } from './chart/chart-files.ts';
 import { contractPages } from './contract-pages.ts';
 import { failureReasonsPage } from './failure-reasons-page.ts';
 import { metricsPage } from './metrics-page.ts';
@@ -9,4 +10,5 @@ export const pages: Record<string, () => string | Promise<string>> = {
   'docs/settings.md': settingsPage,
   'docs/operating/metrics.md': metricsPage,
   ...contractPages(),
+  ...chartFiles(),
 };

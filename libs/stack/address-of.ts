@@ -8,8 +8,10 @@ import { requireRunning } from './stack-state.ts';
 const optional = str({ default: '' });
 const { AMQP_CA, AMQP_CERTIFICATE, AMQP_KEY } = brokerSettings;
 const { DATABASE_CA, DATABASE_CERTIFICATE, DATABASE_KEY } = postgresSettings;
-const AMQP = { AMQP_URL: optional, AMQP_CA, AMQP_CERTIFICATE, AMQP_KEY };
-const DATABASE = { DATABASE_URL: optional, DATABASE_CA, DATABASE_CERTIFICATE, DATABASE_KEY };
+/** What commands read of RabbitMQ. */
+export const AMQP = { AMQP_URL: optional, AMQP_CA, AMQP_CERTIFICATE, AMQP_KEY };
+/** What commands read of Postgres. */
+export const DATABASE = { DATABASE_URL: optional, DATABASE_CA, DATABASE_CERTIFICATE, DATABASE_KEY };
 
 /** RabbitMQ as the environment names it, with the settings that services have, else the running stack's. Throws NotRunning. */
 export function brokerOf(env: NodeJS.ProcessEnv): ServerAddress {

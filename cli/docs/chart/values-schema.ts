@@ -1,0 +1,173 @@
+import type { Setting } from '../../settings.ts';
+import { PROCESSES } from './process-settings.ts';
+import { settingSchema, type JsonSchema } from './setting-schema.ts';
+import * as type from './value-types.ts';
+
+const { anObject, aNumber, aText, enabled, list, map, named, only, orNull, references, textList, texts } = type;
+
+/** Decided by the chart: its probes, Services and autoscaling depend on them. */
+const FIXED = ['PORT', 'HEALTH_PORT', 'ADMIN_PORT', 'DELIVER_ACTIONS'];
+/** With passwords and keys in them: in a Secret, and nowhere else. */
+const SECRET = [
+  'SECRET_KEYS',
+  'ADMIN_AMQP_URL',
+  ...['AMQP', 'DATABASE', 'REDIS'].flatMap((of) => [`${of}_URL`, `${of}_KEY`]),
+];
+
+const isPlain = (name: string) => !FIXED.includes(name) && !SECRET.includes(name);
+
+const pod = {
+  extraEnv: list,
+  extraVolumes: list,
+  extraVolumeMounts: list,
+  resources: map,
+  nodeSelector: texts,
+  affinity: map,
+  tolerations: list,
+  priorityClassName: aText(),
+  serviceAccountAnnotations: texts,
+};
+const budget = { type: ['integer', 'string'] };
+const deployment = {
+  ...pod,
+  replicas: aNumber(0),
+  terminationGracePeriodSeconds: aNumber(1, 'longer than SHUTDOWN_GRACE; preStopSeconds are added to it'),
+  preStopSeconds: aNumber(0, 'how long a Pod goes on working before it is told to stop'),
+  strategy: map,
+  disruptionBudget: orNull({ ...anObject({ minAvailable: budget, maxUnavailable: budget }), maxProperties: 1 }),
+  topologySpreadConstraints: list,
+  podAnnotations: texts,
+  podLabels: texts,
+};
+
+/** What has all that is in a definition, and these. */
+const withDeployment = (own: type.Properties) => extended('deployment', deployment, own);
+const withPod = (own: type.Properties) => extended('pod', pod, own);
+function extended(definition: string, properties: object, own: type.Properties): JsonSchema {
+  const inherited = only(Object.keys(properties), definition);
+  return { ...inherited, properties: { ...own, ...Object(inherited['properties']) } };
+}
+
+function scaling(more: Record<string, JsonSchema>): JsonSchema {
+  const own = {
+    minReplicas: aNumber(1, 'never 0: then nobody takes'),
+    maxReplicas: aNumber(1),
+    waiting: aNumber(1, 'messages, or deliveries, that are as many as one Pod is for'),
+    ...more,
+  };
+  return orNull(anObject(own, Object.keys(own)));
+}
+const byQueues = scaling({ queues: aText('those whose messages count: a regular expression of Prometheus', 1) });
+const byAge = scaling({
+  oldestSeconds: aNumber(1, 'age of the oldest delivery in hand that adds Pods, while enough wait'),
+});
+
+/** How a process gets its settings. */
+const settingsOf = (process: string) => ({
+  settings: named(`settings of ${process}`),
+  settingsFrom: references(`keys of ${process}`),
+  secret: anObject({ name: aText(), keys: named(`keys of ${process}`) }),
+});
+
+const actions = {
+  description: '*, shipper.*, carrier.order.created',
+  type: 'array',
+  minItems: 1,
+  items: { type: 'string', pattern: String.raw`^(\*|(shipper|carrier)\.(\*|\w+\.\w+))$` },
+};
+const group = { actions, autoscaling: byAge, ...settingsOf('deliverer') };
+const serviceNames = Object.keys(PROCESSES).filter((name) => name !== 'migrate' && name !== 'declare');
+const services = serviceNames.map((name) => {
+  const own = name === 'deliverer' ? group : { autoscaling: byQueues, ...settingsOf(name) };
+  return [name, withDeployment({ ...own, egress: list })];
+});
+const jobs = ['migrate', 'declare'].map((name) => [name, withPod({ enabled, ...settingsOf(name) })]);
+
+/** values.schema.json of the chart: what `helm` says of values before it asks the cluster for anything. */
+export function valuesSchema(): JsonSchema {
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'Values of the chart waybell. Made from the code: ./waybell docs writes it.',
+    ...anObject({
+      global: map,
+      image: anObject({
+        repository: aText('where the image lies', 1),
+        tag: aText(),
+        digest: { type: 'string', pattern: '^(sha256:[0-9a-f]{64})?$' },
+        pullPolicy: { enum: ['Always', 'IfNotPresent', 'Never'] },
+      }),
+      imagePullSecrets: list,
+      nameOverride: aText(),
+      fullnameOverride: aText(),
+      settings: named('settings'),
+      settingsFrom: references('keys'),
+      operators: anObject({ enabled, ingress: type.ingress }),
+      ingress: type.ingress,
+      httpRoute: anObject({ enabled, annotations: texts, parentRefs: list, hostnames: textList }),
+      defaults: withDeployment({
+        settings: named('settings'),
+        settingsFrom: references('keys'),
+        secret: map,
+        egress: list,
+      }),
+      services: anObject(Object.fromEntries(services), serviceNames),
+      deliverers: {
+        type: 'object',
+        propertyNames: { pattern: '^[a-z0-9]([a-z0-9-]{0,14}[a-z0-9])?$' },
+        additionalProperties: { ...withDeployment(group), required: ['actions'] },
+      },
+      jobs: anObject(Object.fromEntries(jobs)),
+      ...addOns,
+      podSecurityContext: map,
+      securityContext: map,
+    }),
+    $defs: definitions(),
+  };
+}
+
+const block = orNull(anObject({ cidr: aText(), except: textList }));
+const labelled = (more: type.Properties) => anObject({ enabled, labels: texts, ...more });
+const selectors = { rabbitmqSelector: aText(), waybellSelector: aText() };
+const addOns = {
+  autoscaling: anObject({
+    enabled,
+    pollingInterval: aNumber(1),
+    scaleDownAfterSeconds: { ...aNumber(0), maximum: 3_600 },
+    prometheus: anObject({ serverAddress: aText(), ...selectors, authenticationRef: map, metadata: texts }),
+  }),
+  monitoring: anObject({
+    serviceMonitor: labelled({ interval: aText() }),
+    prometheusRule: labelled({}),
+    dashboard: labelled({ annotations: texts }),
+  }),
+  networkPolicy: anObject({
+    enabled,
+    servers: anObject({ amqp: type.peers, database: type.peers, redis: type.peers }),
+    dns: type.peers,
+    internet: anObject({ ipv4: block, ipv6: block }),
+    from: anObject({ api: list, operators: list, metrics: list }),
+    egress: list,
+  }),
+};
+
+/** The settings: of all processes, and which of them each reads. */
+function definitions(): Record<string, JsonSchema> {
+  const all: Record<string, Setting> = Object.assign({}, ...Object.values(PROCESSES));
+  const names = Object.keys(all).toSorted();
+  const schemas = names.filter(isPlain).map((name) => [name, settingSchema(all[name] ?? {})]);
+  const ofEach = Object.entries(PROCESSES).flatMap(([process, settings]) => {
+    const own = Object.keys(settings).toSorted();
+    return [
+      [`settings of ${process}`, only(own.filter(isPlain), 'settings')],
+      [`keys of ${process}`, only(own, 'key')],
+    ] as const;
+  });
+  return {
+    pod: { properties: pod },
+    deployment: { properties: deployment },
+    settings: anObject(Object.fromEntries(schemas)),
+    key: { additionalProperties: aText('the key in the Secret or ConfigMap', 1) },
+    keys: only(names, 'key'),
+    ...Object.fromEntries(ofEach),
+  };
+}
