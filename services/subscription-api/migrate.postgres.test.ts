@@ -130,7 +130,7 @@ describe('migrate', () => {
        where indexrelid in (select inhrelid from pg_inherits where inhparent = 'delivery_log.attempts_in_vain'::regclass)
          or indexrelid = 'delivery_log.attempts_in_vain'::regclass`,
     );
-    expect(rows).toEqual(Array(3).fill({ indisvalid: true, is_anew: true }));
+    expect(rows).toEqual(Array.from({ length: 3 }, () => ({ indisvalid: true, is_anew: true })));
     expect(await migrate({ url: store.url, log })).toEqual([]);
   });
 

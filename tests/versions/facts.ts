@@ -78,12 +78,10 @@ export const outcomes: Outcome[] = [
     at: AT,
     subscription: SUBSCRIPTION,
     generation: 3,
-    ...{
-      account: ACCOUNT,
-      client: 'default',
-      rule: 'exhausted',
-      delivery: GUID,
-    },
+    account: ACCOUNT,
+    client: 'default',
+    rule: 'exhausted',
+    delivery: GUID,
   },
 ];
 
