@@ -9,18 +9,21 @@ const KEPT = {
   'remove_kept_publications()': 'EXECUTE',
 };
 
+/** Which version the tables are of, every service asks. */
+const ANY = { 'schema waybell': 'USAGE', schema_version: 'SELECT' };
+
 /** What each role, and public, may do in schema waybell: what is not listed here, it may not. */
 const GRANTS: Record<string, Record<string, string>> = {
   public: {},
   waybell_router: {
-    'schema waybell': 'USAGE',
+    ...ANY,
     known_accounts: 'SELECT',
     subscription_targets: 'SELECT',
     'needed_feature()': 'EXECUTE',
     ...KEPT,
   },
   waybell_deliverer: {
-    'schema waybell': 'USAGE',
+    ...ANY,
     delivery_targets: 'SELECT',
     valid_signing_secrets: 'SELECT',
     'needed_feature()': 'EXECUTE',
@@ -35,16 +38,16 @@ const GRANTS: Record<string, Record<string, string>> = {
     parked_sums: 'DELETE, INSERT, SELECT, UPDATE (bytes, rows)',
   },
   waybell_deactivator: {
-    'schema waybell': 'USAGE',
+    ...ANY,
     'settle_deliveries()': 'EXECUTE',
     deactivations: 'DELETE, SELECT, UPDATE (claimed_until)',
   },
   waybell_tracker: {
-    'schema waybell': 'USAGE',
+    ...ANY,
     tracked_vehicles: 'DELETE, INSERT, SELECT, UPDATE (activated_by, is_active, last_seen_at)',
     gps_deactivations: 'DELETE, INSERT, SELECT, UPDATE (claimed_until)',
   },
-  waybell_log: {},
+  waybell_log: ANY,
 };
 
 /** Everything there is, times every role of Waybell, times every privilege that it could have: what Postgres allows. */

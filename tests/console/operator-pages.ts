@@ -21,7 +21,7 @@ export function operatorPages(): void {
       const editor = page.getByLabel('The event, as it is to be published');
       const publish = page.getByRole('button', { name: 'Publish' });
       await page.getByText('/payload/id').first().waitFor();
-      expect(await publish.isDisabled()).toBe(true);
+      await until('it cannot be published', () => publish.isDisabled());
       // How a browser tells of the answer to a check.
       await opened.untilTrouble(/422/);
       await editor.fill((await editor.inputValue()).replace('"seven"', '7'));
