@@ -21,7 +21,9 @@ export async function replicaOf(
   const port = await freePort({ taken });
   const health = `http://127.0.0.1:${port}`;
   const ports: Record<string, string> = { HEALTH_PORT: String(port) };
-  if (spec.env['PORT'] !== undefined) ports['PORT'] = String(await freePort({ taken }));
+  for (const setting of ['PORT', 'ADMIN_PORT']) {
+    if (spec.env[setting] !== undefined) ports[setting] = String(await freePort({ taken }));
+  }
   const replica = new SupervisedProcess(
     {
       ...spec,

@@ -136,6 +136,7 @@ function aside(name: string, publication: () => Publication, means: object): For
   };
 }
 
+const manyOutcomes = Array.from({ length: 10 }, () => outcomes).flat();
 const kept = () => publishRetry(full, 60_000);
 const RING = readKeyRing(`k:${Buffer.alloc(32, 7).toString('base64')}`);
 const occurredAt = readTimestamp('2026-11-20T09:30:00.123456Z') ?? { second: '', nanoseconds: '' };
@@ -212,8 +213,8 @@ export const formats: Format[] = [
     name: 'outcomes, compressed',
     // What compresses may do it better in its next version.
     isRandom: true,
-    write: () => asText(publishOutcomes(Array(10).fill(outcomes).flat()).body),
-    reading: { read: (text) => readBatch({ body: asBytes(text) }), means: Array(10).fill(outcomes).flat() },
+    write: () => asText(publishOutcomes(manyOutcomes).body),
+    reading: { read: (text) => readBatch({ body: asBytes(text) }), means: manyOutcomes },
   },
   {
     name: 'parked row',
