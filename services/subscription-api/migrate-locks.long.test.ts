@@ -1,0 +1,130 @@
+/**
+ * What migrations lock, and for how long, on tables of many rows that are read and written meanwhile. How many:
+ * `LOCKS_SUBSCRIPTIONS` and `LOCKS_ATTEMPTS`; what is printed is what docs/operating/upgrading.md tells.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from '@jest/globals';
+import { MigrationExecutor } from 'typeorm';
+import { describeSource } from './database.ts';
+import { migrate } from './migrate.ts';
+import { REPEATABLES } from './repeatables.ts';
+import { createTestDatabase, silentLog as log, type TestDatabase } from './testing/database.ts';
+import { locksOf, type SeenLock } from './testing/watch-locks.ts';
+
+const SUBSCRIPTIONS = Number(process.env['LOCKS_SUBSCRIPTIONS'] ?? 50_000);
+const ATTEMPTS = Number(process.env['LOCKS_ATTEMPTS'] ?? 500_000);
+const DAYS = 30;
+const LONGEST_MS = 1_000;
+const HOURS_MS = 4 * 3_600_000;
+/** Of 0.2.0, which all tables begin with: their locks are told, and held to nothing. */
+const FIRST_RELEASE = 26;
+
+const SUBSCRIBE = `
+with made as (
+  insert into waybell.accounts (guid, interface) select gen_random_uuid(), 'carrier' from generate_series(1, $1::int / 100) returning guid
+)
+insert into waybell.subscriptions (guid, interface, account_guid, client_id, action, callback_url, verification_token_sealed,
+  verification_token_key_id)
+select gen_random_uuid(), 'carrier', guid, 'client ' || n, 'order.created', 'https://a.test/' || n, '\\x00', 'k'
+from made, generate_series(1, 100) n`;
+
+test(
+  'no migration since the first release holds a lock for a second, whatever subscriptions there are',
+  async () => {
+    await using store = await createTestDatabase({ isMigrated: false });
+    const { postgres } = store;
+    await postgres.query(`create schema waybell; ${REPEATABLES}`);
+    const source = describeSource({ url: store.url, role: '', poolSize: 1, timeoutMs: HOURS_MS, log });
+    await source.initialize();
+    try {
+      const all = [...source.migrations];
+      for (let count = 1; count <= all.length; count += 1) {
+        source.migrations.splice(0, Infinity, ...all.slice(0, count));
+        const executor = new MigrationExecutor(source);
+        executor.transaction = 'each';
+        const locks = await locksOf(postgres, () => executor.executePendingMigrations());
+        print(all[count - 1]?.name ?? '', locks);
+        if (count > FIRST_RELEASE) expect(longestOf(locks)).toBeLessThan(LONGEST_MS);
+        if (count === 1) await postgres.query(SUBSCRIBE, [SUBSCRIPTIONS]);
+      }
+    } finally {
+      await source.destroy();
+    }
+  },
+  HOURS_MS,
+);
+
+test(
+  'what is made anew holds no lock for a second, and a new index of the delivery log keeps no writer waiting',
+  async () => {
+    await using store = await createTestDatabase();
+    const { postgres } = store;
+    await postgres.query(SUBSCRIBE, [SUBSCRIPTIONS]);
+    await attempt(store);
+    await postgres.query('delete from waybell.repeatables');
+    await postgres.query('drop index delivery_log.attempts_on_the_way');
+    let slowest = 0;
+    const locks = await locksOf(postgres, async () => {
+      slowest = await beside(store, () => migrate({ url: store.url, log }));
+    });
+    print(`migrate; the slowest of what was read and written beside it took ${Math.round(slowest)} ms`, locks);
+    expect(longestOf(locks)).toBeLessThan(LONGEST_MS);
+    const { rows } = await postgres.query(
+      `select count(*)::int as made from pg_inherits where inhparent = 'delivery_log.attempts_on_the_way'::regclass`,
+    );
+    expect(rows).toEqual([{ made: DAYS }]);
+  },
+  HOURS_MS,
+);
+
+/** So many attempts, of as many days as the log keeps. */
+async function attempt({ postgres }: TestDatabase): Promise<void> {
+  for (let day = 0; day < DAYS; day += 1) {
+    const date = (of: number) => new Date(Date.UTC(2026, 9, 1 + of)).toISOString().slice(0, 10);
+    const partition = `delivery_log.attempts_${date(day).replaceAll('-', '')}`;
+    await postgres.query(`create table ${partition} partition of delivery_log.attempts
+      for values from ('${date(day)} 00:00Z') to ('${date(day + 1)} 00:00Z')`);
+    await postgres.query(`
+      insert into ${partition} (at, delivery, attempt, kind, subscription, http_status, duration_ms)
+      select '${date(day)} 00:00Z'::timestamptz + n % 86400 * interval '1 second', gen_random_uuid(), 1 + n % 4,
+        (array['failed', 'failed', 'delivered', 'exhausted'])[1 + n % 4], gen_random_uuid(), 500, 12
+      from generate_series(1, ${Math.ceil(ATTEMPTS / DAYS)}) n`);
+  }
+}
+
+/** Reads and writes as services do, all the while; resolves with the milliseconds that the slowest of it took. */
+async function beside({ postgres }: TestDatabase, work: () => Promise<unknown>): Promise<number> {
+  let isOver = false;
+  let slowest = 0;
+  const go = async (statement: string) => {
+    while (!isOver) {
+      const beganAt = performance.now();
+      await postgres.query(statement);
+      slowest = Math.max(slowest, performance.now() - beganAt);
+      await sleep(5);
+    }
+  };
+  const going = [
+    `insert into delivery_log.attempts (at, delivery, attempt, kind, subscription)
+     values ('2026-10-05 12:00Z', gen_random_uuid(), 1, 'failed', gen_random_uuid())`,
+    `select from delivery_log.attempts where at = '2026-10-07 12:00Z' and delivery = gen_random_uuid()`,
+    `select from waybell.delivery_targets where subscription_guid = gen_random_uuid()`,
+    `select waybell.settle_deliveries('{}', '{}', '{}', '{}', '{}', '{}', '{}', '1 day')`,
+    `update waybell.subscriptions set last_success_at = now()
+     where guid = (select guid from waybell.subscriptions limit 1)`,
+  ].map(go);
+  try {
+    await work();
+  } finally {
+    isOver = true;
+    await Promise.all(going);
+  }
+  return slowest;
+}
+
+const longestOf = (locks: readonly SeenLock[]): number => locks[0]?.heldMs ?? 0;
+
+function print(what: string, locks: readonly SeenLock[]): void {
+  const told = locks.slice(0, 3).map(({ table, mode, heldMs }) => `${table} ${mode} ${heldMs} ms`);
+  process.stdout.write(`${what}: ${told.join(', ') || 'no lock seen'}\n`);
+}
