@@ -11,8 +11,8 @@ const PAUSES_MS = { least: 200, most: 2_000 };
 const NO_LOCK = new Set(['55P03', '40P01']);
 
 /** Does it again and again while it cannot have its locks at once. It is to leave nothing behind where it fails. */
-export async function withLocks<T>(log: Pick<Log, 'info'>, work: () => Promise<T>, limitMs = LIMIT_MS): Promise<T> {
-  const until = Date.now() + limitMs;
+export async function withLocks<T>(log: Pick<Log, 'info'>, work: () => Promise<T>): Promise<T> {
+  const until = Date.now() + LIMIT_MS;
   for (let isFirst = true; ; isFirst = false) {
     try {
       return await work();
