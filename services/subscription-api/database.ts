@@ -47,6 +47,7 @@ const LOOK_EVERY_MS = 1_000;
 const KEPT_IDLE_MS = 300_000;
 /** Many days' tables make a statement look dear, and its compilation would take longer than it does. */
 const LOG_SETTINGS = { jit: 'off' };
+
 /** The tables' owner's way to Postgres, not connected yet. Every connection attempt and statement has a limit. */
 export function describeSource(options: SourceOptions): DataSource {
   const { url, tls, role, poolSize, timeoutMs, lockWaitMs, log } = options;
