@@ -21,6 +21,16 @@ describe('the address of a server', () => {
     });
   });
 
+  test('of a cluster is that of each node, with or without TLS for all, and for one virtual host', () => {
+    const url = 'amqps://u:p,q@a:5671, amqps://u:p@b';
+    expect(brokerAddress({ ...broker, AMQP_URL: url })).toEqual({ url, tls: {} });
+    expect(placeOf(url)).toBe('a:5671, b');
+    for (const other of ['amqp://u:p@b', 'amqps://u:p@b/other']) {
+      const address = () => brokerAddress({ ...broker, AMQP_URL: `amqps://u:p@a,${other}` });
+      expect(address).toThrow('not of one cluster');
+    }
+  });
+
   test.each([
     [brokerAddress({ ...broker, AMQP_URL: 'amqp://host' })],
     [redisAddress({ ...redis, REDIS_URL: 'redis://host' })],

@@ -78,6 +78,19 @@ describe('a connection that the broker does not answer', () => {
   });
 });
 
+describe('a link to a cluster', () => {
+  test('goes on to the next node where one is lost, or cannot be reached', async () => {
+    const gone = new URL(broker.detour.url);
+    gone.port = '1';
+    const { link, heard } = aLink({ url: `${gone.href},${broker.detour.url}` });
+    await using _link = link;
+    await until('it is at the one that is there', () => link.state() === 'writable');
+    link.drop('no longer wanted');
+    await until('it is back', () => link.state() === 'writable');
+    expect(heard.slice(-4)).toEqual(['down', 'away', 'down', 'writable']);
+  });
+});
+
 describe('a link', () => {
   test('tells what changed, once', async () => {
     const { link, heard } = aLink();
