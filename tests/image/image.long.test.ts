@@ -44,7 +44,7 @@ const files = () => globSync('**', { cwd: image.root }).filter((path) => lstatSy
 function beginningOf(path: string): string {
   const bytes = Buffer.alloc(4);
   const file = openSync(join(image.root, path));
-  readSync(file, bytes);
+  readSync(file, bytes, 0, bytes.length, 0);
   closeSync(file);
   return bytes.toString('latin1');
 }
