@@ -1,18 +1,6 @@
-import {
-  chmodSync,
-  existsSync,
-  globSync,
-  lstatSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  readSync,
-  closeSync,
-  readdirSync,
-  rmSync,
-} from 'node:fs';
+import { chmodSync, existsSync, lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { anEvent } from '../testing/event.ts';
@@ -39,15 +27,12 @@ afterAll(async () => {
 const MIB = 1024 * 1024;
 
 /** Its files, by path from its root; links are none. */
-const files = () => globSync('**', { cwd: image.root }).filter((path) => lstatSync(join(image.root, path)).isFile());
+const files = () =>
+  readdirSync(image.root, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => relative(image.root, join(parentPath, name)));
 
-function beginningOf(path: string): string {
-  const bytes = Buffer.alloc(4);
-  const file = openSync(join(image.root, path));
-  readSync(file, bytes, 0, bytes.length, 0);
-  closeSync(file);
-  return bytes.toString('latin1');
-}
+const beginningOf = (path: string) => readFileSync(join(image.root, path)).toString('latin1', 0, 4);
 
 describe('the image', () => {
   test('has no program but Node.js, and no library but those it is linked to', () => {
