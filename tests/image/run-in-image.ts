@@ -2,7 +2,13 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import type { Image } from './build-image.ts';
 
-export type Started = { args: string[]; env: Record<string, string>; input?: string };
+export type Started = {
+  args: string[];
+  env: Record<string, string>;
+  input?: string;
+  /** In the place of the image's own. */
+  user?: string;
+};
 
 /**
  * Arguments: root, working folder, user, group, command. The file system is read-only to the last file, and no shell stays
@@ -20,8 +26,8 @@ exec /usr/bin/unshare --root="$root" --wd="$folder" --setgid="$group" --setuid="
 `;
 
 /** What to run for a process of that image, as an engine would with `--read-only`: its user, its folder, its environment. */
-export function inImage({ root, config }: Image, { args, env }: Started) {
-  const [user = '', group = ''] = config.User.split(':');
+export function inImage({ root, config }: Image, { args, env, user: asked = config.User }: Started) {
+  const [user = '', group = ''] = asked.split(':');
   const launch = ['--mount', '/bin/sh', '-c', LAUNCH, 'sh', root, config.WorkingDir, user, group];
   return {
     command: '/usr/bin/unshare',
