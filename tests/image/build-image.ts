@@ -34,11 +34,9 @@ export async function buildImage(folder: string): Promise<Image> {
     REVISION,
     SOURCE: 'https://example.com/waybell',
   };
-  await buildah(
-    ...['bud', '--isolation', 'chroot', '--format', 'docker', '--pull-never', '--secret', `id=npmrc,src=${npmrc}`],
-    ...Object.entries(given).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]),
-    ...['--file', 'deploy/Dockerfile', '--tag', 'localhost/waybell', '.'],
-  );
+  const how = ['--isolation', 'chroot', '--format', 'docker', '--pull-never', '--secret', `id=npmrc,src=${npmrc}`];
+  const settings = Object.entries(given).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]);
+  await buildah('bud', ...how, ...settings, '--file', 'deploy/Dockerfile', '--tag', 'localhost/waybell', '.');
   // The shape is buildah's.
   const inspected = JSON.parse(await buildah('inspect', '--type', 'image', 'localhost/waybell')) as {
     Docker: { config: ImageConfig };

@@ -133,7 +133,7 @@ export class ComposedSystem implements AsyncDisposable {
         .replace('@rabbitmq:5672', at('rabbitmq'))
         .replace('@postgres:5432', at('postgres'))
         .replace('@redis:6379', at('redis'));
-    return Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, placed(String(value))]));
+    return Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, placed(value)]));
   }
 }
 

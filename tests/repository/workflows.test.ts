@@ -19,8 +19,8 @@ const read = (path: string) => readFileSync(join(repository, path), 'utf8');
 const files = globSync('.github/workflows/*.yml', { cwd: repository });
 // Their shape is GitHub's, which actionlint checks in the long suite.
 const workflows = files.map((file) => ({ file, ...(parse(read(file)) as Workflow) }));
-const jobs = workflows.flatMap(({ file, jobs }) =>
-  Object.entries(jobs).map(([name, job]) => ({ name: `${name} of ${file}`, ...job })),
+const jobs = workflows.flatMap(({ file, ...workflow }) =>
+  Object.entries(workflow.jobs).map(([name, job]) => ({ name: `${name} of ${file}`, ...job })),
 );
 const steps = jobs.flatMap((job) => job.steps ?? []);
 const commands = steps.flatMap(({ run }) => run ?? []);
