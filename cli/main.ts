@@ -16,6 +16,7 @@ import { parkedCommand } from './commands/parked.ts';
 import { permissionsCommand } from './commands/permissions.ts';
 import { publishCommand } from './commands/publish.ts';
 import { rejectedCommand } from './commands/rejected.ts';
+import { releaseNotesCommand } from './commands/release-notes.ts';
 import { sbomCommand } from './commands/sbom.ts';
 import { secretsCommand } from './commands/secrets.ts';
 import { statusCommand } from './commands/status.ts';
@@ -54,7 +55,15 @@ for (const command of [
 ])
   program.addCommand(command());
 for (const command of [declareCommand, permissionsCommand, migrateCommand]) program.addCommand(command());
-for (const command of [testCommand, benchCommand, checkCommand, docsCommand, advisoriesCommand, sbomCommand])
+for (const command of [
+  testCommand,
+  benchCommand,
+  checkCommand,
+  docsCommand,
+  advisoriesCommand,
+  sbomCommand,
+  releaseNotesCommand,
+])
   program.addCommand(command());
 program.addCommand(superviseCommand(), { hidden: true });
 

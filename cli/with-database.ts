@@ -38,7 +38,7 @@ export async function withDatabase<T>(env: NodeJS.ProcessEnv, work: (postgres: p
 const SET_ACTOR_OF_SESSION = `select set_config('waybell.actor', $1, false)`;
 
 function thisCommand(): Actor {
-  return { who: 'command line', origin: `${userInfo().username}@${hostname()}`, requestId: null };
+  return { who: 'command line', origin: `${callerName()}@${hostname()}`, requestId: null };
 }
 
 function explained(error: unknown, asked: AskedServer): unknown {
@@ -49,4 +49,13 @@ function explained(error: unknown, asked: AskedServer): unknown {
   const isAnswer = error instanceof pg.DatabaseError && !AT_LOGIN.test(error.code ?? '');
   const isOfServer = error instanceof Error && ('code' in error || /timeout|terminated/i.test(error.message));
   return isAnswer || !isOfServer ? error : new Error(troubleWith(asked, error), { cause: error });
+}
+
+/** In a container a user may have no name: then the number. */
+function callerName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return String(process.getuid?.());
+  }
 }

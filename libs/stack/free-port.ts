@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { closeSync, lstatSync, mkdirSync, openSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir, userInfo } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 // Below the range that systems take outgoing ports from, so that a port stays free while its server is restarted.
@@ -23,7 +23,8 @@ export async function freePort({ preferred, taken }: { preferred?: number; taken
 
 // Between finding a port free and listening on it lie seconds, on a slow machine minutes, and a server that was killed is
 // started again where it was: meanwhile another stack of this user may look for a port.
-const RESERVATIONS = join(tmpdir(), `waybell-ports-${userInfo().uid}`);
+// By number: in a container a user may have no name.
+const RESERVATIONS = join(tmpdir(), `waybell-ports-${process.getuid?.()}`);
 const RESERVED_MS = 3_600_000;
 
 /** True when the port is this caller's to try: no other has reserved it in the last hour. */
@@ -59,7 +60,7 @@ export function isOurs(folder: string): boolean {
   try {
     mkdirSync(folder, { mode: 0o700, recursive: true });
     const found = lstatSync(folder);
-    return found.isDirectory() && found.uid === userInfo().uid && (found.mode & 0o077) === 0;
+    return found.isDirectory() && found.uid === process.getuid?.() && (found.mode & 0o077) === 0;
   } catch {
     return false;
   }

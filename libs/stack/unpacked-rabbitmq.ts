@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { cacheFolder } from './cache-folder.ts';
 import { runAsRoot } from './run-as-root.ts';
 
 /** Debian's releases that have a RabbitMQ other than the machine's own, by its version. */
@@ -59,9 +59,4 @@ export function unpackedRabbitmq(version: string) {
       return runAsRoot({ script: UNPACK, args: [folder, release, LAUNCH], title, report });
     },
   };
-}
-
-/** Shared by all checkouts of a user, as the toolchain is. */
-function cacheFolder(): string {
-  return join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'waybell');
 }

@@ -1,0 +1,24 @@
+/** Where a version's part of a changelog begins: `## [0.2.0] - 2026-11-25`. */
+const HEADING = /^## \[(.+?)\]/;
+/** A link to a file of the repository: it leads somewhere only beside that file. */
+const RELATIVE_LINK = /\]\((?!https?:|#)/g;
+
+export type Changelog = {
+  text: string;
+  /** Put in front of links to files, such as `https://example.com/waybell/blob/v0.2.0/`. */
+  linksAt: string;
+};
+
+/** What the changelog says of that version, without its heading. Throws where it says nothing. */
+export function versionNotes({ text, linksAt }: Changelog, version: string): string {
+  const lines = text.split('\n');
+  const begin = lines.findIndex((line) => HEADING.exec(line)?.[1] === version);
+  const rest = begin === -1 ? [] : lines.slice(begin + 1);
+  const end = rest.findIndex((line) => HEADING.test(line));
+  const notes = rest
+    .slice(0, end === -1 ? rest.length : end)
+    .join('\n')
+    .trim();
+  if (notes === '') throw new Error(`CHANGELOG.md says nothing of ${version}`);
+  return notes.replaceAll(RELATIVE_LINK, `](${linksAt}`);
+}

@@ -1,0 +1,42 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { services } from '@waybell/stack/services';
+import { repository } from '@waybell/stack/stack-folder';
+import { parse } from 'yaml';
+import { makePasswords } from '../image/compose-file.ts';
+
+type Service = { image: string; command?: string[]; ports?: string[]; container_name?: string; hostname?: string };
+
+const file = readFileSync(join(repository, 'docker-compose.yml'), 'utf8');
+// The shape is the specification's, which the long suite checks by the loader of docker compose.
+const composed = (parse(file, { merge: true }) as { services: Record<string, Service> }).services;
+const ours = Object.entries(composed).filter(([, { image }]) => image === 'waybell');
+
+describe('docker-compose.yml', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'waybell-compose-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  test('needs no variable but those that deploy/passwords.sh makes, each of them, for nobody else to read', () => {
+    const made = makePasswords(folder);
+    const needed = [...file.matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name);
+    expect(needed.length).toBeGreaterThan(10);
+    expect(new Set([...needed, 'SECRET_KEYS'])).toEqual(new Set(Object.keys(made)));
+    expect(file.match(/\$\{\w+\}/g)).toBeNull();
+    expect(new Set(Object.values(made)).size).toBe(Object.keys(made).length);
+    expect(statSync(join(folder, '.env')).mode & 0o077).toBe(0);
+  });
+
+  test('runs every service, and no file that is not there', () => {
+    const commands = Object.fromEntries(ours.map(([name, { command = [] }]) => [name, command[0] ?? '']));
+    const own = Object.fromEntries(services.map(({ name }) => [name, `services/${name}/main.ts`]));
+    expect(commands).toEqual({ ...own, migrate: 'cli/main.ts', declare: 'cli/main.ts' });
+    for (const path of Object.values(commands)) expect(existsSync(join(repository, path))).toBe(true);
+  });
+
+  test('can start any service but the API several times: none has a name or a port that only one can have', () => {
+    const alone = ours.filter(([, { ports, container_name: name, hostname }]) => ports ?? name ?? hostname);
+    expect(alone.map(([name]) => name)).toEqual(['subscription-api']);
+  });
+});
