@@ -48,19 +48,20 @@ function extended(definition: string, properties: object, own: type.Properties):
   return { ...inherited, properties: { ...own, ...Object(inherited['properties']) } };
 }
 
-function scaling(more: Record<string, JsonSchema>): JsonSchema {
-  const own = {
-    minReplicas: aNumber(1, 'never 0: then nobody takes'),
-    maxReplicas: aNumber(1),
-    waiting: aNumber(1, 'messages, or deliveries, that are as many as one Pod is for'),
-    ...more,
-  };
-  return orNull(anObject(own, Object.keys(own)));
-}
-const byQueues = scaling({ queues: aText('those whose messages count: a regular expression of Prometheus', 1) });
-const byAge = scaling({
+const scaling = {
+  minReplicas: aNumber(1, 'never 0: then nobody takes'),
+  maxReplicas: aNumber(1),
+  waiting: aNumber(1, 'messages, or deliveries, that are as many as one Pod is for'),
+};
+const byQueues = {
+  ...scaling,
+  queues: aText('those whose messages count: a regular expression of Prometheus', 1),
+};
+/** What a group does not say, services.deliverer does. */
+const byAge = {
+  ...scaling,
   oldestSeconds: aNumber(1, 'age of the oldest delivery in hand that adds Pods, while enough wait'),
-});
+};
 
 /** How a process gets its settings. */
 const settingsOf = (process: string) => ({
@@ -75,10 +76,13 @@ const actions = {
   minItems: 1,
   items: { type: 'string', pattern: String.raw`^(\*|(shipper|carrier)\.(\*|\w+\.\w+))$` },
 };
-const group = { actions, autoscaling: byAge, ...settingsOf('deliverer') };
+const group = { actions, autoscaling: orNull(anObject(byAge)), ...settingsOf('deliverer') };
 const serviceNames = Object.keys(PROCESSES).filter((name) => name !== 'migrate' && name !== 'declare');
 const services = serviceNames.map((name) => {
-  const own = name === 'deliverer' ? group : { autoscaling: byQueues, ...settingsOf(name) };
+  const own =
+    name === 'deliverer'
+      ? group
+      : { autoscaling: orNull(anObject(byQueues, Object.keys(byQueues))), ...settingsOf(name) };
   return [name, withDeployment({ ...own, egress: list })];
 });
 const jobs = ['migrate', 'declare'].map((name) => [name, withPod({ enabled, ...settingsOf(name) })]);

@@ -1,0 +1,38 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { parseAllDocuments } from 'yaml';
+import { repository } from '@waybell/stack/stack-folder';
+import { goPrograms } from '../testing/go-programs.ts';
+
+const MODULE = { name: 'helm', module: 'helm.sh/helm/v4', version: 'v4.3.1' };
+
+/** What building takes on a slow machine: there to end what will never end. */
+export const BUILDING_LIMIT_MS = 3_600_000;
+export const CHART = join(repository, 'deploy/helm/waybell');
+
+type Start = { kubeconfig?: string; input?: string };
+
+/** Runs `helm` and resolves with what it prints. Throws with what it says is wrong. */
+export async function helm(args: string[], { kubeconfig = '/dev/null', input }: Start = {}): Promise<string> {
+  const folder = await goPrograms({ ...MODULE, packages: [`${MODULE.module}/cmd/helm`] });
+  const env = { ...process.env, KUBECONFIG: kubeconfig, HELM_PLUGINS: '/dev/null' };
+  const running = promisify(execFile)(join(folder, 'helm'), args, { env, maxBuffer: 2 ** 26 });
+  running.child.stdin?.end(input);
+  return (await running).stdout;
+}
+
+/** The chart's objects for these values (YAML), as text. */
+export async function render(values: string, options: string[] = []): Promise<string> {
+  return helm(['template', 'waybell', CHART, '--namespace', 'shop', '--values', '-', ...options], { input: values });
+}
+
+// Kubernetes' own, of which a test looks at some members.
+// oxlint-disable-next-line typescript/no-explicit-any
+export type KubernetesObject = { apiVersion: string; kind: string; metadata: { name: string }; [member: string]: any };
+
+export function readObjects(text: string): KubernetesObject[] {
+  return parseAllDocuments(text)
+    .map((document) => document.toJSON())
+    .filter((object) => object !== null);
+}
