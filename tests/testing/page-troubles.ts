@@ -1,4 +1,4 @@
-import type { BrowserContext, ConsoleMessage, Page, Request } from 'playwright-core';
+import type { BrowserContext, ConsoleMessage, Request } from 'playwright-core';
 import { until } from '@waybell/runtime/testing/until';
 
 /** Addresses that are asked of nobody. */
@@ -68,7 +68,11 @@ export class PageTroubles {
     });
     context.on('request', (request) => this.#hearAddress(request.url()));
     context.on('requestfailed', (request) => this.#hearFailure(request));
-    context.on('page', (page: Page) => page.on('websocket', (socket) => this.#hearAddress(socket.url())));
+    // The event `websocket` comes with the handshake: maybe only after the page is closed, or never.
+    await context.routeWebSocket(/^/, (socket) => {
+      this.#hearAddress(socket.url());
+      socket.connectToServer();
+    });
     await context.exposeFunction('tellViolation', ({ directive, blocked, sample }: Violation) =>
       this.#add('policy', [directive, blocked, sample].filter((part) => part !== '').join(' ')),
     );
