@@ -3,9 +3,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { parseAllDocuments } from 'yaml';
 import { repository } from '@waybell/stack/stack-folder';
-import { goPrograms } from '../testing/go-programs.ts';
-
-const MODULE = { name: 'helm', module: 'helm.sh/helm/v4', version: 'v4.3.1' };
+import { goProgram } from '../testing/go-program.ts';
 
 /** What building takes on a slow machine: there to end what will never end. */
 export const BUILDING_LIMIT_MS = 3_600_000;
@@ -15,9 +13,9 @@ type Start = { kubeconfig?: string; input?: string };
 
 /** Runs `helm` and resolves with what it prints. Throws with what it says is wrong. */
 export async function helm(args: string[], { kubeconfig = '/dev/null', input }: Start = {}): Promise<string> {
-  const folder = await goPrograms({ ...MODULE, packages: [`${MODULE.module}/cmd/helm`] });
+  const program = await goProgram('helm.sh/helm/v4/cmd/helm@v4.3.1');
   const env = { ...process.env, KUBECONFIG: kubeconfig, HELM_PLUGINS: '/dev/null' };
-  const running = promisify(execFile)(join(folder, 'helm'), args, { env, maxBuffer: 2 ** 26 });
+  const running = promisify(execFile)(program, args, { env, maxBuffer: 2 ** 26 });
   running.child.stdin?.end(input);
   return (await running).stdout;
 }

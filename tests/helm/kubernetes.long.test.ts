@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
-import { moduleSource } from '../testing/go-programs.ts';
 import { BUILDING_LIMIT_MS, CHART, helm, readObjects, render, type KubernetesObject } from './helm.ts';
 import { Kubernetes } from './kubernetes.ts';
+import { moduleSource } from './module-source.ts';
 import { VALUES } from './values.ts';
 
 const RESTRICTED = { 'pod-security.kubernetes.io/enforce': 'restricted' };

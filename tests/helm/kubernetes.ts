@@ -6,10 +6,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { freePort } from '@waybell/stack/free-port';
 import { STARTING_LIMIT_MS, SupervisedProcess } from '@waybell/stack/supervised-process';
-import { goPrograms } from '../testing/go-programs.ts';
+import { kubernetesPrograms } from './kubernetes-programs.ts';
 
-const KUBERNETES = { name: 'kubernetes', module: 'k8s.io/kubernetes', version: 'v1.37.2' };
-const PROGRAMS = ['k8s.io/kubernetes/cmd/kube-apiserver', 'go.etcd.io/etcd/server/v3'];
 const TOKEN = 'of-a-test';
 
 export type Answer = { status: number; body: string };
@@ -30,11 +28,7 @@ export class Kubernetes implements AsyncDisposable {
 
   /** The first time builds both, which takes minutes. */
   static async start(): Promise<Kubernetes> {
-    const { version } = KUBERNETES;
-    const [, minor] = version.split('.');
-    const stamp = Object.entries({ gitVersion: version, gitMajor: '1', gitMinor: minor });
-    const ldflags = stamp.map(([name, value]) => `-X k8s.io/component-base/version.${name}=${value}`).join(' ');
-    const programs = await goPrograms({ ...KUBERNETES, packages: PROGRAMS, ldflags });
+    const programs = await kubernetesPrograms();
     const taken = new Set<number>();
     const [port, etcd, peers] = [await freePort({ taken }), await freePort({ taken }), await freePort({ taken })];
     const cluster = new Kubernetes({ home: mkdtempSync(join(tmpdir(), 'waybell-kubernetes-')), port });
