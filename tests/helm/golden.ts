@@ -12,7 +12,7 @@ export function asGolden(rendered: string): string {
   return objects
     .map((object) => `---\n${object.trim()}\n`)
     .join('')
-    .replaceAll(new RegExp(String.raw`(?<![\d.])${RegExp.escape(version)}(?![\d./])`, 'g'), 'VERSION');
+    .replaceAll(new RegExp(String.raw`(?<![\d.])${version.replaceAll('.', '[.]')}(?![\d./])`, 'g'), 'VERSION');
 }
 
 const isCopy = (object: string) => /^kind: PrometheusRule$|^ {2}waybell\.json:/m.test(object);
