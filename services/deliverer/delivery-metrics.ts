@@ -3,6 +3,7 @@ import type { Answer, Outcome } from '@waybell/line/outcomes';
 import type { Step } from '@waybell/line/run-step';
 import { gaugeOnDemand, type Metrics } from '@waybell/runtime/metrics';
 import { HistogramOnDemand } from '@waybell/runtime/metrics-on-demand';
+import { sampledTraceId } from '@waybell/runtime/traceparent';
 
 /** How timely deliveries are, all of it read from a delivery and the record of its attempt. */
 export class DeliveryMetrics {
@@ -66,11 +67,13 @@ export class DeliveryMetrics {
     const { at, answer, kind } = outcome;
     const attempt = delivery.attempt === firstAttempt(delivery) ? 'first' : 'retry';
     const labels = { interface: interfaceName, step, attempt };
-    this.#lateness.observe(labels, secondsBetween(dueAt, at - answer.durationMs));
+    const traceId = sampledTraceId(delivery.traceparent);
+    this.#lateness.observe(labels, secondsBetween(dueAt, at - answer.durationMs), traceId);
     if (delivery.byHand?.why !== 'test') {
-      this.#attempts.observe({ interface: interfaceName, result: resultOf(answer) }, answer.durationMs / 1_000);
+      const result = { interface: interfaceName, result: resultOf(answer) };
+      this.#attempts.observe(result, answer.durationMs / 1_000, traceId);
     }
-    if (kind === 'delivered') this.#endToEnd.observe(labels, secondsBetween(createdAt, at));
+    if (kind === 'delivered') this.#endToEnd.observe(labels, secondsBetween(createdAt, at), traceId);
   }
 }
 

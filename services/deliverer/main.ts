@@ -39,7 +39,7 @@ await using postgres = connectPostgres({ ...config.postgres, log: parts.log });
 await using parking = connectPostgres({ ...config.postgres, poolSize: 2, settings: PARKING_SETTINGS, log: parts.log });
 await using keeping = connectPostgres({ ...config.postgres, poolSize: 2, settings: KEPT_SETTINGS, log: parts.log });
 await using redis = connectRedis({ ...config.redis, log: parts.log });
-await using endpoints = openEndpoints({ ...config.endpoints, observe: countCallbacks(parts.metrics) });
+await using endpoints = openEndpoints({ ...config.endpoints, ...parts, observe: countCallbacks(parts.metrics) });
 await parts.readiness.until('postgres', () =>
   postgres.query('select from waybell.delivery_targets, waybell.valid_signing_secrets limit 0'),
 );
