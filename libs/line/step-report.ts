@@ -5,7 +5,7 @@ import { whyUnreadable, type Message, type Newer, type Outgoing, type Rejection 
 import { isAttempted, whyOf, type Outcome } from './outcomes.ts';
 import { lineMetrics, type LineMetrics } from './line-metrics.ts';
 import type { Metrics } from '@waybell/runtime/metrics';
-import { sampledTraceId, traceIdOf } from '@waybell/runtime/traceparent';
+import { traceIdOf } from '@waybell/runtime/traceparent';
 
 type Told<M> = {
   name: string;
@@ -69,7 +69,7 @@ export class StepReport<M> {
     if (rejection !== undefined) return this.#rejected(message, rejection);
     const { name, describe } = this.#step;
     this.#metrics.left(name, isRepeat ? 'repeated' : 'handled');
-    this.#metrics.took(name, durationMs, sampledTraceId(message.traceparent));
+    this.#metrics.took(name, durationMs, message.isTraced ? traceIdOf(message.traceparent) : undefined);
     const level = caused.some(isMissed) ? 'info' : 'debug';
     if (!this.#log.isLevelEnabled(level)) return;
     const [ms, what] = [Math.round(durationMs), caused.map(describeOutgoing)];

@@ -15,6 +15,8 @@ export type SpanQueueOptions = {
 const MOST_WAITING = 4_096;
 const BATCH = 512;
 const GATHER_MS = 1_000;
+/** `ExportResultCode.SUCCESS` of a package that nothing else here needs. */
+const SUCCESS = 0;
 
 /** Holds spans until they are sent in batches, so many at most: while that many wait, those that end are dropped. */
 export class SpanQueue implements SpanProcessor {
@@ -59,8 +61,7 @@ export class SpanQueue implements SpanProcessor {
     const { exporter, count, onTrouble } = this.#options;
     exporter.export(spans, (result) => {
       this.#waiting -= spans.length;
-      // The codes are an enum of a package that nothing else here needs: 0 is success.
-      const isSent = Number(result.code) === 0;
+      const isSent = result.code === SUCCESS;
       count(isSent ? 'sent' : 'failed', spans.length);
       if (!isSent) onTrouble(result.error ?? new Error('the collector did not take spans'));
       done(result);

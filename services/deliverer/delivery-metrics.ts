@@ -12,7 +12,10 @@ export class DeliveryMetrics {
   readonly #lateness: HistogramOnDemand<'interface' | 'step' | 'attempt'>;
   readonly #attempts: HistogramOnDemand<'interface' | 'result'>;
 
-  constructor(metrics: Metrics, now: () => number) {
+  readonly #traceIdOf: (delivery: Delivery) => string | undefined;
+
+  constructor(metrics: Metrics, { now, hasTraces = false }: { now: () => number; hasTraces?: boolean }) {
+    this.#traceIdOf = hasTraces ? ({ traceparent }) => sampledTraceId(traceparent) : () => undefined;
     this.#endToEnd = new HistogramOnDemand(metrics, {
       name: 'waybell_delivery_duration_seconds',
       help: 'Time from the routing of an event, or from asking by hand, to the 2xx of a receiver, per delivery',
@@ -67,7 +70,7 @@ export class DeliveryMetrics {
     const { at, answer, kind } = outcome;
     const attempt = delivery.attempt === firstAttempt(delivery) ? 'first' : 'retry';
     const labels = { interface: interfaceName, step, attempt };
-    const traceId = sampledTraceId(delivery.traceparent);
+    const traceId = this.#traceIdOf(delivery);
     this.#lateness.observe(labels, secondsBetween(dueAt, at - answer.durationMs), traceId);
     if (delivery.byHand?.why !== 'test') {
       const result = { interface: interfaceName, result: resultOf(answer) };

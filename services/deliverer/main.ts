@@ -81,7 +81,7 @@ await using kept = new KeptPublications({ ...config.kept, store: keptIn(keeping)
 watchKept(kept, parts.metrics);
 const { keep } = kept;
 const missingKeys = new MissingKeys({ log: parts.log, clock });
-const deliveryMetrics = new DeliveryMetrics(parts.metrics, now);
+const deliveryMetrics = new DeliveryMetrics(parts.metrics, { now, hasTraces: parts.tracer !== undefined });
 using egress = new Egress({ ...endpoints, ...config, recentlyWell: recentlyWellIn(postgres), clock, log: parts.log });
 watchEgress(egress, parts.metrics);
 const callEndpoint = blaming({ ...endpoints, egress, clock });

@@ -1,12 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { pino } from 'pino';
 import { logQueue } from '@waybell/line/topology';
-import { readEnvironment } from '@waybell/runtime/environment';
-import { createMetrics } from '@waybell/runtime/metrics';
 import { SpanCollector } from '@waybell/runtime/testing/span-collector';
-import { startTracing, type Tracing } from '@waybell/runtime/tracing';
-import { tracingSettings } from '@waybell/runtime/tracing-settings';
+import { traceTo } from '@waybell/runtime/testing/trace-to';
+import type { Tracing } from '@waybell/runtime/tracing';
 import { outlineTrace } from '../testing/outline-trace.ts';
 import { aLine } from './a-line.ts';
 
@@ -29,14 +26,7 @@ afterEach(async () => {
 
 /** A line on which spans are made. */
 async function aTracedLine({ env = {}, ...what }: Parameters<typeof aLine>[0] & { env?: Record<string, string> } = {}) {
-  const settings = readEnvironment(tracingSettings, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...env });
-  tracing = await startTracing({
-    service: 'test',
-    settings,
-    log: pino({ level: 'silent' }),
-    metrics: createMetrics('test'),
-  });
-  if (tracing === undefined) throw new Error('there are no traces');
+  tracing = await traceTo(collector, env);
   return aLine({ ...what, tracer: tracing.tracer });
 }
 

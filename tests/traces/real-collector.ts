@@ -34,18 +34,22 @@ export class RealCollector implements AsyncDisposable {
       receivers: { otlp: { protocols: { http: { endpoint: `127.0.0.1:${this.#port}` } } } },
       exporters: { file: { path: this.#file } },
       service: {
-        telemetry: { metrics: { level: 'none' } },
+        telemetry: { metrics: { level: 'none' }, logs: { level: 'warn' } },
         pipelines: { traces: { receivers: ['otlp'], exporters: ['file'] } },
       },
     };
-    this.#process = spawn(this.#program, [`--config=yaml:${JSON.stringify(config)}`], { stdio: 'ignore' });
+    const collector = spawn(this.#program, [`--config=yaml:${JSON.stringify(config)}`], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+    this.#process = collector;
     // A GET is answered, if only with a refusal, once it listens.
-    await until('the collector listens', () =>
+    await until('the collector listens, or ended', () =>
       fetch(`${this.url}/v1/traces`).then(
         () => true,
-        () => false,
+        () => collector.exitCode !== null,
       ),
     );
+    if (collector.exitCode !== null) throw new Error('the collector ended; it said why');
   }
 
   async kill(): Promise<void> {

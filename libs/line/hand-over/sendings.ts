@@ -77,8 +77,8 @@ function sendBatch<M, T>(turn: Turn<M>, entries: readonly Entry[], { of, publish
   const shares = entries.filter((entry) => of(entry) !== undefined);
   if (shares.length === 0) return;
   const publication = publish(shares.flatMap((entry) => of(entry) ?? []));
-  const traces = shares.flatMap(({ traceparent }) => traceparent ?? []);
-  if (traces.length > 0) publication.headers = { traceparents: traces.join() };
+  const traced = shares.filter(({ traceparent }) => traceparent !== undefined);
+  if (traced.length > 0) publication.headers = { traceparents: traced.map(({ traceparent }) => traceparent).join() };
   start(turn, publication, { shares, afterMs: 0 });
 }
 

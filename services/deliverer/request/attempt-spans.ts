@@ -80,8 +80,10 @@ function partsOf({ startedAt, connection, firstByteAt, isUnderWay }: Trace, ende
   if (connection !== undefined && connection.begunAt >= startedAt) {
     const { resolvedAt, connectedAt, securedAt, begunAt } = connection;
     from = begunAt;
-    if (resolvedAt !== undefined) add('dns', resolvedAt);
-    if (connectedAt !== undefined || !isUnderWay) add('connect', connectedAt);
+    const isNameless = connection.ip === undefined && !isUnderWay;
+    if (isNameless) add('dns', undefined);
+    else if (resolvedAt !== undefined) add('dns', resolvedAt);
+    if (connectedAt !== undefined || !(isUnderWay || isNameless)) add('connect', connectedAt);
     if (securedAt !== undefined) add('tls', securedAt);
     else if (connectedAt !== undefined && !isUnderWay) add('tls', undefined);
   }

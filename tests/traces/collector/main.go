@@ -66,7 +66,7 @@ func main() {
 		BuildInfo: component.BuildInfo{Command: "collector", Version: "0"},
 		Factories: factories,
 		ConfigProviderSettings: otelcol.ConfigProviderSettings{
-			ResolverSettings: confmap.ResolverSettings{ProviderFactories: providers},
+			ResolverSettings: confmap.ResolverSettings{ProviderFactories: providers, DefaultScheme: "yaml"},
 		},
 	}
 	if err := otelcol.NewCommand(settings).Execute(); err != nil {
