@@ -11,8 +11,8 @@ import {
 import { randomUUID } from 'node:crypto';
 import { systemClock } from './clock.ts';
 import { complainer } from './complainer.ts';
-import { CounterOnDemand } from './metrics-on-demand.ts';
 import manifest from './package.json' with { type: 'json' };
+import { countSpans } from './span-metrics.ts';
 import { SpanQueue } from './span-queue.ts';
 import type { Tracing, TracingOptions, TracingSettings } from './tracing.ts';
 import { readPairs } from './tracing-settings.ts';
@@ -25,11 +25,6 @@ const CLOSE_LIMIT_MS = 2_000;
 
 /** Sends spans to a collector, in batches. Nothing waits for it: what it does not take in time is dropped and counted. */
 export function exportSpans({ service, settings, log, metrics }: TracingOptions): Tracing {
-  const spans = new CounterOnDemand(metrics, {
-    name: 'waybell_spans_total',
-    help: 'Spans that were made, by what became of them: sent; failed, as the collector did not take them; dropped, as too many waited for it',
-    labelNames: ['result'],
-  });
   const queue = new SpanQueue({
     exporter: new OTLPTraceExporter({
       url: `${settings.OTEL_EXPORTER_OTLP_ENDPOINT.replace(/\/$/, '')}/v1/traces`,
@@ -37,7 +32,7 @@ export function exportSpans({ service, settings, log, metrics }: TracingOptions)
       timeoutMillis: SEND_LIMIT_MS,
     }),
     limitMs: SEND_LIMIT_MS,
-    count: (result, number) => spans.inc({ result }, number),
+    count: countSpans(metrics),
     onTrouble: complainer(log, 'spans.not-sent'),
   });
   const provider = new TracerProvider({

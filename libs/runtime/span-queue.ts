@@ -1,6 +1,5 @@
 import { BatchSpanProcessor, type ReadableSpan, type SpanExporter, type SpanProcessor } from '@opentelemetry/sdk-trace';
-
-export type SpanResult = 'sent' | 'failed' | 'dropped';
+import type { SpanResult } from './span-metrics.ts';
 
 export type SpanQueueOptions = {
   exporter: SpanExporter;
