@@ -6,7 +6,7 @@ import type { SentSpan } from '@waybell/runtime/testing/read-spans';
 import { SpanCollector } from '@waybell/runtime/testing/span-collector';
 import { until } from '@waybell/runtime/testing/until';
 import { anEvent } from '../testing/event.ts';
-import { outlineTrace } from '../testing/outline-trace.ts';
+import { isWhole, outlineTrace } from '../testing/outline-trace.ts';
 import { receiver, settingsOf, stack } from './stand.ts';
 
 const TRACED = ['event-router', 'deliverer', 'delivery-log'];
@@ -43,7 +43,7 @@ export function traces(): void {
       const isRecord = ({ name }: SentSpan) => name === 'process waybell.outcomes.log';
       const spans = await until('all is recorded', () => {
         const known = collector.of(traceId);
-        return known.filter(isRecord).length === 3 && known;
+        return known.filter(isRecord).length === 3 && isWhole(known, upstreamSpan) && known;
       });
       return { traceId, upstreamSpan, spans, path, token, event };
     }

@@ -1,5 +1,11 @@
 import type { SentSpan } from '@waybell/runtime/testing/read-spans';
 
+/** Whether none is missing that one of them is a child of: those of a request, and of a publish, are there before it. */
+export function isWhole(spans: readonly SentSpan[], upstreamSpan: string): boolean {
+  const known = new Set([upstreamSpan, ...spans.map(({ spanId }) => spanId)]);
+  return spans.every(({ parent }) => known.has(parent));
+}
+
 /**
  * A trace as a tree, a line a span, those with the same parent by their names and as they began; `!` where it failed. Spans
  * whose parent is not among them stand at the left.

@@ -11,7 +11,7 @@ import type { SentSpan } from '@waybell/runtime/testing/read-spans';
 import { until } from '@waybell/runtime/testing/until';
 import { hang } from '../testing/hang.ts';
 import { anEvent } from '../testing/event.ts';
-import { outlineTrace } from '../testing/outline-trace.ts';
+import { isWhole, outlineTrace } from '../testing/outline-trace.ts';
 import { PATIENT } from '../testing/patience.ts';
 import { Receiver } from '../testing/receiver.ts';
 import { TestStack, type Client } from '../testing/test-stack.ts';
@@ -19,6 +19,7 @@ import { RealCollector } from './real-collector.ts';
 
 const DELIVERY = 'process waybell.deliveries.carrier.order.created';
 const RECORD = 'process waybell.outcomes.log';
+const END = 'process waybell.ends.deactivator';
 /** More than are under way at once. */
 const HEARD = 40;
 
@@ -55,19 +56,22 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
+type Heard = { traceId: string; upstreamSpan: string };
+
 /** Publishes an event for a carrier in a trace of upstream's, and resolves with that. */
-async function hear({ account }: Client): Promise<{ traceId: string; upstreamSpan: string; event: string }> {
+async function hear({ account }: Client): Promise<Heard> {
   const [traceId, upstreamSpan] = [randomBytes(16).toString('hex'), randomBytes(8).toString('hex')];
   const event = anEvent({ interface: 'carrier', action: 'order.created', parties: { carrier: account } });
   await stack.upstream.publish(event, { headers: { traceparent: `00-${traceId}-${upstreamSpan}-01` } });
-  return { traceId, upstreamSpan, event: event.guid };
+  return { traceId, upstreamSpan };
 }
 
-/** The spans of a trace once so many attempts are recorded, beside the router's record. */
-function untilRecorded(traceId: string, attempts: number): Promise<SentSpan[]> {
+/** The spans of a trace once all are there, with the records of so many attempts, beside the router's, and the end. */
+function untilRecorded({ traceId, upstreamSpan }: Heard, { attempts = 1, ends = 0 } = {}): Promise<SentSpan[]> {
   return until(`${attempts} attempts are recorded in ${traceId}`, () => {
     const spans = collector.spans.filter((span) => span.traceId === traceId);
-    return spans.filter(({ name }) => name === RECORD).length === attempts + 1 && spans;
+    const named = (wanted: string) => spans.filter(({ name }) => name === wanted).length;
+    return named(RECORD) === attempts + 1 && named(END) >= ends && isWhole(spans, upstreamSpan) && spans;
   });
 }
 
@@ -87,8 +91,8 @@ describe('in a real collector', () => {
   test('a delivery that fails and is made again is one trace, which the log names too', async () => {
     const path = `/${randomUUID()}`;
     receiver.answer(path, (response) => void response.writeHead(receiver.at(path).length < 3 ? 503 : 200).end());
-    const { traceId, upstreamSpan } = await hear(await aCarrier(receiver.url(path)));
-    const spans = await untilRecorded(traceId, 3);
+    const heard = await hear(await aCarrier(receiver.url(path)));
+    const spans = await untilRecorded(heard, { attempts: 3, ends: 1 });
     expect(outlineTrace(spans).filter((line) => /process|POST/.test(line))).toEqual([
       'process waybell.events.router',
       `  ${DELIVERY}`,
@@ -97,20 +101,21 @@ describe('in a real collector', () => {
       '      POST !',
       `      ${DELIVERY}`,
       '        POST',
+      `        ${END}`,
       `        ${RECORD}`,
       `      ${RECORD}`,
       `    ${RECORD}`,
       `  ${RECORD}`,
     ]);
     expect(spans.find(({ name }) => name === 'process waybell.events.router')).toMatchObject({
-      parent: upstreamSpan,
+      parent: heard.upstreamSpan,
       service: 'waybell-event-router',
     });
     expect(new Set(spans.map(({ service }) => service))).toEqual(
-      new Set(['waybell-event-router', 'waybell-deliverer', 'waybell-delivery-log']),
+      new Set(['waybell-event-router', 'waybell-deliverer', 'waybell-delivery-log', 'waybell-deactivator']),
     );
     const failed = await until('the failures are in the log', () => {
-      const lines = loggedIn(traceId);
+      const lines = loggedIn(heard.traceId);
       return lines.length >= 2 && lines;
     });
     expect(failed.map(({ service, msg }) => `${service} ${msg}`)).toEqual(
@@ -121,8 +126,8 @@ describe('in a real collector', () => {
   test('a request by TLS shows each part of it, in order and within its own time', async () => {
     // It listens on a port.
     const { port } = secure.address() as AddressInfo;
-    const { traceId } = await hear(await aCarrier(`https://localhost:${port}/hook?key=${randomUUID()}`));
-    const spans = await untilRecorded(traceId, 1);
+    const heard = await hear(await aCarrier(`https://localhost:${port}/hook?key=${randomUUID()}`));
+    const spans = await untilRecorded(heard);
     const request = spans.find(({ name }) => name === 'POST');
     const parts = spans.filter(({ parent }) => parent === request?.spanId);
     const inOrder = parts.toSorted((one, other) => one.startMs - other.startMs || one.endMs - other.endMs);
@@ -141,14 +146,15 @@ describe('in a real collector', () => {
   test('what was parked and taken again is one trace', async () => {
     const hung = hang(receiver, `/${randomUUID()}`);
     const client = await aCarrier(receiver.url(hung.path));
-    const traces: string[] = [];
-    for (let count = 0; count < HEARD; count += 1) traces.push((await hear(client)).traceId);
+    const heard: Heard[] = [];
+    for (let count = 0; count < HEARD; count += 1) heard.push(await hear(client));
     await until('some are parked', async () => {
       const { rows } = await stack.postgres.query('select from waybell.parked limit 1');
       return rows.length > 0;
     });
     hung.answer(200);
-    for (const traceId of traces) await untilRecorded(traceId, 1);
+    for (const each of heard) await untilRecorded(each);
+    const traces = heard.map(({ traceId }) => traceId);
     const taken = collector.spans.filter(
       (span) => traces.includes(span.traceId) && span.attributes['waybell.parked'] !== undefined,
     );
@@ -173,10 +179,6 @@ describe('in a real collector', () => {
     expect(new Set(requests.map(({ headers }) => headers['webhook-id'])).size).toBe(HEARD);
     await stack.untilReady();
     await collector.start();
-    await until('spans come again', async () => {
-      const { traceId } = await hear(client);
-      await receiver.untilReceived(path, HEARD + 1);
-      return collector.spans.some((span) => span.traceId === traceId);
-    });
+    await untilRecorded(await hear(client));
   });
 });
