@@ -2,12 +2,12 @@ import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, rename } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { cacheFolder } from '@waybell/stack/cache-folder';
 
 const SOURCES = join(import.meta.dirname, 'collector');
-const CACHE = join(homedir(), '.cache', 'waybell', 'collector');
+const CACHE = join(cacheFolder(), 'collector');
 
 /**
  * Builds the collector, of pinned versions, where it was not built before; resolves with its path. Takes minutes the first
