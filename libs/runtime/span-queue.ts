@@ -60,7 +60,8 @@ export class SpanQueue implements SpanProcessor {
     const { exporter, count, onTrouble } = this.#options;
     exporter.export(spans, (result) => {
       this.#waiting -= spans.length;
-      const isSent = result.code === SUCCESS;
+      const code: number = result.code;
+      const isSent = code === SUCCESS;
       count(isSent ? 'sent' : 'failed', spans.length);
       if (!isSent) onTrouble(result.error ?? new Error('the collector did not take spans'));
       done(result);
