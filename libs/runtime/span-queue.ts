@@ -10,7 +10,7 @@ export type SpanQueueOptions = {
   onTrouble: (error: unknown) => void;
 };
 
-/** Of spans that ended, until they are sent: about 2 KB each. */
+/** Of spans that ended, until they are sent. */
 const MOST_WAITING = 4_096;
 const BATCH = 512;
 const GATHER_MS = 1_000;
