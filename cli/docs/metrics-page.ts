@@ -13,6 +13,7 @@ import { lineMetrics, watchPublishing } from '@waybell/line/line-metrics';
 import { countOnceFailures } from '@waybell/line/once';
 import { createMetrics, type Metrics } from '@waybell/runtime/metrics';
 import { watchReadiness } from '@waybell/runtime/readiness-metrics';
+import { countSpans } from '@waybell/runtime/span-metrics';
 import { httpMetrics } from '@waybell/subscription-api/rest/http/http-metrics';
 
 /** A page says what there is; no process is there to be asked for figures. */
@@ -31,7 +32,7 @@ const REGISTERED: { by: string; register: (metrics: Metrics) => unknown }[] = [
   { by: 'event-router', register: (metrics) => countPaused(neverAsked, metrics) },
   { by: 'event-router, deliverer', register: countOnceFailures },
   { by: 'event-router, location-tracker', register: unknownMembersMetric },
-  { by: 'deliverer', register: (metrics) => new DeliveryMetrics(metrics, neverAsked) },
+  { by: 'deliverer', register: (metrics) => new DeliveryMetrics(metrics, { now: neverAsked }) },
   { by: 'event-router, deliverer', register: (metrics) => watchKept({ figures: neverAsked }, metrics) },
   { by: 'deliverer', register: countCallbacks },
   { by: 'deliverer', register: (metrics) => watchEndpoints({ figures: neverAsked }, metrics) },
@@ -44,6 +45,7 @@ const REGISTERED: { by: string; register: (metrics: Metrics) => unknown }[] = [
   { by: 'delivery-log', register: (metrics) => new LogMetrics(metrics) },
   { by: 'deactivator', register: countDeactivations },
   { by: 'subscription-api', register: httpMetrics },
+  { by: 'every service that sends traces', register: countSpans },
 ];
 
 export type DescribedMetric = { name: string; type: string; labels: string[]; help: string; by: string };

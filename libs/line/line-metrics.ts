@@ -79,9 +79,12 @@ export class LineMetrics {
     this.#newer.inc({ step, format, version: String(version) });
   }
 
-  left(step: string, result: StepResult, durationMs?: number): void {
+  left(step: string, result: StepResult): void {
     this.#messages.inc({ step, result });
-    if (durationMs !== undefined) this.#seconds.observe({ step }, durationMs / 1_000);
+  }
+
+  took(step: string, durationMs: number, traceId?: string): void {
+    this.#seconds.observe({ step }, durationMs / 1_000, traceId);
   }
 
   ended(outcome: Outcome): void {

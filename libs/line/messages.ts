@@ -18,6 +18,10 @@ export type Message = {
   contentType?: string;
   contentEncoding?: string;
   traceparent?: string;
+  /** The traces of what it is a batch of, where they are recorded; comma-separated. */
+  traceparents?: string;
+  /** Spans are made of what becomes of it. */
+  isTraced?: true;
   /** The user that published it, as the broker has checked; absent where its publisher did not say. */
   userId?: string;
   /** How often the broker took it back from a consumer, 0 for the first delivery. */

@@ -1,4 +1,5 @@
 /** Runs a step on the line: takes messages from its queues and its lanes, and has the hand-over say what follows. */
+import type { Tracer } from '@opentelemetry/api';
 import { systemClock, type Clock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import type { Metrics } from '@waybell/runtime/metrics';
@@ -15,18 +16,18 @@ import type { Handler, HandlerInParts } from './messages.ts';
 import type { HeldLimit } from './prefetch-budget.ts';
 import { Quarantine } from './quarantine.ts';
 import { StepReport } from './step-report.ts';
+import { StepSpans, type TracedStep } from './step-spans.ts';
 import { quarantineQueue, suspectsQueue } from './topology.ts';
 
-export type Step<M> = Omit<Rules<M>, 'now' | 'keeps'> & {
-  queues: readonly string[];
-  /** What is held at once, and so handled at once, over all queues. */
-  heldLimit: HeldLimit;
-  /** In a bundle that it publishes, at most. */
-  bundleMembers?: number;
-  handle: Handler<M>;
-  /** What identifies the message in the log: ids, never a body. */
-  describe: (message: M) => Record<string, unknown>;
-};
+export type Step<M> = Omit<Rules<M>, 'now' | 'keeps'> &
+  TracedStep<M> & {
+    queues: readonly string[];
+    /** What is held at once, and so handled at once, over all queues. */
+    heldLimit: HeldLimit;
+    /** In a bundle that it publishes, at most. */
+    bundleMembers?: number;
+    handle: Handler<M>;
+  };
 
 /** A step of which a message may cause more than is to be in memory at once. */
 export type StepInParts<M> = Omit<Step<M>, 'handle'> & { handle: HandlerInParts<M> };
@@ -52,6 +53,8 @@ export type StepTools = HandOverTools & {
   cut?: () => unknown;
   log: Log;
   metrics: Metrics;
+  /** Makes spans; absent where traces are off. */
+  tracer?: Tracer;
   holdMs?: number;
   clock?: Clock;
 };
@@ -118,6 +121,7 @@ class StepRunner<M> implements RunningStep {
       ...tools,
       clock,
       report,
+      spans: tools.tracer && new StepSpans(running, tools.tracer),
       onUnavailable: (dependency) => this.#gate.shut(dependency),
       onQuarantined: () => this.#quarantine.look(),
     });

@@ -5,6 +5,7 @@ import { whyUnreadable, type Message, type Newer, type Outgoing, type Rejection 
 import { isAttempted, whyOf, type Outcome } from './outcomes.ts';
 import { lineMetrics, type LineMetrics } from './line-metrics.ts';
 import type { Metrics } from '@waybell/runtime/metrics';
+import { traceIdOf } from '@waybell/runtime/traceparent';
 
 type Told<M> = {
   name: string;
@@ -67,12 +68,14 @@ export class StepReport<M> {
     const rejection = caused.find((outgoing) => outgoing.kind === 'reject');
     if (rejection !== undefined) return this.#rejected(message, rejection);
     const { name, describe } = this.#step;
-    this.#metrics.left(name, isRepeat ? 'repeated' : 'handled', durationMs);
+    this.#metrics.left(name, isRepeat ? 'repeated' : 'handled');
+    this.#metrics.took(name, durationMs, message.isTraced ? traceIdOf(message.traceparent) : undefined);
     const level = caused.some(isMissed) ? 'info' : 'debug';
     if (!this.#log.isLevelEnabled(level)) return;
     const [ms, what] = [Math.round(durationMs), caused.map(describeOutgoing)];
     // What was handled was parsed.
-    this.#log[level]({ queue: message.queue, ...describe(parsed as M), caused: what, ms }, 'message.handled');
+    const of = { queue: message.queue, ...describe(parsed as M), ...traceOf(message) };
+    this.#log[level]({ ...of, caused: what, ms }, 'message.handled');
   }
 
   /** Once a minute: they may be many, and each comes again and again. */
@@ -85,14 +88,22 @@ export class StepReport<M> {
     );
   }
 
-  #rejected({ queue, messageId }: Message, { reason, detail }: Rejection): void {
+  #rejected(message: Message, { reason, detail }: Rejection): void {
+    const { queue, messageId } = message;
     this.#metrics.left(this.#step.name, 'rejected');
-    this.#log.warn({ queue, messageId, reason, detail }, 'message.rejected');
+    this.#log.warn({ queue, messageId, reason, detail, ...traceOf(message) }, 'message.rejected');
   }
 }
 
-function facts({ queue, messageId, failures }: Message): Record<string, unknown> {
-  return { queue, messageId, failures };
+function facts(message: Message): Record<string, unknown> {
+  const { queue, messageId, failures } = message;
+  return { queue, messageId, failures, ...traceOf(message) };
+}
+
+/** As OpenTelemetry names it in logs. */
+function traceOf({ traceparent }: Message): { trace_id?: string } {
+  const traceId = traceIdOf(traceparent);
+  return traceId === undefined ? {} : { trace_id: traceId };
 }
 
 /** Whether it says that a receiver did not get, or not take, what was for it. */

@@ -58,6 +58,13 @@ export const count = makeValidator<number>((text) => {
   return Number(text);
 });
 
+/** A number from 0 to 1. */
+export const fraction = makeValidator<number>((text) => {
+  if (!/^(0|1|[01]?\.\d{1,15})$/.test(text) || Number(text) > 1)
+    throw new Error(`"${text}" is not a number from 0 to 1`);
+  return Number(text);
+});
+
 /** A size: `64KiB`, `256MiB`, `1GiB`, or a plain number of bytes. Read as bytes. */
 export const bytes = makeValidator<number>((text) => {
   const [, amount, unit = ''] = /^(\d+)\s*(KiB|MiB|GiB)?$/.exec(text.trim()) ?? [];

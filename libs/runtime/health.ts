@@ -3,6 +3,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import { Server as NetServer, type AddressInfo } from 'node:net';
 import { codeOf } from './error-codes.ts';
 import type { Metrics } from './metrics.ts';
+import type { Shown } from './open-metrics.ts';
 import type { Readiness } from './readiness.ts';
 
 export type Health = AsyncDisposable & { port: number };
@@ -13,6 +14,8 @@ export async function serveHealth(options: {
   port: number;
   readiness: Pick<Readiness, 'waitingFor'>;
   metrics: Metrics;
+  /** For a scraper that takes OpenMetrics; without it, all get the plain format. */
+  openMetrics?: () => Promise<Shown>;
 }): Promise<Health> {
   const server = createServer((request, response) => {
     const path = request.url?.split('?')[0];
@@ -24,8 +27,10 @@ export async function serveHealth(options: {
       response.setHeader('content-type', 'application/json');
       response.end(`${JSON.stringify({ ready: waitingFor.length === 0, waitingFor })}\n`);
     } else if (path === '/metrics') {
-      options.metrics.metrics().then(
-        (text) => response.setHeader('content-type', options.metrics.contentType).end(text),
+      const takesOpenMetrics = request.headers.accept?.includes('application/openmetrics-text') ?? false;
+      const show = (takesOpenMetrics && options.openMetrics) || (() => plain(options.metrics));
+      show().then(
+        ({ text, contentType }) => response.setHeader('content-type', contentType).end(text),
         () => response.writeHead(500).end(),
       );
     } else {
@@ -34,6 +39,10 @@ export async function serveHealth(options: {
   });
   const { port } = await listen(server, options);
   return { port, [Symbol.asyncDispose]: () => closeServer(server) };
+}
+
+async function plain(metrics: Metrics): Promise<Shown> {
+  return { text: await metrics.metrics(), contentType: metrics.contentType };
 }
 
 /** Nothing can listen there. The message says what to do. */

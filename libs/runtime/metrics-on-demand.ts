@@ -46,7 +46,10 @@ export class HistogramOnDemand<Label extends string> {
 
   constructor(metrics: Metrics, spec: HistogramSpec<Label>) {
     const { buckets } = spec;
-    const series = new Series(spec.labelNames, () => ({ sum: 0, counts: [...buckets, Infinity].map(() => 0) }));
+    const series = new Series<Label, Observed>(spec.labelNames, () => ({
+      sum: 0,
+      counts: [...buckets, Infinity].map(() => 0),
+    }));
     this.#bounds = buckets;
     this.#series = series;
     const histogram = new Histogram({
@@ -61,23 +64,36 @@ export class HistogramOnDemand<Label extends string> {
     metrics.registerMetric(histogram);
   }
 
-  observe(labels: Labels<Label>, value: number): void {
+  /** `traceId`: of a trace that shows such an observation, where it is sampled. */
+  observe(labels: Labels<Label>, value: number, traceId?: string): void {
     const figures = this.#series.of(labels);
     let bucket = 0;
     while (value > (this.#bounds[bucket] ?? Infinity)) bucket += 1;
     figures.counts[bucket] = (figures.counts[bucket] ?? 0) + 1;
     figures.sum += value;
+    if (traceId !== undefined) (figures.exemplars ??= [])[bucket] = { traceId, value, atMs: Date.now() };
   }
 }
 
-/** How many observations were in each bucket, the last of them without an upper bound. */
-type Observed = { sum: number; counts: number[] };
+/** How many observations were in each bucket, the last of them without an upper bound; and the last one with a trace. */
+type Observed = { sum: number; counts: number[]; exemplars?: Exemplar[] };
+type Exemplar = { traceId: string; value: number; atMs: number };
 
 /** As prom-client keeps the observations of one set of labels. */
-function kept(labels: object, buckets: readonly number[], { sum, counts }: Observed): object {
+function kept(labels: object, buckets: readonly number[], { sum, counts, exemplars }: Observed): object {
   const bucketValues = Object.fromEntries(buckets.map((bound, place) => [bound, counts[place]]));
-  return { labels, bucketValues, sum, count: counts.reduce((total, count) => total + count) };
+  const shown = { labels, bucketValues, sum, count: counts.reduce((total, count) => total + count) };
+  if (exemplars === undefined) return shown;
+  const keptExemplars = exemplars.map(({ traceId, value, atMs }, place) => [
+    buckets[place] ?? NO_BOUND,
+    { labelSet: { trace_id: traceId }, value, timestamp: atMs / 1_000 },
+  ]);
+  // Sparse: most buckets have none.
+  return { ...shown, bucketExemplars: Object.fromEntries(keptExemplars.filter(() => true)) };
 }
+
+/** Under which prom-client keeps the exemplar of the last bucket. */
+const NO_BOUND = -1;
 
 type Branch<Figures> = { figures?: Figures; next: Map<string, Branch<Figures>> };
 

@@ -1,3 +1,4 @@
+import type { ProcessSettings } from './process-parts.ts';
 import {
   brokerAddress,
   postgresAddress,
@@ -9,12 +10,7 @@ import {
 
 /** Settings of libs/runtime/settings.ts as the functions that use them want them. */
 
-export function processConfig(settings: {
-  LOG_LEVEL: string;
-  HEALTH_HOST: string;
-  HEALTH_PORT: number;
-  SHUTDOWN_GRACE: number;
-}) {
+export function processConfig(settings: ProcessSettings) {
   return { process: settings };
 }
 

@@ -1,20 +1,34 @@
+import type { Tracer } from '@opentelemetry/api';
 import { flushCompileCache } from 'node:module';
 import { mistypedHere } from './environment.ts';
 import { createLog, type Log } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { watchReadiness } from './readiness-metrics.ts';
 import { serveHealth } from './health.ts';
+import { openMetrics } from './open-metrics.ts';
 import { Readiness } from './readiness.ts';
 import { logFatalErrors, Shutdown } from './shutdown.ts';
+import { startTracing, type TracingSettings } from './tracing.ts';
 
 /** What every process has from its first moment on: a log, metrics, an address that tells how it is, and an end. */
-export type ProcessParts = AsyncDisposable & { log: Log; metrics: Metrics; readiness: Readiness; shutdown: Shutdown };
+export type ProcessParts = AsyncDisposable & {
+  log: Log;
+  metrics: Metrics;
+  readiness: Readiness;
+  shutdown: Shutdown;
+  /** Makes spans; absent where traces are off. */
+  tracer?: Tracer;
+};
+
+export type ProcessSettings = TracingSettings & {
+  LOG_LEVEL: string;
+  HEALTH_HOST: string;
+  HEALTH_PORT: number;
+  SHUTDOWN_GRACE: number;
+};
 
 /** `settings` are all that the service reads: a variable that looks like one of them and is none is warned of. */
-export async function startProcess(
-  service: string,
-  settings: { LOG_LEVEL: string; HEALTH_HOST: string; HEALTH_PORT: number; SHUTDOWN_GRACE: number },
-): Promise<ProcessParts> {
+export async function startProcess(service: string, settings: ProcessSettings): Promise<ProcessParts> {
   const log = createLog({ service, level: settings.LOG_LEVEL });
   logFatalErrors(log);
   for (const { name, setting } of mistypedHere(Object.keys(settings)))
@@ -24,7 +38,14 @@ export async function startProcess(
   const readiness = new Readiness(log);
   readiness.watch(() => (shutdown.begun.aborted ? ['shutdown'] : []));
   watchReadiness(() => readiness.waitingFor(), metrics);
-  const health = await serveHealth({ host: settings.HEALTH_HOST, port: settings.HEALTH_PORT, readiness, metrics });
+  const tracing = await startTracing({ service, settings, log, metrics });
+  const health = await serveHealth({
+    host: settings.HEALTH_HOST,
+    port: settings.HEALTH_PORT,
+    readiness,
+    metrics,
+    ...(tracing && { openMetrics: () => openMetrics(metrics, { service }) }),
+  });
   log.info({ healthPort: health.port }, 'process.started');
   // Written now where NODE_COMPILE_CACHE names a folder: a process that is killed would have kept nothing at its end.
   flushCompileCache();
@@ -33,7 +54,9 @@ export async function startProcess(
     metrics,
     readiness,
     shutdown,
+    ...(tracing && { tracer: tracing.tracer }),
     async [Symbol.asyncDispose]() {
+      await tracing?.[Symbol.asyncDispose]();
       await health[Symbol.asyncDispose]();
       shutdown.ended();
     },

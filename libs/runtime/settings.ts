@@ -2,6 +2,7 @@ import { DENIED_PORTS, readPorts } from './callback-ports.ts';
 import { address, addresses, bytes, checked, count, duration, port, str, wait, words } from './environment.ts';
 import { readNetworks } from './forbidden-address.ts';
 import { readKeyRing } from './secrets.ts';
+import { tracingSettings } from './tracing-settings.ts';
 
 const authorities = (server: string, file: string) =>
   str({
@@ -21,6 +22,7 @@ export const processSettings = {
     default: 75_000,
     desc: 'how long a stopping process may take; of that, the last 10 s, or half, are for giving back what has not ended',
   }),
+  ...tracingSettings,
 };
 
 export const brokerSettings = {

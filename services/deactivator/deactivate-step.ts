@@ -12,6 +12,7 @@ export function deactivateStep({ config, ...options }: DeactivateOptions & { con
     heldLimit: config.heldLimit,
     parse: readEnds,
     handle: deactivate(options),
+    traces: 'of a batch',
     describe: (ends) => ({ ends: ends.length }),
   };
 }

@@ -83,6 +83,10 @@ export const delivererSettings = {
   ...egressSettings,
   KEEP_ALIVE: wait({ default: 15_000, desc: 'idle connections to receivers are closed after this long' }),
   ...callbackSettings,
+  PASS_TRACEPARENT: bool({
+    default: false,
+    desc: "send receivers a traceparent header: the event's, or with traces on that of the request",
+  }),
   CALLBACK_PROXY: checked(
     str({
       default: '',
@@ -121,6 +125,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
       proxy: readProxy(settings.CALLBACK_PROXY),
       connectTimeoutMs: settings.CONNECT_LIMIT,
       keepAliveMs: settings.KEEP_ALIVE,
+      passesTraceparent: settings.PASS_TRACEPARENT,
       userAgent: `Waybell/${manifest.version}`,
       limits: {
         shipper: { handoverMs: settings.SHIPPER_HANDOVER_LIMIT, responseMs: settings.SHIPPER_RESPONSE_LIMIT },

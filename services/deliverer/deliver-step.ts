@@ -31,6 +31,7 @@ export function deliverStep({ config, isHeld, ...options }: DeliverStepOptions):
     drainsWhileBlocked: true,
     reportRejection: reportRejectedDelivery(options.now),
     once: onceOf(config),
+    dueAt: ({ dueAt, createdAt }) => dueAt ?? createdAt,
     describe: ({ guid: delivery, subscription, event, attempt, byHand }) => {
       const known = { delivery, subscription, event, attempt };
       return byHand === undefined ? known : { ...known, byHand: byHand.why };

@@ -29,7 +29,7 @@ function factsOf(delivery: Delivery, at: number) {
 
 async function shownOf(delivery: Delivery, outcome: Attempted) {
   const metrics = createMetrics('test');
-  const watched = new DeliveryMetrics(metrics, () => outcome.at).watch(
+  const watched = new DeliveryMetrics(metrics, { now: () => outcome.at }).watch(
     aStep(async () => [{ kind: 'outcome', outcome }]),
   );
   await watched.handle(delivery);
@@ -103,7 +103,7 @@ describe('the metrics of deliveries', () => {
   test('the oldest delivery is the oldest of those in hand, and none is 0 s old', async () => {
     const metrics = createMetrics('test');
     const release = Promise.withResolvers<void>();
-    const step = new DeliveryMetrics(metrics, () => HOUR_MS).watch(
+    const step = new DeliveryMetrics(metrics, { now: () => HOUR_MS }).watch(
       aStep(async () => {
         await release.promise;
         throw new Error('whatever the end');

@@ -3,6 +3,7 @@ import type { Answer, Outcome } from '@waybell/line/outcomes';
 import type { Step } from '@waybell/line/run-step';
 import { gaugeOnDemand, type Metrics } from '@waybell/runtime/metrics';
 import { HistogramOnDemand } from '@waybell/runtime/metrics-on-demand';
+import { sampledTraceId } from '@waybell/runtime/traceparent';
 
 /** How timely deliveries are, all of it read from a delivery and the record of its attempt. */
 export class DeliveryMetrics {
@@ -11,7 +12,10 @@ export class DeliveryMetrics {
   readonly #lateness: HistogramOnDemand<'interface' | 'step' | 'attempt'>;
   readonly #attempts: HistogramOnDemand<'interface' | 'result'>;
 
-  constructor(metrics: Metrics, now: () => number) {
+  readonly #traceIdOf: (delivery: Delivery) => string | undefined;
+
+  constructor(metrics: Metrics, { now, hasTraces = false }: { now: () => number; hasTraces?: boolean }) {
+    this.#traceIdOf = hasTraces ? ({ traceparent }) => sampledTraceId(traceparent) : () => undefined;
     this.#endToEnd = new HistogramOnDemand(metrics, {
       name: 'waybell_delivery_duration_seconds',
       help: 'Time from the routing of an event, or from asking by hand, to the 2xx of a receiver, per delivery',
@@ -66,11 +70,13 @@ export class DeliveryMetrics {
     const { at, answer, kind } = outcome;
     const attempt = delivery.attempt === firstAttempt(delivery) ? 'first' : 'retry';
     const labels = { interface: interfaceName, step, attempt };
-    this.#lateness.observe(labels, secondsBetween(dueAt, at - answer.durationMs));
+    const traceId = this.#traceIdOf(delivery);
+    this.#lateness.observe(labels, secondsBetween(dueAt, at - answer.durationMs), traceId);
     if (delivery.byHand?.why !== 'test') {
-      this.#attempts.observe({ interface: interfaceName, result: resultOf(answer) }, answer.durationMs / 1_000);
+      const result = { interface: interfaceName, result: resultOf(answer) };
+      this.#attempts.observe(result, answer.durationMs / 1_000, traceId);
     }
-    if (kind === 'delivered') this.#endToEnd.observe(labels, secondsBetween(createdAt, at));
+    if (kind === 'delivered') this.#endToEnd.observe(labels, secondsBetween(createdAt, at), traceId);
   }
 }
 

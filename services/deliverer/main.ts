@@ -39,7 +39,7 @@ await using postgres = connectPostgres({ ...config.postgres, log: parts.log });
 await using parking = connectPostgres({ ...config.postgres, poolSize: 2, settings: PARKING_SETTINGS, log: parts.log });
 await using keeping = connectPostgres({ ...config.postgres, poolSize: 2, settings: KEPT_SETTINGS, log: parts.log });
 await using redis = connectRedis({ ...config.redis, log: parts.log });
-await using endpoints = openEndpoints({ ...config.endpoints, observe: countCallbacks(parts.metrics) });
+await using endpoints = openEndpoints({ ...config.endpoints, ...parts, observe: countCallbacks(parts.metrics) });
 await parts.readiness.until('postgres', () =>
   postgres.query('select from waybell.delivery_targets, waybell.valid_signing_secrets limit 0'),
 );
@@ -81,7 +81,7 @@ await using kept = new KeptPublications({ ...config.kept, store: keptIn(keeping)
 watchKept(kept, parts.metrics);
 const { keep } = kept;
 const missingKeys = new MissingKeys({ log: parts.log, clock });
-const deliveryMetrics = new DeliveryMetrics(parts.metrics, now);
+const deliveryMetrics = new DeliveryMetrics(parts.metrics, { now, hasTraces: parts.tracer !== undefined });
 using egress = new Egress({ ...endpoints, ...config, recentlyWell: recentlyWellIn(postgres), clock, log: parts.log });
 watchEgress(egress, parts.metrics);
 const callEndpoint = blaming({ ...endpoints, egress, clock });

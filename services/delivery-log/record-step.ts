@@ -19,6 +19,7 @@ export function recordStep({ write, config }: RecordOptions & { config: Pick<Con
     heldLimit: { ...config.heldLimit, weigh: ({ body }) => unpackedBytes(body) },
     parse: readRecords,
     handle: recordOutcomes({ write }),
+    traces: 'of a batch',
     describe: ({ outcomes }) => ({ outcomes: outcomes.length }),
   };
 }

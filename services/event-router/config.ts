@@ -1,6 +1,6 @@
 import { MOST_MEMBERS } from '@waybell/line/bundle';
 import { keptSettings, readKept } from '@waybell/line/kept/kept-settings';
-import { bool, bytes, checked, count, duration, readEnvironment } from '@waybell/runtime/environment';
+import { bytes, checked, count, duration, readEnvironment } from '@waybell/runtime/environment';
 import { brokerConfig, postgresConfig, processConfig, redisConfig } from '@waybell/runtime/process-config';
 import {
   brokerSettings,
@@ -34,7 +34,6 @@ export const routerSettings = {
   }),
   REMEMBER_EVENTS: duration({ default: 86_400_000, desc: 'how long an event is recognised that was routed before' }),
   ...keptSettings,
-  PASS_TRACEPARENT: bool({ default: false, desc: "send receivers the event's traceparent header" }),
 };
 
 export type Config = ReturnType<typeof readConfig>;
@@ -52,7 +51,6 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     pauseDepth: settings.ROUTE_PAUSE_DEPTH,
     eventLimits: { maxBytes: settings.EVENT_MAX_SIZE, maxDepth: settings.EVENT_MAX_DEPTH },
     rememberMs: settings.REMEMBER_EVENTS,
-    passesTraceparent: settings.PASS_TRACEPARENT,
   };
 }
 

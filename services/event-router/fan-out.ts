@@ -14,7 +14,7 @@ export type Found = readonly (readonly Subscription[] | undefined)[];
 /** What an event becomes: the subscriptions that are to have it, and since when. */
 export type Routing = {
   event: Event;
-  /** The trace that receivers get; absent where they get none. */
+  /** The trace that its deliveries belong to. */
   traceparent?: string;
   /** In the order of `event.receivers`. */
   found: Found;

@@ -44,9 +44,9 @@ function anArrival(what: object = {}, message: Partial<Message> = {}): Arrival {
 }
 
 /** Routes an arrival with what each account has subscribed to. */
-async function route(arrival: Arrival, subscribed: Record<string, Subscription[]>, passesTraceparent = false) {
+async function route(arrival: Arrival, subscribed: Record<string, Subscription[]>) {
   const findSubscriptions = async (_: unknown, account: string) => subscribed[account] ?? [];
-  const caused = await routeEvent({ findSubscriptions, passesTraceparent, now: () => NOW })(arrival);
+  const caused = await routeEvent({ findSubscriptions, now: () => NOW })(arrival);
   if ('next' in caused) throw new Error('it is made in parts');
   return caused;
 }
@@ -60,7 +60,6 @@ describe('routeEvent of an event for many', () => {
   );
   const routeAll = routeEvent({
     findSubscriptions: async () => subscriptions,
-    passesTraceparent: false,
     now: () => NOW,
   });
 
@@ -166,20 +165,17 @@ describe('routeEvent', () => {
     ]);
   });
 
-  test.each([
-    [true, { traceparent: TRACE }],
-    [false, undefined],
-  ])('passes the trace on where a setting asks for it: %p', async (passes, headers) => {
+  test('passes the trace on', async () => {
     const arrival = anArrival({}, { traceparent: TRACE });
-    const [publication] = publishedOf(await route(arrival, { [SHIPPER]: [aSubscription()] }, passes));
-    expect(publication?.headers).toEqual(headers);
+    const [publication] = publishedOf(await route(arrival, { [SHIPPER]: [aSubscription()] }));
+    expect(publication?.headers).toEqual({ traceparent: TRACE });
   });
 
   test.each(['', 'none', `${TRACE}\r\nx-injected: 1`, TRACE.toUpperCase(), `${TRACE}0`])(
     'passes on no header that is not a trace: %j',
     async (traceparent) => {
       const arrival = anArrival({}, { traceparent });
-      const [publication] = publishedOf(await route(arrival, { [SHIPPER]: [aSubscription()] }, true));
+      const [publication] = publishedOf(await route(arrival, { [SHIPPER]: [aSubscription()] }));
       expect(publication?.headers).toBeUndefined();
     },
   );
@@ -188,7 +184,7 @@ describe('routeEvent', () => {
     const findSubscriptions = async () => {
       throw new Error('away');
     };
-    const handle = routeEvent({ findSubscriptions, passesTraceparent: false, now: () => NOW });
+    const handle = routeEvent({ findSubscriptions, now: () => NOW });
     await expect(handle(anArrival())).rejects.toThrow('away');
   });
 });

@@ -3,16 +3,17 @@ import type { Event } from '@waybell/events/event';
 import { decodeBody, unpackedBytes } from '@waybell/events/decode-body';
 import { readEvent, type EventLimits } from '@waybell/events/read-event';
 import { Room } from '@waybell/runtime/room';
+import { isTraceparent } from '@waybell/runtime/traceparent';
 import { BESIDE_BYTES, fanOut, PART, routed, type Found, type Published } from './fan-out.ts';
 import type { FindSubscriptions } from './find-subscriptions.ts';
 
 /** An event as it arrived: what upstream says, its size, and the trace it says it in. */
 export type Arrival = { event: Event; bytes: number; published: () => Published; traceparent?: string };
 
-// W3C Trace Context. With anything else in it no request could be made: receivers would be switched off for it.
-const TRACEPARENT = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/;
-
-/** Reads an event; one that breaks the contract is rejected, naming the place. A trace that is none is left out. */
+/**
+ * Reads an event; one that breaks the contract is rejected, naming the place. A trace that is none is left out: with it no
+ * request could be made, and receivers would be switched off for that.
+ */
 export function readArrival(
   limits: EventLimits,
   onRead: (event: Event) => void = () => undefined,
@@ -21,10 +22,10 @@ export function readArrival(
     const reading = readEvent(message, limits);
     if (reading.kind === 'invalid') return reject(reading.reason, reading.detail, reading.place);
     onRead(reading.event);
-    const { traceparent = '' } = message;
+    const { traceparent } = message;
     const bytes = unpackedBytes(message, limits.maxBytes);
     const published = () => publishedAs(message, limits);
-    return { event: reading.event, bytes, published, ...(TRACEPARENT.test(traceparent) && { traceparent }) };
+    return { event: reading.event, bytes, published, ...(isTraceparent(traceparent) && { traceparent }) };
   };
 }
 
@@ -38,8 +39,6 @@ function publishedAs(message: Message, { maxBytes }: EventLimits): Published {
 
 export type RouteOptions = {
   findSubscriptions: FindSubscriptions;
-  /** Whether receivers get the trace of the platform. */
-  passesTraceparent: boolean;
   now: () => number;
 };
 
@@ -52,7 +51,7 @@ const SMALL_BYTES = 2 ** 16;
  * One event becomes one delivery for each subscription of each account that receives it, and one record of what became of
  * it. Where these are many, or large, they are made in parts; and few events are at that at a time.
  */
-export function routeEvent({ findSubscriptions, passesTraceparent, now }: RouteOptions): HandlerInParts<Arrival> {
+export function routeEvent({ findSubscriptions, now }: RouteOptions): HandlerInParts<Arrival> {
   const room = new Room(ROOM_BYTES);
 
   /** Finds the subscriptions that are to have it; or how much room its deliveries need, where that is neither `taken` nor free: nothing that was found is kept meanwhile. */
@@ -80,14 +79,13 @@ export function routeEvent({ findSubscriptions, passesTraceparent, now }: RouteO
       looked = await find(arrival, looked);
     }
     const { found, taken } = looked;
-    const trace = passesTraceparent ? traceparent : undefined;
     const published = arrival.published();
     const parts = fanOut({
       event,
       found,
       published,
       at: now(),
-      ...(trace === undefined ? {} : { traceparent: trace }),
+      ...(traceparent === undefined ? {} : { traceparent }),
     });
     if (taken === 0) return atOnce(parts);
     return { next: () => parts.next().value, end: () => room.giveBack(taken) };

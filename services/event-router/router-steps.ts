@@ -12,7 +12,7 @@ import { readArrival, repeatEvent, routeEvent, type Arrival, type RouteOptions }
 
 export type RouteStepOptions = Pick<RouteOptions, 'findSubscriptions' | 'now'> & {
   onRead?: (event: Event) => void;
-  config: Pick<Config, 'heldLimit' | 'bundleMembers' | 'eventLimits' | 'passesTraceparent' | 'rememberMs'>;
+  config: Pick<Config, 'heldLimit' | 'bundleMembers' | 'eventLimits' | 'rememberMs'>;
 };
 
 /** The router's place on the line. An event is recognised again by its action and guid, and its body by a hash. */
@@ -24,7 +24,7 @@ export function routeStep({ findSubscriptions, now, onRead, config }: RouteStepO
     bundleMembers: config.bundleMembers,
     parse: readArrival(config.eventLimits, onRead),
     reportRejection: reportRejectedEvent(config.eventLimits, now),
-    handle: routeEvent({ findSubscriptions, passesTraceparent: config.passesTraceparent, now }),
+    handle: routeEvent({ findSubscriptions, now }),
     once: {
       keyOf: ({ event: { action, guid, fingerprint } }) => ({
         key: `event:${action.interface}.${action.name}:${guid}`,
@@ -37,6 +37,7 @@ export function routeStep({ findSubscriptions, now, onRead, config }: RouteStepO
         caused.some((outgoing) => outgoing.kind === 'publish' && outgoing.exchange === deliveriesExchange),
     },
     describe: ({ event }) => ({ event: event.guid, action: event.action.name }),
+    traces: 'begin',
   };
 }
 

@@ -12,6 +12,8 @@ export type Announcement = {
   /** Account guid. */
   shipper: string;
   payload: JsonObject;
+  /** The trace that it belongs to. */
+  traceparent?: string;
 };
 
 /**
@@ -19,7 +21,8 @@ export type Announcement = {
  * namespace and everything else as name: announced again it is the same event, and the router recognises it. If it is
  * not quite the same (the address was found only the second time), it is another.
  */
-export function publishAnnouncement({ cause, action, occurredAt, shipper, payload }: Announcement): Publication {
+export function publishAnnouncement(announcement: Announcement): Publication {
+  const { cause, action, occurredAt, shipper, payload, traceparent } = announcement;
   const content = writeJson({
     interface: 'shipper',
     action,
@@ -36,5 +39,6 @@ export function publishAnnouncement({ cause, action, occurredAt, shipper, payloa
     body: Buffer.from(`{"guid":"${guid}",${content.slice(1)}`),
     messageId: guid,
     contentType: 'application/json',
+    ...(traceparent !== undefined && { headers: { traceparent } }),
   };
 }

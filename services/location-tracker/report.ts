@@ -5,6 +5,7 @@ import type { Event } from '@waybell/events/event';
 import { readEvent, type EventLimits } from '@waybell/events/read-event';
 import { momentOf, type Timestamp } from '@waybell/events/timestamp';
 import { reject, type Parse } from '@waybell/line/messages';
+import { isTraceparent } from '@waybell/runtime/traceparent';
 
 /** The location of a driver with these vehicles (`vehicle.location_reported`). */
 export type Report = {
@@ -21,6 +22,8 @@ export type Report = {
   /** As upstream gave it; empty where it gave none. */
   address: string;
   unknownMembers: number;
+  /** The trace that it belongs to. */
+  traceparent?: string;
 };
 
 /** Reads a report; one that breaks the contract with upstream is rejected, naming the place. */
@@ -46,6 +49,7 @@ export function readReport(limits: EventLimits, onRead: (event: Event) => void):
       recordedAt,
       address: textIn(payload, 'address'),
       unknownMembers: unknownMembers.count,
+      ...(isTraceparent(message.traceparent) && { traceparent: message.traceparent }),
     };
   };
 }

@@ -46,11 +46,11 @@ function move(report: Report, vehicles: string[], address: string): Announcement
 }
 
 function announcement(
-  { guid: cause, occurredAt, shipper }: Report,
+  { guid: cause, occurredAt, shipper, traceparent }: Report,
   action: Announcement['action'],
   payload: JsonObject,
 ): Announcement {
-  return { cause, action, occurredAt, shipper, payload };
+  return { cause, action, occurredAt, shipper, payload, ...(traceparent !== undefined && { traceparent }) };
 }
 
 function absorbed({ guid, shipper, vehicles, unknownMembers }: Report, at: number): Outgoing {

@@ -19,6 +19,7 @@ export function trackStep({ config, onRead, ...options }: TrackStepOptions): Ste
     parse: readReport(eventLimits, onRead),
     handle: trackLocation(options),
     reportRejection: reportRejectedEvent(eventLimits, options.now),
+    traces: 'begin',
     describe: ({ guid, vehicles }) => ({ event: guid, vehicles: vehicles.length }),
   };
 }

@@ -68,7 +68,6 @@ async function route(message: Published, subscriptions: Audience['subscriptions'
   const handle = routeEvent({
     findSubscriptions: async (action, account) =>
       subscriptions.get(audienceKey(action.interface, action.name, account)) ?? [],
-    passesTraceparent: false,
     now: () => 0,
   });
   const outgoing = await handle(arrival);

@@ -1,3 +1,4 @@
+import type { Tracer } from '@opentelemetry/api';
 import pino from 'pino';
 import { createMetrics } from '@waybell/runtime/metrics';
 import { deactivateStep } from '@waybell/deactivator/deactivate-step';
@@ -40,6 +41,8 @@ export type LineOptions = {
   isAway?: () => boolean;
   /** Chooses which of so many queues with something in them is served next. */
   pick?: (count: number) => number;
+  /** Makes spans. */
+  tracer?: Tracer;
 };
 
 const metrics = createMetrics('test');
@@ -80,12 +83,12 @@ export class MemoryLine {
     for (const service of Object.keys(this.#starters)) this.#start(service);
   }
 
-  publish(event: PublishedEvent): void {
-    this.publishBytes(`${event.interface}.${event.action}`, Buffer.from(JSON.stringify(event)));
+  publish(event: PublishedEvent, headers?: Record<string, string>): void {
+    this.publishBytes(`${event.interface}.${event.action}`, Buffer.from(JSON.stringify(event)), headers);
   }
 
-  publishBytes(routingKey: string, body: Buffer): void {
-    this.broker.publish({ kind: 'publish', exchange: eventsExchange, routingKey, body });
+  publishBytes(routingKey: string, body: Buffer, headers: Record<string, string> = {}): void {
+    this.broker.publish({ kind: 'publish', exchange: eventsExchange, routingKey, body, headers });
   }
 
   /** What the delivery log would write. */
@@ -142,7 +145,7 @@ export class MemoryLine {
   }
 
   #start(service: string): void {
-    const { diesAt = () => false, refuses = () => undefined } = this.#options;
+    const { diesAt = () => false, refuses = () => undefined, tracer } = this.#options;
     const die = () => {
       for (const request of started.underWay) request.endedAt = this.now;
       queueMicrotask(() => this.#start(service));
@@ -157,6 +160,7 @@ export class MemoryLine {
       log: pino({ level: 'error' }, { write: (line: string) => void this.#errors.push(line) }),
       metrics,
       clock: this.#clock,
+      ...(tracer && { tracer }),
     };
     this.#starters[service]?.(tools, started);
   }

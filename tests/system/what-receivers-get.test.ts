@@ -6,6 +6,7 @@ import { hangingReceiver } from './hanging-receiver.ts';
 import { ownEndpoint } from './own-endpoint.ts';
 import { parkedOverLimit, parking } from './parking.ts';
 import { positions } from './positions.ts';
+import { traces } from './traces.ts';
 
 everyAction();
 callbacks();
@@ -15,4 +16,5 @@ hangingReceiver();
 ownEndpoint();
 parking(1_000);
 parkedOverLimit();
+traces();
 backPressure();

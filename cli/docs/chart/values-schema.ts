@@ -10,6 +10,7 @@ const FIXED = ['PORT', 'HEALTH_PORT', 'ADMIN_PORT', 'DELIVER_ACTIONS'];
 /** With passwords and keys in them: in a Secret, and nowhere else. */
 const SECRET = [
   'SECRET_KEYS',
+  'OTEL_EXPORTER_OTLP_HEADERS',
   'ADMIN_AMQP_URL',
   ...['AMQP', 'DATABASE', 'REDIS'].flatMap((of) => [`${of}_URL`, `${of}_KEY`]),
 ];

@@ -33,6 +33,7 @@ export function readMessage(queue: string, { content, fields, properties }: Cons
   };
   for (const [member, property] of COPIED) copy(message, member, properties[property]);
   copy(message, 'traceparent', headers['traceparent']);
+  copy(message, 'traceparents', headers['traceparents']);
   copy(message, 'userId', isSuspect ? headers[asideHeaders.user] : properties.userId);
   if (isSuspect) message.isSuspect = true;
   if (headers[asideHeaders.cameBefore] === 1) message.cameBefore = true;
@@ -57,7 +58,7 @@ const COPIED = [
   ['contentEncoding', 'contentEncoding'],
 ] as const;
 
-type Text = (typeof COPIED)[number][0] | 'traceparent' | 'userId';
+type Text = (typeof COPIED)[number][0] | 'traceparent' | 'traceparents' | 'userId';
 
 function copy(message: Message, member: Text, value: unknown): void {
   if (typeof value === 'string') message[member] = value;

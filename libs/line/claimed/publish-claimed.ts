@@ -32,6 +32,7 @@ export function publishClaimed<Row>(
     parse: (message) => message,
     handle: async (message) => [publishAgain(message, message)],
     describe: ({ messageId }) => ({ messageId }),
+    traces: 'begin',
     ...(reportRejection !== undefined && { reportRejection }),
   };
   const running = runStep(step, { ...tools, takeRows: (consuming) => claiming.takingFor(consuming) });

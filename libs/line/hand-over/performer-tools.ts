@@ -5,6 +5,7 @@ import type { Deaths } from '../deaths.ts';
 import type { Message, Parked, Publication, Source } from '../messages.ts';
 import type { Once } from '../once.ts';
 import type { StepReport } from '../step-report.ts';
+import type { StepSpans } from '../step-spans.ts';
 
 /** What a step is given to hand over with. */
 export type HandOverTools = {
@@ -23,6 +24,8 @@ export type HandOverTools = {
 export type PerformerTools<M> = HandOverTools & {
   clock: Clock;
   report: StepReport<M>;
+  /** Absent where traces are off. */
+  spans?: StepSpans<M> | undefined;
   /** Runs when something is away that is to be waited for. */
   onUnavailable: (error: Unavailable) => void;
   /** Runs when a message was put into the quarantine. */

@@ -121,8 +121,8 @@ export class Performer<M> {
   }
 
   #came(source: Source, door: Door): void {
-    const { messages } = source;
-    this.#inHand.set(source.id, { source, door, at: this.#tools.clock.now() });
+    const messages = this.#tools.spans?.begin(source.messages) ?? source.messages;
+    this.#inHand.set(source.id, { source, messages, door, at: this.#tools.clock.now() });
     this.hear({ kind: 'came', source: source.id, door, messages });
     if (messages.length > 1 && this.#tools.lease !== undefined) this.#slow.watch();
   }
@@ -199,8 +199,10 @@ export class Performer<M> {
     this.#worked({ kind: 'lacked', member });
   }
 
-  #worked(input: Input): void {
-    if (!this.#isCut) this.hear(input);
+  #worked(input: Input & { member: number }): void {
+    if (this.#isCut) return;
+    if (input.kind === 'returned') this.#tools.spans?.returned(this.#state.members.get(input.member)?.message);
+    this.hear(input);
   }
 
   #settled(sending: number, error: unknown): void {
@@ -230,12 +232,17 @@ export class Performer<M> {
     const { source: bundleId = 0 } = this.#state.members.get(member) ?? {};
     const at = this.#inHand.get(bundleId)?.at ?? this.#tools.clock.now();
     const source = await this.#tools.lease?.(message, this.taking('queue').onCut);
-    if (source !== undefined) this.#inHand.set(source.id, { source, door: 'queue', at });
+    if (source !== undefined) {
+      const bundle = this.#inHand.get(bundleId);
+      if (bundle !== undefined) bundle.messages = bundle.messages.filter((each) => each !== message);
+      this.#inHand.set(source.id, { source, messages: [message], door: 'queue', at });
+    }
     this.hear({ kind: 'leased', member, source: source?.id });
   }
 
   #tell(news: News<M>): void {
     if (news.kind === 'put aside' && news.isQuarantined) this.#tools.onQuarantined();
+    this.#tools.spans?.tell(news);
     const takenAt = news.kind === 'handled' ? this.#inHand.get(news.member.source)?.at : undefined;
     this.#tools.report.tell(news, takenAt === undefined ? 0 : this.#tools.clock.now() - takenAt);
   }
@@ -243,7 +250,10 @@ export class Performer<M> {
   #release(id: number): Source | undefined {
     const taken = this.#inHand.get(id);
     this.#inHand.delete(id);
-    if (taken !== undefined) this.#blame.done(taken.source);
+    if (taken !== undefined) {
+      this.#blame.done(taken.source);
+      this.#tools.spans?.release(taken.messages);
+    }
     this.#conditions.look();
     return taken?.source;
   }

@@ -76,7 +76,10 @@ type Batch<T> = { of: (entry: Entry) => T | undefined; publish: (all: T[]) => Pu
 function sendBatch<M, T>(turn: Turn<M>, entries: readonly Entry[], { of, publish }: Batch<T>): void {
   const shares = entries.filter((entry) => of(entry) !== undefined);
   if (shares.length === 0) return;
-  start(turn, publish(shares.flatMap((entry) => of(entry) ?? [])), { shares, afterMs: 0 });
+  const publication = publish(shares.flatMap((entry) => of(entry) ?? []));
+  const traced = shares.filter(({ traceparent }) => traceparent !== undefined);
+  if (traced.length > 0) publication.headers = { traceparents: traced.map(({ traceparent }) => traceparent).join() };
+  start(turn, publication, { shares, afterMs: 0 });
 }
 
 /** The broker takes nothing now, or the step is to end: what waits for a confirm is kept, where it can be. */
@@ -142,7 +145,9 @@ function enter<M>(turn: Turn<M>, member: Member<M>, what: Omit<Entry, 'member'>)
   const { state, effects } = turn;
   member.underWay += 1;
   state.entryCharacters += what.characters;
-  if (state.entries.push({ ...what, member: member.id }) === 1) effects.push({ kind: 'flush later' });
+  const { isTraced, traceparent } = member.message;
+  const trace = isTraced && traceparent !== undefined && { traceparent };
+  if (state.entries.push({ ...what, member: member.id, ...trace }) === 1) effects.push({ kind: 'flush later' });
   if (state.entries.length >= LARGEST_BATCH || state.entryCharacters >= LARGEST_BATCH_CHARACTERS) flush(turn);
 }
 

@@ -1,9 +1,9 @@
 import type { Clock } from '@waybell/runtime/clock';
-import type { Source } from '../messages.ts';
+import type { Message, Source } from '../messages.ts';
 import type { Door } from './suspicion.ts';
 
-/** Something in hand, where it was taken, and since when. */
-export type Taken = { source: Source; door: Door; at: number };
+/** Something in hand, as it is handled, where it was taken, and since when. */
+export type Taken = { source: Source; messages: readonly Message[]; door: Door; at: number };
 
 /** How long a bundle is held before what is still at work in it is kept somewhere else; and how often that is looked at. */
 const SLOW_MS = 1_500;

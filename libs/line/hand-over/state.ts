@@ -98,8 +98,8 @@ export type Share = {
   characters: number;
 };
 
-/** A record, or an end, that leaves with the next flush. */
-export type Entry = Share & { outcome?: Outcome; end?: DeliveryEnd };
+/** A record, or an end, that leaves with the next flush; and the trace that it belongs to, where that is recorded. */
+export type Entry = Share & { outcome?: Outcome; end?: DeliveryEnd; traceparent?: string };
 
 export type State<M> = {
   sources: Map<number, Source>;

@@ -167,7 +167,7 @@ describe('callEndpoint sends', () => {
     ]);
   });
 
-  test('the trace only where the delivery has one', async () => {
+  test('the trace only where the delivery has one, and a setting says so', async () => {
     const seen: unknown[] = [];
     const server = await serve(
       httpServer((request, response) => {
@@ -175,9 +175,11 @@ describe('callEndpoint sends', () => {
         response.end();
       }),
     );
-    await call(server.url, { delivery: { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01' } });
-    await call(server.url);
-    expect(seen).toEqual(['00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', undefined]);
+    const delivery = { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01' };
+    await call(server.url, { delivery, passesTraceparent: true });
+    await call(server.url, { passesTraceparent: true });
+    await call(server.url, { delivery });
+    expect(seen).toEqual([delivery.traceparent, undefined, undefined]);
   });
 
   test('a POST to path and query as they were subscribed', async () => {

@@ -1,3 +1,4 @@
+import type { Tracer } from '@opentelemetry/api';
 import { open } from 'node:fs/promises';
 import { devNull } from 'node:os';
 import { Axios } from 'axios';
@@ -6,6 +7,7 @@ import type { Answer, InterfaceName } from '@waybell/line/outcomes';
 import { systemClock, type Clock } from '@waybell/runtime/clock';
 import type { CallbackNetworks } from '@waybell/runtime/forbidden-address';
 import { Unavailable } from '@waybell/runtime/unavailable';
+import { withAttemptSpans, type CallOnce } from './attempt-spans.ts';
 import { boundingReading } from './bound-reading.ts';
 import type { CallbackObserver } from './callback-metrics.ts';
 import { isForLackOfDescriptors, reasonOfError, reasonOfStatus } from './failure-reason.ts';
@@ -62,6 +64,10 @@ export type EndpointOptions = {
   /** As the system resolves names, unless given. */
   resolveHost?: ResolveHost;
   observe?: CallbackObserver;
+  /** Whether receivers get the trace that a request belongs to. */
+  passesTraceparent?: boolean;
+  /** Makes spans; absent where traces are off. */
+  tracer?: Tracer;
   /** In milliseconds since 1970; the system's clock, unless given. */
   now?: () => number;
   clock?: Clock;
@@ -82,6 +88,7 @@ export function openEndpoints(
   options: EndpointOptions,
 ): { callEndpoint: (call: Call) => Promise<Called>; reach: Reach } & AsyncDisposable {
   const { observe = UNOBSERVED, deniedPorts = NO_PORTS, proxy, clock = systemClock } = options;
+  const { passesTraceparent = false, tracer } = options;
   const { resolveHost = systemResolver(clock) } = options;
   const tunnel = proxy && tunnelThrough(proxy, options.connectTimeoutMs);
   const connector = safeConnector({ ...options, resolveHost, deniedPorts, tunnel, connected: observe.connected });
@@ -103,38 +110,40 @@ export function openEndpoints(
     shipper: { ...BODY_LIMITS, ...options.limits.shipper },
     carrier: { ...BODY_LIMITS, ...options.limits.carrier },
   };
+  const callOnce: CallOnce = async (call, trace) => {
+    const { delivery, callbackUrl } = call;
+    observe.requested(delivery.interface);
+    const headers = { ...requestHeaders(call, options.now ?? Date.now), 'user-agent': options.userAgent };
+    if (passesTraceparent && delivery.traceparent !== undefined) headers.traceparent = delivery.traceparent;
+    const url = URL.parse(callbackUrl);
+    const adapter = throughUndici(pools, { url, headers, limits: limitsFor[delivery.interface], trace, clock });
+    try {
+      const { status, data } = await http.request<string>({ url: callbackUrl, data: delivery.body, adapter });
+      if (trace.connection?.ip !== undefined) routes.reached(trace.connection.ip);
+      return {
+        ...judge(status),
+        ...whereTo(url),
+        ...readTrace(trace, clock.now()),
+        ...(data && { body: masked(data, secretsIn(headers, url)) }),
+      };
+    } catch (error) {
+      if (error instanceof Unavailable) throw error;
+      if (isForLackOfDescriptors(error)) throw new Unavailable('file descriptors', openOne, error);
+      const traced = readTrace(trace, clock.now());
+      const lostAt = await whereLost(error, trace, routes);
+      return {
+        isDelivered: false,
+        reason: reasonOfError(error),
+        ...whereTo(url),
+        ...traced,
+        ...(lostAt && { lostAt }),
+      };
+    }
+  };
+  const callTraced = tracer === undefined ? callOnce : withAttemptSpans(callOnce, { tracer, clock });
   return {
     reach: reaching({ connect: connector, limitMs: Math.min(options.connectTimeoutMs, REACH_LIMIT_MS), clock }),
-    callEndpoint: async (call) => {
-      const { delivery, callbackUrl } = call;
-      observe.requested(delivery.interface);
-      const trace: Trace = { startedAt: clock.now() };
-      const headers = { ...requestHeaders(call, options.now ?? Date.now), 'user-agent': options.userAgent };
-      const url = URL.parse(callbackUrl);
-      const adapter = throughUndici(pools, { url, headers, limits: limitsFor[delivery.interface], trace, clock });
-      try {
-        const { status, data } = await http.request<string>({ url: callbackUrl, data: delivery.body, adapter });
-        if (trace.connection?.ip !== undefined) routes.reached(trace.connection.ip);
-        return {
-          ...judge(status),
-          ...whereTo(url),
-          ...readTrace(trace, clock.now()),
-          ...(data && { body: masked(data, secretsIn(headers, url)) }),
-        };
-      } catch (error) {
-        if (error instanceof Unavailable) throw error;
-        if (isForLackOfDescriptors(error)) throw new Unavailable('file descriptors', openOne, error);
-        const traced = readTrace(trace, clock.now());
-        const lostAt = await whereLost(error, trace, routes);
-        return {
-          isDelivered: false,
-          reason: reasonOfError(error),
-          ...whereTo(url),
-          ...traced,
-          ...(lostAt && { lostAt }),
-        };
-      }
-    },
+    callEndpoint: (call) => callTraced(call, { startedAt: clock.now() }),
     async [Symbol.asyncDispose]() {
       await pools[Symbol.asyncDispose]();
       await tunnel?.[Symbol.asyncDispose]();
@@ -164,16 +173,22 @@ function whereTo(url: URL | null): Pick<Answer, 'url'> {
 }
 
 /** What a receiver was told and may send back: records are for other people. */
-function secretsIn(headers: ReturnType<typeof requestHeaders>, url: URL | null): string[] {
+function secretsIn(headers: Headers, url: URL | null): string[] {
   const { 'x-service-verification-token': token, 'webhook-signature': signature = '' } = headers;
   // A receiver may show what follows a signature's version alone.
   const parts = signature.split(' ').map((each) => each.slice(each.indexOf(',') + 1));
   return [token, ...parts, ...secretsOfQuery(url?.search ?? '')];
 }
 
+type Headers = Record<string, string> & {
+  'x-service-verification-token': string;
+  'webhook-signature'?: string;
+  traceparent?: string;
+};
+
 /** What goes with the body; times in milliseconds since 1970. */
-export function requestHeaders({ delivery, verificationToken, signingSecrets }: Call, now: () => number) {
-  const { guid: id, body, attempt, byHand, traceparent } = delivery;
+export function requestHeaders({ delivery, verificationToken, signingSecrets }: Call, now: () => number): Headers {
+  const { guid: id, body, attempt, byHand } = delivery;
   const timestampS = Math.floor(now() / 1_000);
   return {
     'content-type': 'application/json; charset=utf-8',
@@ -186,6 +201,5 @@ export function requestHeaders({ delivery, verificationToken, signingSecrets }: 
     ...(signingSecrets.length === 0
       ? {}
       : { 'webhook-signature': signatures(signingSecrets, { id, timestampS, body }) }),
-    ...(traceparent === undefined ? {} : { traceparent }),
   };
 }

@@ -9,6 +9,7 @@ import { readOutcomes } from '@waybell/line/outcome-batch';
 import { isAttempted, whyOf, type Outcome } from '@waybell/line/outcomes';
 import { PATIENT } from '../../testing/patience.ts';
 import { TestStack } from '../../testing/test-stack.ts';
+import { SpanCollector } from '@waybell/runtime/testing/span-collector';
 import { until } from '@waybell/runtime/testing/until';
 import { isAllowed } from './allowed.ts';
 import { breakServices } from './break-services.ts';
@@ -91,6 +92,7 @@ beforeAll(async () => {
   await using receivers = await startReceivers(planted);
   await using issuer = await startIssuer(planted, join(home, 'ca.pem'));
   await using proxy = await connectProxy((to) => ({ port: Number(to.split(':').at(-1)) }));
+  await using collector = await SpanCollector.start();
   const adminPort = await freePort({ taken: new Set() });
   await using stack = await TestStack.startAlone({
     ...PATIENT,
@@ -101,6 +103,9 @@ beforeAll(async () => {
     // Longer than receivers that answer stand still, where this process does.
     CARRIER_RESPONSE_LIMIT: '15s',
     ADMIN_PORT: String(adminPort),
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_EXPORTER_OTLP_HEADERS: `authorization=${planted.plant('header for the collector')}`,
+    PASS_TRACEPARENT: 'true',
   });
   plantSettings(planted, stack.stack.services);
   const schedule = { shipper: [60_000], carrier: DELAYS_MS };
@@ -144,10 +149,11 @@ beforeAll(async () => {
   saw.push(...(await readMetrics(stack.stack.services)));
   await Promise.all(stack.stack.services.map((service) => service.stop()));
   saw.push(...readLogs(join(stack.home, 'logs')), ...witness.answers);
+  saw.push({ channel: 'span', place: 'the collector', text: Buffer.concat(collector.bodies).toString('latin1') });
 });
 
 describe('a secret', () => {
-  test.each(['log', 'metrics', 'answer', 'message', 'store', 'output', 'command'])(
+  test.each(['log', 'metrics', 'answer', 'message', 'store', 'output', 'command', 'span'])(
     'is seen in no %s where it may not be',
     (channel) => {
       const found = saw
@@ -172,6 +178,7 @@ describe('what was looked through', () => {
     ['store', /"verification_token_sealed"/],
     ['output', /"message":"broken on purpose/],
     ['command', /"subscription"/],
+    ['span', /http\.response\.status_code/],
   ])('is every %s', (channel, sign) => {
     expect(saw.filter((each) => each.channel === channel && sign.test(each.text))).not.toEqual([]);
   });

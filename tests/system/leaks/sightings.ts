@@ -7,7 +7,7 @@ import { connect, type ConsumeMessage } from 'amqplib';
 
 /** Something that somebody could look at: where, and what is there. */
 export type Saw = {
-  channel: 'log' | 'metrics' | 'answer' | 'message' | 'store' | 'output' | 'command';
+  channel: 'log' | 'metrics' | 'answer' | 'message' | 'store' | 'output' | 'command' | 'span';
   place: string;
   text: string;
 };

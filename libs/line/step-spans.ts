@@ -1,0 +1,157 @@
+import {
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  type Attributes,
+  type Context,
+  type Span,
+  type Tracer,
+} from '@opentelemetry/api';
+import { contextOf, traceparentOf } from '@waybell/runtime/traceparent';
+import type { News } from './hand-over/state.ts';
+import type { Message } from './messages.ts';
+import { describeOutgoing } from './step-report.ts';
+
+export type TracedStep<M> = {
+  /** What identifies the message: ids, never a body. */
+  describe: (message: M) => Record<string, unknown>;
+  /** `begin`: with a message that brings none. `of a batch`: a message is a batch, and each of its parts has one. */
+  traces?: 'begin' | 'of a batch';
+  /** When it was to be handled, in milliseconds since the epoch. */
+  dueAt?: (message: M) => number;
+};
+
+type Open = { spans: readonly Span[]; begunAt: number; returnedAt?: number };
+
+/**
+ * The spans of the messages that a step has in hand: each from when it was taken until it has left. What a message
+ * causes belongs to its span: the message carries it from here on, as it had carried the trace that it came with.
+ */
+export class StepSpans<M> {
+  readonly #step: TracedStep<M>;
+  readonly #tracer: Tracer;
+  readonly #open = new Map<Message, Open>();
+
+  constructor(step: TracedStep<M>, tracer: Tracer) {
+    this.#step = step;
+    this.#tracer = tracer;
+  }
+
+  /** The messages as they are to be handled. */
+  begin(messages: readonly Message[]): readonly Message[] {
+    return messages.map((message) => {
+      const spans = this.#parentsOf(message)
+        .map((parent) => this.#start(message, parent))
+        .filter((span) => span.isRecording());
+      const [first] = spans;
+      if (first === undefined) return message;
+      const traced: Message =
+        this.#step.traces === 'of a batch'
+          ? message
+          : { ...message, traceparent: traceparentOf(first), isTraced: true };
+      this.#open.set(traced, { spans, begunAt: Date.now() });
+      return traced;
+    });
+  }
+
+  /** Its handler is done; what it caused is to be made safe. */
+  returned(message: Message | undefined): void {
+    const open = message && this.#open.get(message);
+    if (open !== undefined) open.returnedAt ??= Date.now();
+  }
+
+  tell(news: News<M>): void {
+    switch (news.kind) {
+      case 'handled': {
+        const { message, parsed, caused, isRepeat } = news.member;
+        const open = this.#open.get(message);
+        if (open === undefined) return;
+        if (caused.length > 0) this.#publish(open);
+        // What was handled was parsed.
+        const about = this.#about(parsed as M, open.begunAt);
+        const what = [...new Set(caused.map(describeOutgoing))];
+        return this.#end(message, { ...about, 'waybell.caused': what, ...(isRepeat && { 'waybell.repeat': true }) });
+      }
+      case 'rejected':
+        return this.#fail(news.message, `rejected: ${news.rejection.reason}`);
+      case 'failed':
+        return this.#mark(news.message, news.error instanceof Error ? news.error.name : typeof news.error);
+      case 'put aside':
+        return this.#end(news.message, { 'waybell.caused': ['put aside'] });
+      case 'stuck':
+        return this.#fail(news.message, 'stuck');
+      case 'newer':
+      case 'given back':
+        // Its span ends when it is let go of.
+        return;
+    }
+  }
+
+  /** They have left, whatever became of them. */
+  release(messages: readonly Message[]): void {
+    for (const message of messages) this.#end(message, { 'waybell.caused': ['given back'] });
+  }
+
+  #parentsOf({ traceparent, traceparents }: Message): readonly Context[] {
+    const { traces } = this.#step;
+    if (traces === 'of a batch')
+      return (traceparents ?? traceparent)?.split(',').flatMap((each) => contextOf(each) ?? []) ?? [];
+    const parent = contextOf(traceparent) ?? (traces === 'begin' ? ROOT_CONTEXT : undefined);
+    return parent === undefined ? [] : [parent];
+  }
+
+  #start({ queue, routingKey, messageId, body, parked }: Message, parent: Context): Span {
+    const attributes: Attributes = {
+      'messaging.system': 'rabbitmq',
+      'messaging.operation.name': 'process',
+      'messaging.operation.type': 'process',
+      'messaging.destination.name': queue,
+      'messaging.message.body.size': body.length,
+    };
+    if (routingKey !== '') attributes['messaging.rabbitmq.destination.routing_key'] = routingKey;
+    if (messageId !== undefined) attributes['messaging.message.id'] = messageId;
+    if (parked !== undefined) attributes['waybell.parked'] = parked.why;
+    return this.#tracer.startSpan(`process ${queue}`, { kind: SpanKind.CONSUMER, attributes }, parent);
+  }
+
+  #about(parsed: M, begunAt: number): Attributes {
+    const { describe, dueAt } = this.#step;
+    const named = Object.entries(describe(parsed)).map(([name, value]) => [`waybell.${name}`, value]);
+    // Ids and numbers.
+    const attributes = Object.fromEntries(named) as Attributes;
+    if (dueAt !== undefined) attributes['waybell.late_ms'] = Math.max(0, begunAt - dueAt(parsed));
+    return attributes;
+  }
+
+  #mark(message: Message, why: string): void {
+    for (const span of this.#open.get(message)?.spans ?? []) {
+      span.setAttribute('error.type', why).setStatus({ code: SpanStatusCode.ERROR });
+    }
+  }
+
+  #fail(message: Message, why: string): void {
+    this.#mark(message, why);
+    this.#end(message, {});
+  }
+
+  #end(message: Message, attributes: Attributes): void {
+    const open = this.#open.get(message);
+    if (open === undefined) return;
+    this.#open.delete(message);
+    for (const span of open.spans) span.setAttributes(attributes).end();
+  }
+
+  /** From when the handler was done until all that it caused was confirmed, or parked, and remembered. */
+  #publish({ spans, begunAt, returnedAt: startTime = begunAt }: Open): void {
+    const attributes = {
+      'messaging.system': 'rabbitmq',
+      'messaging.operation.name': 'publish',
+      'messaging.operation.type': 'send',
+    };
+    for (const span of spans) {
+      const inside = trace.setSpan(ROOT_CONTEXT, span);
+      this.#tracer.startSpan('publish', { kind: SpanKind.PRODUCER, startTime, attributes }, inside).end();
+    }
+  }
+}

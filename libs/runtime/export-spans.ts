@@ -1,0 +1,71 @@
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  ParentBasedSampler,
+  TracerProvider,
+  TraceIdRatioBasedSampler,
+  type Sampler,
+} from '@opentelemetry/sdk-trace';
+import { randomUUID } from 'node:crypto';
+import { systemClock } from './clock.ts';
+import { complainer } from './complainer.ts';
+import manifest from './package.json' with { type: 'json' };
+import { countSpans } from './span-metrics.ts';
+import { SpanQueue } from './span-queue.ts';
+import type { Tracing, TracingOptions, TracingSettings } from './tracing.ts';
+import { readPairs } from './tracing-settings.ts';
+import { within } from './within.ts';
+
+/** Of sending a batch, with what is tried again. */
+const SEND_LIMIT_MS = 10_000;
+/** At the end of the process, for what is left. */
+const CLOSE_LIMIT_MS = 2_000;
+
+/** Sends spans to a collector, in batches. Nothing waits for it: what it does not take in time is dropped and counted. */
+export function exportSpans({ service, settings, log, metrics }: TracingOptions): Tracing {
+  const queue = new SpanQueue({
+    exporter: new OTLPTraceExporter({
+      url: `${settings.OTEL_EXPORTER_OTLP_ENDPOINT.replace(/\/$/, '')}/v1/traces`,
+      headers: readPairs(settings.OTEL_EXPORTER_OTLP_HEADERS),
+      timeoutMillis: SEND_LIMIT_MS,
+    }),
+    limitMs: SEND_LIMIT_MS,
+    count: countSpans(metrics),
+    onTrouble: complainer(log, 'spans.not-sent'),
+  });
+  const provider = new TracerProvider({
+    sampler: samplerOf(settings),
+    resource: defaultResource().merge(
+      resourceFromAttributes({
+        'service.name': settings.OTEL_SERVICE_NAME || `waybell-${service}`,
+        'service.version': manifest.version,
+        'service.instance.id': randomUUID(),
+        ...readPairs(settings.OTEL_RESOURCE_ATTRIBUTES),
+      }),
+    ),
+    spanProcessors: [queue],
+  });
+  return {
+    tracer: provider.getTracer('waybell', manifest.version),
+    [Symbol.asyncDispose]: () => within({ clock: systemClock, limitMs: CLOSE_LIMIT_MS }, provider.shutdown()),
+  };
+}
+
+function samplerOf({ OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: part }: TracingSettings): Sampler {
+  switch (name) {
+    case 'always_on':
+      return new AlwaysOnSampler();
+    case 'always_off':
+      return new AlwaysOffSampler();
+    case 'traceidratio':
+      return new TraceIdRatioBasedSampler(part);
+    case 'parentbased_always_on':
+      return new ParentBasedSampler({ root: new AlwaysOnSampler() });
+    case 'parentbased_always_off':
+      return new ParentBasedSampler({ root: new AlwaysOffSampler() });
+    case 'parentbased_traceidratio':
+      return new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(part) });
+  }
+}

@@ -1,0 +1,70 @@
+import { BatchSpanProcessor, type ReadableSpan, type SpanExporter, type SpanProcessor } from '@opentelemetry/sdk-trace';
+import type { SpanResult } from './span-metrics.ts';
+
+export type SpanQueueOptions = {
+  exporter: SpanExporter;
+  /** Of sending one batch. */
+  limitMs: number;
+  count: (result: SpanResult, number: number) => void;
+  /** Something was not sent; called each time. */
+  onTrouble: (error: unknown) => void;
+};
+
+/** Of spans that ended, until they are sent. */
+const MOST_WAITING = 4_096;
+const BATCH = 512;
+const GATHER_MS = 1_000;
+/** `ExportResultCode.SUCCESS` of a package that nothing else here needs. */
+const SUCCESS = 0;
+
+/** Holds spans until they are sent in batches, so many at most: while that many wait, those that end are dropped. */
+export class SpanQueue implements SpanProcessor {
+  readonly #options: SpanQueueOptions;
+  readonly #batches: BatchSpanProcessor;
+  #waiting = 0;
+
+  constructor(options: SpanQueueOptions) {
+    this.#options = options;
+    const { exporter, limitMs } = options;
+    this.#batches = new BatchSpanProcessor({
+      exporter: { export: (spans, done) => this.#send(spans, done), shutdown: () => exporter.shutdown() },
+      maxQueueSize: MOST_WAITING,
+      maxExportBatchSize: BATCH,
+      scheduledDelayMillis: GATHER_MS,
+      exportTimeoutMillis: 2 * limitMs,
+    });
+  }
+
+  onStart(): void {
+    // Only spans that ended are of interest.
+  }
+
+  onEnd(span: ReadableSpan): void {
+    if (this.#waiting >= MOST_WAITING) {
+      this.#options.count('dropped', 1);
+      return this.#options.onTrouble(new Error('too many spans wait for the collector'));
+    }
+    this.#waiting += 1;
+    this.#batches.onEnd(span);
+  }
+
+  forceFlush(): Promise<void> {
+    return this.#batches.forceFlush();
+  }
+
+  shutdown(): Promise<void> {
+    return this.#batches.shutdown();
+  }
+
+  readonly #send: SpanExporter['export'] = (spans, done) => {
+    const { exporter, count, onTrouble } = this.#options;
+    exporter.export(spans, (result) => {
+      this.#waiting -= spans.length;
+      const code: number = result.code;
+      const isSent = code === SUCCESS;
+      count(isSent ? 'sent' : 'failed', spans.length);
+      if (!isSent) onTrouble(result.error ?? new Error('the collector did not take spans'));
+      done(result);
+    });
+  };
+}

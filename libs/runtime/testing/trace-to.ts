@@ -1,0 +1,18 @@
+import { readEnvironment } from '../environment.ts';
+import { createLog } from '../log.ts';
+import { createMetrics } from '../metrics.ts';
+import { startTracing, type Tracing } from '../tracing.ts';
+import { tracingSettings } from '../tracing-settings.ts';
+import type { SpanCollector } from './span-collector.ts';
+
+/** Traces as a process with these settings makes them; closed, all spans are at the collector. */
+export async function traceTo({ url }: SpanCollector, env: Record<string, string> = {}): Promise<Tracing> {
+  const tracing = await startTracing({
+    service: 'test',
+    settings: readEnvironment(tracingSettings, { OTEL_EXPORTER_OTLP_ENDPOINT: url, ...env }),
+    log: createLog({ service: 'test', level: 'silent' }),
+    metrics: createMetrics('test'),
+  });
+  if (tracing === undefined) throw new Error('there are no traces');
+  return tracing;
+}

@@ -1,0 +1,98 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { readNetworks } from '@waybell/runtime/forbidden-address';
+import { SpanCollector } from '@waybell/runtime/testing/span-collector';
+import { traceTo } from '@waybell/runtime/testing/trace-to';
+import { settled } from '@waybell/runtime/turned-clock';
+import { UnresolvedHost } from '@waybell/runtime/names/resolve-host';
+import { aSelfSignedCertificate } from '../testing/certificate.ts';
+import { aDelivery } from '../testing/delivery.ts';
+import { httpServer, NOBODY_PORT, sayingServer, tcpServer, tlsServer, type TestServer } from '../testing/server.ts';
+import { openEndpoints, type EndpointOptions } from './call-endpoint.ts';
+
+const LONG_MS = 60_000;
+const TRACE = '0af7651916cd43dd8448eb211c80319c';
+const SAMPLED = `00-${TRACE}-b7ad6b7169203331-01`;
+
+let collector: SpanCollector;
+const opened: AsyncDisposable[] = [];
+beforeEach(async () => {
+  collector = await SpanCollector.start();
+});
+afterEach(async () => {
+  for (const each of opened.splice(0).toReversed()) await each[Symbol.asyncDispose]();
+  await collector[Symbol.asyncDispose]();
+});
+
+async function serve(starting: Promise<TestServer>): Promise<TestServer> {
+  const server = await starting;
+  opened.push(server);
+  return server;
+}
+
+/** The spans of so many requests, one after the other, as they began: `!` where one failed. */
+async function spansOf(url: string, { requests = 1, traceparent = SAMPLED, ...what }: Asked = {}) {
+  const tracing = await traceTo(collector);
+  const { callEndpoint, ...endpoints } = openEndpoints({
+    limits: { shipper: { responseMs: LONG_MS }, carrier: { responseMs: LONG_MS } },
+    networks: readNetworks(['127.0.0.0/8']),
+    connectTimeoutMs: LONG_MS,
+    keepAliveMs: LONG_MS,
+    userAgent: 'Waybell',
+    resolveHost: async () => [{ address: '127.0.0.1', family: 4 }],
+    tracer: tracing.tracer,
+    ...what,
+  });
+  opened.push(endpoints);
+  const call = { delivery: aDelivery({ traceparent }), callbackUrl: url, verificationToken: 't', signingSecrets: [] };
+  for (let count = 0; count < requests; count += 1) {
+    await callEndpoint(call);
+    // undici uses a connection again a turn of the event loop later.
+    await settled();
+  }
+  await tracing[Symbol.asyncDispose]();
+  return collector.of(TRACE).map(({ name, isError }) => (isError ? `${name} !` : name));
+}
+type Asked = Partial<EndpointOptions> & { requests?: number; traceparent?: string };
+
+describe('a request that is traced', () => {
+  test('has a span of each of its parts, and none of a connection that was there before', async () => {
+    const { url } = await serve(httpServer((request, response) => request.resume().once('end', () => response.end())));
+    expect((await spansOf(url, { requests: 2 })).toSorted()).toEqual(
+      ['POST', 'POST', 'connect', 'dns', 'read body', 'read body', 'wait for status', 'wait for status'].toSorted(),
+    );
+  });
+
+  test('ends with the part that failed: the name', async () => {
+    const resolveHost = async () => {
+      throw new UnresolvedHost('nobody.invalid', undefined);
+    };
+    expect(await spansOf('http://nobody.invalid', { resolveHost })).toEqual(['POST !', 'dns !']);
+    expect(collector.of(TRACE)[1]?.attributes).toMatchObject({ 'error.type': 'dns' });
+  });
+
+  test.each([
+    ['the connection', ['POST !', 'dns', 'connect !'], async () => `http://localhost:${NOBODY_PORT}`],
+    [
+      'TLS',
+      ['POST !', 'dns', 'connect', 'tls !'],
+      async () => (await serve(tlsServer(aSelfSignedCertificate({ name: 'localhost' }), () => undefined))).url,
+    ],
+    [
+      'the wait',
+      ['POST !', 'dns', 'connect', 'wait for status !'],
+      async () => (await serve(tcpServer((socket) => socket.once('data', () => socket.end())))).url,
+    ],
+    [
+      'what is no answer',
+      ['POST !', 'dns', 'connect', 'wait for status !'],
+      async () => (await serve(sayingServer('nonsense\r\n\r\n'))).url,
+    ],
+  ])('ends with the part that failed: %s', async (_, parts, urlOf) => {
+    expect((await spansOf(await urlOf())).toSorted()).toEqual(parts.toSorted());
+  });
+
+  test('has none where its trace is not sampled', async () => {
+    const { url } = await serve(httpServer((_, response) => response.end()));
+    expect(await spansOf(url, { traceparent: SAMPLED.replace(/1$/, '0') })).toEqual([]);
+  });
+});

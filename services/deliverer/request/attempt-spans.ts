@@ -1,0 +1,105 @@
+import {
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  type Attributes,
+  type Context,
+  type Tracer,
+} from '@opentelemetry/api';
+import { firstAttempt } from '@waybell/line/delivery';
+import type { Clock } from '@waybell/runtime/clock';
+import { contextOf, traceparentOf } from '@waybell/runtime/traceparent';
+import type { Call, Called } from './call-endpoint.ts';
+import type { Trace } from './trace.ts';
+
+/** Makes one request, and notes in the trace how it goes. */
+export type CallOnce = (call: Call, trace: Trace) => Promise<Called>;
+
+type AttemptSpansOptions = { tracer: Tracer; clock: Clock };
+
+/**
+ * Makes a span of each request of a delivery that is traced, and one of each part of it: the name looked up, the
+ * connection and TLS, where they were made for it, and the wait for the status line. The request carries the trace of
+ * its span.
+ */
+export function withAttemptSpans(callOnce: CallOnce, { tracer, clock }: AttemptSpansOptions): CallOnce {
+  return async (call, noted) => {
+    const parent = contextOf(call.delivery.traceparent);
+    if (parent === undefined) return callOnce(call, noted);
+    const span = tracer.startSpan('POST', { kind: SpanKind.CLIENT, attributes: requestOf(call) }, parent);
+    if (!span.isRecording()) return callOnce(call, noted);
+    let failure: string | undefined = 'unavailable';
+    try {
+      const delivery = { ...call.delivery, traceparent: traceparentOf(span) };
+      const called = await callOnce({ ...call, delivery }, noted);
+      failure = called.reason;
+      span.setAttributes(answerOf(called));
+      return called;
+    } finally {
+      const inside = trace.setSpan(ROOT_CONTEXT, span);
+      startParts(partsOf(noted, clock.now()), { tracer, inside, epochMs: Date.now() - clock.now(), failure });
+      if (failure !== undefined) span.setAttribute('error.type', failure).setStatus({ code: SpanStatusCode.ERROR });
+      span.end();
+    }
+  };
+}
+
+function requestOf({ delivery, callbackUrl }: Call): Attributes {
+  const { hostname, port, protocol } = URL.parse(callbackUrl) ?? {};
+  const resent = delivery.attempt - firstAttempt(delivery);
+  return {
+    'http.request.method': 'POST',
+    'http.request.body.size': delivery.body.length,
+    ...(resent > 0 && { 'http.request.resend_count': resent }),
+    ...(hostname && { 'server.address': hostname }),
+    ...(protocol && { 'server.port': Number(port) || (protocol === 'https:' ? 443 : 80) }),
+  };
+}
+
+/** The address without what may be a secret in it. */
+function answerOf({ url, ip, status }: Called): Attributes {
+  return {
+    ...(url !== undefined && { 'url.full': url }),
+    ...(ip !== undefined && { 'network.peer.address': ip }),
+    ...(status !== undefined && { 'http.response.status_code': status }),
+  };
+}
+
+/** Times by the clock of the deliverer. */
+type Part = { name: string; from: number; until: number; isCut: boolean };
+
+/** What a request went through, in order; the last part ends with it where it did not come to its own end. */
+function partsOf({ startedAt, connection, firstByteAt, isUnderWay }: Trace, endedAt: number): Part[] {
+  const parts: Part[] = [];
+  let from = startedAt;
+  const add = (name: string, until: number | undefined) => {
+    parts.push({ name, from, until: until ?? endedAt, isCut: until === undefined });
+    from = until ?? endedAt;
+  };
+  if (connection !== undefined && connection.begunAt >= startedAt) {
+    const { resolvedAt, connectedAt, securedAt, begunAt } = connection;
+    from = begunAt;
+    const isNameless = connection.ip === undefined && !isUnderWay;
+    if (isNameless) add('dns', undefined);
+    else if (resolvedAt !== undefined) add('dns', resolvedAt);
+    if (connectedAt !== undefined || !(isUnderWay || isNameless)) add('connect', connectedAt);
+    if (securedAt !== undefined) add('tls', securedAt);
+    else if (connectedAt !== undefined && !isUnderWay) add('tls', undefined);
+  }
+  if (isUnderWay) add('wait for status', firstByteAt);
+  if (firstByteAt !== undefined) add('read body', endedAt);
+  return parts;
+}
+
+/** `epochMs`: when the clock began. */
+type Inside = { tracer: Tracer; inside: Context; epochMs: number; failure: string | undefined };
+
+function startParts(parts: readonly Part[], { tracer, inside, epochMs, failure }: Inside): void {
+  for (const { name, from, until, isCut } of parts) {
+    const span = tracer.startSpan(name, { startTime: epochMs + from }, inside);
+    if (isCut && failure !== undefined)
+      span.setAttribute('error.type', failure).setStatus({ code: SpanStatusCode.ERROR });
+    span.end(epochMs + until);
+  }
+}
