@@ -5,13 +5,13 @@ import { RabbitmqCluster } from '../../testing/rabbitmq-cluster.ts';
 import type { Course, Fault } from '../fault.ts';
 import { HELD } from '../fault-settings.ts';
 import { freeze } from '../freeze.ts';
-import { latenessSince } from '../lateness.ts';
+import { latestSince } from '../latest-since.ts';
 import { buildPlainStage, type BuiltStage, type Scale, type Settings, type Stage } from '../stage.ts';
 import { underLoad } from '../under-load.ts';
 
 const AWAY_MS = { short: 20_000, release: 60_000 };
 const STANDS_STILL_MS = 60_000;
-/** What would be late for longer waits for something that does not come by itself. */
+/** What is late for longer waits for something that does not come by itself. */
 const LATE_SECONDS = 60;
 // Three brokers beside everything else: more would be late without any fault.
 const SHORT_EVENTS_PER_SECOND = 60;
@@ -65,25 +65,21 @@ export const nodesAway: Fault[] = Object.entries(faults).map(([name, disturb]) =
   run: (stage, ledger) => runOn(stage, ledger, disturb),
 }));
 
-/** Its "moving again" is the longest that any request was late. */
+/** What it tells as "moving again" is the longest that anything was late. */
 async function runOn(stage: Stage, ledger: Ledger, disturb: Disturb): Promise<Course> {
   const cluster = clusterOf(stage);
-  const seen = { from: 0, until: 0 };
+  let [beganAt, completeAt] = [0, 0];
   const inject = async () => {
+    const node = await cluster.leaderOfMost();
+    beganAt = performance.now();
+    const problems = await disturb(cluster, node, AWAY_MS[stage.scale]);
     await cluster.untilComplete();
-    seen.from = performance.now();
-    const problems = await disturb(cluster, await cluster.leaderOfMost(), AWAY_MS[stage.scale]);
-    await cluster.untilComplete();
-    seen.until = performance.now();
+    completeAt = performance.now();
     return problems;
   };
   const course = await underLoad(inject, { eventsPerSecond: { short: SHORT_EVENTS_PER_SECOND } })(stage, ledger);
-  const { mostMs, lastDueAt } = latenessSince(seen.from, stage, ledger);
-  const seconds = (at = seen.from): string => ((at - seen.from) / 1_000).toFixed(1);
-  const notes = [
-    `all members back after ${seconds(seen.until)} s; the last that was late was due after ${seconds(lastDueAt)} s`,
-  ];
-  return { ...course, movingAgainSeconds: mostMs / 1_000, notes };
+  const notes = [`every queue had all of its members ${((completeAt - beganAt) / 1_000).toFixed(0)} s after it began`];
+  return { ...course, movingAgainSeconds: latestSince(beganAt, stage, ledger), notes };
 }
 
 type ClusterStage = BuiltStage & { cluster: RabbitmqCluster };
