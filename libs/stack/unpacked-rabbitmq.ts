@@ -24,7 +24,8 @@ const UNPACK = `
 set -e
 exec 9>"$1.lock"
 flock 9
-[ ! -e "$1" ] || exit 0
+link() { for program in rabbitmqctl rabbitmq-queues epmd; do ln -sf rabbitmq-server "$1/launch/$program"; done; }
+[ ! -e "$1" ] || { link "$1"; exit 0; }
 export DEBIAN_FRONTEND=noninteractive
 apt-get update -q
 command -v debootstrap >/dev/null || apt-get install -q -y --no-install-recommends debootstrap
@@ -36,7 +37,7 @@ rm -rf "$1.draft"/var/cache/apt/archives/*.deb
 mkdir "$1.draft/launch"
 printf '%s' "$3" >"$1.draft/launch/rabbitmq-server"
 chmod 755 "$1.draft/launch/rabbitmq-server"
-for program in rabbitmqctl epmd; do ln -s rabbitmq-server "$1.draft/launch/$program"; done
+link "$1.draft"
 mv "$1.draft" "$1"
 `;
 
@@ -44,9 +45,10 @@ mv "$1.draft" "$1"
 export function unpackedRabbitmq(version: string) {
   const release = RELEASES[version];
   const folder = join(cacheFolder(), `rabbitmq-${version}`);
-  const file = join(folder, 'launch', 'rabbitmq-server');
+  const launch = join(folder, 'launch');
   return {
-    binary: () => (existsSync(file) ? file : undefined),
+    // What was unpacked before its last program was needed gets a link to that.
+    binary: () => (existsSync(join(launch, 'rabbitmq-queues')) ? join(launch, 'rabbitmq-server') : undefined),
     /** Unpacks it from Debian's packages. Throws where that can never work; false where it failed. */
     async unpack(report: (line: string) => void): Promise<boolean> {
       if (release === undefined)

@@ -6,7 +6,7 @@ export const PROMISES = {
   L4: 'Postgres away, read-only, locked or full: what is known goes on, the rest waits',
   L5: 'Redis away, emptied, full or slow: the line does not stop',
   L6: 'a memory or disk alarm: deliveries go on, a backlog drains',
-  L7: 'one broker node of three killed or cut off: other queues go on',
+  L7: 'nodes of a cluster killed, cut off, still, replaced, restarted, rebalanced: all goes on',
   L8: 'malformed and forged messages: rejected once, with the reason',
   L9: 'receivers that misbehave in every known way: no other endpoint notices',
   L10: 'a large backlog, everything restarted while it drains: memory stays flat',

@@ -6,6 +6,7 @@ import { asideHeaders } from '@waybell/line/broker/amqp-message';
 import { readOutcomes } from '@waybell/line/outcome-batch';
 import { isAttempted, type Attempted, type Outcome } from '@waybell/line/outcomes';
 import { isForUpstream, outcomesExchange, rejectedQueue } from '@waybell/line/topology';
+import { addressesIn } from '@waybell/runtime/addresses-in';
 import { until } from '@waybell/runtime/testing/until';
 import { balance, withoutEnd, type Balance, type Books, type Rejection, type Seen } from './balance.ts';
 import { ANSWER_LIMIT_MS, onChannel } from './on-channel.ts';
@@ -55,8 +56,9 @@ export class Ledger {
   static async open(stack: TestStack, receiver: Receiver): Promise<Ledger> {
     const ledger = new Ledger(stack, receiver);
     await onChannel(stack.brokerUrl, async (channel) => {
-      // Not a quorum queue: RabbitMQ 3.10, killed within seconds of the declaration of one, never brings it back.
-      await channel.assertQueue(OUTCOMES_COPY, { durable: true, arguments: { 'x-queue-type': 'classic' } });
+      // Of one node not a quorum queue: RabbitMQ 3.10, killed within seconds of the declaration of one, never brings it back.
+      const type = addressesIn(stack.brokerUrl).length > 1 ? 'quorum' : 'classic';
+      await channel.assertQueue(OUTCOMES_COPY, { durable: true, arguments: { 'x-queue-type': type } });
       await channel.bindQueue(OUTCOMES_COPY, outcomesExchange, '');
       // What earlier loads left there is not this ledger's.
       await channel.purgeQueue(OUTCOMES_COPY);
@@ -79,6 +81,11 @@ export class Ledger {
     const owing = party.owes(event);
     this.owe(owing);
     for (const { to } of owing) if (to !== undefined) this.#sentAt.set(to.delivery, sentAt);
+  }
+
+  /** When the publishing of its event began; undefined where it is not one of this ledger. */
+  sentAt(delivery: string): number | undefined {
+    return this.#sentAt.get(delivery);
   }
 
   /** From now on this is owed as well, however it came onto the line. */

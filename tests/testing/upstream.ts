@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connect, type ChannelModel, type ConfirmChannel, type Options } from 'amqplib';
+import type { ChannelModel, ConfirmChannel, Options } from 'amqplib';
+import { connectOnce } from '@waybell/line/broker/connect-once';
 import type { PublishedEvent } from './event.ts';
 
 type Link = { connection: ChannelModel; channel: ConfirmChannel };
@@ -73,8 +74,7 @@ export class Upstream implements AsyncDisposable {
   }
 
   async #connect(): Promise<Link> {
-    const connection = await connect(this.#url, { timeout: CONNECT_LIMIT_MS });
-    connection.on('error', () => undefined);
+    const connection = await connectOnce({ url: this.#url }, CONNECT_LIMIT_MS);
     const channel = await connection.createConfirmChannel();
     channel.on('error', () => undefined);
     channel.on('close', () => {

@@ -1,109 +1,93 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SupervisedProcess } from '@waybell/stack/supervised-process';
-import { readSchedule, scheduleSettings } from '@waybell/line/line-topology';
-import { readEnvironment } from '@waybell/runtime/environment';
 import type { Ledger } from '../../testing/ledger.ts';
 import { RabbitmqCluster } from '../../testing/rabbitmq-cluster.ts';
-import type { Received } from '../../testing/receiver.ts';
 import type { Course, Fault } from '../fault.ts';
-import { faultSettings, HELD } from '../fault-settings.ts';
+import { HELD } from '../fault-settings.ts';
+import { freeze } from '../freeze.ts';
+import { latestSince } from '../latest-since.ts';
 import { buildPlainStage, type BuiltStage, type Scale, type Settings, type Stage } from '../stage.ts';
 import { underLoad } from '../under-load.ts';
 
 const AWAY_MS = { short: 20_000, release: 60_000 };
-/** Once a node has gone or come back, retries may be late for so long. */
-const UNSETTLED_MS = 15_000;
-const LATE_MS = 1_000;
+const STANDS_STILL_MS = 60_000;
+/** What is late for longer waits for something that does not come by itself. */
+const LATE_SECONDS = 60;
 // Three brokers beside everything else: more would be late without any fault.
 const SHORT_EVENTS_PER_SECOND = 60;
 
-type Away = (cluster: RabbitmqCluster, node: SupervisedProcess, awayMs: number) => Promise<void>;
+/** `node` is the one of three that leads most queues. Resolves with what did not hold, when nothing more is done to the cluster. */
+type Disturb = (cluster: RabbitmqCluster, node: SupervisedProcess, awayMs: number) => Promise<string[] | void>;
 
-/** What happens to one node of three. Each resolves when the cluster is whole again. */
-const faults: Record<string, Away> = {
-  async 'a node of three killed, which leads queues'(cluster, node, awayMs) {
+const faults: Record<string, Disturb> = {
+  async 'the leader of most queues killed, and back'(_, node, awayMs) {
     await node.kill();
     await sleep(awayMs);
     await node.start();
-    await cluster.untilWhole();
   },
-  async 'a node of three cut off from the others, and back'(cluster, node, awayMs) {
+  async 'the leader of most queues cut off, and back'(cluster, node, awayMs) {
     await cluster.cutOff(node, awayMs);
     await sleep(awayMs);
-    await cluster.untilWhole();
+  },
+  async 'the leader of most queues still for a minute'(_, node) {
+    const goOn = freeze(node);
+    await sleep(STANDS_STILL_MS).finally(goOn);
+  },
+  async 'the leader of most queues replaced, empty disk'(cluster, node, awayMs) {
+    await node.kill();
+    await sleep(awayMs);
+    await cluster.replace(node);
+  },
+  async 'each node restarted, one after the other'(cluster) {
+    for (const node of cluster.nodes) {
+      await node.restart();
+      await cluster.untilComplete();
+    }
+  },
+  async 'leaders rebalanced'(cluster, node) {
+    await node.restart();
+    await cluster.untilComplete();
+    const before = await cluster.ledByEach();
+    await cluster.rebalance();
+    const after = await cluster.ledByEach();
+    const spread = (led: number[]) => Math.max(...led) - Math.min(...led);
+    return spread(after) < spread(before)
+      ? []
+      : [`the nodes led ${before.join(', ')} queues, and then ${after.join(', ')}`];
   },
 };
 
-export const nodesAway: Fault[] = Object.entries(faults).map(([name, away]) => ({
+export const nodesAway: Fault[] = Object.entries(faults).map(([name, disturb]) => ({
   row: 'L7',
   name,
   buildStage: buildClusterStage,
-  bars: { duplicates: HELD, movingAgainSeconds: 60 },
-  run: (stage, ledger) => runOn(stage, ledger, away),
+  bars: { duplicates: HELD, movingAgainSeconds: LATE_SECONDS },
+  run: (stage, ledger) => runOn(stage, ledger, disturb),
 }));
 
-async function runOn(stage: Stage, ledger: Ledger, away: Away): Promise<Course> {
+/** What it tells as "moving again" is the longest that anything was late. */
+async function runOn(stage: Stage, ledger: Ledger, disturb: Disturb): Promise<Course> {
   const cluster = clusterOf(stage);
-  // The ledger's own queue is on the first node.
-  const [, node] = cluster.nodes;
-  if (node === undefined) throw new Error('this cluster has no second node');
-  const seen = { led: [] as string[], beganAt: performance.now(), goneAt: 0, backAt: 0 };
+  let [beganAt, completeAt] = [0, 0];
   const inject = async () => {
-    seen.led = await cluster.ledBy(node);
-    seen.goneAt = performance.now();
-    await away(cluster, node, AWAY_MS[stage.scale]);
-    seen.backAt = performance.now();
-    await sleep(UNSETTLED_MS + LATE_MS);
+    const node = await cluster.leaderOfMost();
+    beganAt = performance.now();
+    const problems = await disturb(cluster, node, AWAY_MS[stage.scale]);
+    await cluster.untilComplete();
+    completeAt = performance.now();
+    return problems;
   };
-  const options = { eventsPerSecond: { short: SHORT_EVENTS_PER_SECOND }, check: () => problemsOf(stage, seen) };
-  return underLoad(inject, options)(stage, ledger);
+  const course = await underLoad(inject, { eventsPerSecond: { short: SHORT_EVENTS_PER_SECOND } })(stage, ledger);
+  const notes = [`every queue had all of its members ${((completeAt - beganAt) / 1_000).toFixed(0)} s after it began`];
+  return { ...course, movingAgainSeconds: latestSince(beganAt, stage, ledger), notes };
 }
-
-type SeenByRow = { led: string[]; beganAt: number; goneAt: number; backAt: number };
-
-function problemsOf({ receiver }: Stage, { led, beganAt, goneAt, backAt }: SeenByRow): string[] {
-  if (led.length === 0) return ['the node led no queue'];
-  const isOther = ({ path }: { path: string }) => !led.some((queue) => `${queue}.`.includes(`.${actionKeyOf(path)}.`));
-  const dueAt = lateAmong(receiver.received.filter(isOther));
-  // Not since ever: the same cluster may have been through another fault.
-  if (dueAt.some((at) => at >= beganAt && at < goneAt))
-    return ['retries were late before the fault: this machine is too busy to tell'];
-  const unsettled = dueAt.filter((at) => (at > goneAt + UNSETTLED_MS && at < backAt) || at > backAt + UNSETTLED_MS);
-  if (unsettled.length === 0) return [];
-  const [first, last, back] = [Math.min(...unsettled), Math.max(...unsettled), backAt].map((at) =>
-    seconds(at - goneAt),
-  );
-  return [
-    `${unsettled.length} retries of other actions late, due ${first} to ${last} s after it was gone; it was back after ${back} s`,
-  ];
-}
-
-const seconds = (ms: number): string => (ms / 1_000).toFixed(1);
-
-/** When those retries were due that came late: their delay after the last request with the attempt before. */
-function lateAmong(received: readonly Received[]): number[] {
-  const lastAt = new Map<string, number>();
-  return received.flatMap(({ path, headers, at }) => {
-    const [delivery, attempt] = [String(headers['webhook-id']), Number(headers['x-webhook-attempt'])];
-    lastAt.set(`${delivery} ${attempt}`, at);
-    const dueAt = (lastAt.get(`${delivery} ${attempt - 1}`) ?? NaN) + (delaysMsAt(path)[attempt - 2] ?? NaN);
-    return at - dueAt > LATE_MS ? [dueAt] : [];
-  });
-}
-
-/** Receivers' paths begin with the interface and end with the action. */
-const actionKeyOf = (path: string): string => `${path.split('/')[1]}.${path.split('/').at(-1)}`;
-
-const schedule = readSchedule(readEnvironment(scheduleSettings, faultSettings));
-const delaysMsAt = (path: string): readonly number[] =>
-  path.startsWith('/shipper/') ? schedule.shipper : schedule.carrier;
 
 type ClusterStage = BuiltStage & { cluster: RabbitmqCluster };
 
 async function buildClusterStage(settings: Settings, scale: Scale): Promise<ClusterStage> {
   const cluster = await RabbitmqCluster.start();
-  const ground = { brokerUrl: cluster.nodes[0]?.spec.address ?? '', beneath: cluster };
-  return { ...(await buildPlainStage({ ...settings, AMQP_URL: cluster.url }, scale, ground)), cluster };
+  const stage = await buildPlainStage({ ...settings, AMQP_URL: cluster.url }, scale, { beneath: cluster });
+  return { ...stage, cluster };
 }
 
 function clusterOf(stage: Stage): RabbitmqCluster {
