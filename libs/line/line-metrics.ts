@@ -4,8 +4,10 @@ import type { Destination } from './broker/publish-errors.ts';
 import type { Newer } from './messages.ts';
 import { whyOf, type Outcome } from './outcomes.ts';
 
+const STEP_RESULTS = ['handled', 'repeated', 'rejected', 'suspected', 'given_back'] as const;
+
 /** How a message left its step: the closed list of the label `result`. */
-export type StepResult = 'handled' | 'repeated' | 'rejected' | 'suspected' | 'given_back';
+export type StepResult = (typeof STEP_RESULTS)[number];
 
 /** The line's figures of one process, whatever the number of its steps. */
 export class LineMetrics {
@@ -68,6 +70,8 @@ export class LineMetrics {
 
   watchHeld(step: string, held: () => number): void {
     this.#held.set(step, held);
+    // Prometheus sees no increase in what begins with its first: an alert would miss the only outage of a process.
+    for (const result of STEP_RESULTS) this.#messages.inc({ step, result }, 0);
   }
 
   bundled(step: string, members: number): void {
