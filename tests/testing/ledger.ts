@@ -179,11 +179,9 @@ export class Ledger {
   async #untilStill(stillMs: number): Promise<void> {
     for (;;) {
       await this.read();
-      const queues = this.#stack.stack.queues.filter((queue) => !isForUpstream(queue));
-      const depths = (await queueDepths({ url: this.#stack.brokerUrl }, queues, ANSWER_LIMIT_MS)) ?? [];
-      const waiting = depths.filter(({ messages }) => messages > 0).map(({ name, messages }) => `${name} ${messages}`);
-      const { received, unanswered } = this.#receiver;
+      const waiting = await this.#waiting();
       const kept = await this.#kept();
+      const { received, unanswered } = this.#receiver;
       const signs = [
         kept,
         received.length,
@@ -194,12 +192,23 @@ export class Ledger {
       ].join();
       if (signs !== this.#signs) [this.#signs, this.#stillSince] = [signs, performance.now()];
       const stillForMs = performance.now() - this.#stillSince;
-      // A queue that nothing is said of may hold something.
-      const isSaid = depths.length === queues.length && depths.every(({ isKnown }) => isKnown);
-      const isIdle = isSaid && waiting.length === 0 && unanswered === 0 && kept === 0;
-      if (stillForMs >= STALL_MS || (isIdle && stillForMs >= stillMs && this.#hasAllEnded())) return;
+      const isIdle = waiting.length === 0 && unanswered === 0 && kept === 0;
+      if (isIdle && stillForMs >= stillMs && this.#hasAllEnded()) return;
+      if (stillForMs >= STALL_MS) return assertEmpty(waiting);
       await sleep(LOOK_PAUSE_MS);
     }
+  }
+
+  /** The queues that hold something, each with how much, and those that may: nothing is said of them. */
+  async #waiting(): Promise<string[]> {
+    const queues = this.#stack.stack.queues.filter((queue) => !isForUpstream(queue));
+    const depths = (await queueDepths({ url: this.#stack.brokerUrl }, queues, ANSWER_LIMIT_MS)) ?? [];
+    const said = new Map(depths.map((depth) => [depth.name, depth]));
+    return queues.flatMap((name) => {
+      const { messages, isKnown } = said.get(name) ?? { messages: 0, isKnown: false };
+      if (messages > 0) return [`${name} holds ${messages}`];
+      return isKnown ? [] : [`${name} does not tell`];
+    });
   }
 
   /** What a process kept that died comes again when its lease is over. */
@@ -214,4 +223,9 @@ export class Ledger {
     const open = withoutEnd(this.#books()).filter(({ to }) => !this.takenAway.has(to?.delivery ?? ''));
     return open.length === 0 && this.#rejections.length >= this.malformed.length;
   }
+}
+
+/** What lies in a queue is neither lost nor ended: no balance tells of it. */
+function assertEmpty(waiting: readonly string[]): void {
+  if (waiting.length > 0) throw new Error(`nothing has moved for ${STALL_MS / 1_000} s: ${waiting.join(', ')}`);
 }
