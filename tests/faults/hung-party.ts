@@ -21,7 +21,11 @@ export type HungParty = Subscribed &
 type Wanted = Pick<Subscriber, 'interface' | 'action' | 'folder' | 'account' | 'ends'>;
 
 /** `ledger`: of what is parked by hand. Without `ends`, each delivery is to be delivered, at whichever attempt. */
-export async function hungParty(stage: Stage, ledger: Ledger, wanted: Wanted): Promise<HungParty> {
+export async function hungParty(
+  stage: Omit<Stage, 'scale'>,
+  ledger: Pick<Ledger, 'owe'>,
+  wanted: Wanted,
+): Promise<HungParty> {
   const { receiver, stack } = stage;
   const most = ATTEMPTS[wanted.interface];
   const ends: readonly Ending[] = wanted.ends ?? [{ kind: 'delivered', answers: { most } }];

@@ -5,7 +5,7 @@ import type { Stage } from './stage.ts';
  * The queue confirms nothing, takes nothing and gives nothing until the function that this resolves with is called, as
  * when its leader hangs or has no majority; all other queues go on. What it was asked meanwhile it does then.
  */
-export async function stallQueue({ stack }: Stage, queue: string): Promise<() => Promise<void>> {
+export async function stallQueue({ stack }: Pick<Stage, 'stack'>, queue: string): Promise<() => Promise<void>> {
   const { spec } = stack.stack.servers.process('rabbitmq');
   const tell = async (verb: 'suspend' | 'resume') => {
     // Its Raft process, by whatever name this version of the broker gives it.

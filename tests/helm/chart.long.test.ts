@@ -19,6 +19,12 @@ describe.each(Object.entries(VALUES))('the chart, with %s values,', (name, value
 });
 
 describe('the chart', () => {
+  test('leads from each alert to its page where operators read it', async () => {
+    const rendered = await render(VALUES.everything);
+    const urls = [...rendered.matchAll(/runbook_url: (?<url>.*)$/gm)].map((match) => match.groups?.['url']);
+    expect(urls).toContain('https://code.example/waybell/docs/operating/runbooks/WaybellProcessDown.md');
+  });
+
   test.each(REFUSED)('refuses %s', async (values, said) => {
     await expect(render(values)).rejects.toThrow(said);
   });

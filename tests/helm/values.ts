@@ -56,7 +56,7 @@ autoscaling:
     metadata: { authModes: bearer }
 monitoring:
   serviceMonitor: { enabled: true, labels: { release: prometheus } }
-  prometheusRule: { enabled: true, labels: { release: prometheus } }
+  prometheusRule: { enabled: true, labels: { release: prometheus }, runbooks: 'https://code.example/waybell/' }
   dashboard: { enabled: true, annotations: { grafana_folder: Waybell } }
 networkPolicy:
   servers:

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ledger } from './ledger.ts';
 import type { Party } from './subscribers.ts';
 
-export type LoadOptions = { ledger: Ledger; parties: readonly Party[]; eventsPerSecond: number };
+export type LoadOptions = { ledger: Pick<Ledger, 'publish'>; parties: readonly Party[]; eventsPerSecond: number };
 
 const TICK_MS = 20;
 // While the broker is away, upstream's own outbox fills no further than this.

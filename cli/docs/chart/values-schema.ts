@@ -142,7 +142,7 @@ const addOns = {
   }),
   monitoring: anObject({
     serviceMonitor: labelled({ interval: aText() }),
-    prometheusRule: labelled({}),
+    prometheusRule: labelled({ runbooks: aText() }),
     dashboard: labelled({ annotations: texts }),
   }),
   networkPolicy: anObject({

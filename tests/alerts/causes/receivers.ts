@@ -1,0 +1,56 @@
+import { hungParty } from '../../faults/hung-party.ts';
+import { until } from '@waybell/runtime/testing/until';
+import type { Cause } from '../cause.ts';
+import { flow } from '../load.ts';
+
+const PARKED = 100_000;
+const nobody = { owe: () => undefined };
+
+export const receiverDead: Cause = {
+  name: 'a dead receiver has 100,000 parked',
+  alerts: ['WaybellReceiversBehind', 'WaybellParkedTooOld', 'WaybellParkedFull'],
+  instead: { WaybellParkedTooOld: ['> 64800', '> 5'], WaybellParkedFull: ['> 8000000', '> 80000'] },
+  async begin(scene) {
+    const dead = await hungParty(scene, nobody, { interface: 'shipper', action: 'order.delivered', folder: '/dead' });
+    await dead.park(PARKED);
+    return async () => {
+      dead.answer(200);
+      await until('nothing is parked any more', async () => (await dead.parked()) === 0, dead.served);
+    };
+  },
+};
+
+export const receiversFail: Cause = {
+  name: 'most receivers answer with an error',
+  alerts: ['WaybellMostAttemptsFail', 'WaybellDeactivationsSurge'],
+  instead: { WaybellDeactivationsSurge: ['> 10 +', '> 2 +'] },
+  async begin(scene) {
+    const failing = Array.from({ length: 12 }, () =>
+      flow(scene, {
+        interface: 'carrier',
+        action: 'order.created',
+        folder: '/failing',
+        answers: [500, 500, 500, 500],
+        eventsPerSecond: 2,
+      }),
+    );
+    const all = await Promise.all(failing);
+    return () => Promise.all(all.map(({ stop }) => stop()));
+  },
+};
+
+export const noWayOut: Cause = {
+  name: 'no receiver can be reached from here',
+  alerts: ['WaybellEgressSuspected'],
+  async begin(scene) {
+    const all = await Promise.all(Array.from({ length: 12 }, () => flow(scene, { eventsPerSecond: 4 })));
+    await until('each has had something', () =>
+      all.every(({ party }) => scene.receiver.at(party.addresses[0]?.path ?? '').length > 2),
+    );
+    await scene.receiver.shut();
+    return async () => {
+      await scene.receiver.open();
+      await Promise.all(all.map(({ stop }) => stop()));
+    };
+  },
+};

@@ -1,0 +1,95 @@
+import { ALARMS } from '../../faults/alarmed.ts';
+import { freeze } from '../../faults/freeze.ts';
+import { stallQueue } from '../../faults/stall-queue.ts';
+import { hang } from '../../testing/hang.ts';
+import { deliveryQueue } from '@waybell/line/topology';
+import { until } from '@waybell/runtime/testing/until';
+import { queueDepths } from '@waybell/stack/queue-depths';
+import { rabbitmqctl } from '@waybell/stack/rabbitmqctl';
+import type { Cause } from '../cause.ts';
+import { flow } from '../load.ts';
+
+export const brokerAlarm: Cause = {
+  name: 'RabbitMQ has a memory alarm',
+  alerts: ['WaybellBrokerAlarm', 'WaybellPublishingBlocked', 'WaybellKept'],
+  instead: { WaybellKept: ['> 300', '> 3'] },
+  async begin(scene) {
+    const load = await flow(scene, { answers: [500, 500, 500, 500, 500, 200] });
+    await until('attempts fail', () =>
+      scene.receiver.received.some(({ path }) => path === load.party.addresses[0]?.path),
+    );
+    await rabbitmqctl(scene.node, ...ALARMS.memory.on);
+    return async () => {
+      await rabbitmqctl(scene.node, ...ALARMS.memory.off);
+      await load.stop();
+    };
+  },
+};
+
+export const queueStalled: Cause = {
+  name: 'the leader of a queue hangs',
+  alerts: ['WaybellDestinationStalled'],
+  async begin(scene) {
+    const load = await flow(scene, { action: 'order.booked' });
+    const other = await flow(scene);
+    const resume = await stallQueue(scene, deliveryQueue('shipper.order.booked'));
+    return async () => {
+      await resume();
+      await Promise.all([load.stop(), other.stop()]);
+    };
+  },
+};
+
+export const postgresAway: Cause = {
+  name: 'Postgres is away',
+  alerts: ['WaybellNotReady', 'WaybellGivenBack', 'WaybellParkingAway', 'WaybellSilenceUnseen'],
+  async begin(scene) {
+    const full = await flow(scene, { folder: '/full', action: 'order.booked', eventsPerSecond: 30 });
+    const hung = hang(scene.receiver, full.party.addresses[0]?.path ?? '');
+    await until('it hangs', () => hung.open() > 0);
+    const goOn = freeze(scene.stack.stack.service('deliverer'));
+    // Without Postgres nothing more is routed: what is to be parked then has to be there before.
+    await until('more waits than it has in hand', async () => {
+      const [depth] =
+        (await queueDepths({ url: scene.stack.brokerUrl }, [deliveryQueue('shipper.order.booked')])) ?? [];
+      return (depth?.messages ?? 0) > 5;
+    });
+    await scene.stack.stack.servers.process('postgres').stop();
+    goOn();
+    return async () => {
+      await scene.stack.stack.servers.process('postgres').start();
+      hung.answer(200);
+      await full.stop();
+    };
+  },
+};
+
+export const redisAway: Cause = {
+  name: 'Redis is away',
+  alerts: ['WaybellDuplicatesPossible'],
+  async begin(scene) {
+    const load = await flow(scene);
+    await scene.stack.stack.servers.process('redis').stop();
+    return async () => {
+      await scene.stack.stack.servers.process('redis').start();
+      await load.stop();
+    };
+  },
+};
+
+export const logBehind: Cause = {
+  name: 'the tables of the delivery log are locked',
+  alerts: ['WaybellLogBehind'],
+  instead: { WaybellLogBehind: ['> 10000', '> 20'] },
+  async begin(scene) {
+    const client = await scene.stack.postgres.connect();
+    await client.query('begin; lock table delivery_log.attempts, delivery_log.deliveries in access exclusive mode');
+    // More than the log takes in hand.
+    const load = await flow(scene, { eventsPerSecond: 150 });
+    return async () => {
+      await client.query('rollback');
+      client.release();
+      await load.stop();
+    };
+  },
+};

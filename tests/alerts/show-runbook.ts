@@ -1,0 +1,70 @@
+import { execFile } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { repository } from '@waybell/stack/stack-folder';
+import type { ProcessSpec } from '@waybell/stack/supervised-process';
+import { plainEnvironment } from '../testing/plain-environment.ts';
+import type { TestStack } from '../testing/test-stack.ts';
+import type { Heading, Runbook, Shown } from './runbook.ts';
+
+/** Where the commands of a page are run: the node is the one that RabbitMQ's own tools speak to. */
+export type Place = { stack: TestStack; node: ProcessSpec };
+
+/** Runs what a page shows under a heading, and resolves with what it says and this system does not. */
+export async function notAsShown(page: Runbook, heading: Heading, place: Place): Promise<string[]> {
+  const wrong: string[] = [];
+  for (const shown of page.shown(heading)) {
+    const printed = await run(shown.command, place);
+    const missing = missingFrom(printed.split('\n'), shown);
+    if (missing !== undefined)
+      wrong.push(`${page.name}: ${shown.command}\nshould print: ${missing}\nand printed:\n${printed}`);
+  }
+  return wrong;
+}
+
+/** The first line that is not there, in that order, whatever numbers and names it has. */
+function missingFrom(printed: string[], { output }: Shown): string | undefined {
+  const left = printed.map(withoutNames);
+  for (const line of output.filter((each) => each !== '…')) {
+    const place = left.indexOf(withoutNames(line));
+    if (place < 0) return line;
+    left.splice(0, place + 1);
+  }
+  return undefined;
+}
+
+/** What differs from one system to the next is the same here: numbers, guids, nodes, folders, the width of a column. */
+function withoutNames(line: string): string {
+  return line
+    .replaceAll(/[\w-]+@[\w.-]+/g, '<node>')
+    .replaceAll(/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, '<guid>')
+    .replaceAll(/\b[0-9a-f]{8,}\b/g, '<hex>')
+    .replaceAll(/\d+(\.\d+)?(e[+-]\d+)?/g, '<number>')
+    .replaceAll(/-{2,}/g, '--')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+}
+
+/** Resolves with all that it prints, however it ends: a page may show a refusal. */
+async function run(command: string, { stack, node }: Place): Promise<string> {
+  const { servers, services } = stack.stack;
+  const folders = [node, servers.process('postgres').spec].map((spec) => dirname(spec.command));
+  const env = {
+    ...node.env,
+    ...plainEnvironment(),
+    PATH: [...folders, process.env['PATH']].join(':'),
+    AMQP_URL: stack.brokerUrl,
+    DATABASE_URL: servers.url('postgres'),
+    WAYBELL_HOME: stack.home,
+    HOME: node.env['HOME'],
+  };
+  const here = services.reduce(
+    (text, { spec }) => text.replaceAll(`http://${spec.name}:9464`, spec.health ?? ''),
+    command,
+  );
+  const line = here.replaceAll('./waybell', `'${process.execPath}' '${join(repository, 'cli', 'main.ts')}'`);
+  return new Promise((resolve) => {
+    execFile('sh', ['-c', `{ ${line}\n} 2>&1`], { cwd: repository, env, maxBuffer: 2 ** 26 }, (_error, stdout) =>
+      resolve(stdout),
+    );
+  });
+}

@@ -1,0 +1,82 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { repository } from '@waybell/stack/stack-folder';
+import { readRules } from '../alerts/alert-rules.ts';
+import { causes } from '../alerts/all-causes.ts';
+import { HEADINGS, readRunbook, runbookNames, runbooksFolder } from '../alerts/runbook.ts';
+
+const alerts = readRules().groups.flatMap(({ rules }) => rules);
+const pages = runbookNames().map(readRunbook);
+const index = 'docs/operating/README.md';
+
+/** More is not read at night. */
+const A_SCREEN = 60;
+
+const caused = causes.flatMap((cause) => cause.alerts);
+
+const read = (path: string): string => readFileSync(join(repository, path), 'utf8');
+
+/** Where links of a page lead that lead nowhere. */
+function brokenLinks(path: string): string[] {
+  const links = [...read(path).matchAll(/\]\((?<to>(?!https?:)[^)\s]+)\)/g)].map((link) => link.groups?.['to'] ?? '');
+  return links.filter((link) => {
+    const [file = '', heading] = link.split('#');
+    const target = file === '' ? path : join(dirname(path), file);
+    return !existsSync(join(repository, target)) || (heading !== undefined && !anchorsOf(target).includes(heading));
+  });
+}
+
+function anchorsOf(path: string): string[] {
+  const headings = [...read(path).matchAll(/^#+ (?<text>.*)$/gm)].map((heading) => heading.groups?.['text'] ?? '');
+  return headings.map((text) =>
+    text
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+/** Commands of Waybell that a page names, and that are none. */
+function unknownCommands(text: string): string[] {
+  const named = [...text.matchAll(/\.\/waybell (?<command>[a-z-]+)(?: (?<below>[a-z-]+))?/g)];
+  return named.flatMap(({ 0: all, groups }) => {
+    const file = `cli/commands/${groups?.['command']}.ts`;
+    if (!existsSync(join(repository, file))) return [all];
+    const below = [...read(file).matchAll(/command\('(?<name>[a-z-]+)/g)].map((match) => match.groups?.['name']);
+    return below.length === 0 || below.includes(groups?.['below'] ?? '') ? [] : [all];
+  });
+}
+
+describe('an alert', () => {
+  test.each(alerts)('$alert leads to its page', ({ alert, annotations }) => {
+    expect(annotations.runbook_url).toBe(`${runbooksFolder}/${alert}.md`);
+    expect(pages.map(({ name }) => name)).toContain(alert);
+  });
+
+  test.each(alerts)('$alert is caused by a test, or its rule is shown the series', ({ alert }) => {
+    expect(caused.includes(alert)).toBe(!read('tests/alerts/uncaused.yml').includes(`"${alert}"`));
+  });
+});
+
+describe('the page', () => {
+  test.each(pages)('$name is of an alert, or of a task, and is in the index', ({ name }) => {
+    expect(alerts.some(({ alert }) => alert === name)).toBe(name.startsWith('Waybell'));
+    expect(read(index)).toContain(`](runbooks/${name}.md)`);
+  });
+
+  test.each(pages)('$name says what one sees, where to look, what to do, and when it is over', (page) => {
+    expect(page.headings).toEqual(HEADINGS);
+    for (const heading of HEADINGS) expect(page.section(heading)).toMatch(/\S/);
+    expect(page.text.split('\n').length).toBeLessThanOrEqual(A_SCREEN);
+  });
+
+  test.each(pages)('$name names only commands and pages that exist', ({ name, text }) => {
+    expect(unknownCommands(text)).toEqual([]);
+    expect(brokenLinks(`${runbooksFolder}/${name}.md`)).toEqual([]);
+  });
+});
+
+test('the index of runbooks leads nowhere in vain', () => {
+  expect(brokenLinks(index)).toEqual([]);
+});
