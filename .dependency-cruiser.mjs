@@ -13,7 +13,10 @@ const DRIVERS = ['pg', 'ioredis'];
 const driver = `node_modules/(${DRIVERS.join('|')})/`;
 
 /** What makes connections, and nothing else does: one adapter per server, and who migrates. RabbitMQ's has a law of its own. */
-const ADAPTERS = ['^libs/runtime/(postgres|redis)\\.ts$', '^services/subscription-api/(database|migrate)\\.ts$'];
+const ADAPTERS = [
+  '^libs/runtime/(postgres|postgres-client|redis|writable-host)\\.ts$',
+  '^services/subscription-api/(database|migrate)\\.ts$',
+];
 const TEST = '\\.test\\.ts$|/(testing|simulation)/';
 /** Composition roots: who may connect, and hand what is connected to the rest. */
 const ROOTS = ['^services/[^/]+/main\\.ts$', '^libs/stack/', '^cli/', '^tests/', '^bench/'];

@@ -1,6 +1,7 @@
 import { hostname, userInfo } from 'node:os';
 import pg from 'pg';
 import type { Actor } from '@waybell/subscription-api/actor';
+import { postgresClient } from '@waybell/runtime/postgres-client';
 import { placeOf } from '@waybell/runtime/server-address';
 import { troubleWith, type AskedServer } from '@waybell/runtime/server-trouble';
 import { databaseOf } from '@waybell/stack/address-of';
@@ -8,15 +9,14 @@ import { databaseOf } from '@waybell/stack/address-of';
 const CONNECT_LIMIT_MS = 10_000;
 // Undefined table, invalid schema.
 const MISSING_TABLES = /^(42P01|3F000)$/;
-// What Postgres answers to a user, a password or a database that are wrong, and while it starts or stops.
-const AT_LOGIN = /^(28...|3D000|57P0.)$/;
+// While Postgres stops.
+const STOPPING = /^57P0.$/;
 
 /** Runs `work` on the tables of DATABASE_URL or of the running stack. What Postgres refuses is said with what to do. */
 export async function withDatabase<T>(env: NodeJS.ProcessEnv, work: (postgres: pg.Pool) => Promise<T>): Promise<T> {
-  const { url, tls, isOfStack } = databaseOf(env);
+  const server = databaseOf(env);
   const postgres = new pg.Pool({
-    connectionString: url,
-    ssl: tls ?? false,
+    Client: postgresClient(server),
     max: 1,
     connectionTimeoutMillis: CONNECT_LIMIT_MS,
     // One connection from beginning to end: what it is told at first holds to the last.
@@ -28,7 +28,7 @@ export async function withDatabase<T>(env: NodeJS.ProcessEnv, work: (postgres: p
     await postgres.query(SET_ACTOR_OF_SESSION, [JSON.stringify(thisCommand())]);
     return await work(postgres);
   } catch (error) {
-    throw explained(error, { server: 'Postgres', url, isOfStack });
+    throw explained(error, { ...server, server: 'Postgres' });
   } finally {
     await postgres.end();
   }
@@ -46,9 +46,11 @@ function explained(error: unknown, asked: AskedServer): unknown {
     return new Error(
       `the tables are not in the database of ${placeOf(asked.url)}: create them with "./waybell migrate"`,
     );
-  const isAnswer = error instanceof pg.DatabaseError && !AT_LOGIN.test(error.code ?? '');
-  const isOfServer = error instanceof Error && ('code' in error || /timeout|terminated/i.test(error.message));
-  return isAnswer || !isOfServer ? error : new Error(troubleWith(asked, error), { cause: error });
+  // One that could not be connected says so already.
+  const isSaid = error instanceof Error && error.message.startsWith('Postgres at ');
+  const isAnswer = error instanceof pg.DatabaseError && !STOPPING.test(error.code ?? '');
+  const isOfServer = error instanceof Error && ('code' in error || /timeout|terminated|left/i.test(error.message));
+  return isSaid || isAnswer || !isOfServer ? error : new Error(troubleWith(asked, error), { cause: error });
 }
 
 /** In a container a user may have no name: then the number. */

@@ -64,7 +64,12 @@ describe('wait', () => {
 describe('address', () => {
   const read = (text: string) => readEnvironment({ BROKER: address('amqp', 'amqps')({}) }, { BROKER: text }).BROKER;
 
-  test.each(['amqp://rabbitmq', 'amqps://user:p%40ss@[::1]:5671/%2f?heartbeat=5'])('takes %s', (text) => {
+  test.each([
+    'amqp://rabbitmq',
+    'amqps://user:p%40ss@[::1]:5671/%2f?heartbeat=5',
+    'amqp://user:p,ss@a:1,b:2/v',
+    'amqp://a,amqps://b',
+  ])('takes %s', (text) => {
     expect(read(text)).toBe(text);
   });
 
@@ -74,6 +79,7 @@ describe('address', () => {
     'amqp://user:s3#cret@rabbitmq',
     '/s3cret',
     'http://s3cret',
+    'amqp://a,http://s3cret',
   ])('refuses %s without showing it', (text) => {
     expect(() => read(text)).toThrow(/^(?!.*(s3|cret))[^]*BROKER: is not an address with amqp:\/\/ or amqps:\/\//);
   });

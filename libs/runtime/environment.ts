@@ -25,29 +25,14 @@ export const wait = makeValidator<number>((text) => {
 export const durations = makeValidator<number[]>((text) => list(text).map(parseDurationMs));
 
 /**
- * The address of a server, by one of these schemes. What is wrong with it is said without showing it: it may hold a
- * password.
+ * The address of a server by one of these schemes, or several as `addressesIn` takes them. What is wrong with it is said
+ * without showing it: it may hold a password.
  */
 export const address = (...schemes: [string, ...string[]]) =>
   makeValidator<string>((text) => {
-    if (schemes.includes(URL.parse(text)?.protocol.slice(0, -1) ?? '')) return text;
+    if (addressesIn(text).every((each) => schemes.includes(URL.parse(each)?.protocol.slice(0, -1) ?? ''))) return text;
     throw new Error(`is not an address with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}, percent-encoded`);
   });
-
-/** Addresses of a cluster's nodes, comma-separated, each whole and as `address` takes it. */
-export const addresses = (...schemes: [string, ...string[]]) => {
-  const each = address(...schemes)({});
-  return makeValidator<string>((text) => {
-    for (const one of addressesIn(text)) {
-      each._parse(one);
-      if (URL.parse(one)?.hostname.includes(','))
-        throw new Error(
-          `names several hosts in one address: write each address whole, as ${schemes[0]}://a,${schemes[0]}://b`,
-        );
-    }
-    return text;
-  });
-};
 
 /** Words separated by commas; empty is none. */
 export const words = makeValidator<string[]>(list);

@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { systemClock } from './clock.ts';
 import type { Log } from './log.ts';
+import { postgresClient, READ_TIMEOUT } from './postgres-client.ts';
 import { placeOf, type ServerAddress } from './server-address.ts';
-import { troubleWith } from './server-trouble.ts';
 import { Unavailable } from './unavailable.ts';
 import { within } from './within.ts';
 
@@ -30,13 +30,10 @@ const CLOSE_LIMIT = { clock: systemClock, limitMs: 1_000 };
  * loss of an idle connection is a log line.
  */
 export function connectPostgres(options: PostgresOptions): Postgres {
-  const { url, tls, role, poolSize, timeoutMs, keptIdleMs = 10_000, settings = {}, log } = options;
+  const { url, role, poolSize, timeoutMs, keptIdleMs = 10_000, settings = {}, log } = options;
   const set = Object.entries({ ...(role === '' ? {} : { role }), ...settings });
   const pool = new pg.Pool({
-    Client: clientOf(url),
-    connectionString: url,
-    // Given in any case: else PGSSLMODE would decide, which can say not to check anything.
-    ssl: tls ?? false,
+    Client: postgresClient(options),
     max: poolSize,
     connectionTimeoutMillis: timeoutMs,
     query_timeout: timeoutMs + 1_000,
@@ -47,28 +44,7 @@ export function connectPostgres(options: PostgresOptions): Postgres {
     ...(set.length === 0 ? {} : { options: set.map(([name, value]) => `-c ${name}=${value}`).join(' ') }),
   });
   pool.on('error', (error) => log.warn({ server: placeOf(url), reason: error.message }, 'postgres.connection-lost'));
-  // The holder of a connection learns of its loss by its query; an error event without a listener would end the process.
-  pool.on('connect', (client) => client.on('error', () => undefined));
   return Object.assign(pool, { [Symbol.asyncDispose]: () => within(CLOSE_LIMIT, pool.end()) });
-}
-
-type Connected = (error: Error | null) => void;
-
-/** Clients whose error, where they cannot connect, says which server is meant, by which setting, and what to do. */
-function clientOf(url: string): typeof pg.Client {
-  return class extends pg.Client {
-    constructor(config?: pg.ClientConfig) {
-      super(config);
-      const connect = super.connect.bind(this);
-      const explained = (done: Connected) =>
-        connect((error: Error | null) => {
-          if (error) error.message = troubleWith({ server: 'Postgres', url }, error);
-          done(error);
-        });
-      // As the pool calls it: with a callback, always.
-      this.connect = explained as pg.Client['connect'];
-    }
-  };
 }
 
 /**
@@ -127,8 +103,6 @@ export function isOutage(error: unknown): boolean {
 }
 
 const CANCELED_SQLSTATE = '57014';
-/** The error of the client's own limit, which is a second longer than the server's. */
-const READ_TIMEOUT = 'Query read timeout';
 
 /** Whether a statement was given up because it took longer than `timeoutMs`. */
 export function isTooSlow(error: unknown): boolean {

@@ -1,5 +1,6 @@
 import { Redis as Client } from 'ioredis';
 import type { Log } from './log.ts';
+import { masterOf, namesSentinels } from './redis-sentinels.ts';
 import { troubleWith } from './server-trouble.ts';
 import { placeOf, type ServerAddress } from './server-address.ts';
 
@@ -7,9 +8,14 @@ export type Redis = Client & AsyncDisposable;
 
 export type RedisOptions = ServerAddress & { timeoutMs: number; log: Log };
 
-/** A client that fails fast while Redis is away: nothing is queued, each command has a limit. */
-export function connectRedis({ url, tls, timeoutMs, log }: RedisOptions): Redis {
-  const redis = new Client(url, {
+/**
+ * A client that fails fast while Redis is away: nothing is queued, each command has a limit. A server that turns out to be a
+ * replica is left at once. Where the address names sentinels, they are asked for the master whenever a connection is made.
+ */
+export function connectRedis({ timeoutMs, log, ...server }: RedisOptions): Redis {
+  const { url, tls } = server;
+  const retryStrategy = (attempt: number) => Math.min(100 * attempt, 2_000);
+  const options = {
     ...(tls && { tls }),
     enableOfflineQueue: false,
     maxRetriesPerRequest: 1,
@@ -17,9 +23,13 @@ export function connectRedis({ url, tls, timeoutMs, log }: RedisOptions): Redis 
     // A server that hangs is as good as away: the next commands fail at once, not each after its own limit.
     socketTimeout: timeoutMs,
     connectTimeout: timeoutMs,
+    sentinelCommandTimeout: timeoutMs,
     enableAutoPipelining: true,
-    retryStrategy: (attempt) => Math.min(100 * attempt, 2_000),
-  });
+    retryStrategy,
+    sentinelRetryStrategy: retryStrategy,
+    reconnectOnError: (error: Error) => error.message.includes('READONLY'),
+  };
+  const redis = namesSentinels(url) ? new Client({ ...options, ...masterOf(server) }) : new Client(url, options);
   redis.on('error', (error) =>
     log.warn({ server: placeOf(url), reason: troubleWith({ server: 'Redis', url }, error) }, 'redis.connection-lost'),
   );

@@ -31,6 +31,30 @@ describe('the address of a server', () => {
     }
   });
 
+  test('of Postgres may name several hosts, and ask for the one that takes writes', () => {
+    const url = 'postgres://u:p,q@a:5432,b/db?target_session_attrs=read-write';
+    const asked = { ...postgres, DATABASE_URL: `${url}&sslmode=verify-full` };
+    expect(postgresAddress(asked)).toEqual({ url, tls: {} });
+    expect(placeOf(url)).toBe('a:5432, b');
+  });
+
+  test('of Redis may name sentinels, with TLS to all or to none', () => {
+    const url = 'redis+sentinel://:p@a:26379,b/main';
+    expect(redisAddress({ ...redis, REDIS_URL: url })).toEqual({ url });
+    const encrypted = url.replace('redis', 'rediss');
+    expect(redisAddress({ ...redis, REDIS_URL: encrypted })).toEqual({ url: encrypted, tls: {} });
+  });
+
+  test.each([
+    ['read-write', () => postgresAddress({ ...postgres, DATABASE_URL: 'postgres://a,b/db?target_session_attrs=any' })],
+    ['differ in more', () => postgresAddress({ ...postgres, DATABASE_URL: 'postgres://a/db,postgres://b/other' })],
+    ['differ in more', () => redisAddress({ ...redis, REDIS_URL: 'redis://a,redis+sentinel://b/main' })],
+    ['names several servers', () => redisAddress({ ...redis, REDIS_URL: 'redis://a,b' })],
+    ['names no master', () => redisAddress({ ...redis, REDIS_URL: 'redis+sentinel://a,b' })],
+  ])('leads to one server, or is refused: %s', (problem, read) => {
+    expect(read).toThrow(problem);
+  });
+
   test.each([
     [brokerAddress({ ...broker, AMQP_URL: 'amqp://host' })],
     [redisAddress({ ...redis, REDIS_URL: 'redis://host' })],

@@ -1,5 +1,6 @@
 import { addressesIn } from './addresses-in.ts';
 import { InvalidEnvironment } from './environment.ts';
+import { masterNameOf, namesSentinels } from './redis-sentinels.ts';
 
 /** PEM: the authorities that may vouch for the server, and what this process shows of itself where it is asked. */
 export type ServerTls = { ca?: string; cert?: string; key?: string };
@@ -34,11 +35,16 @@ export function brokerAddress({ AMQP_URL: url, ...settings }: BrokerAddressSetti
   return addressOf({ prefix: 'AMQP', url, isTls, how: 'does not begin with amqps://', ca, cert, key });
 }
 
-/** TLS by `rediss://`. Throws InvalidEnvironment where the settings contradict each other. */
+/** TLS by `rediss://` or `rediss+sentinel://`. Throws InvalidEnvironment where the settings contradict each other. */
 export function redisAddress({ REDIS_URL: url, ...settings }: RedisAddressSettings): ServerAddress {
   const { REDIS_CA: ca, REDIS_CERTIFICATE: cert, REDIS_KEY: key } = settings;
-  const isTls = /^rediss:/i.test(url);
-  return addressOf({ prefix: 'REDIS', url, isTls, how: 'does not begin with rediss://', ca, cert, key });
+  const isTls = /^rediss(\+sentinel)?:/i.test(url);
+  if (namesSentinels(url) && masterNameOf(url) === '')
+    throw new InvalidEnvironment(['REDIS_URL: names no master: write redis+sentinel://<sentinels>/<master>']);
+  requireAlike('REDIS_URL', url);
+  if (!namesSentinels(url) && addressesIn(url).length > 1)
+    throw new InvalidEnvironment(['REDIS_URL: names several servers: write redis+sentinel://<sentinels>/<master>']);
+  return addressOf({ prefix: 'REDIS', url, isTls, how: 'does not begin with rediss', ca, cert, key });
 }
 
 /**
@@ -47,6 +53,7 @@ export function redisAddress({ REDIS_URL: url, ...settings }: RedisAddressSettin
  */
 export function postgresAddress({ DATABASE_URL, ...settings }: PostgresAddressSettings): ServerAddress {
   const { DATABASE_CA: ca, DATABASE_CERTIFICATE: cert, DATABASE_KEY: key } = settings;
+  requireAlike('DATABASE_URL', DATABASE_URL);
   const { url, isTls } = readSslMode(DATABASE_URL);
   return addressOf({ prefix: 'DATABASE', url, isTls, how: 'has no sslmode=verify-full', ca, cert, key });
 }
@@ -55,6 +62,16 @@ export function postgresAddress({ DATABASE_URL, ...settings }: PostgresAddressSe
 export function placeOf(url: string): string | undefined {
   const addresses = addressesIn(url).map((address) => URL.parse(address));
   return addresses.includes(null) ? undefined : addresses.map((address) => address?.host).join(', ');
+}
+
+/** Throws where several addresses differ in more than their hosts: the rest is read of the first. */
+function requireAlike(name: string, url: string): void {
+  const parsed = addressesIn(url).map((each) => URL.parse(each));
+  const rest = parsed.map((each) => each && Object.assign(each, { host: 'any', port: '' }).href);
+  if (new Set(rest).size > 1)
+    throw new InvalidEnvironment([
+      `${name}: its addresses differ in more than their hosts: write <host>:<port>,<host>:<port>`,
+    ]);
 }
 
 type Given = { prefix: string; url: string; isTls: boolean; how: string } & Record<'ca' | 'cert' | 'key', string>;
@@ -72,12 +89,23 @@ function addressOf({ prefix, url, isTls, how, ca, cert, key }: Given): ServerAdd
   return { url, tls: { ...(ca !== '' && { ca }), ...(cert !== '' && { cert, key }) } };
 }
 
+/** With what joins it to the others, before it or, where it is the first, after it. */
+const SSL_MODE = /(?<=\?)sslmode=[^&#]*(&|(?=#|$))|&sslmode=[^&#]*/;
+
 /** What pg would read from the address by itself, and partly as "encrypt, and trust any server". */
 const OTHER_PARAMETERS = ['ssl', 'sslcert', 'sslkey', 'sslrootcert', 'uselibpqcompat'];
 
+/** The word of libpq for a server that is asked for writes, and for one that is no standby: of those Waybell needs both. */
+const SESSIONS = ['read-write', 'primary'];
+
 function readSslMode(address: string): { url: string; isTls: boolean } {
-  if (!URL.canParse(address)) return { url: address, isTls: false };
-  const url = new URL(address);
+  const url = URL.parse(addressesIn(address)[0]);
+  if (url === null) return { url: address, isTls: false };
+  const sessions = url.searchParams.get('target_session_attrs');
+  if (sessions !== null && !SESSIONS.includes(sessions))
+    throw new InvalidEnvironment([
+      `DATABASE_URL: target_session_attrs=${sessions} may lead to a server that takes no writes: write read-write`,
+    ]);
   const other = OTHER_PARAMETERS.find((name) => url.searchParams.has(name));
   if (other !== undefined)
     throw new InvalidEnvironment([
@@ -89,6 +117,5 @@ function readSslMode(address: string): { url: string; isTls: boolean } {
     throw new InvalidEnvironment([
       `DATABASE_URL: sslmode=${mode} does not make sure who answers: write sslmode=verify-full, or disable`,
     ]);
-  url.searchParams.delete('sslmode');
-  return { url: url.href, isTls: mode === 'verify-full' };
+  return { url: address.replace(SSL_MODE, '').replace(/\?$/, ''), isTls: mode === 'verify-full' };
 }

@@ -18,6 +18,12 @@ describe('troubleWith', () => {
       'Postgres at localhost, of the running stack, cannot be reached (ECONNREFUSED): start it, or see "./waybell status"',
     ],
     [
+      'a pooler',
+      { server: 'Postgres', url: 'postgres://a,b:2/waybell' } as const,
+      coded('08P01', 'unsupported startup parameter: statement_timeout'),
+      'Postgres at a, b:2, which DATABASE_URL names, is reached through a pooler, which keeps no settings and no prepared statements of a connection (unsupported startup parameter: statement_timeout): name Postgres itself',
+    ],
+    [
       'an address that is none',
       { server: 'RabbitMQ', url: 's3cret' } as const,
       'odd',

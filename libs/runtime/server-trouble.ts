@@ -8,11 +8,13 @@ const SETTINGS = { RabbitMQ: 'AMQP_URL', Postgres: 'DATABASE_URL', Redis: 'REDIS
 /** A server, and whether a setting names it or the running stack. */
 export type AskedServer = { server: keyof typeof SETTINGS; url: string; isOfStack?: boolean | undefined };
 
-type Kind = 'login' | 'database' | 'away';
+type Kind = 'login' | 'database' | 'pooler' | 'away';
 
 /** What servers and clients say, by code where they have one, of an address that names a wrong user or a wrong part of it. */
 const SAID: readonly [kind: Kind, said: RegExp][] = [
   ['login', /^(28P01|28000)$|ACCESS_REFUSED|^(WRONGPASS|NOAUTH|NOPERM)\b/],
+  // The latter is what pgbouncer answers to the limits of a connection, unless it is told to ignore them.
+  ['pooler', /a pooler answers for it|unsupported startup parameter/],
   // RabbitMQ does not let one tell a virtual host that is missing from one that is another user's.
   ['database', /^(3D000|42501)$|got <ConnectionClose|DB index is out of range/],
 ];
@@ -32,6 +34,8 @@ function whatIsWrong(url: string, error: unknown, advice: string): string {
   if (kind === 'login') return `refuses the user "${username}" or its password (${why}): ${advice}`;
   if (kind === 'database')
     return `has no "${pathname.slice(1)}" that the user "${username}" may use (${why}): ${advice}, or create it there`;
+  if (kind === 'pooler')
+    return `is reached through a pooler, which keeps no settings and no prepared statements of a connection (${why}): name Postgres itself`;
   return `cannot be reached (${why}): start it, or ${advice}`;
 }
 

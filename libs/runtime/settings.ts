@@ -1,5 +1,5 @@
 import { DENIED_PORTS, readPorts } from './callback-ports.ts';
-import { address, addresses, bytes, checked, count, duration, port, str, wait, words } from './environment.ts';
+import { address, bytes, checked, count, duration, port, str, wait, words } from './environment.ts';
 import { readNetworks } from './forbidden-address.ts';
 import { readKeyRing } from './secrets.ts';
 import { tracingSettings } from './tracing-settings.ts';
@@ -26,7 +26,7 @@ export const processSettings = {
 };
 
 export const brokerSettings = {
-  AMQP_URL: addresses(
+  AMQP_URL: address(
     'amqp',
     'amqps',
   )({
@@ -48,8 +48,8 @@ export const postgresSettings = {
     'postgres',
     'postgresql',
   )({
-    desc: 'Postgres; ?sslmode=verify-full encrypts, and checks certificate and name',
-    example: 'postgres://user:password@postgres:5432/waybell',
+    desc: 'Postgres; ?sslmode=verify-full encrypts, and checks certificate and name; of several hosts, separated by commas, the one that takes writes is used',
+    example: 'postgres://user:password@postgres-1:5432,postgres-2:5432/waybell?target_session_attrs=read-write',
   }),
   DATABASE_CA: authorities('Postgres', 'DATABASE_CA_FILE'),
   DATABASE_CERTIFICATE: certificate('Postgres'),
@@ -75,8 +75,10 @@ export const redisSettings = {
   REDIS_URL: address(
     'redis',
     'rediss',
+    'redis+sentinel',
+    'rediss+sentinel',
   )({
-    desc: 'Redis; rediss:// encrypts, and checks certificate and name',
+    desc: 'Redis; rediss:// encrypts, and checks certificate and name; redis+sentinel://:password@sentinel-1:26379,sentinel-2:26379/master (rediss+sentinel:// with TLS) asks sentinels for the master',
     example: 'redis://redis:6379/0',
   }),
   REDIS_CA: authorities('Redis', 'REDIS_CA_FILE'),

@@ -28,6 +28,8 @@ const DEFAULT_PORTS: Record<string, number> = {
   'postgresql:': 5432,
   'redis:': 6379,
   'rediss:': 6379,
+  'redis+sentinel:': 26379,
+  'rediss+sentinel:': 26379,
 };
 
 /** Host and port of a server's URL. */

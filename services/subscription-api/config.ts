@@ -1,5 +1,5 @@
 import {
-  addresses,
+  address,
   bool,
   checked,
   count,
@@ -42,7 +42,7 @@ export const subscriptionApiSettings = {
     desc: "port of the operators' interface, which makes accounts and access tokens; without it, there is none",
   }),
   ADMIN_HOST: str({ default: '127.0.0.1', desc: "address on which the operators' interface listens" }),
-  ADMIN_AMQP_URL: addresses(
+  ADMIN_AMQP_URL: address(
     'amqp',
     'amqps',
   )({

@@ -1,7 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { systemClock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
+import { addressesIn } from '@waybell/runtime/addresses-in';
 import { connectPostgres, isOutage, onConnection } from '@waybell/runtime/postgres';
+import { postgresClient } from '@waybell/runtime/postgres-client';
 import { placeOf, type ServerAddress } from '@waybell/runtime/server-address';
 import { MIGRATIONS } from '@waybell/runtime/schema';
 import { Unavailable } from '@waybell/runtime/unavailable';
@@ -50,11 +52,11 @@ const LOG_SETTINGS = { jit: 'off' };
 
 /** The tables' owner's way to Postgres, not connected yet. Every connection attempt and statement has a limit. */
 export function describeSource(options: SourceOptions): DataSource {
-  const { url, tls, role, poolSize, timeoutMs, lockWaitMs, log } = options;
+  const { role, poolSize, timeoutMs, lockWaitMs, log, ...server } = options;
   return new DataSource({
     type: 'postgres',
-    url,
-    ssl: tls ?? false,
+    // The client has the address, with all of its hosts.
+    url: addressesIn(server.url)[0],
     schema: 'waybell',
     applicationName: 'waybell-subscription-api',
     entities: [accountTable, accessTokenTable, subscriptionTable],
@@ -65,6 +67,7 @@ export function describeSource(options: SourceOptions): DataSource {
     poolSize,
     connectTimeoutMS: timeoutMs,
     extra: {
+      Client: postgresClient(server),
       query_timeout: timeoutMs + 1_000,
       statement_timeout: timeoutMs,
       idle_in_transaction_session_timeout: timeoutMs,
@@ -73,7 +76,7 @@ export function describeSource(options: SourceOptions): DataSource {
       ...(role === '' ? {} : { options: `-c role=${role}` }),
     },
     poolErrorHandler: (error: Error) =>
-      log.warn({ server: placeOf(url), reason: error.message }, 'postgres.connection-lost'),
+      log.warn({ server: placeOf(server.url), reason: error.message }, 'postgres.connection-lost'),
   });
 }
 

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '@waybell/runtime/log';
 import { placeOf, type ServerAddress } from '@waybell/runtime/server-address';
-import { troubleWith } from '@waybell/runtime/server-trouble';
-import pg from 'pg';
+import type pg from 'pg';
 import { MigrationExecutor, type DataSource, type QueryRunner } from 'typeorm';
+import { postgresClient } from '@waybell/runtime/postgres-client';
 import { SCHEMA_VERSION } from '@waybell/runtime/schema';
 import { completeIndexes } from './complete-indexes.ts';
 import { describeSource, isAway } from './database.ts';
@@ -84,18 +84,21 @@ async function inTransaction(runner: QueryRunner, work: () => Promise<void>): Pr
   }
 }
 
-async function connect({ url, tls, isOfStack }: ServerAddress, log: Log, until: number): Promise<pg.Client> {
+async function connect(address: ServerAddress, log: Log, until: number): Promise<pg.Client> {
+  const Client = postgresClient(address);
   for (let isFirst = true; ; isFirst = false) {
-    const client = new pg.Client({ connectionString: url, ssl: tls ?? false, connectionTimeoutMillis: 5_000 });
+    const client = new Client({ connectionTimeoutMillis: 5_000 });
     client.on('error', (error) => log.warn({ reason: error.message }, 'postgres.connection-lost'));
     try {
       await client.connect();
       return client;
     } catch (error) {
-      const reason = troubleWith({ server: 'Postgres', url, isOfStack }, error);
-      await client.end().catch(() => {});
-      if (!isAway(error) || Date.now() >= until) throw new Error(reason, { cause: error });
-      if (isFirst) log.info({ waitingFor: placeOf(url), reason }, 'migration.waiting');
+      if (!isAway(error) || Date.now() >= until) throw error;
+      if (isFirst)
+        log.info(
+          { waitingFor: placeOf(address.url), reason: error instanceof Error ? error.message : error },
+          'migration.waiting',
+        );
     }
     await delay(RETRY_MS);
   }

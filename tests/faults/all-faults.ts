@@ -6,7 +6,9 @@ import { servicesStopped } from './rows/l02-services-stopped.ts';
 import { brokerAway } from './rows/l03-broker-away.ts';
 import { cannotPark } from './rows/l04-cannot-park.ts';
 import { postgresAway } from './rows/l04-postgres-away.ts';
+import { postgresFailover } from './rows/l04-postgres-failover.ts';
 import { redisAway } from './rows/l05-redis-away.ts';
+import { redisFailover } from './rows/l05-redis-failover.ts';
 import { alarms } from './rows/l06-alarms.ts';
 import { nodesAway } from './rows/l07-nodes-away.ts';
 import { malformed } from './rows/l08-malformed.ts';
@@ -40,8 +42,10 @@ export const allFaults: readonly Fault[] = [
   ...servicesStopped,
   ...brokerAway,
   ...postgresAway,
+  ...postgresFailover,
   ...cannotPark,
   ...redisAway,
+  ...redisFailover,
   ...alarms,
   ...nodesAway,
   ...malformed,

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
+import { postgresClient } from '@waybell/runtime/postgres-client';
 import { explainFailure } from '@waybell/stack/explain-failure';
 import { onceMore } from '@waybell/stack/once-more';
 import { rabbitmqctl } from '@waybell/stack/rabbitmqctl';
@@ -57,7 +58,7 @@ export class TestStack implements AsyncDisposable {
     this.home = home;
     this.brokerUrl = brokerUrl;
     this.#store = store;
-    this.postgres = new pg.Pool({ connectionString: stack.servers.url('postgres'), max: 2 });
+    this.postgres = new pg.Pool({ Client: postgresClient({ url: stack.servers.url('postgres') }), max: 2 });
     this.postgres.on('error', () => undefined);
   }
 

@@ -60,7 +60,8 @@ export async function startTlsServers(): Promise<TlsServers> {
     home,
     urls: {
       AMQP_URL: encrypted(servers.url('rabbitmq'), brokerPort),
-      DATABASE_URL: `${postgres.replace('127.0.0.1', HOST)}?sslmode=verify-full`,
+      // The second is away: of several hosts each is checked by its own name.
+      DATABASE_URL: `${postgres.replace(/127\.0\.0\.1:\d+/, (place) => `${place.replace('127.0.0.1', HOST)},${HOST}:1`)}?sslmode=verify-full`,
       REDIS_URL: encrypted(redis, redisPort),
     },
     plainDatabaseUrl: postgres,

@@ -1,0 +1,120 @@
+import { lookup } from 'node:dns/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { types } from 'node:util';
+import pg from 'pg';
+import { addressesIn } from './addresses-in.ts';
+import type { ServerAddress } from './server-address.ts';
+
+const DEFAULT_PORT = 5_432;
+
+/** One server: an address, of a host whose name its certificate has to hold for. */
+export type Place = { address: string; port: number; name: string };
+
+/**
+ * Finds which of the servers that an address names takes writes. All are asked at once, each address of a name by itself, and
+ * the first that says so is it: one that hangs delays nothing. Asked anew each time, as it may be another by then; searches at
+ * the same time are one. Undefined where the address names one host, and does not ask for one that takes writes. Rejects where
+ * there is none, saying why of each; each has `limitMs` to be reached, and as long to answer.
+ */
+export function findWritable(server: ServerAddress): (limitMs: number) => Promise<Place | undefined> {
+  const urls = addressesIn(server.url);
+  let searching: Promise<Place> | undefined;
+  return async (limitMs) => {
+    if (urls.length === 1 && !asksForWrites(urls[0])) return undefined;
+    searching ??= search({ server, urls, limitMs }).finally(() => (searching = undefined));
+    return searching;
+  };
+}
+
+const READ_ONLY = `select current_setting('transaction_read_only') = 'on' as "isReadOnly"`;
+
+/** Throws where the server takes no writes: it is a standby, or was made read-only. */
+export async function requireWrites(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ isReadOnly: boolean }>(READ_ONLY);
+  if (rows[0]?.isReadOnly !== false) throw new Error('takes no writes');
+}
+
+/** Has a client that is not connected yet connect to that place. */
+export function leadTo({ address, port, name }: Place, client: pg.Client): void {
+  Object.assign(client, { host: address, port });
+  // A certificate for an address is checked against where the connection leads.
+  if (client.ssl && address !== name) Object.assign(client.connection, { ssl: { ...tlsOf(client), servername: name } });
+}
+
+// The types say that it is a boolean.
+const tlsOf = ({ ssl }: { ssl: unknown }): object => (typeof ssl === 'object' ? { ...ssl } : {});
+
+const asksForWrites = (url: string): boolean => URL.parse(url)?.searchParams.has('target_session_attrs') === true;
+
+type Search = { server: ServerAddress; urls: readonly string[]; limitMs: number };
+
+async function search({ server: { tls }, urls, limitMs }: Search): Promise<Place> {
+  const over = new AbortController();
+  const askAt = async (url: string) => {
+    const places = await placesOf(url, limitMs);
+    over.signal.throwIfAborted();
+    const config = {
+      connectionString: url,
+      ssl: tls ?? false,
+      connectionTimeoutMillis: limitMs,
+      query_timeout: limitMs,
+    };
+    return Promise.any(places.map((place) => asked(place, new pg.Client(config), over.signal)));
+  };
+  try {
+    return await Promise.any(urls.map(askAt));
+  } catch (error) {
+    throw whyNone(error);
+  } finally {
+    over.abort();
+  }
+}
+
+async function placesOf(url: string, limitMs: number): Promise<Place[]> {
+  const { hostname, port } = new URL(url);
+  const name = hostname.replace(/^\[|\]$/g, '');
+  const answered = new AbortController();
+  const tooLate = sleep(limitMs, undefined, { signal: answered.signal }).then(() => {
+    throw new Error(`the name ${name} was not looked up within ${limitMs} ms`);
+  });
+  try {
+    const found = await Promise.race([lookup(name, { all: true }), tooLate]);
+    return found.map(({ address }) => ({ address, port: Number(port) || DEFAULT_PORT, name }));
+  } finally {
+    answered.abort();
+    tooLate.catch(() => undefined);
+  }
+}
+
+/** Resolves with the place once the server there has said that it takes writes. */
+async function asked(place: Place, client: pg.Client, over: AbortSignal): Promise<Place> {
+  const close = () => void client.connection.stream.destroy();
+  over.addEventListener('abort', close);
+  client.on('error', () => undefined);
+  leadTo(place, client);
+  try {
+    await client.connect();
+    await requireWrites(client);
+    return place;
+  } catch (error) {
+    if (types.isNativeError(error)) error.message = `${place.name}:${place.port}: ${error.message}`;
+    throw error;
+  } finally {
+    over.removeEventListener('abort', close);
+    client.end().catch(() => undefined);
+  }
+}
+
+/** What came of each: where one refuses the user, that, as it is no outage. */
+function whyNone(error: unknown): unknown {
+  const reasons = reasonsOf(error);
+  const refused = reasons.find(
+    (reason) => reason instanceof pg.DatabaseError && reason.code?.startsWith('57') !== true,
+  );
+  return refused ?? new Error(reasons.map(messageOf).join('; '));
+}
+
+const messageOf = (error: unknown): string => (types.isNativeError(error) ? error.message : String(error));
+
+const reasonsOf = (error: unknown): unknown[] =>
+  error instanceof AggregateError ? error.errors.flatMap(reasonsOf) : [error];

@@ -1,0 +1,39 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PostgresPair } from '../../testing/postgres-pair.ts';
+import type { Fault } from '../fault.ts';
+import { shippedDatabaseTimeout } from '../fault-settings.ts';
+import { buildPlainStage, type BuiltStage, type Scale, type Settings, type Stage } from '../stage.ts';
+import { underLoad } from '../under-load.ts';
+
+const HOLDS_MS = { short: 8_000, release: 30_000 };
+
+/** With a standby that is synchronous nothing is lost: what a service was told is committed is on both. */
+export const postgresFailover: Fault[] = [
+  {
+    row: 'L4',
+    name: 'the primary of two Postgres killed, the standby promoted',
+    settings: shippedDatabaseTimeout,
+    buildStage: buildPairStage,
+    bars: { duplicates: 0, movingAgainSeconds: 30, megabytes: 300 },
+    run: underLoad(async (stage) => {
+      const pair = pairOf(stage);
+      await pair.primary.kill();
+      await pair.promote();
+      // The one that was killed stays away until the load has gone on for a while.
+      await sleep(HOLDS_MS[stage.scale]);
+      await pair.rejoin();
+    }),
+  },
+];
+
+type PairStage = BuiltStage & { pair: PostgresPair };
+
+async function buildPairStage(settings: Settings, scale: Scale): Promise<PairStage> {
+  const pair = await PostgresPair.start();
+  return { ...(await buildPlainStage({ ...settings, DATABASE_URL: pair.url }, scale, { beneath: pair })), pair };
+}
+
+function pairOf(stage: Stage): PostgresPair {
+  if ('pair' in stage && stage.pair instanceof PostgresPair) return stage.pair;
+  throw new Error('this stage has no pair of Postgres');
+}

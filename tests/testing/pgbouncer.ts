@@ -1,0 +1,74 @@
+import { chownSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { firstExecutable, foldersOnPath } from '@waybell/stack/first-executable';
+import { freePort } from '@waybell/stack/free-port';
+import { installPackages } from '@waybell/stack/install-packages';
+import { hostAndPort, reaches } from '@waybell/stack/reaches';
+import { writePrivately } from '@waybell/stack/stack-folder';
+import { STARTING_LIMIT_MS, SupervisedProcess } from '@waybell/stack/supervised-process';
+import { unprivilegedUser } from '@waybell/stack/unprivileged-user';
+
+export type Pgbouncer = AsyncDisposable & {
+  /** An address of Postgres, as it is through the pooler. */
+  through(url: string): string;
+};
+
+/** Debian's pgbouncer in transaction mode before that Postgres. It ignores those parameters, and refuses others that it does not know. */
+export async function startPgbouncer(postgres: string, ignored: readonly string[]): Promise<Pgbouncer> {
+  const { host, port: serverPort } = hostAndPort(postgres);
+  const { username, password } = new URL(postgres);
+  const port = await freePort({ taken: new Set() });
+  const home = await mkdtemp(join(tmpdir(), 'waybell-pgbouncer-'));
+  const file = join(home, 'pgbouncer.ini');
+  const user = unprivilegedUser();
+  const lines = [
+    '[databases]',
+    `* = host=${host} port=${serverPort} user=${decodeURIComponent(username)} password=${decodeURIComponent(password)}`,
+    '[pgbouncer]',
+    'listen_addr = 127.0.0.1',
+    `listen_port = ${port}`,
+    'unix_socket_dir =',
+    // Whoever comes is the user above: it listens for this test only.
+    'auth_type = any',
+    'pool_mode = transaction',
+    `ignore_startup_parameters = ${ignored.join(',')}`,
+    '',
+  ];
+  writePrivately(file, lines.join('\n'));
+  if (user !== undefined) for (const path of [home, file]) chownSync(path, user.uid, user.gid);
+  const pooler = new SupervisedProcess(
+    {
+      name: 'pgbouncer',
+      role: 'server',
+      command: await binary(),
+      args: [file],
+      env: {},
+      cwd: home,
+      ...(user && { user }),
+      logFile: join(home, 'pgbouncer.log'),
+      address: `127.0.0.1:${port}`,
+      waitsFor: async () => ((await reaches({ host: '127.0.0.1', port })) ? undefined : 'its port'),
+      readyMs: STARTING_LIMIT_MS,
+      graceMs: 10_000,
+    },
+    { restart: 'never', onEvent: () => undefined },
+  );
+  await pooler.start();
+  return {
+    through: (url) => Object.assign(new URL(url), { host: `127.0.0.1:${port}` }).href,
+    async [Symbol.asyncDispose]() {
+      await pooler.stop();
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+}
+
+async function binary(): Promise<string> {
+  const find = () => firstExecutable('pgbouncer', [...foldersOnPath(), '/usr/sbin']);
+  const report = (line: string) => process.stderr.write(`${line}\n`);
+  const found = find() ?? ((await installPackages(['pgbouncer'], report)) ? find() : undefined);
+  if (found === undefined) throw new Error('this test needs pgbouncer, and cannot install it');
+  return found;
+}

@@ -1,0 +1,120 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { until } from '@waybell/runtime/testing/until';
+import { freePort } from '@waybell/stack/free-port';
+import { startServers } from '@waybell/stack/servers';
+import { SupervisedProcess, type ProcessSpec } from '@waybell/stack/supervised-process';
+import { nothingLeftBehind } from './left-behind.ts';
+
+/** Two Postgres, of which one is the other's synchronous standby: what one commits, both have. */
+export class PostgresPair implements AsyncDisposable {
+  /** As services are given it: both hosts. */
+  readonly url: string;
+  readonly #home: string;
+  #primary: SupervisedProcess;
+  #standby: SupervisedProcess;
+
+  private constructor(home: string, primary: SupervisedProcess, standby: SupervisedProcess) {
+    this.#home = home;
+    this.#primary = primary;
+    this.#standby = standby;
+    const [first, second] = [primary, standby].map(({ spec }) => new URL(spec.address));
+    this.url = `${primary.spec.address.replace(`${first?.host}`, `${first?.host},${second?.host}`)}?target_session_attrs=read-write`;
+  }
+
+  /** Resolves when both take part. */
+  static async start(): Promise<PostgresPair> {
+    const home = await mkdtemp(join(tmpdir(), 'waybell-pair-'));
+    const primary = (await startServers({ home, only: ['postgres'], isThrowaway: true })).process('postgres');
+    const port = await freePort({ taken: new Set() });
+    const standby = new SupervisedProcess(besides(primary.spec, port), { restart: 'never', onEvent: () => undefined });
+    const pair = new PostgresPair(home, primary, standby);
+    try {
+      await pair.#follow();
+      return pair;
+    } catch (error) {
+      await pair[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  /** The one that takes writes. */
+  get primary(): SupervisedProcess {
+    return this.#primary;
+  }
+
+  /** Has the standby take writes. It waits for no other then. */
+  async promote(): Promise<void> {
+    const [demoted, promoted] = [this.#primary, this.#standby];
+    await ask(promoted, 'select pg_promote()');
+    [this.#primary, this.#standby] = [promoted, demoted];
+  }
+
+  /** Makes the one that was primary anew, as standby of the other. */
+  async rejoin(): Promise<void> {
+    await this.#standby.stop();
+    await this.#follow();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const each of [this.#standby, this.#primary]) {
+      if (each.identity !== undefined) process.kill(each.identity.pid, 'SIGCONT');
+      await each.stop();
+    }
+    await nothingLeftBehind([this.#home]);
+    await rm(this.#home, { recursive: true, force: true });
+  }
+
+  async #follow(): Promise<void> {
+    const { command, args, env, cwd, user } = this.#standby.spec;
+    const data = dataOf(args);
+    await rm(data, { recursive: true, force: true });
+    const how = ['--pgdata', data, '--dbname', this.#primary.spec.address, '--write-recovery-conf'];
+    await promisify(execFile)(join(dirname(command), 'pg_basebackup'), [...how, '--checkpoint=fast', '--no-sync'], {
+      env,
+      cwd,
+      ...user,
+    });
+    await this.#standby.start();
+    await waitForStandbys(this.#primary, '*');
+    const isSynchronous = `select from pg_stat_replication where sync_state = 'sync'`;
+    await until('the standby is synchronous', async () => (await ask(this.#primary, isSynchronous)) > 0);
+  }
+}
+
+const dataOf = (args: readonly string[]): string => args[args.indexOf('-D') + 1] ?? '';
+
+/** The same server, beside it. */
+function besides({ args, address, logFile, ...spec }: ProcessSpec, port: number): ProcessSpec {
+  const [data, ownPort] = [dataOf(args), new URL(address).port];
+  const url = Object.assign(new URL(address), { port: String(port) }).href;
+  return {
+    ...spec,
+    name: 'postgres-2',
+    args: args.map((arg) => (arg === data ? `${data}-2` : arg.replace(`port=${ownPort}`, `port=${port}`))),
+    address: url,
+    logFile: `${logFile}-2`,
+    waitsFor: async () => ask({ spec: { address: url } }, 'select').then(() => undefined, String),
+  };
+}
+
+async function waitForStandbys(server: SupervisedProcess, names: string): Promise<void> {
+  await ask(server, `alter system set synchronous_standby_names = '${names}'`);
+  await ask(server, 'select pg_reload_conf()');
+}
+
+/** Resolves with the number of rows. */
+async function ask({ spec }: { spec: Pick<ProcessSpec, 'address'> }, sql: string): Promise<number> {
+  const client = new pg.Client({ connectionString: spec.address });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return (await client.query(sql)).rowCount ?? 0;
+  } finally {
+    await client.end();
+  }
+}
