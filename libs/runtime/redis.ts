@@ -18,7 +18,8 @@ export function connectRedis({ url, tls, timeoutMs, log }: RedisOptions): Redis 
     socketTimeout: timeoutMs,
     connectTimeout: timeoutMs,
     enableAutoPipelining: true,
-    retryStrategy: (attempt) => Math.min(100 * attempt, 2_000),
+    // Any time up to the limit: clients that lost the server together come back evenly spread.
+    retryStrategy: (attempt) => Math.ceil(Math.random() * Math.min(100 * attempt, 2_000)),
   });
   redis.on('error', (error) =>
     log.warn({ server: placeOf(url), reason: troubleWith({ server: 'Redis', url }, error) }, 'redis.connection-lost'),
