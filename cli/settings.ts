@@ -4,10 +4,17 @@ import { routerSettings } from '@waybell/event-router/config';
 import { declareSettings } from '@waybell/line/broker/declare';
 import { scheduleSettings } from '@waybell/line/line-topology';
 import { deliveryLogSettings } from '@waybell/delivery-log-service/config';
+import type { Per } from '@waybell/runtime/environment';
 import { trackerSettings } from '@waybell/location-tracker/config';
 import { subscriptionApiSettings } from '@waybell/subscription-api/config';
 
-export type Setting = { desc?: string | undefined; default?: unknown; example?: string | undefined; _parse?: unknown };
+export type Setting = {
+  desc?: string | undefined;
+  default?: unknown;
+  example?: string | undefined;
+  per?: Per;
+  _parse?: unknown;
+};
 
 /** The settings that each process or command reads, by its name. */
 export const READERS: Record<string, Record<string, Setting>> = {

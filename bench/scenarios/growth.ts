@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { replicaOf } from '@waybell/tests/testing/replica';
 import { waybell } from '../comparators/waybell.ts';
 import { budgetTable, bundleTable, throughputTable } from '../lib/budget.ts';
 import { measureFull, throughputOf, withContender, type Run, type Throughput } from '../lib/measure.ts';
@@ -19,13 +18,13 @@ const CARRIERS = { from: 2_000_000, to: 2_001_000, actionKeys: ['carrier.order.u
 /** What grows, one thing at a time; each step measured on the same stand. */
 export const growth: Scenario = {
   name: 'growth',
-  description: 'subscriptions, origins, backlog, payload, receivers of an event and deliverers, from few to many',
+  description: 'subscriptions, origins, backlog, payload and receivers of an event, from few to many',
   async run({ isQuick, tell }) {
     const times = isQuick ? { warmMs: 3_000, measureMs: 5_000 } : { warmMs: 5_000, measureMs: 10_000 };
     await using stand = await startStand();
     const results: Results = new Map();
     // The backlog last: it is not waited for.
-    const steps = [growSubscriptions, growOrigins, growPayload, growFanOut, growDeliverers, growBacklog];
+    const steps = [growSubscriptions, growOrigins, growPayload, growFanOut, growBacklog];
     for (const grow of steps) await grow(stand, { times, isQuick, tell, results });
     return {
       workload: 'The line kept full, events of 300 bytes and 100,000 subscriptions where nothing else is said.',
@@ -88,23 +87,6 @@ async function growBacklog(stand: Stand, growing: Growing): Promise<void> {
   const drained = await throughputOf(stand, { ...parts, ...running.parts }, growing.times.measureMs);
   await running.stop();
   growing.results.set(`backlog of ${events} events`, [drained]);
-}
-
-async function growDeliverers(stand: Stand, growing: Growing): Promise<void> {
-  for (const more of [1, 2]) {
-    const name = `${1 + more} deliverers`;
-    growing.tell(name);
-    const measured = await withContender(stand, waybell, async (running) => {
-      const deliverer = stand.stack.service('deliverer');
-      const replicas = await Promise.all(Array.from({ length: more }, () => replicaOf(deliverer)));
-      const pids = [deliverer, ...replicas].flatMap(({ identity }) => identity?.pid ?? []);
-      const parts = { ...running.parts, deliverer: pids };
-      const result = await measureFull(stand, { ...running, parts }, { workload: evenly(EVERYBODY), ...growing.times });
-      await Promise.all(replicas.map((replica) => replica.stop()));
-      return result;
-    });
-    growing.results.set(name, [measured]);
-  }
 }
 
 async function growFanOut(stand: Stand, growing: Growing): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Scenario } from '../lib/scenario.ts';
+import { deliverers } from './deliverers.ts';
 import { throughput } from './f1-throughput.ts';
 import { latency } from './f2-latency.ts';
 import { retries } from './f3-retries.ts';
@@ -32,5 +33,6 @@ export const scenarios: readonly Scenario[] = [
   silence,
   log,
   logCost,
+  deliverers,
   timeline,
 ];

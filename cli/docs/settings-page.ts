@@ -18,7 +18,7 @@ export function settingsPage(): string {
     .toSorted(([one], [other]) => one.localeCompare(other))
     .map(([name, setting]) => {
       const readBy = isShared(name) ? 'every service' : (readers.get(name) ?? []).join(', ');
-      return `| \`${name}\` | ${defaultOf(setting)} | ${setting.desc ?? ''} | ${readBy} |`;
+      return `| \`${name}\` | ${defaultOf(setting)} | ${setting.per ?? ''} | ${setting.desc ?? ''} | ${readBy} |`;
     });
   return [
     '# Settings',
@@ -27,10 +27,13 @@ export function settingsPage(): string {
     '`250ms`, `4s`, `1m`, `24h`, `90d`, limits and intervals `1ms` to `24d`; sizes `64KiB`, `256MiB`, `1GiB`; lists with commas. An empty value counts as not set.',
     'Where a file holds the value, a secret above all, `NAME_FILE` has its path in the place of `NAME`.',
     'A variable that differs by a letter or two from a setting which is not set is warned of: `setting.unknown`, with the nearest name.',
+    '**Per** is what a limit holds for. Each `process` has its own, so twenty replicas have it twenty times. All others hold over all replicas together: a `service` is all',
+    'replicas of one, a `line` what shares a RabbitMQ, an `installation` what shares a Postgres. `endpoint`: deliverers divide it among those that live, one request each at least',
+    '([how](decisions/0018-many-deliverers.md)). `client` and `address` are counted in Redis; while it is away, by each process.',
     '`NAME=value ./waybell up` reaches the services of the local stack. This page is made from the code: `./waybell docs` writes it.',
     '',
-    '| Setting | Default | What it is | Read by |',
-    '|---|---|---|---|',
+    '| Setting | Default | Per | What it is | Read by |',
+    '|---|---|---|---|---|',
     ...rows,
     '',
   ].join('\n');
@@ -46,7 +49,7 @@ function defaultOf(setting: Setting): string {
 const parserOf = (spec: object) => ('_parse' in spec ? spec._parse : undefined);
 const LENGTHS = [duration({}), wait({})].map(parserOf);
 const DURATIONS = parserOf(durations({}));
-const BYTES = parserOf(bytes({}));
+const BYTES = parserOf(bytes({ per: 'process', default: 1 }));
 
 function writeValue(value: unknown, parser: unknown): string {
   if (LENGTHS.includes(parser) && typeof value === 'number') return formatDuration(value);

@@ -17,8 +17,8 @@ import {
 const specs = {
   DELAY: duration({ default: 60_000 }),
   DELAYS: durations({ default: [1_000] }),
-  SLOTS: count({ default: 8 }),
-  SIZE: bytes({ default: 1 }),
+  SLOTS: count({ per: 'process', default: 8 }),
+  SIZE: bytes({ per: 'process', default: 1 }),
 };
 
 describe('readEnvironment', () => {

@@ -37,8 +37,36 @@ export const address = (...schemes: [string, ...string[]]) =>
 /** Words separated by commas; empty is none. */
 export const words = makeValidator<string[]>(list);
 
+/**
+ * Of what there is so much as a limit says: each `process` has it by itself, so that replicas have it together as many times;
+ * anything else has it whichever processes it meets, `service` being all replicas of one, `line` all that share a broker, and
+ * `installation` all that share a Postgres.
+ */
+export type Per =
+  | 'process'
+  | `${'client' | 'address' | 'port'} and process`
+  | 'account'
+  | 'address'
+  | 'client'
+  | 'endpoint'
+  | 'event'
+  | 'installation'
+  | 'line'
+  | 'message'
+  | 'queue'
+  | 'service'
+  | 'vehicle';
+
+type LimitSpec = { per: Per; default: number; desc?: string };
+
+/** A number that says per what it holds: who runs replicas has to know. */
+const limit = (parse: (text: string) => number) => {
+  const validator = makeValidator<number>(parse);
+  return ({ per, ...spec }: LimitSpec) => ({ ...validator(spec), per });
+};
+
 /** A whole number of at least 1. */
-export const count = makeValidator<number>((text) => {
+export const count = limit((text) => {
   if (!/^[1-9]\d{0,14}$/.test(text)) throw new Error(`"${text}" is not a whole number of at least 1`);
   return Number(text);
 });
@@ -51,7 +79,7 @@ export const fraction = makeValidator<number>((text) => {
 });
 
 /** A size: `64KiB`, `256MiB`, `1GiB`, or a plain number of bytes. Read as bytes. */
-export const bytes = makeValidator<number>((text) => {
+export const bytes = limit((text) => {
   const [, amount, unit = ''] = /^(\d+)\s*(KiB|MiB|GiB)?$/.exec(text.trim()) ?? [];
   const factor = { '': 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 }[unit];
   if (amount === undefined || factor === undefined) {

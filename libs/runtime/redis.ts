@@ -14,7 +14,8 @@ export type RedisOptions = ServerAddress & { timeoutMs: number; log: Log };
  */
 export function connectRedis({ timeoutMs, log, ...server }: RedisOptions): Redis {
   const { url, tls } = server;
-  const retryStrategy = (attempt: number) => Math.min(100 * attempt, 2_000);
+  // Any time up to the limit: clients that lost the server together come back evenly spread.
+  const retryStrategy = (attempt: number) => Math.ceil(Math.random() * Math.min(100 * attempt, 2_000));
   const options = {
     ...(tls && { tls }),
     enableOfflineQueue: false,

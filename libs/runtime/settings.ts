@@ -40,7 +40,11 @@ export const brokerSettings = {
     default: 30_000,
     desc: 'after this long without a confirm the fate of a publish is unknown',
   }),
-  UNCONFIRMED_LIMIT: count({ default: 5_000, desc: 'messages published but not yet confirmed, at most, per process' }),
+  UNCONFIRMED_LIMIT: count({
+    per: 'process',
+    default: 5_000,
+    desc: 'messages published but not yet confirmed, at most',
+  }),
 };
 
 export const postgresSettings = {
@@ -56,8 +60,9 @@ export const postgresSettings = {
   DATABASE_KEY: privateKey('DATABASE_CERTIFICATE'),
   DATABASE_ROLE: str({ default: '', desc: 'role to take on after connecting; empty: stay the user of the URL' }),
   DATABASE_POOL_SIZE: count({
+    per: 'process',
     default: 5,
-    desc: 'connections to Postgres, at most, per process; subscription-api has two at least; event-router and deliverer two more to keep publications with, deliverer two more to park with',
+    desc: 'connections to Postgres, at most; subscription-api has two at least; event-router and deliverer two more to keep publications with, deliverer two more to park with',
   }),
   DATABASE_TIMEOUT: wait({ default: 5_000, desc: 'limit of one connection attempt and of one statement' }),
 };
@@ -68,7 +73,7 @@ export const lastKnownSettings = {
     default: 600_000,
     desc: 'age up to which a last-known answer is used while Postgres is away',
   }),
-  LAST_KNOWN_ENTRIES: count({ default: 100_000, desc: 'last-known answers kept, at most' }),
+  LAST_KNOWN_ENTRIES: count({ per: 'process', default: 100_000, desc: 'last-known answers kept, at most' }),
 };
 
 export const redisSettings = {
@@ -117,8 +122,8 @@ export const callbackSettings = {
 
 /** Settings of processes that read events. */
 export const eventSettings = {
-  EVENT_MAX_SIZE: bytes({ default: 2 ** 20, desc: 'largest event, after decompression' }),
-  EVENT_MAX_DEPTH: count({ default: 32, desc: 'deepest nesting of an event' }),
+  EVENT_MAX_SIZE: bytes({ per: 'event', default: 2 ** 20, desc: 'largest event, after decompression' }),
+  EVENT_MAX_DEPTH: count({ per: 'event', default: 32, desc: 'deepest nesting of an event' }),
 };
 
 export const secretSettings = {

@@ -7,11 +7,8 @@ export const deactivatorSettings = {
   ...processSettings,
   ...brokerSettings,
   ...postgresSettings,
-  DEACTIVATE_HELD: count({ default: 20, desc: 'batches of ends held and handled at once' }),
-  DEACTIVATE_HELD_BYTES: bytes({
-    default: 4 * 2 ** 20,
-    desc: 'what they may weigh together',
-  }),
+  DEACTIVATE_HELD: count({ per: 'process', default: 20, desc: 'batches of ends held and handled at once' }),
+  DEACTIVATE_HELD_BYTES: bytes({ per: 'process', default: 4 * 2 ** 20, desc: 'what they may weigh together' }),
   DEACTIVATE_ON_EXHAUSTED: words({
     default: ['carrier'],
     desc: 'interfaces whose subscriptions go off when a delivery exhausts its attempts',

@@ -42,13 +42,15 @@ export const delivererSettings = {
   ...redisSettings,
   ...secretSettings,
   ...scheduleSettings,
-  DELIVER_SLOTS: count({ default: 1_024, desc: 'requests under way at once' }),
+  DELIVER_SLOTS: count({ per: 'process', default: 1_024, desc: 'requests under way at once' }),
   ...endpointSettings,
   DELIVER_HELD: count({
+    per: 'process',
     default: 1_024,
     desc: 'deliveries held at once, over all actions; beside them half as many that were parked',
   }),
   DELIVER_HELD_BYTES: bytes({
+    per: 'process',
     default: 16 * 2 ** 20,
     desc: 'their total size, at most; parked deliveries may take half as much beside it',
   }),

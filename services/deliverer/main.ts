@@ -61,7 +61,7 @@ const findTarget = withLastKnown(findTargetIn(postgres, config.keyRing), { ...co
 const flow = new Flow({
   ...config,
   endpoints: config.flow,
-  store: parkInPostgres(parking),
+  store: parkInPostgres(parking, config.actionKeys),
   log: parts.log,
   clock,
   broker,

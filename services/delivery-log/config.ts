@@ -7,11 +7,12 @@ export const deliveryLogSettings = {
   ...processSettings,
   ...brokerSettings,
   ...postgresSettings,
-  LOG_HELD: count({ default: 200, desc: 'batches of outcomes held, and written down together, at most' }),
-  LOG_HELD_BYTES: bytes({
-    default: 8 * 2 ** 20,
-    desc: 'what they may weigh together, decompressed',
+  LOG_HELD: count({
+    per: 'process',
+    default: 200,
+    desc: 'batches of outcomes held, and written down together, at most',
   }),
+  LOG_HELD_BYTES: bytes({ per: 'process', default: 8 * 2 ** 20, desc: 'what they may weigh together, decompressed' }),
   LOG_RETENTION: duration({
     default: 30 * DAY_MS,
     desc: 'how long events, deliveries and attempts are kept; whole days, the last one to its end',

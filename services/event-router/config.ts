@@ -16,19 +16,18 @@ export const routerSettings = {
   ...postgresSettings,
   ...redisSettings,
   ...eventSettings,
-  ROUTE_HELD: count({ default: 256, desc: 'events held and handled at once' }),
-  ROUTE_HELD_BYTES: bytes({
-    default: 4 * 2 ** 20,
-    desc: 'their total size, at most, decompressed',
-  }),
+  ROUTE_HELD: count({ per: 'process', default: 256, desc: 'events held and handled at once' }),
+  ROUTE_HELD_BYTES: bytes({ per: 'process', default: 4 * 2 ** 20, desc: 'their total size, at most, decompressed' }),
   BUNDLE_MEMBERS: checked(
     count({
+      per: 'message',
       default: MOST_MEMBERS,
       desc: 'first attempts of an action in one message, at most; 1: each travels alone',
     }),
     checkMembers,
   ),
   ROUTE_PAUSE_DEPTH: count({
+    per: 'line',
     default: 200_000,
     desc: 'deliveries waiting in all delivery queues at which the router pauses; it goes on at half of it',
   }),

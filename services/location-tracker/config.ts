@@ -16,12 +16,10 @@ export const trackerSettings = {
   ...redisSettings,
   ...eventSettings,
   ...geocoderSettings,
-  TRACK_HELD: count({ default: 1_000, desc: 'location reports held and handled at once' }),
-  TRACK_HELD_BYTES: bytes({
-    default: 4 * 2 ** 20,
-    desc: 'their total size, at most, decompressed',
-  }),
+  TRACK_HELD: count({ per: 'process', default: 1_000, desc: 'location reports held and handled at once' }),
+  TRACK_HELD_BYTES: bytes({ per: 'process', default: 4 * 2 ** 20, desc: 'their total size, at most, decompressed' }),
   GPS_DISTANCE: count({
+    per: 'vehicle',
     default: 1_000,
     desc: 'metres between the last position sent to a client and the next',
   }),

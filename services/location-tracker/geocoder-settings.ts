@@ -9,8 +9,8 @@ export const geocoderSettings = {
     example: 'https://nominatim.example.com',
   }),
   GEOCODER_LIMIT: wait({ default: 2_000, desc: 'how long a position may wait for its address, all in all' }),
-  GEOCODER_RATE: count({ default: 1, desc: 'questions to the geocoder a second, at most, per process' }),
-  GEOCODER_CACHE: count({ default: 100_000, desc: 'addresses remembered per process' }),
+  GEOCODER_RATE: count({ per: 'process', default: 1, desc: 'questions to the geocoder a second, at most' }),
+  GEOCODER_CACHE: count({ per: 'process', default: 100_000, desc: 'addresses remembered' }),
 };
 
 type GeocoderSettings = { GEOCODER_URL: string } & Record<

@@ -79,10 +79,12 @@ export const subscriptionApiSettings = {
     desc: 'how long the audit log is kept',
   }),
   REQUESTS_PER_MINUTE: count({
+    per: 'client',
     default: 600,
     desc: 'requests a minute of one client of an account, by all of its access tokens; beyond, 429',
   }),
   FAILURES_PER_MINUTE: count({
+    per: 'address',
     default: 30,
     desc: 'requests a minute of one address (IPv6: its /56) with an invalid access token; beyond, 429',
   }),
@@ -101,12 +103,18 @@ export const subscriptionApiSettings = {
   REQUEST_TIMEOUT: wait({ default: 30_000, desc: 'limit from the start of a request to the end of its body' }),
   ANSWER_TIMEOUT: wait({ default: 30_000, desc: 'limit for a client to read an answer, from its first byte on' }),
   LIVE_STREAMS_PER_CLIENT: count({
+    per: 'client and process',
     default: 10,
-    desc: 'streams of /v1/live that one client of an account has open, at most, per process; beyond, 429',
+    desc: 'streams of /v1/live that one client of an account has open, at most; beyond, 429',
   }),
-  LIVE_STREAMS: count({ default: 500, desc: 'streams of /v1/live open in all, at most, per process; beyond, 503' }),
-  CONNECTION_LIMIT: count({ default: 5_000, desc: 'connections open to each port of the API, at most, per process' }),
+  LIVE_STREAMS: count({ per: 'process', default: 500, desc: 'streams of /v1/live open in all, at most; beyond, 503' }),
+  CONNECTION_LIMIT: count({
+    per: 'port and process',
+    default: 5_000,
+    desc: 'connections open to each port of the API, at most',
+  }),
   CONNECTIONS_PER_ADDRESS: count({
+    per: 'address and process',
     default: 500,
     desc: 'of these, connections of one address (IPv6: its /56) that is not among TRUSTED_PROXIES, at most',
   }),

@@ -46,6 +46,21 @@ describe('what Postgres and the deliverer both make', () => {
   });
 });
 
+describe('the deliverers that a deliverer counts', () => {
+  test('are those that take some of its actions, or do not say which', async () => {
+    const seenBy = async (...actions: string[]) =>
+      (await stand.storeOf(actions).lease(randomUUID(), new Set())).deliverers;
+    expect(await seenBy('shipper.a', 'shipper.b')).toBe(1);
+    expect(await seenBy('carrier.a')).toBe(1);
+    expect(await seenBy('shipper.b', 'shipper.c')).toBe(2);
+    expect(await seenBy('shipper.b', 'carrier.a')).toBe(4);
+    // As a deliverer of a version that does not know of it.
+    await stand.sql('insert into waybell.parked_owners (owner, seen_at) values ($1, now())', [randomUUID()]);
+    expect(await seenBy('carrier.b')).toBe(2);
+    await stand.sql('delete from waybell.parked_owners');
+  });
+});
+
 describe('a parked row', () => {
   test('is put in whether or not heads are deleted at the same moment, and is never without one', async () => {
     const subscribed = await Promise.all(Array.from({ length: 4 }, () => stand.subscribe()));
@@ -199,7 +214,7 @@ test('everything says that Postgres is away where it is', async () => {
     timeoutMs: 60_000,
     log: silentLog,
   });
-  const store = parkInPostgres(postgres);
+  const store = parkInPostgres(postgres, []);
   const one = aRow({ subscription: randomUUID(), account: '', callbackUrl: '' }, 'a');
   const asked: Promise<unknown>[] = [
     store.insert([one]),

@@ -72,6 +72,7 @@ describe.each(STANDS)('leases %s', (_, start) => {
       owned: ALL_SHARDS.filter((shard) => !kept.includes(shard)),
       taken: ALL_SHARDS.filter((shard) => !kept.includes(shard)),
       leaving: [],
+      deliverers: 2,
     });
   });
 
@@ -81,8 +82,10 @@ describe.each(STANDS)('leases %s', (_, start) => {
     await stand.later(LEASE_MS - 1_000);
     expect(await renew(other)).toEqual([]);
     await stand.later(2_000);
-    expect(await stand.store.lease(other, NONE)).toEqual({ owned: ALL_SHARDS, taken: ALL_SHARDS, leaving: [] });
-    expect(await stand.store.lease(one, new Set(ALL_SHARDS))).toEqual({ owned: [], taken: [], leaving: [] });
+    const all = { owned: ALL_SHARDS, taken: ALL_SHARDS, leaving: [], deliverers: 1 };
+    expect(await stand.store.lease(other, NONE)).toEqual(all);
+    const none = { owned: [], taken: [], leaving: [], deliverers: 2 };
+    expect(await stand.store.lease(one, new Set(ALL_SHARDS))).toEqual(none);
     const kept = await renew(other);
     const { owned, taken } = await stand.store.lease(one, NONE);
     expect(taken).toEqual(owned);
@@ -93,7 +96,8 @@ describe.each(STANDS)('leases %s', (_, start) => {
     const [one = ''] = owners(1);
     await renew(one);
     await stand.later(10 * LEASE_MS);
-    expect(await stand.store.lease(one, NONE)).toEqual({ owned: ALL_SHARDS, taken: [], leaving: [] });
+    const all = { owned: ALL_SHARDS, taken: [], leaving: [], deliverers: 1 };
+    expect(await stand.store.lease(one, NONE)).toEqual(all);
   });
 
   test('that are released go to another at once, and count no death', async () => {
@@ -102,8 +106,19 @@ describe.each(STANDS)('leases %s', (_, start) => {
     await stand.store.insert([aRow(subscribed, 'a')]);
     await renew(one);
     await stand.store.release(one);
-    expect(await stand.store.lease(other, NONE)).toEqual({ owned: ALL_SHARDS, taken: ALL_SHARDS, leaving: [] });
+    const all = { owned: ALL_SHARDS, taken: ALL_SHARDS, leaving: [], deliverers: 1 };
+    expect(await stand.store.lease(other, NONE)).toEqual(all);
     expect(await deathsOf(subscribed.subscription)).toBe(0);
+  });
+
+  test('say how many deliverers live, from when each first asks until it goes or its lease is over', async () => {
+    const [one = '', other = '', third = ''] = owners(3);
+    const seenBy = async (owner: string) => (await stand.store.lease(owner, NONE)).deliverers;
+    expect([await seenBy(one), await seenBy(other), await seenBy(third), await seenBy(one)]).toEqual([1, 2, 3, 3]);
+    await stand.store.release(other);
+    expect(await seenBy(one)).toBe(2);
+    await stand.later(LEASE_MS + 1_000);
+    expect(await seenBy(one)).toBe(1);
   });
 
   test('count the owners that died over what is parked, until a row of it is deleted', async () => {

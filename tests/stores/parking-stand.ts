@@ -36,7 +36,12 @@ export class PostgresStand implements ParkingStand {
       timeoutMs: 60_000,
       log: silentLog,
     });
-    this.store = parkInPostgres(this.postgres);
+    this.store = this.storeOf(['shipper.insurance.issued']);
+  }
+
+  /** The store of a deliverer of these actions, on the same tables. */
+  storeOf(actions: readonly string[]): ParkingStore {
+    return parkInPostgres(this.postgres, actions);
   }
 
   static async start(poolSize = 2): Promise<PostgresStand> {

@@ -6,13 +6,15 @@ export type JsonSchema = Record<string, unknown>;
 const DURATION = String.raw`\d+(\.\d+)?(ms|s|m|h|d)`;
 const times: JsonSchema = { type: 'string', pattern: `^${DURATION}$` };
 
+const limit = { per: 'process', default: 1 } as const;
+
 /** Types by what reads the setting. What has a check of its own is any text: the process says what is wrong with it. */
 const TYPES: [readers: object[], schema: JsonSchema][] = [
   [[bool({})], { enum: [true, false, 'true', 'false'] }],
-  [[count({}), port({})], { type: ['integer', 'string'], minimum: 1, pattern: String.raw`^[1-9]\d*$` }],
+  [[count(limit), port({})], { type: ['integer', 'string'], minimum: 1, pattern: String.raw`^[1-9]\d*$` }],
   [[duration({}), wait({})], times],
   [[durations({})], { anyOf: [{ type: 'string' }, { type: 'array', items: times }] }],
-  [[bytes({})], { type: ['integer', 'string'], minimum: 1, pattern: String.raw`^\d+ *(KiB|MiB|GiB)?$` }],
+  [[bytes(limit)], { type: ['integer', 'string'], minimum: 1, pattern: String.raw`^\d+ *(KiB|MiB|GiB)?$` }],
 ];
 
 /** A setting among the chart's values. */

@@ -9,10 +9,12 @@ const CONNECT_LIMIT_MS = 60_000;
 
 export const declareSettings = {
   EVENTS_QUEUE_LIMIT: bytes({
+    per: 'queue',
     default: 2 ** 30,
     desc: 'size at which a queue of events refuses what upstream publishes',
   }),
   QUORUM_SIZE: count({
+    per: 'queue',
     default: 3,
     desc: 'members of each quorum queue at declaration; at most the nodes of the cluster',
   }),

@@ -25,7 +25,6 @@ export type LinkOptions = ConnectionOptions & {
 
 const FIRST_DELAY_MS = 100;
 const LONGEST_DELAY_MS = 2_000;
-const JITTER = 0.2;
 const STOP_LIMIT_MS = 1_000;
 
 /**
@@ -98,8 +97,7 @@ export function openLink(options: LinkOptions): Link {
   };
 }
 
-/** Not all processes at once. */
+/** Any time up to the limit: those that lost the broker together come back evenly spread. */
 function delayAfter(failures: number): number {
-  const delayMs = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** failures);
-  return delayMs * (1 - JITTER * Math.random());
+  return Math.random() * Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** failures);
 }

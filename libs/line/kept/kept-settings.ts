@@ -2,6 +2,7 @@ import { bytes } from '@waybell/runtime/environment';
 
 export const keptSettings = {
   KEPT_MAX_BYTES: bytes({
+    per: 'service',
     default: 4 * 2 ** 30,
     desc: 'total size, at most, of the publications that Postgres keeps for the service while RabbitMQ does not take them',
   }),

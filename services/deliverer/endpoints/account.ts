@@ -43,14 +43,19 @@ export class Neighbours {
   endpoints = 0;
   readonly name: string;
   readonly host: Host;
+  readonly #account: Pick<Account, 'part'>;
   readonly #limits: HostLimits;
   /** Requests under way, beside the first of each endpoint that is proven. */
   #out = 0;
   /** Requests under way that began as probes, or have been silent. */
   #hanging = 0;
 
-  constructor(name: string, host: Host, limits: HostLimits) {
+  constructor(
+    name: string,
+    { account, host, limits }: { account: Pick<Account, 'part'>; host: Host; limits: HostLimits },
+  ) {
     this.name = name;
+    this.#account = account;
     this.host = host;
     this.#limits = limits;
   }
@@ -58,9 +63,9 @@ export class Neighbours {
   /** Whether a request of an endpoint trusted so much may begin here; `isFirst`: nothing is under way for that endpoint. */
   admits(trust: Trust, isFirst: boolean): boolean {
     if (isOutside({ trust, isFirst })) return true;
-    if (this.#out >= this.#limits.most) return false;
+    if (this.#out >= this.#partOf(this.#limits.most)) return false;
     const mayHang = trust === 'hung' || (trust === 'new' && !isFirst);
-    return !mayHang || this.#hanging < this.#limits.mostHanging;
+    return !mayHang || this.#hanging < this.#partOf(this.#limits.mostHanging);
   }
 
   begin(request: Begun): void {
@@ -78,6 +83,10 @@ export class Neighbours {
     if (request.isSilent) this.host.silent -= 1;
     if (request.isSilent || request.trust === 'hung') this.#hanging -= 1;
   }
+
+  #partOf(limit: number): number {
+    return Math.max(1, Math.floor(limit * this.#account.part));
+  }
 }
 
 function isOutside({ trust, isFirst }: Pick<Begun, 'trust' | 'isFirst'>): boolean {
@@ -91,10 +100,17 @@ export class Account implements Holding {
   /** Fresh deliveries that wait in hand for its endpoints. */
   inHand = 0;
   readonly name: string;
+  readonly #partOf: () => number;
   readonly #byHost = new Map<string, Neighbours>();
 
-  constructor(name: string) {
+  constructor(name: string, partOf: () => number) {
     this.name = name;
+    this.#partOf = partOf;
+  }
+
+  /** What this process has, of 1, of the limits of its endpoints: the rest is with the other deliverers. */
+  get part(): number {
+    return this.#partOf();
   }
 
   get isForgotten(): boolean {

@@ -3,8 +3,9 @@ import type { EndpointsOptions } from './endpoints.ts';
 
 /** How far one endpoint may hold up the others. What each does, and why it is as it is: docs/decisions/0004-flow.md. */
 export const endpointSettings = {
-  DELIVER_WINDOW: count({ default: 64, desc: 'requests under way at once to one endpoint, at most' }),
+  DELIVER_WINDOW: count({ per: 'endpoint', default: 64, desc: 'requests under way at once to one endpoint, at most' }),
   DELIVER_UNPROVEN_PERCENT: count({
+    per: 'process',
     default: 20,
     desc: 'share of the slots, at most, for endpoints that are new or hang; half of it for those that hang',
   }),
@@ -17,7 +18,11 @@ export const endpointSettings = {
     default: 1_100,
     desc: 'how long a delivery waits in hand for its endpoint before it is parked',
   }),
-  DELIVER_ENDPOINTS: count({ default: 100_000, desc: 'endpoints that are remembered, with how they answer' }),
+  DELIVER_ENDPOINTS: count({
+    per: 'process',
+    default: 100_000,
+    desc: 'endpoints that are remembered, with how they answer',
+  }),
 };
 
 /** Share of the slots for endpoints that are slow, new or hung, together. The other half is for those that answer quickly. */

@@ -10,7 +10,7 @@ import { Slots, type Shares } from './slots.ts';
 import type { Waiter } from './waiting.ts';
 import { Words } from './words.ts';
 
-export type EndpointsOptions = Omit<KnownEndpointsOptions, 'startSize' | 'host'> & {
+export type EndpointsOptions = Omit<KnownEndpointsOptions, 'startSize' | 'host' | 'partOf'> & {
   /** Requests under way at once, over all endpoints. */
   slots: number;
   shares: Shares;
@@ -20,6 +20,10 @@ export type EndpointsOptions = Omit<KnownEndpointsOptions, 'startSize' | 'host'>
   maxInHandEach: number;
   maxInHand: number;
 };
+
+type Surroundings = { clock: Clock; onRoom?: (endpoint: string) => void } & Partial<
+  Pick<KnownEndpointsOptions, 'partOf'>
+>;
 
 /**
  * Says which delivery may make a request now, so that none waits behind an endpoint that hangs but those for that endpoint
@@ -36,12 +40,12 @@ export class Endpoints {
   readonly #full = { full: 0, hung: 0 };
   #isClosed = false;
 
-  constructor({ onRoom, ...options }: EndpointsOptions & { clock: Clock; onRoom?: (endpoint: string) => void }) {
+  constructor({ onRoom, partOf = () => 1, ...options }: EndpointsOptions & Surroundings) {
     const { clock, patienceMs, slots, shares } = options;
     this.#options = options;
     this.#slots = new Slots(slots, shares);
     const startSize = this.#slots.startSize.bind(this.#slots);
-    this.#known = new KnownEndpoints({ ...options, startSize, host: hostLimits(slots) });
+    this.#known = new KnownEndpoints({ ...options, startSize, partOf, host: hostLimits(slots) });
     this.#inHand = new InHand({ clock, patienceMs, onExpired: (waiter) => this.#waitsOn(waiter) });
     this.#words = new Words({
       clock,

@@ -90,7 +90,7 @@ export class KnownEndpoint {
     const since = this.#hungSince ?? this.#lastBegan;
     // The moment at which the pause is this part of the time since: pause = part × (last + pause - since).
     const pauseMs = ((this.#lastBegan - since) * PROBE_PART) / (1 - PROBE_PART);
-    return this.#lastBegan + Math.min(Math.max(pauseMs, PROBE_LEAST_MS), PROBE_MOST_MS);
+    return this.#lastBegan + Math.min(Math.max(pauseMs, PROBE_LEAST_MS) / this.account.part, PROBE_MOST_MS);
   }
 
   probeSoon(): void {

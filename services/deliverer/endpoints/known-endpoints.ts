@@ -13,6 +13,8 @@ export type KnownEndpointsOptions = WindowLimits & {
   host: HostLimits;
   /** The size of a new endpoint's window. */
   startSize: (account: Holding) => number;
+  /** What this process has, of 1, of the limits of an account's endpoints. Asked again and again: it changes. */
+  partOf: (account: string) => number;
 };
 
 /** The owner of an endpoint's parked deliveries need not know its host. */
@@ -60,10 +62,11 @@ export class KnownEndpoints {
   }
 
   #newEndpoint({ account: accountName, endpoint: name, isKnownHung = false }: PartialKey, now: number): KnownEndpoint {
-    const account = this.#accounts.get(accountName) ?? new Account(accountName);
+    const partOf = () => this.#options.partOf(accountName);
+    const account = this.#accounts.get(accountName) ?? new Account(accountName, partOf);
     this.#accounts.set(accountName, account);
     const neighbours = this.#join(account, UNKNOWN_HOST);
-    const window = new Window(this.#options, this.#options.startSize(account));
+    const window = new Window(this.#options, { size: this.#options.startSize(account), part: () => account.part });
     return new KnownEndpoint({ name, account, neighbours, window, ...(isKnownHung ? { hungSince: now } : {}) });
   }
 
@@ -82,7 +85,8 @@ export class KnownEndpoints {
   }
 
   #join(account: Account, hostName: string): Neighbours {
-    return account.join(hostName, () => new Neighbours(hostName, this.#hosts.get(hostName), this.#options.host));
+    const limits = this.#options.host;
+    return account.join(hostName, () => new Neighbours(hostName, { account, host: this.#hosts.get(hostName), limits }));
   }
 
   #forgetOldest(newest: KnownEndpoint): void {

@@ -5,6 +5,8 @@ export type WindowLimits = {
   slowMs: number;
 };
 
+type WindowOptions = { size?: number; part?: () => number };
+
 /** As many a new endpoint begins with, and one that had no use for more goes back to. */
 export const START_SIZE = 4;
 const SHRINK_AFTER_MS = 10_000;
@@ -22,19 +24,22 @@ const UNKNOWN_MS = 10;
  */
 export class Window {
   readonly #limits: WindowLimits;
+  readonly #part: () => number;
   #size: number;
   #usualMs: number | undefined;
   #halvedAt = -Infinity;
   #fullAt = -Infinity;
   #shrunkAt = -Infinity;
 
-  constructor(limits: WindowLimits, size = START_SIZE) {
+  /** `part`: what of the endpoint's limits this window is, of 1. It may change. */
+  constructor(limits: WindowLimits, { size = START_SIZE, part = () => 1 }: WindowOptions = {}) {
     this.#limits = limits;
-    this.#size = Math.min(size, limits.maxSize);
+    this.#part = part;
+    this.#size = this.#partOf(Math.min(size, limits.maxSize));
   }
 
   get size(): number {
-    return Math.floor(this.#size);
+    return Math.floor(Math.min(this.#size, this.#most));
   }
 
   /** An endpoint that says nothing for longer is silent. */
@@ -57,7 +62,7 @@ export class Window {
     const durationMs = now - beganAt;
     const wasFull = this.#fullAt >= beganAt;
     if (wasFull && durationMs <= this.patienceMs) {
-      this.#size = Math.min(this.#size + 1 / this.#size, this.#limits.maxSize);
+      this.#size = Math.min(this.#size + 1 / this.#size, this.#most);
     }
     this.#usualMs =
       this.#usualMs === undefined ? durationMs : this.#usualMs + (durationMs - this.#usualMs) * NEWEST_PART;
@@ -71,7 +76,15 @@ export class Window {
   }
 
   #shrink(now: number): void {
-    this.#size = Math.max(Math.min(START_SIZE, this.#size), this.#size / 2);
+    this.#size = Math.max(Math.min(this.#partOf(START_SIZE), this.#size), this.#size / 2);
     this.#shrunkAt = now;
+  }
+
+  get #most(): number {
+    return this.#partOf(this.#limits.maxSize);
+  }
+
+  #partOf(size: number): number {
+    return Math.max(1, size * this.#part());
   }
 }

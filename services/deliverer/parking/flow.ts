@@ -28,7 +28,15 @@ export type FlowOptions = {
 };
 
 const RELEASE_LIMIT_MS = 3_000;
-const NOTHING = { hung: 0, waiting: 0, withRoomMs: 0, taken: 0, all: { rows: 0, bytes: 0 }, oldestMs: 0 };
+const NOTHING = {
+  deliverers: 1,
+  hung: 0,
+  waiting: 0,
+  withRoomMs: 0,
+  taken: 0,
+  all: { rows: 0, bytes: 0 },
+  oldestMs: 0,
+};
 
 /** Decides which endpoints may be called now, and what becomes of what is parked for them. */
 export class Flow {
@@ -47,6 +55,7 @@ export class Flow {
       ...options.endpoints,
       clock,
       onRoom: (endpoint) => this.#owner?.hasRoom(endpoint),
+      partOf: (account) => this.#owner?.partOf(account) ?? 1,
     });
     const onParked = (why: ParkReason) => void (this.timesParked[why] += 1);
     this.#park = new Park({ store, broker, sums: this.#sums, clock, onParked });

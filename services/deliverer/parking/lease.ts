@@ -19,6 +19,7 @@ export class Lease {
   #shards: ReadonlySet<number> = new Set();
   #leaving: ReadonlySet<number> = new Set();
   #until = -Infinity;
+  #deliverers = 1;
   #timer: Timer | undefined;
 
   constructor(options: LeaseOptions) {
@@ -31,6 +32,11 @@ export class Lease {
     return [...this.#shards];
   }
 
+  /** How many deliverers share the work of this one, itself included; while Postgres is away, as many as there were. */
+  get deliverers(): number {
+    return this.#deliverers;
+  }
+
   /** Another is to have it: what is in hand of it comes to its end, and no more is taken. */
   isLeaving(shard: number): boolean {
     return this.#leaving.has(shard);
@@ -40,7 +46,8 @@ export class Lease {
   async renew(keep: ReadonlySet<number>): Promise<number[]> {
     const { store, owner, clock, onLost } = this.#options;
     const askedAt = clock.now();
-    const { owned, taken, leaving } = await store.lease(owner, keep);
+    const { owned, taken, leaving, deliverers } = await store.lease(owner, keep);
+    this.#deliverers = deliverers;
     this.#check();
     const [before, now, fresh] = [this.#shards, new Set(owned), new Set(taken)];
     // One that another had in between is lost, even though it is here again.

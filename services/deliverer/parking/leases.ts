@@ -14,12 +14,12 @@ const OTHERS = {
   name: 'parked-owners',
   text: `
     with seen as (
-      insert into waybell.parked_owners (owner, seen_at) values ($1, now())
+      insert into waybell.parked_owners (owner, seen_at, actions) values ($1, now(), $2)
       on conflict (owner) do update set seen_at = excluded.seen_at
     ), gone as (
       delete from waybell.parked_owners where owner <> $1 and seen_at < now() - ${LEASE}
     )
-    select owner from waybell.parked_owners where owner <> $1 and seen_at >= now() - ${LEASE}`,
+    select owner, coalesce(actions && $2, true) as "isBeside" from waybell.parked_owners where owner <> $1 and seen_at >= now() - ${LEASE}`,
 };
 
 const WRITE = {
@@ -46,22 +46,21 @@ const RELEASE = {
       select shard from waybell.parked_shards where owner = $1 order by shard for update)`,
 };
 
-export function leasesIn(postgres: Postgres): Pick<ParkingStore, 'lease' | 'release'> {
+/** `actions`: those that this process delivers. An owner that does not say which ones takes all. */
+export function leasesIn(postgres: Postgres, actions: readonly string[]): Pick<ParkingStore, 'lease' | 'release'> {
   return {
     async lease(owner, keep) {
       // The transaction begins after this, and by its clock the lease ends: never before it does by the owner's.
-      const { owned, taken, leaving } = await whenAvailable(postgres, () =>
+      const { owned, taken, leaving, deliverers } = await whenAvailable(postgres, () =>
         inTransaction(postgres, async (client) => {
-          const settled = settleLeases(await lock(client), {
-            owner,
-            keep,
-            others: await sayThatItLives(client, owner),
-          });
+          const leases = await lock(client);
+          const others = await sayThatItLives(client, [owner, actions]);
+          const settled = settleLeases(leases, { owner, keep, others: others.map((other) => other.owner) });
           await write(client, owner, settled);
-          return settled;
+          return { ...settled, deliverers: 1 + others.filter(({ isBeside }) => isBeside).length };
         }),
       );
-      return { owned, taken, leaving };
+      return { owned, taken, leaving, deliverers };
     },
     async release(owner) {
       await whenAvailable(postgres, () => postgres.query({ ...RELEASE, values: [owner] }));
@@ -78,9 +77,9 @@ async function lock(client: Queryable): Promise<Lease[]> {
   }));
 }
 
-async function sayThatItLives(client: Queryable, owner: string): Promise<string[]> {
-  const { rows } = await client.query<{ owner: string }>({ ...OTHERS, values: [owner] });
-  return rows.map((other) => other.owner);
+async function sayThatItLives(client: Queryable, values: [owner: string, actions: readonly string[]]) {
+  const { rows } = await client.query<{ owner: string; isBeside: boolean }>({ ...OTHERS, values });
+  return rows;
 }
 
 async function write(client: Queryable, owner: string, { owned, released, orphaned }: Settlement): Promise<void> {

@@ -23,6 +23,8 @@ export type OwnedEndpoint = {
 export class Owned {
   readonly #endpoints = new Map<string, OwnedEndpoint>();
   readonly #ofSubscription = new Map<string, OwnedEndpoint>();
+  /** How many endpoints there are of each account. */
+  readonly #accounts = new Map<string, number>();
 
   /** The endpoint, and whether the subscription was known there. */
   put(head: Head): { owned: OwnedEndpoint; isKnown: boolean } {
@@ -30,8 +32,7 @@ export class Owned {
     const before = this.#ofSubscription.get(subscription);
     if (before?.endpoint === endpoint) return { owned: before, isKnown: true };
     if (before !== undefined) this.remove(subscription);
-    const owned = this.#endpoints.get(endpoint) ?? newEndpoint(head);
-    this.#endpoints.set(endpoint, owned);
+    const owned = this.#endpoints.get(endpoint) ?? this.#add(newEndpoint(head));
     this.#ofSubscription.set(subscription, owned);
     owned.after.set(subscription, undefined);
     owned.isAtEnd = false;
@@ -66,6 +67,10 @@ export class Owned {
     return [...this.#ofSubscription.keys()];
   }
 
+  hasAccount(account: string): boolean {
+    return this.#accounts.has(account);
+  }
+
   ofAccount(account: string): string[] {
     return [...this.#ofSubscription].filter(([, owned]) => owned.account === account).map(([guid]) => guid);
   }
@@ -81,9 +86,18 @@ export class Owned {
     for (const [subscription, { shard }] of this.#ofSubscription) if (isGone(shard)) this.remove(subscription);
   }
 
-  #forget(owned: OwnedEndpoint): void {
-    owned.asking?.[Symbol.dispose]();
-    this.#endpoints.delete(owned.endpoint);
+  #add(owned: OwnedEndpoint): OwnedEndpoint {
+    this.#endpoints.set(owned.endpoint, owned);
+    this.#accounts.set(owned.account, (this.#accounts.get(owned.account) ?? 0) + 1);
+    return owned;
+  }
+
+  #forget({ endpoint, account, asking }: OwnedEndpoint): void {
+    asking?.[Symbol.dispose]();
+    this.#endpoints.delete(endpoint);
+    const left = (this.#accounts.get(account) ?? 0) - 1;
+    if (left > 0) this.#accounts.set(account, left);
+    else this.#accounts.delete(account);
   }
 }
 

@@ -22,6 +22,22 @@ describe('the owner of what is parked', () => {
     expect(own.owner.consumer.held()).toBe(0);
   });
 
+  test('has all of the limits of the account, which other deliverers divide', async () => {
+    await using own = new AnOwner();
+    for (const other of ['one', 'two', 'three']) await own.store.lease(other, new Set());
+    await own.clock.runFor(6_000);
+    expect(own.owner.partOf(TARGET.account)).toBe(1 / 4);
+    for (const other of ['one', 'two', 'three']) await own.store.release(other);
+    await own.clock.runFor(6_000);
+    await own.store.insert([aRow('one')]);
+    await own.store.lease('late', new Set());
+    await own.clock.runFor(6_000);
+    expect([own.owner.partOf(TARGET.account), own.owner.partOf('another')]).toEqual([1, 1 / 2]);
+    own.taken.get('one')?.acknowledge();
+    await own.clock.runFor(6_000);
+    expect(own.owner.partOf(TARGET.account)).toBe(1 / 2);
+  });
+
   test('takes again what was given back', async () => {
     await using own = new AnOwner();
     await own.store.insert([aRow('one')]);

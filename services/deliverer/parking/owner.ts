@@ -112,6 +112,14 @@ export class ParkingOwner {
     else this.#take.want(owned);
   }
 
+  /**
+   * What this process has, of 1, of the limits of an account's endpoints. They hold for all deliverers together, to each of which come
+   * as many deliveries. Who sends what is parked for the account has them whole: all that waits goes by that way.
+   */
+  partOf(account: string): number {
+    return this.#owned.hasAccount(account) ? 1 : 1 / this.#lease.deliverers;
+  }
+
   /** Whether what was made of a parked delivery may be published: this process has it still. */
   holds(key: RowKey): boolean {
     this.#lease.shards();
@@ -127,7 +135,16 @@ export class ParkingOwner {
       withRoomMs = Math.max(withRoomMs, clock.now() - (roomSince ?? clock.now()));
     }
     const { all, oldestMs } = this.#over;
-    return { hung, waiting: this.#owned.count - hung, withRoomMs, taken: this.#inHand.taken, all, oldestMs };
+    const { deliverers } = this.#lease;
+    return {
+      deliverers,
+      hung,
+      waiting: this.#owned.count - hung,
+      withRoomMs,
+      taken: this.#inHand.taken,
+      all,
+      oldestMs,
+    };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

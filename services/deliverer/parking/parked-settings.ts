@@ -3,10 +3,22 @@ import type { ParkedLimits } from './what-is-over.ts';
 
 /** How much may wait for endpoints; beyond, the oldest end as `parked_over_limit`. */
 export const parkedSettings = {
-  PARKED_MAX_ROWS: count({ default: 1_000_000, desc: 'parked deliveries of one account, at most' }),
-  PARKED_MAX_BYTES: bytes({ default: 2 ** 30, desc: 'total size of the parked deliveries of one account, at most' }),
-  PARKED_ALL_MAX_ROWS: count({ default: 10_000_000, desc: 'parked deliveries of all accounts, at most' }),
-  PARKED_ALL_MAX_BYTES: bytes({ default: 10 * 2 ** 30, desc: 'total size of all parked deliveries, at most' }),
+  PARKED_MAX_ROWS: count({ per: 'account', default: 1_000_000, desc: 'parked deliveries of one account, at most' }),
+  PARKED_MAX_BYTES: bytes({
+    per: 'account',
+    default: 2 ** 30,
+    desc: 'total size of the parked deliveries of one account, at most',
+  }),
+  PARKED_ALL_MAX_ROWS: count({
+    per: 'installation',
+    default: 10_000_000,
+    desc: 'parked deliveries of all accounts, at most',
+  }),
+  PARKED_ALL_MAX_BYTES: bytes({
+    per: 'installation',
+    default: 10 * 2 ** 30,
+    desc: 'total size of all parked deliveries, at most',
+  }),
 };
 
 type ParkedSettings = Record<keyof typeof parkedSettings | 'DELIVER_HELD' | 'DELIVER_HELD_BYTES', number>;

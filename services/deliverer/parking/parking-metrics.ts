@@ -7,6 +7,11 @@ export function watchParking(flow: Pick<Flow, 'figures' | 'timesParked'>, metric
   const gauge = (name: string, help: string, value: () => number) =>
     gaugeOnDemand(metrics, { name, help }, () => [{ value: value() }]);
   gauge(
+    'waybell_deliverers',
+    'Deliverers that take some of the actions of this one, itself included: they divide the limits of endpoints',
+    () => flow.figures().deliverers,
+  );
+  gauge(
     'waybell_parked_deliveries',
     'Deliveries that wait for their endpoint in Postgres, of all accounts',
     () => flow.figures().all.rows,

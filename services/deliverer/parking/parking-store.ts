@@ -37,8 +37,11 @@ export type Taken = { endpoint: string; rows: ParkedRow[]; isCut?: boolean };
 /** What is parked for an account; bytes are those of bodies. */
 export type Sum = { account: string; rows: number; bytes: number };
 
-/** Shards of an owner; among them those that it took now, and those that are to leave it: of these it takes no more. */
-export type Leased = { owned: number[]; taken: number[]; leaving: number[] };
+/**
+ * Shards of an owner; among them those that it took now, and those that are to leave it: of these it takes no more. And how
+ * many deliverers live that take some of its actions, itself included.
+ */
+export type Leased = { owned: number[]; taken: number[]; leaving: number[]; deliverers: number };
 
 /** When the oldest of them was made, Infinity where there is none; and how many others there are. */
 export type Newest = { since: number; others: number };

@@ -21,14 +21,14 @@ export const PARKING_SETTINGS = {
   jit: 'off',
 };
 
-/** What is parked, in Postgres, over connections that were opened with `PARKING_SETTINGS`. */
-export function parkInPostgres(postgres: Postgres): ParkingStore {
+/** What is parked, in Postgres, over connections that were opened with `PARKING_SETTINGS`; `actions`: those that this process delivers. */
+export function parkInPostgres(postgres: Postgres, actions: readonly string[]): ParkingStore {
   const ask = asking(postgres);
   return {
     ...rowsIn(ask),
     ...takeIn(ask),
     ...headsIn(postgres, ask),
-    ...leasesIn(postgres),
+    ...leasesIn(postgres, actions),
     ...sumsIn(postgres, ask),
   };
 }

@@ -9,7 +9,7 @@ const MIX: Mix = { endpoints: 10_000, perSecond: 1_000, slow: 0.02, hung: 0.01, 
 const SEED = 20_261_121;
 
 const settings = readEnvironment({
-  DELIVER_SLOTS: count({ default: 1_024, desc: 'as the deliverer has it' }),
+  DELIVER_SLOTS: count({ per: 'process', default: 1_024, desc: 'as the deliverer has it' }),
   ...endpointSettings,
 });
 const HELD = 1_024;

@@ -22,7 +22,10 @@ const aReceiver = (what: Partial<Receiver>): Receiver => ({
 });
 
 async function simulated(receivers: Receiver[], what: Partial<SimulationOptions> = {}) {
-  const settings = readEnvironment({ DELIVER_SLOTS: count({ default: SLOTS }), ...endpointSettings }, {});
+  const settings = readEnvironment(
+    { DELIVER_SLOTS: count({ per: 'process', default: SLOTS }), ...endpointSettings },
+    {},
+  );
   let turn = 0;
   const random = () => ((turn = (turn + 1) % 97) + 0.5) / 97;
   const endpoints = readEndpoints(settings, HELD);

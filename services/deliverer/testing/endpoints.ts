@@ -1,6 +1,6 @@
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import type { Ending, EndpointKey, Entry, Wish } from '../endpoints/endpoint.ts';
-import { Endpoints, type EndpointsOptions } from '../endpoints/endpoints.ts';
+import { Endpoints } from '../endpoints/endpoints.ts';
 
 /** `name`: the path, or `host/path`. */
 export function keyOf(name: string, what: Partial<EndpointKey> = {}): EndpointKey {
@@ -16,7 +16,7 @@ export class SomeEndpoints {
   readonly words: string[] = [];
   readonly endpoints: Endpoints;
 
-  constructor(what: Partial<EndpointsOptions & { onRoom: (endpoint: string) => void }> = {}) {
+  constructor(what: Partial<ConstructorParameters<typeof Endpoints>[0]> = {}) {
     this.endpoints = new Endpoints({
       clock: this.clock,
       slots: 1_024,

@@ -22,6 +22,7 @@ import { AccountNames } from './0023-account-names.ts';
 import { MadeAgain } from './0024-made-again.ts';
 import { SwitchedOff } from './0025-switched-off.ts';
 import { SchemaVersion } from './0026-schema-version.ts';
+import { ActionsOfDeliverers } from './0027-actions-of-deliverers.ts';
 
 /**
  * Every migration, oldest first. One that was released is never changed; the next one changes the tables, and only adds to them:
@@ -53,4 +54,5 @@ export const migrations = [
   MadeAgain,
   SwitchedOff,
   SchemaVersion,
+  ActionsOfDeliverers,
 ];

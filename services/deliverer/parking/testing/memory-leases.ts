@@ -13,7 +13,7 @@ export class MemoryLeases {
     this.#now = now;
   }
 
-  lease(owner: string, keep: ReadonlySet<number>): Settlement {
+  lease(owner: string, keep: ReadonlySet<number>): Settlement & { deliverers: number } {
     const now = this.#now();
     this.#seenAt.set(owner, now);
     for (const [other, seenAt] of this.#seenAt) if (seenAt < now - LEASE_MS) this.#seenAt.delete(other);
@@ -22,7 +22,7 @@ export class MemoryLeases {
     const settled = settleLeases(leases, { owner, others, keep });
     for (const shard of settled.owned) this.#leases[shard] = { owner, until: now + LEASE_MS };
     for (const shard of settled.released) this.#leases[shard] = { owner: undefined, until: -Infinity };
-    return settled;
+    return { ...settled, deliverers: 1 + others.length };
   }
 
   release(owner: string): void {

@@ -95,9 +95,9 @@ export class MemoryParking implements ParkingStore {
 
   async lease(owner: string, keep: ReadonlySet<number>): Promise<Leased> {
     this.#beThere();
-    const { owned, taken, leaving, orphaned } = this.#leases.lease(owner, keep);
+    const { owned, taken, leaving, orphaned, deliverers } = this.#leases.lease(owner, keep);
     this.#heads.countDeaths(orphaned);
-    return { owned, taken, leaving };
+    return { owned, taken, leaving, deliverers };
   }
 
   async release(owner: string): Promise<void> {

@@ -1,0 +1,54 @@
+import { describe, expect, test } from '@jest/globals';
+import { keyOf, SomeEndpoints } from '../testing/endpoints.ts';
+import { Window } from './window.ts';
+
+const LIMITS = { maxSize: 64, slowMs: 1_000 };
+const one = keyOf('one');
+const partOf = (deliverers: number) => ({ partOf: () => 1 / deliverers });
+
+describe('one of several deliverers', () => {
+  test.each([
+    [1, 4, 64],
+    [2, 2, 32],
+    [4, 1, 16],
+    [20, 1, 3],
+    [100, 1, 1],
+  ])('of %i begins a new endpoint with %i requests, and has %i at most', async (deliverers, first, most) => {
+    const some = new SomeEndpoints(partOf(deliverers));
+    await some.begin(one, first);
+    expect(await some.told(one)).toBe('waits');
+    expect(new Window(LIMITS, { size: LIMITS.maxSize, part: partOf(deliverers).partOf }).size).toBe(most);
+  });
+
+  test('gives up what is not its part any more as soon as others come, and has it again when they go', () => {
+    let part = 1;
+    const window = new Window(LIMITS, { size: 64, part: () => part });
+    expect(window.size).toBe(64);
+    part = 1 / 16;
+    expect(window.size).toBe(4);
+    part = 1;
+    expect(window.size).toBe(64);
+  });
+
+  test('probes what hangs as many times less often, once a minute at least', async () => {
+    const some = new SomeEndpoints(partOf(20));
+    await some.once(one, 'hung', 1_000);
+    await some.clock.runFor(18_000);
+    expect(await some.told(one)).toBe('hung');
+    await some.clock.runFor(2_000);
+    const end = await some.begun(one);
+    await some.clock.runFor(60_000);
+    end('hung');
+    expect(await some.told(one)).toBe('granted');
+  });
+
+  test('has its part of what an account may have at one host', async () => {
+    const some = new SomeEndpoints({ slots: 64, ...partOf(2) });
+    const keys = Array.from({ length: 6 }, (_, number) => keyOf(`host/${number}`));
+    for (const key of keys) await some.once(key, 'quick');
+    // The first of each endpoint that has answered is not counted.
+    for (const key of keys) await some.begun(key);
+    for (const key of keys.slice(0, 4)) await some.begun(key);
+    expect(await some.told(keys[4] ?? one)).toBe('waits');
+  });
+});
