@@ -31,6 +31,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 let failures = 0;
 const proven: Proof[] = [];
 for (const fault of chosen) {
+  if (ending !== undefined) break;
   try {
     const proofs = await prove([fault], { stages, scale });
     proofs.forEach(reportFault);
