@@ -47,6 +47,11 @@ export class PostgresPair implements AsyncDisposable {
     return this.#primary;
   }
 
+  /** As when it is demoted with its connections left open: they are told so by what they write. */
+  async makeReadOnly(): Promise<void> {
+    await set(this.#primary, 'default_transaction_read_only', 'on');
+  }
+
   /** Has the standby take writes. It waits for no other then. */
   async promote(): Promise<void> {
     const [demoted, promoted] = [this.#primary, this.#standby];
@@ -80,7 +85,7 @@ export class PostgresPair implements AsyncDisposable {
       ...user,
     });
     await this.#standby.start();
-    await waitForStandbys(this.#primary, '*');
+    await set(this.#primary, 'synchronous_standby_names', '*');
     const isSynchronous = `select from pg_stat_replication where sync_state = 'sync'`;
     await until('the standby is synchronous', async () => (await ask(this.#primary, isSynchronous)) > 0);
   }
@@ -102,8 +107,8 @@ function besides({ args, address, logFile, ...spec }: ProcessSpec, port: number)
   };
 }
 
-async function waitForStandbys(server: SupervisedProcess, names: string): Promise<void> {
-  await ask(server, `alter system set synchronous_standby_names = '${names}'`);
+async function set(server: SupervisedProcess, name: string, value: string): Promise<void> {
+  await ask(server, `alter system set ${name} = '${value}'`);
   await ask(server, 'select pg_reload_conf()');
 }
 

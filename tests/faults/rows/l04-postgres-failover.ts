@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { SupervisedProcess } from '@waybell/stack/supervised-process';
 import { PostgresPair } from '../../testing/postgres-pair.ts';
 import type { Fault } from '../fault.ts';
 import { shippedDatabaseTimeout } from '../fault-settings.ts';
@@ -11,8 +10,9 @@ const HOLDS_MS = { short: 8_000, release: 30_000 };
 
 /** With a standby that is synchronous nothing is lost: what a service was told is committed is on both. */
 export const postgresFailover: Fault[] = [
-  failover('killed', (primary) => primary.kill()),
-  failover('frozen', async (primary) => {
+  failover('killed', ({ primary }) => primary.kill()),
+  failover('made read-only', (pair) => pair.makeReadOnly()),
+  failover('frozen', async ({ primary }) => {
     const goOn = freeze(primary);
     return async () => {
       // It would take writes again.
@@ -23,7 +23,7 @@ export const postgresFailover: Fault[] = [
 ];
 
 /** `lose` takes the primary away; what it resolves with sees to it that it is no second one when it is back. */
-function failover(how: string, lose: (primary: SupervisedProcess) => Promise<(() => Promise<void>) | void>): Fault {
+function failover(how: string, lose: (pair: PostgresPair) => Promise<(() => Promise<void>) | void>): Fault {
   return {
     row: 'L4',
     name: `the primary of two Postgres ${how}, the standby promoted`,
@@ -32,7 +32,7 @@ function failover(how: string, lose: (primary: SupervisedProcess) => Promise<(()
     bars: { duplicates: 0, movingAgainSeconds: 30, megabytes: 300 },
     run: underLoad(async (stage) => {
       const pair = pairOf(stage);
-      const fence = await lose(pair.primary);
+      const fence = await lose(pair);
       await pair.promote();
       // It stays away until the load has gone on for a while.
       await sleep(HOLDS_MS[stage.scale]);
