@@ -30,6 +30,8 @@ beforeAll(async () => {
     await accepted(kubernetes.ask(DEFINITIONS, { method: 'POST', type: 'application/yaml', body }));
   }
   await create('/api/v1/namespaces', { metadata: { name: 'shop', labels: RESTRICTED } });
+  // Elsewhere a controller makes it.
+  await create('/api/v1/namespaces/shop/serviceaccounts', { metadata: { name: 'default' } });
 }, BUILDING_LIMIT_MS);
 
 afterAll(async () => {
