@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { anEvent } from '../testing/event.ts';
@@ -19,8 +19,10 @@ let files: string[];
 
 beforeAll(async () => {
   image = await buildImage(folder);
-  const found = execFileSync('find', [image.root, '-type', 'f', '-printf', '%P\\n'], { encoding: 'utf8' });
-  files = found.trim().split('\n');
+  const all = readdirSync(image.root, { recursive: true, withFileTypes: true });
+  files = all
+    .filter((each) => each.isFile())
+    .map(({ parentPath, name }) => relative(image.root, join(parentPath, name)));
 });
 
 afterAll(async () => {
