@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
 import { createLog } from './log.ts';
-import { connectPostgres, copyAll, type Postgres } from './postgres.ts';
+import { connectPostgres, copyAll, isOutage, type Postgres } from './postgres.ts';
 import { borrowPostgres } from './testing/borrow.ts';
 import { until } from './testing/until.ts';
 
@@ -49,6 +49,17 @@ describe('a pool of several hosts', () => {
     });
     const said = /^Postgres at [^(]*\([^(]*ECONNREFUSED[^(]*; [^(]*: takes no writes\)/;
     await Promise.all([1, 2].map(() => expect(postgres.query('select')).rejects.toThrow(said)));
+  });
+
+  test('takes it for an outage where one host refuses the user and the others are away', async () => {
+    const url = new URL((await borrowPostgres()).url);
+    const nobody = Object.assign(new URL(url), { username: 'nobody', pathname: '/postgres' }).href;
+    const options = { role: '', poolSize: 1, timeoutMs: 60_000, log };
+    await using beside = connectPostgres({ ...options, url: nobody.replace(url.host, `${CLOSED},${url.host}`) });
+    const trouble: unknown = await beside.query('select').catch((error: unknown) => error);
+    expect([isOutage(trouble), String(trouble)]).toEqual([true, expect.stringMatching(/ECONNREFUSED.*nobody/)]);
+    await using alone = connectPostgres({ ...options, url: `${nobody}?target_session_attrs=read-write` });
+    await expect(alone.query('select')).rejects.toThrow(/refuses the user "nobody"/);
   });
 });
 

@@ -10,6 +10,15 @@ export const namesSentinels = (url: string): boolean => /^rediss?\+sentinel:/i.t
 /** The name that the sentinels of `redis+sentinel://s1:26379,s2:26379/name/0` know the master by; empty where it is left out. */
 export const masterNameOf = (url: string): string => pathOf(url)[0] ?? '';
 
+/** Whether all of such an address can be read: what is percent-encoded, and the number of the database. */
+export function namesMaster(url: string): boolean {
+  try {
+    return Number.isInteger(masterOf({ url }).db);
+  } catch {
+    return false;
+  }
+}
+
 /**
  * The master of `redis+sentinel://user:password@s1:26379,s2:26379/name/0`. User, password and database (0 where it is left out)
  * are those of Redis; `?sentinel_username=` and `?sentinel_password=` those of the sentinels. TLS is to all of them.

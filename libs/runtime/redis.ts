@@ -31,9 +31,14 @@ export function connectRedis({ timeoutMs, log, ...server }: RedisOptions): Redis
     reconnectOnError: (error: Error) => error.message.includes('READONLY'),
   };
   const redis = namesSentinels(url) ? new Client({ ...options, ...masterOf(server) }) : new Client(url, options);
-  redis.on('error', (error) =>
-    log.warn({ server: placeOf(url), reason: troubleWith({ server: 'Redis', url }, error) }, 'redis.connection-lost'),
-  );
+  // What sentinels answered, such as that they know no master of that name, is said there alone.
+  let answered = '';
+  redis.on('sentinelError', ({ message }: Error) => (answered = `; ${message}`));
+  redis.on('error', (error) => {
+    const reason = `${troubleWith({ server: 'Redis', url }, error)}${answered}`;
+    answered = '';
+    log.warn({ server: placeOf(url), reason }, 'redis.connection-lost');
+  });
   return Object.assign(redis, {
     [Symbol.asyncDispose]: async () => redis.disconnect(),
   });

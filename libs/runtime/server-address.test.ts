@@ -34,8 +34,14 @@ describe('the address of a server', () => {
   test('of Postgres may name several hosts, and ask for the one that takes writes', () => {
     const url = 'postgres://u:p,q@a:5432,b/db?target_session_attrs=read-write';
     const asked = { ...postgres, DATABASE_URL: `${url}&sslmode=verify-full` };
-    expect(postgresAddress(asked)).toEqual({ url, tls: {} });
+    const each = ['a:5432', 'b'].map((host) => `postgres://u:p,q@${host}/db?target_session_attrs=read-write`);
+    expect(postgresAddress(asked)).toEqual({ url: each.join(), tls: {} });
     expect(placeOf(url)).toBe('a:5432, b');
+    const whole = ['postgres://u:p@a/db?sslmode=verify-full', 'postgres://u:p@b/db?sslmode=verify-full'];
+    expect(postgresAddress({ ...postgres, DATABASE_URL: whole.join() })).toEqual({
+      url: 'postgres://u:p@a/db,postgres://u:p@b/db',
+      tls: {},
+    });
   });
 
   test('of Redis may name sentinels, with TLS to all or to none', () => {
@@ -50,6 +56,8 @@ describe('the address of a server', () => {
     ['differ in more', () => postgresAddress({ ...postgres, DATABASE_URL: 'postgres://a/db,postgres://b/other' })],
     ['differ in more', () => redisAddress({ ...redis, REDIS_URL: 'redis://a,redis+sentinel://b/main' })],
     ['names several servers', () => redisAddress({ ...redis, REDIS_URL: 'redis://a,b' })],
+    ['number of the database', () => redisAddress({ ...redis, REDIS_URL: 'redis+sentinel://a/main/abc' })],
+    ['percent-encoded', () => redisAddress({ ...redis, REDIS_URL: 'redis+sentinel://:50%@a/main' })],
     ['names no master', () => redisAddress({ ...redis, REDIS_URL: 'redis+sentinel://a,b' })],
   ])('leads to one server, or is refused: %s', (problem, read) => {
     expect(read).toThrow(problem);

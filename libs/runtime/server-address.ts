@@ -1,6 +1,6 @@
 import { addressesIn } from './addresses-in.ts';
 import { InvalidEnvironment } from './environment.ts';
-import { masterNameOf, namesSentinels } from './redis-sentinels.ts';
+import { masterNameOf, namesMaster, namesSentinels } from './redis-sentinels.ts';
 
 /** PEM: the authorities that may vouch for the server, and what this process shows of itself where it is asked. */
 export type ServerTls = { ca?: string; cert?: string; key?: string };
@@ -41,6 +41,10 @@ export function redisAddress({ REDIS_URL: url, ...settings }: RedisAddressSettin
   const isTls = /^rediss(\+sentinel)?:/i.test(url);
   if (namesSentinels(url) && masterNameOf(url) === '')
     throw new InvalidEnvironment(['REDIS_URL: names no master: write redis+sentinel://<sentinels>/<master>']);
+  if (namesSentinels(url) && !namesMaster(url))
+    throw new InvalidEnvironment([
+      'REDIS_URL: is not redis+sentinel://<user>:<password>@<sentinels>/<master>/<number of the database>, percent-encoded',
+    ]);
   requireAlike('REDIS_URL', url);
   if (!namesSentinels(url) && addressesIn(url).length > 1)
     throw new InvalidEnvironment(['REDIS_URL: names several servers: write redis+sentinel://<sentinels>/<master>']);
@@ -117,5 +121,6 @@ function readSslMode(address: string): { url: string; isTls: boolean } {
     throw new InvalidEnvironment([
       `DATABASE_URL: sslmode=${mode} does not make sure who answers: write sslmode=verify-full, or disable`,
     ]);
-  return { url: address.replace(SSL_MODE, '').replace(/\?$/, ''), isTls: mode === 'verify-full' };
+  const plain = addressesIn(address).map((each) => each.replace(SSL_MODE, '').replace(/\?$/, ''));
+  return { url: plain.join(','), isTls: mode === 'verify-full' };
 }

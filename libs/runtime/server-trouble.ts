@@ -12,7 +12,7 @@ type Kind = 'login' | 'database' | 'pooler' | 'away';
 
 /** What servers and clients say, by code where they have one, of an address that names a wrong user or a wrong part of it. */
 const SAID: readonly [kind: Kind, said: RegExp][] = [
-  ['login', /^(28P01|28000)$|ACCESS_REFUSED|^(WRONGPASS|NOAUTH|NOPERM)\b/],
+  ['login', /^(28P01|28000)$|ACCESS_REFUSED|\b(WRONGPASS|NOAUTH|NOPERM)\b/],
   // The latter is what pgbouncer answers to the limits of a connection, unless it is told to ignore them.
   ['pooler', /a pooler answers for it|unsupported startup parameter/],
   // RabbitMQ does not let one tell a virtual host that is missing from one that is another user's.

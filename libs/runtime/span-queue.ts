@@ -58,13 +58,21 @@ export class SpanQueue implements SpanProcessor {
 
   readonly #send: SpanExporter['export'] = (spans, done) => {
     const { exporter, count, onTrouble } = this.#options;
-    exporter.export(spans, (result) => {
+    const end = (isSent: boolean, error?: unknown): void => {
       this.#waiting -= spans.length;
-      const code: number = result.code;
-      const isSent = code === SUCCESS;
       count(isSent ? 'sent' : 'failed', spans.length);
-      if (!isSent) onTrouble(result.error ?? new Error('the collector did not take spans'));
-      done(result);
-    });
+      if (!isSent) onTrouble(error instanceof Error ? error : new Error('the collector did not take spans'));
+    };
+    try {
+      exporter.export(spans, (result) => {
+        const code: number = result.code;
+        end(code === SUCCESS, result.error);
+        done(result);
+      });
+    } catch (error) {
+      // Spans that it cannot write must not count as waiting for ever.
+      end(false, error);
+      throw error;
+    }
   };
 }

@@ -41,8 +41,11 @@ export function leadTo({ address, port, name }: Place, client: pg.Client): void 
   if (client.ssl && address !== name) Object.assign(client.connection, { ssl: { ...tlsOf(client), servername: name } });
 }
 
-// The types say that it is a boolean.
-const tlsOf = ({ ssl }: { ssl: unknown }): object => (typeof ssl === 'object' ? { ...ssl } : {});
+/** The types say that it is a boolean. The key is hidden from copies, so that nobody prints it. */
+function tlsOf({ ssl }: { ssl: unknown }): object {
+  if (typeof ssl !== 'object' || ssl === null) return {};
+  return { ...ssl, ...('key' in ssl && { key: ssl.key }) };
+}
 
 const asksForWrites = (url: string): boolean => URL.parse(url)?.searchParams.has('target_session_attrs') === true;
 
@@ -105,14 +108,14 @@ async function asked(place: Place, client: pg.Client, over: AbortSignal): Promis
   }
 }
 
-/** What came of each: where one refuses the user, that, as it is no outage. */
+/** What came of each. Where all refuse the user, or have no such database, that: else it is an outage, of those that do not. */
 function whyNone(error: unknown): unknown {
   const reasons = reasonsOf(error);
-  const refused = reasons.find(
-    (reason) => reason instanceof pg.DatabaseError && reason.code?.startsWith('57') !== true,
-  );
-  return refused ?? new Error(reasons.map(messageOf).join('; '));
+  return reasons.every(isRefusal) ? reasons[0] : new Error(reasons.map(messageOf).join('; '));
 }
+
+const isRefusal = (reason: unknown): boolean =>
+  reason instanceof pg.DatabaseError && reason.code?.startsWith('57') !== true;
 
 const messageOf = (error: unknown): string => (types.isNativeError(error) ? error.message : String(error));
 

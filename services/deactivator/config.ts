@@ -11,11 +11,11 @@ export const deactivatorSettings = {
   DEACTIVATE_HELD_BYTES: bytes({ per: 'process', default: 4 * 2 ** 20, desc: 'what they may weigh together' }),
   DEACTIVATE_ON_EXHAUSTED: words({
     default: ['carrier'],
-    desc: 'interfaces whose subscriptions go off when a delivery exhausts its attempts',
+    desc: 'interfaces whose subscriptions go off when a delivery exhausts its attempts; none: of neither',
   }),
   DEACTIVATE_ON_WINDOW: words({
     default: ['carrier'],
-    desc: 'interfaces whose subscriptions go off when every message of the window failed',
+    desc: 'interfaces whose subscriptions go off when every message of the window failed; none: of neither',
   }),
   DEACTIVATION_WINDOW: duration({ default: 86_400_000, desc: 'the window of DEACTIVATE_ON_WINDOW' }),
   DEACTIVATION_SWEEP_INTERVAL: wait({ default: 500, desc: 'how often the rules are applied to all subscriptions' }),

@@ -50,6 +50,9 @@ const KEPT_IDLE_MS = 300_000;
 /** Many days' tables make a statement look dear, and its compilation would take longer than it does. */
 const LOG_SETTINGS = { jit: 'off' };
 
+/** Of one attempt, however long statements may take. */
+const LONGEST_CONNECT_MS = 10_000;
+
 /** The tables' owner's way to Postgres, not connected yet. Every connection attempt and statement has a limit. */
 export function describeSource(options: SourceOptions): DataSource {
   const { role, poolSize, timeoutMs, lockWaitMs, log, ...server } = options;
@@ -65,7 +68,7 @@ export function describeSource(options: SourceOptions): DataSource {
     logging: false,
     installExtensions: false,
     poolSize,
-    connectTimeoutMS: timeoutMs,
+    connectTimeoutMS: Math.min(timeoutMs, LONGEST_CONNECT_MS),
     extra: {
       Client: postgresClient(server),
       query_timeout: timeoutMs + 1_000,

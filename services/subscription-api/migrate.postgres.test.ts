@@ -89,6 +89,22 @@ describe('migrate', () => {
     expect(await migrate({ url: store.url, log })).toEqual([]);
   });
 
+  test('leaves all as it is where a later release has migrated', async () => {
+    await using store = await createTestDatabase();
+    const made = async () => (await store.postgres.query('select name, hash from waybell.repeatables')).rows;
+    await store.postgres.query(
+      `drop function waybell.settle_deliveries; delete from waybell.repeatables where hash <> ''`,
+    );
+    expect(await migrate({ url: store.url, log, release: '0.10.0' })).toContain(
+      'services/deactivator/settle-deliveries.sql',
+    );
+    const before = await made();
+    await store.postgres.query(`update waybell.repeatables set hash = 'later' where name like '%.sql'`);
+    expect(await migrate({ url: store.url, log, release: '0.9.1' })).toEqual([]);
+    expect(await made()).toHaveLength(before.length);
+    expect(await migrate({ url: store.url, log, release: '0.10.0' })).not.toEqual([]);
+  });
+
   test('waits for a lock so that nobody waits behind it, and has it once it is free', async () => {
     await using store = await createTestDatabase();
     await store.postgres.query('drop index delivery_log.events_once');

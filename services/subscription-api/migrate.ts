@@ -7,11 +7,14 @@ import { postgresClient } from '@waybell/runtime/postgres-client';
 import { SCHEMA_VERSION } from '@waybell/runtime/schema';
 import { completeIndexes } from './complete-indexes.ts';
 import { describeSource, isAway } from './database.ts';
-import { applyRepeatables, REPEATABLES } from './repeatables.ts';
+import { applyRepeatables, laterRelease, noteRelease, REPEATABLES } from './repeatables.ts';
 import { LOCK_WAIT_MS, withLocks } from './with-locks.ts';
+import manifest from './package.json' with { type: 'json' };
 
 export type MigrateOptions = ServerAddress & {
   log: Log;
+  /** This one's, such as 0.2.0. */
+  release?: string;
   /** How long to wait for Postgres to come up, and for another migration to end. */
   waitMs?: number;
 };
@@ -25,16 +28,26 @@ const STATEMENT_TIMEOUT_MS = 3_600_000;
 /**
  * Applies the missing migrations, and after them the repeatable ones that have changed, and returns their names. Each is a
  * transaction of its own, and gives up and begins again where a lock is not to be had at once: services run meanwhile. What was applied
- * before one fails stays. Several at once wait for each other.
+ * before one fails stays. Several at once wait for each other. Where a later release has migrated already, nothing is done.
  * Throws, saying what to do, where Postgres cannot be reached within `waitMs` (30 s), or refuses the user.
  */
-export async function migrate({ log, waitMs = 30_000, ...address }: MigrateOptions): Promise<string[]> {
+export async function migrate(options: MigrateOptions): Promise<string[]> {
+  const { log, release = manifest.version, waitMs = 30_000, ...address } = options;
   const until = Date.now() + waitMs;
   const connection = await connect(address, log, until);
   try {
     await lock(connection, log, until);
     await connection.query(`create schema if not exists waybell; ${REPEATABLES}`);
-    return await applyMissing(address, log);
+    const query = async <R>(sql: string, values?: unknown[]): Promise<R[]> =>
+      (await connection.query(sql, values)).rows;
+    const later = await laterRelease(query, release);
+    if (later !== undefined) {
+      log.warn({ release, later }, 'migration.later-release');
+      return [];
+    }
+    const applied = await applyMissing(address, log);
+    await noteRelease(query, release);
+    return applied;
   } finally {
     await connection.end();
   }

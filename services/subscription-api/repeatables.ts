@@ -26,6 +26,25 @@ export const REPEATABLES = `
 create table if not exists waybell.repeatables (
   name text not null, hash text not null, applied_at timestamptz not null, primary key (name, hash))`;
 
+const RELEASE = 'release';
+
+/** The release by which the database was migrated last, where it is a later one than this: it has only added, and knows better. */
+export async function laterRelease(query: Query, release: string): Promise<string | undefined> {
+  const [last] = await query<{ hash: string }>(
+    `select hash from waybell.repeatables where name = '${RELEASE}' order by applied_at desc limit 1`,
+  );
+  return last !== undefined && isLater(last.hash, release) ? last.hash : undefined;
+}
+
+/** Notes by which release the database is migrated now. */
+export const noteRelease = (query: Query, release: string): Promise<unknown> => query(NOTE, [RELEASE, release]);
+
+function isLater(release: string, than: string): boolean {
+  const [ours, theirs] = [than, release].map((each) => each.split('.').map(Number));
+  const differing = theirs?.findIndex((part, place) => part !== ours?.[place]) ?? -1;
+  return differing !== -1 && (theirs?.[differing] ?? 0) > (ours?.[differing] ?? 0);
+}
+
 export type ApplyOptions = {
   /** Tables have changed beneath them now. */
   haveTablesChanged: boolean;

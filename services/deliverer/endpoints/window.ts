@@ -62,7 +62,8 @@ export class Window {
     const durationMs = now - beganAt;
     const wasFull = this.#fullAt >= beganAt;
     if (wasFull && durationMs <= this.patienceMs) {
-      this.#size = Math.min(this.#size + 1 / this.#size, this.#most);
+      // Of more while there were fewer deliverers: it is of more again once there are.
+      this.#size = Math.max(this.#size, Math.min(this.#size + 1 / this.#size, this.#most));
     }
     this.#usualMs =
       this.#usualMs === undefined ? durationMs : this.#usualMs + (durationMs - this.#usualMs) * NEWEST_PART;
