@@ -3,12 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startServers } from '@waybell/stack/servers';
 import { Detour } from '@waybell/line/testing/detour';
-import { buildPlainStage, type BuiltStage, type Scale, type Settings, type Stage } from './stage.ts';
-
-type LinkStage = BuiltStage & { detour: Detour };
+import { buildPlainStage, type Scale, type Settings } from './stage.ts';
 
 /** A broker of its own, which the services reach by a way that can be bad; upstream has another. */
-export async function buildLinkStage(settings: Settings, scale: Scale): Promise<LinkStage> {
+export async function buildLinkStage(settings: Settings, scale: Scale) {
   const beneath = new AsyncDisposableStack();
   const home = await mkdtemp(join(tmpdir(), 'waybell-link-'));
   beneath.defer(() => rm(home, { recursive: true, force: true }));
@@ -18,9 +16,4 @@ export async function buildLinkStage(settings: Settings, scale: Scale): Promise<
   const detour = beneath.use(await Detour.to(brokerUrl));
   const stage = await buildPlainStage({ ...settings, AMQP_URL: detour.url }, scale, { brokerUrl, beneath });
   return { ...stage, detour };
-}
-
-export function detourOf(stage: Stage): Detour {
-  if ('detour' in stage && stage.detour instanceof Detour) return stage.detour;
-  throw new Error('this stage has no detour');
 }

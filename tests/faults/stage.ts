@@ -16,6 +16,15 @@ export type Stage = { stack: TestStack; receiver: Receiver; scale: Scale };
 export type BuiltStage = Stage & AsyncDisposable;
 export type BuildStage = (settings: Settings, scale: Scale) => Promise<BuiltStage>;
 
+/** A class, also one that makes its instances itself. */
+type Class<T> = { readonly name: string; readonly prototype: T; [Symbol.hasInstance](value: unknown): boolean };
+
+/** What a stage has of that class, beside what each has. Throws where it has none. */
+export function partOf<T>(stage: Stage, kind: Class<T>): T {
+  for (const part of Object.values<unknown>(stage)) if (part instanceof kind) return part as T;
+  throw new Error(`this stage has no ${kind.name}`);
+}
+
 /** `brokerUrl` as a test stack takes it; `beneath` is what the stack needs, which ends after it. */
 type Ground = { brokerUrl?: string; beneath?: AsyncDisposable };
 

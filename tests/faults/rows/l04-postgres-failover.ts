@@ -3,7 +3,7 @@ import { PostgresPair } from '../../testing/postgres-pair.ts';
 import type { Fault } from '../fault.ts';
 import { shippedDatabaseTimeout } from '../fault-settings.ts';
 import { freeze } from '../freeze.ts';
-import { buildPlainStage, type BuiltStage, type Scale, type Settings, type Stage } from '../stage.ts';
+import { buildPlainStage, partOf, type Scale, type Settings } from '../stage.ts';
 import { underLoad } from '../under-load.ts';
 
 const HOLDS_MS = { short: 8_000, release: 30_000 };
@@ -31,7 +31,7 @@ function failover(how: string, lose: (pair: PostgresPair) => Promise<(() => Prom
     buildStage: buildPairStage,
     bars: { duplicates: 0, movingAgainSeconds: 30, megabytes: 300 },
     run: underLoad(async (stage) => {
-      const pair = pairOf(stage);
+      const pair = partOf(stage, PostgresPair);
       const fence = await lose(pair);
       await pair.promote();
       // It stays away until the load has gone on for a while.
@@ -42,14 +42,7 @@ function failover(how: string, lose: (pair: PostgresPair) => Promise<(() => Prom
   };
 }
 
-type PairStage = BuiltStage & { pair: PostgresPair };
-
-async function buildPairStage(settings: Settings, scale: Scale): Promise<PairStage> {
+async function buildPairStage(settings: Settings, scale: Scale) {
   const pair = await PostgresPair.start();
   return { ...(await buildPlainStage({ ...settings, DATABASE_URL: pair.url }, scale, { beneath: pair })), pair };
-}
-
-function pairOf(stage: Stage): PostgresPair {
-  if ('pair' in stage && stage.pair instanceof PostgresPair) return stage.pair;
-  throw new Error('this stage has no pair of Postgres');
 }

@@ -5,7 +5,7 @@ import { RedisPair } from '../../testing/redis-pair.ts';
 import type { Fault } from '../fault.ts';
 import { HELD } from '../fault-settings.ts';
 import { freeze } from '../freeze.ts';
-import { buildPlainStage, type BuiltStage, type Scale, type Settings, type Stage } from '../stage.ts';
+import { buildPlainStage, partOf, type Scale, type Settings } from '../stage.ts';
 import { underLoad } from '../under-load.ts';
 
 /** Deliverer and event-router: the others may have nothing to ask it meanwhile, and so not notice. */
@@ -34,7 +34,7 @@ export const redisFailover: Fault[] = Object.entries(faults).map(([name, leave])
   buildStage: buildPairStage,
   bars: { duplicates: HELD, movingAgainSeconds: 5, megabytes: 300 },
   run: underLoad(async (stage) => {
-    const pair = pairOf(stage);
+    const pair = partOf(stage, RedisPair);
     const master = await pair.master();
     const bringBack = await leave(pair, master);
     await until('another is the master', async () => (await pair.master()) !== master);
@@ -55,14 +55,7 @@ async function clientsOf(pair: RedisPair): Promise<number> {
   return others.length - 1;
 }
 
-type PairStage = BuiltStage & { redis: RedisPair };
-
-async function buildPairStage(settings: Settings, scale: Scale): Promise<PairStage> {
+async function buildPairStage(settings: Settings, scale: Scale) {
   const redis = await RedisPair.start();
   return { ...(await buildPlainStage({ ...settings, REDIS_URL: redis.url }, scale, { beneath: redis })), redis };
-}
-
-function pairOf(stage: Stage): RedisPair {
-  if ('redis' in stage && stage.redis instanceof RedisPair) return stage.redis;
-  throw new Error('this stage has no pair of Redis');
 }

@@ -6,7 +6,7 @@ import type { Course, Fault } from '../fault.ts';
 import { HELD } from '../fault-settings.ts';
 import { freeze } from '../freeze.ts';
 import { latestSince } from '../latest-since.ts';
-import { buildPlainStage, type BuiltStage, type Scale, type Settings, type Stage } from '../stage.ts';
+import { buildPlainStage, partOf, type Scale, type Settings, type Stage } from '../stage.ts';
 import { underLoad } from '../under-load.ts';
 
 const AWAY_MS = { short: 20_000, release: 60_000 };
@@ -67,7 +67,7 @@ export const nodesAway: Fault[] = Object.entries(faults).map(([name, disturb]) =
 
 /** What it tells as "moving again" is the longest that anything was late. */
 async function runOn(stage: Stage, ledger: Ledger, disturb: Disturb): Promise<Course> {
-  const cluster = clusterOf(stage);
+  const cluster = partOf(stage, RabbitmqCluster);
   let [beganAt, completeAt] = [0, 0];
   const inject = async () => {
     const node = await cluster.leaderOfMost();
@@ -82,15 +82,8 @@ async function runOn(stage: Stage, ledger: Ledger, disturb: Disturb): Promise<Co
   return { ...course, movingAgainSeconds: latestSince(beganAt, stage, ledger), notes };
 }
 
-type ClusterStage = BuiltStage & { cluster: RabbitmqCluster };
-
-async function buildClusterStage(settings: Settings, scale: Scale): Promise<ClusterStage> {
+async function buildClusterStage(settings: Settings, scale: Scale) {
   const cluster = await RabbitmqCluster.start();
   const stage = await buildPlainStage({ ...settings, AMQP_URL: cluster.url }, scale, { beneath: cluster });
   return { ...stage, cluster };
-}
-
-function clusterOf(stage: Stage): RabbitmqCluster {
-  if ('cluster' in stage && stage.cluster instanceof RabbitmqCluster) return stage.cluster;
-  throw new Error('this stage has no cluster');
 }

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Detour } from '@waybell/line/testing/detour';
+import { Detour } from '@waybell/line/testing/detour';
 import { until } from '@waybell/runtime/testing/until';
 import type { Ledger } from '../../testing/ledger.ts';
 import { Load } from '../../testing/load.ts';
 import { crowds } from '../crowd.ts';
 import type { Course, Fault } from '../fault.ts';
 import { HELD } from '../fault-settings.ts';
-import { buildLinkStage, detourOf } from '../link-stage.ts';
-import type { Scale, Stage } from '../stage.ts';
+import { buildLinkStage } from '../link-stage.ts';
+import { partOf, type Scale, type Stage } from '../stage.ts';
 import { underLoad } from '../under-load.ts';
 
 const HEARTBEAT_MS = 10_000;
@@ -45,7 +45,7 @@ export const brokerLink: Fault[] = [
     name,
     buildStage: buildLinkStage,
     bars: { duplicates: HELD, movingAgainSeconds: 60 },
-    run: underLoad((stage) => inject(detourOf(stage), stage.scale)),
+    run: underLoad((stage) => inject(partOf(stage, Detour), stage.scale)),
   })),
   {
     row: 'L12',
@@ -71,7 +71,7 @@ async function cutAmongBundles(stage: Stage, ledger: Ledger): Promise<Course> {
     const seen = receiver.received.length;
     await until('bundles are half done', () => receiver.unanswered > 0 && receiver.received.length > seen + ENOUGH);
     const since = performance.now();
-    detourOf(stage).cut();
+    partOf(stage, Detour).cut();
     movingAgainSeconds = Math.max(movingAgainSeconds, await ledger.movedAgain(since));
   }
   await load.stop();

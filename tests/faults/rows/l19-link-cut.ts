@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Detour } from '@waybell/line/testing/detour';
 import type { Ledger } from '../../testing/ledger.ts';
 import { besideTheDead } from '../beside-the-dead.ts';
 import type { Course, Fault } from '../fault.ts';
 import { HELD } from '../fault-settings.ts';
-import { buildLinkStage, detourOf } from '../link-stage.ts';
-import type { Stage } from '../stage.ts';
+import { buildLinkStage } from '../link-stage.ts';
+import { partOf, type Stage } from '../stage.ts';
 
 const CUTS = 4;
 const EVERY_MS = 2_500;
@@ -27,7 +28,7 @@ async function cutFourTimes(stage: Stage, ledger: Ledger): Promise<Course> {
     let movingAgainSeconds = 0;
     for (let cut = 0; cut < CUTS; cut += 1) {
       const cutAt = performance.now();
-      detourOf(stage).cut();
+      partOf(stage, Detour).cut();
       movingAgainSeconds = Math.max(movingAgainSeconds, await ledger.movedAgain(cutAt));
       await sleep(Math.max(0, cutAt + EVERY_MS - performance.now()));
     }
