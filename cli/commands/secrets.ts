@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { readEnvironment, str } from '@waybell/runtime/environment';
 import { readKeyRing } from '@waybell/runtime/secrets';
+import { replaceSecrets } from '@waybell/subscription-api/replace-secrets';
 import { rotateSecrets, type SecretsRotation } from '@waybell/subscription-api/rotate-secrets';
 import { report } from '../report.ts';
 import { stackOf } from '@waybell/stack/stack-folder';
@@ -11,8 +12,9 @@ import { print } from '../print.ts';
 
 export function secretsCommand(): Command {
   return new Command('secrets')
-    .description('change the key that secrets at rest are encrypted with')
+    .description('change the key that secrets at rest are encrypted with, or replace secrets whose key is lost')
     .addCommand(rotateCommand())
+    .addCommand(replaceCommand())
     .addHelpText('after', '\nExample:\n  ./waybell secrets rotate\n');
 }
 
@@ -27,6 +29,38 @@ function rotateCommand(): Command {
         '\n\nExample:\n  SECRET_KEYS_FILE=/run/secrets/keys DATABASE_URL_FILE=/run/secrets/database ./waybell secrets rotate\n',
     )
     .action(rotate);
+}
+
+function replaceCommand(): Command {
+  return new Command('replace')
+    .description('make new secrets in the place of those that no key of SECRET_KEYS opens, and list whose they are')
+    .option('--yes', 'really make them; without it they are only listed')
+    .addHelpText(
+      'after',
+      '\nFor a key that is lost for good, or a token that somebody overwrote. What was sealed is gone: the clients that are' +
+        '\nlisted have to give their receivers the new verification token (the list of their subscriptions) or signing secret' +
+        '\n(GET /v1/signing-secrets). What waits for them is then sent with the new ones. A key that is only missing: put it back instead.' +
+        '\n\nDATABASE_URL and SECRET_KEYS as for rotate.\n\nExample:\n  ./waybell secrets replace --yes\n',
+    )
+    .action(replace);
+}
+
+async function replace({ yes }: { yes?: true }): Promise<void> {
+  const keyRing = readKeyRing(secretKeys(process.env));
+  const replaced = await withDatabase(process.env, async (postgres) => {
+    // All of them or none: none is replaced that is not listed.
+    await postgres.query('begin');
+    const found = await replaceSecrets(postgres, { keyRing });
+    await postgres.query(yes ? 'commit' : 'rollback');
+    return found;
+  });
+  for (const { what, account_guid: account, client_id: client, action } of replaced.filter((each) => each.isCurrent))
+    print(`${account}  ${client}  ${what === 'subscription' ? `verification token of ${action}` : 'signing secret'}`);
+  if (replaced.length === 0) return report('every secret opens');
+  if (!yes) throw new Error(`${secrets(replaced.length)} would be made anew: add --yes to do it`);
+  report(
+    `made ${secrets(replaced.length)} anew, those of ended subscriptions included: tell the clients that are listed`,
+  );
 }
 
 async function rotate(): Promise<void> {

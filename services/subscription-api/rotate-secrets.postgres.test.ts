@@ -4,7 +4,9 @@ import { until } from '@waybell/runtime/testing/until';
 import { readKeyRing, type KeyRing } from '@waybell/runtime/secrets';
 import { createAccount } from './accounts.ts';
 import { openDatabase, type Database, type Queryable } from './database.ts';
-import { rotateSecrets, SEALED_COLUMNS } from './rotate-secrets.ts';
+import { replaceSecrets } from './replace-secrets.ts';
+import { rotateSecrets } from './rotate-secrets.ts';
+import { SEALED_COLUMNS } from './sealed-rows.ts';
 import { keepSigningSecrets } from './signing-secrets.ts';
 import { keepSubscriptions } from './subscriptions.ts';
 import { createTestDatabase, PATIENT_MS, silentLog as log, type TestDatabase } from './testing/database.ts';
@@ -161,5 +163,38 @@ describe('rotateSecrets', () => {
     );
     expect(SEALED_COLUMNS).toHaveLength(rows.length);
     expect(SEALED_COLUMNS).toEqual(expect.arrayContaining(rows.map((row) => expect.objectContaining(row))));
+  });
+});
+
+describe('replaceSecrets', () => {
+  const lost = async () => (await rotateSecrets(store.postgres, { keyRing: after })).inUse.get('older');
+  const noted = async () =>
+    (await store.postgres.query(`select what from waybell.audit_log where details ? 'secret' order by id`)).rows;
+
+  test('makes anew what no key opens, says whose it is, and leaves the rest', async () => {
+    const well = await aClient(after, 2);
+    const client = await aClient(before, 3);
+    await client.end(2);
+    await store.postgres.query(
+      `update waybell.subscriptions set verification_token_sealed = '\\x00', verification_token_key_id = 'newer'
+       where action = 'action.1' and verification_token_key_id = 'older'`,
+    );
+    const known = await well.known(after);
+    const replaced = await replaceSecrets(store.postgres, { keyRing: after, batchSize: 2 });
+    const inOrder = replaced.map(({ what, action, isCurrent }) => [what, action, isCurrent].join(' ')).toSorted();
+    expect(inOrder).toEqual([
+      'signing-secret  true',
+      'subscription action.0 true',
+      'subscription action.1 true',
+      'subscription action.2 false',
+    ]);
+    expect(await lost()).toBeUndefined();
+    expect(await well.known(after)).toEqual(known);
+    const { tokens, signing } = await client.known(after);
+    expect(tokens.map(([, token]) => token)).toEqual(Array(2).fill(expect.stringMatching(/^[\w-]{43}$/)));
+    expect(signing).toEqual([expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/)]);
+    const subscriptions = Array(3).fill({ what: 'subscription.changed' });
+    expect(await noted()).toEqual([...subscriptions, { what: 'signing-secret.changed' }]);
+    expect(await replaceSecrets(store.postgres, { keyRing: after })).toEqual([]);
   });
 });

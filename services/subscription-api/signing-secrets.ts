@@ -1,7 +1,8 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { KeyRing } from '@waybell/runtime/secrets';
 import type { Actor } from './actor.ts';
 import type { Database, Queryable } from './database.ts';
+import { newSigningSecret } from './sealed-rows.ts';
 
 /** A secret of Standard Webhooks, `whsec_…`. The current one has no end; the one before it is valid until its end. */
 export type SigningSecret = { secret: string; createdAt: Date; expiresAt: Date | null };
@@ -24,7 +25,6 @@ export type SigningSecrets = {
 
 type Row = { guid: string; sealed: Buffer; key_id: string; created_at: Date; expires_at: Date | null };
 
-const SECRET_BYTES = 32;
 const CURRENT = '(account_guid, client_id) where expires_at is null';
 const OF_CLIENT = 'account_guid = $1 and client_id = $2';
 
@@ -92,6 +92,6 @@ export function keepSigningSecrets({
 /** Guid, ciphertext and key of a new secret. */
 export function newSecret(keyRing: KeyRing): [guid: string, sealed: Buffer, keyId: string] {
   const guid = randomUUID();
-  const { sealed, keyId } = keyRing.seal(`whsec_${randomBytes(SECRET_BYTES).toString('base64')}`, guid);
+  const { sealed, keyId } = keyRing.seal(newSigningSecret(), guid);
   return [guid, sealed, keyId];
 }

@@ -1,9 +1,10 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Interface } from '@waybell/catalog/action';
 import type { KeyRing } from '@waybell/runtime/secrets';
 import { IsNull } from 'typeorm';
 import type { Actor } from './actor.ts';
 import type { Database } from './database.ts';
+import { newVerificationToken } from './sealed-rows.ts';
 import { ensureSecret, newSecret } from './signing-secrets.ts';
 import { subscriptionTable, type Subscription } from './tables/subscription.ts';
 
@@ -60,7 +61,7 @@ export function keepSubscriptions({ database, keyRing }: { database: Database; k
 
   function row(client: Client, wish: Wish): unknown[] {
     const guid = randomUUID();
-    const { sealed, keyId } = keyRing.seal(randomBytes(32).toString('base64url'), guid);
+    const { sealed, keyId } = keyRing.seal(newVerificationToken(), guid);
     const { accountGuid, clientId } = client;
     const { action, callbackUrl, auditFieldSet } = wish;
     const subscription = [guid, client.interface, accountGuid, clientId, action, callbackUrl, auditFieldSet];

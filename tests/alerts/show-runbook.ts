@@ -13,7 +13,7 @@ export type Place = { stack: TestStack; node: ProcessSpec };
 export async function notAsShown(page: Runbook, heading: Heading, place: Place): Promise<string[]> {
   const wrong: string[] = [];
   for (const shown of page.shown(heading)) {
-    const printed = await run(shown.command, place);
+    const printed = await runAsOperator(shown.command, place);
     const missing = missingFrom(printed.split('\n'), shown);
     if (missing !== undefined)
       wrong.push(`${page.name}: ${shown.command}\nshould print: ${missing}\nand printed:\n${printed}`);
@@ -45,7 +45,7 @@ function withoutNames(line: string): string {
 }
 
 /** Resolves with all that it prints, however it ends: a page may show a refusal. */
-async function run(command: string, { stack, node }: Place): Promise<string> {
+export async function runAsOperator(command: string, { stack, node }: Place): Promise<string> {
   const { servers, services } = stack.stack;
   const folders = [node, servers.process('postgres').spec].map((spec) => dirname(spec.command));
   const env = {
@@ -54,6 +54,7 @@ async function run(command: string, { stack, node }: Place): Promise<string> {
     PATH: [...folders, process.env['PATH']].join(':'),
     AMQP_URL: stack.brokerUrl,
     DATABASE_URL: servers.url('postgres'),
+    SECRET_KEYS: stack.stack.service('deliverer').spec.env['SECRET_KEYS'],
     WAYBELL_HOME: stack.home,
     HOME: node.env['HOME'],
   };

@@ -1,7 +1,10 @@
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
+import { until } from '@waybell/runtime/testing/until';
 import { aLocationReport } from '../../testing/location-report.ts';
 import type { Cause } from '../cause.ts';
 import { flow } from '../load.ts';
+import type { Scene } from '../scene.ts';
+import { runAsOperator } from '../show-runbook.ts';
 
 export const rejected: Cause = {
   name: 'upstream publishes what breaks the contract',
@@ -24,11 +27,20 @@ export const suspects: Cause = {
     );
     return async () => {
       await load.stop();
-      const { subscribe } = await scene.stack.clientOf(load.party.account, 'shipper');
-      await subscribe('order.paid', scene.receiver.url('/renewed'));
+      await until('nothing that it made fail is rejected', () => retryAll(scene));
     };
   },
 };
+
+const FAILED = "rabbitmqctl -q list_queues name messages | grep -E 'suspects|quarantine|rejected$' | awk '$2 > 0'";
+
+/** Resolves with whether all that failed has gone its way. */
+async function retryAll(scene: Scene): Promise<boolean> {
+  await runAsOperator('./waybell rejected retry --reason handler_failed', scene);
+  const left = await runAsOperator(FAILED, scene);
+  if (left !== '') throw new Error(left);
+  return true;
+}
 
 export const addressesMissing: Cause = {
   name: 'the geocoder fails',

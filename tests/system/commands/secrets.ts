@@ -38,4 +38,27 @@ export function secrets(): void {
       expect([code, stderr]).toEqual([1, expect.stringContaining('SECRET_KEYS lacks the key "older": put it back')]);
     });
   });
+
+  describe('secrets replace', () => {
+    test('lists whose secrets open no more, makes new ones only with --yes, and receivers get them', async () => {
+      const carrier = await stack.client('carrier');
+      const token = await carrier.subscribe('order.created', receiver.url('/replaced'));
+      await stack.postgres.query(
+        `update waybell.subscriptions set verification_token_sealed = '\\x00' where account_guid = $1`,
+        [carrier.account],
+      );
+      const env = { SECRET_KEYS: `${newerKey},${olderKey}` };
+      const line = `${carrier.account}  default  verification token of order.created\n`;
+      const trial = await waybell('secrets replace', { env });
+      expect(trial).toMatchObject({ code: 1, stdout: line });
+      expect(trial.stderr).toContain('1 secret would be made anew: add --yes');
+      expect(await waybell('secrets replace --yes', { env })).toMatchObject({ code: 0, stdout: line });
+      await waybell('publish', { input: lines(created(carrier.account)) });
+      const [received] = await receiver.untilReceived('/replaced', 1);
+      expect(received?.headers['x-service-verification-token']).toMatch(/^[\w-]{43}$/);
+      expect(received?.headers['x-service-verification-token']).not.toBe(token);
+      const after = await waybell('secrets replace --yes', { env });
+      expect(after).toMatchObject({ code: 0, stdout: '' });
+    });
+  });
 }
