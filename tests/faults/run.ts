@@ -39,7 +39,9 @@ for (const fault of chosen) {
     if (proofs.some(({ problems }) => problems.length > 0)) failures += 1;
   } catch (error) {
     failures += 1;
-    process.stderr.write(`    NOT ENDED: ${String(error)}\n`);
+    // What it stood on went away under it: that says nothing of it.
+    const what = ending === undefined ? `NOT ENDED: ${String(error)}` : 'CUT SHORT by a signal';
+    process.stderr.write(`    ${what}\n`);
   }
 }
 process.stderr.write(`\n${tableOf(proven, scale).join('\n')}\n`);
