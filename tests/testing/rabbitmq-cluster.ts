@@ -13,7 +13,11 @@ import { nothingLeftBehind } from './left-behind.ts';
 import { until } from '@waybell/runtime/testing/until';
 
 const NAMES = ['rabbitmq', 'rabbitmq-2', 'rabbitmq-3'];
-const CONFIGURATION = ['cluster_partition_handling = pause_minority', 'queue_leader_locator = balanced'];
+const CONFIGURATION = [
+  'cluster_partition_handling = pause_minority',
+  'queue_leader_locator = balanced',
+  'net_ticktime = 15',
+];
 
 /** Three nodes of RabbitMQ that are one cluster, with the settings of docs/operating/rabbitmq.md. */
 export class RabbitmqCluster implements AsyncDisposable {
