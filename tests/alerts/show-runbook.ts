@@ -21,13 +21,13 @@ export async function notAsShown(page: Runbook, heading: Heading, place: Place):
   return wrong;
 }
 
-/** The first line that is not there, in that order, whatever numbers and names it has. */
+/** The first line that is not there, whatever numbers and names it has, and in whatever order: that of figures is any. */
 function missingFrom(printed: string[], { output }: Shown): string | undefined {
   const left = printed.map(withoutNames);
   for (const line of output.filter((each) => each !== '…')) {
     const place = left.indexOf(withoutNames(line));
     if (place < 0) return line;
-    left.splice(0, place + 1);
+    left.splice(place, 1);
   }
   return undefined;
 }
