@@ -2,7 +2,7 @@ import { hostname, userInfo } from 'node:os';
 import pg from 'pg';
 import type { Actor } from '@waybell/subscription-api/actor';
 import { postgresClient } from '@waybell/runtime/postgres-client';
-import { placeOf } from '@waybell/runtime/server-address';
+import { placeOf, type ServerAddress } from '@waybell/runtime/server-address';
 import { troubleWith, type AskedServer } from '@waybell/runtime/server-trouble';
 import { databaseOf } from '@waybell/stack/address-of';
 
@@ -14,7 +14,11 @@ const STOPPING = /^57P0.$/;
 
 /** Runs `work` on the tables of DATABASE_URL or of the running stack. What Postgres refuses is said with what to do. */
 export async function withDatabase<T>(env: NodeJS.ProcessEnv, work: (postgres: pg.Pool) => Promise<T>): Promise<T> {
-  const server = databaseOf(env);
+  return onDatabase(databaseOf(env), work);
+}
+
+/** Runs `work` on the tables there. What Postgres refuses is said with what to do. */
+export async function onDatabase<T>(server: ServerAddress, work: (postgres: pg.Pool) => Promise<T>): Promise<T> {
   const postgres = new pg.Pool({
     Client: postgresClient(server),
     max: 1,

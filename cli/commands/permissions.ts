@@ -10,6 +10,7 @@ export function permissionsCommand(): Command {
     .addHelpText(
       'after',
       '\nMake the users first, each with a password of its own. Only waybell-declare may create anything.' +
+        '\nwaybell-operator is for the commands rejected, publish and status.' +
         '\n\nExample:\n  rabbitmqctl add_user waybell-deliverer    # and so on\n  ./waybell permissions | ssh broker sh\n',
     )
     .action(printPermissions);

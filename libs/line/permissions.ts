@@ -75,7 +75,7 @@ const USES = {
   upstream: { takesFrom: [rejectionsQueue], publishesTo: [eventsExchange] },
   /** `./waybell declare`. To bind and to dead-letter needs the right to take and to publish as well. */
   declare: { configures: EVERYTHING, takesFrom: EVERYTHING, publishesTo: EVERYTHING },
-  /** `./waybell rejected`, which puts messages back to where they came from, and `./waybell publish`. */
+  /** `./waybell rejected`, which puts messages back to where they came from, `publish`, and `status`, which needs no right. */
   operator: {
     configures: [rejectedReader],
     takesFrom: [rejectedQueue],

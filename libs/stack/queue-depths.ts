@@ -1,22 +1,37 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onConnection } from '@waybell/line/broker/connect-once';
 import { statesOf, type NamedState } from '@waybell/line/broker/depth';
-import type { ServerAddress } from '@waybell/runtime/server-address';
-import { reachesAny } from './reaches.ts';
+import { placeOf, type ServerAddress } from '@waybell/runtime/server-address';
 
-/** A broker that hangs must not hold up the answer of `status`. */
+/** A broker that hangs must not hold up what asks. */
 const LIMIT_MS = 3_000;
 
+/** Queues without a leader are answered late, each: asked one after the other, many would not be told in time. */
+const CHANNELS = 8;
+
 /**
- * How many messages wait, ready to be taken, in each of these queues. A queue that is missing is left out; undefined
- * where the broker cannot be asked, or has not said it all in time.
+ * How many messages wait, ready to be taken, in each of these queues. A queue that is missing is left out. Rejects, saying
+ * why, where the broker cannot be asked, or has not said it all in time.
  */
+export async function readDepths(address: ServerAddress, names: string[], limitMs: number): Promise<NamedState[]> {
+  const share = Math.ceil(names.length / CHANNELS);
+  const shares = Array.from({ length: CHANNELS }, (_none, index) => names.slice(index * share, (index + 1) * share));
+  const asked = onConnection(
+    address,
+    (connection) => Promise.all(shares.map((each) => statesOf(connection, each))),
+    limitMs,
+  );
+  const late = sleep(limitMs, undefined, { ref: false }).then(() => {
+    throw new Error(`RabbitMQ at ${placeOf(address.url)} has not told of all queues within ${limitMs / 1_000} s`);
+  });
+  return (await Promise.race([asked, late])).flat();
+}
+
+/** The same; undefined where the broker cannot be asked, or has not said it all in time. */
 export async function queueDepths(
   address: ServerAddress,
   names: string[],
   limitMs = LIMIT_MS,
 ): Promise<NamedState[] | undefined> {
-  if (!(await reachesAny(address.url))) return undefined;
-  const asked = onConnection(address, (connection) => statesOf(connection, names), limitMs);
-  return Promise.race([asked.catch(() => undefined), sleep(limitMs, undefined, { ref: false })]);
+  return readDepths(address, names, limitMs).catch(() => undefined);
 }

@@ -1,4 +1,4 @@
-/** What a process says of itself. */
+/** What processes say of themselves. */
 export type Figures = {
   /** The sum of all that a metric counts; undefined where it is not there. */
   sumOf(metric: string): number | undefined;
@@ -7,19 +7,23 @@ export type Figures = {
 
 const LIMIT_MS = 2_000;
 
-/** Reads the metrics of the process at `health`; undefined where there is no answer. */
-export async function readFigures(health: string): Promise<Figures | undefined> {
+/** Reads the metrics of the processes at these addresses, as those of one; undefined where none answers. */
+export async function readFigures(...healths: string[]): Promise<Figures | undefined> {
+  const answers = await Promise.all(healths.map(metricsAt));
+  const text = answers.filter((answer) => answer !== undefined).join('\n');
+  if (text === '') return undefined;
+  const valuesOf = (metric: string): number[] =>
+    Array.from(text.matchAll(new RegExp(String.raw`^${metric}(?:\{.*\})? (\S+)$`, 'gm')), ([, value]) => Number(value));
+  return {
+    sumOf: (metric) => some(valuesOf(metric))?.reduce((sum, value) => sum + value, 0),
+    largestOf: (metric) => some(valuesOf(metric))?.reduce((one, other) => Math.max(one, other)),
+  };
+}
+
+async function metricsAt(health: string): Promise<string | undefined> {
   try {
     const answer = await fetch(`${health}/metrics`, { signal: AbortSignal.timeout(LIMIT_MS) });
-    const text = await answer.text();
-    const valuesOf = (metric: string): number[] =>
-      Array.from(text.matchAll(new RegExp(String.raw`^${metric}(?:\{.*\})? (\S+)$`, 'gm')), ([, value]) =>
-        Number(value),
-      );
-    return {
-      sumOf: (metric) => some(valuesOf(metric))?.reduce((sum, value) => sum + value, 0),
-      largestOf: (metric) => some(valuesOf(metric))?.reduce((one, other) => Math.max(one, other)),
-    };
+    return await answer.text();
   } catch {
     return undefined;
   }

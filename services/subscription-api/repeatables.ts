@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { schemaStatements } from '@waybell/delivery-log/schema';
+import { lastRelease, RELEASE } from './last-release.ts';
 
 /** A part of the database that is made anew whenever it changes: functions, who may call them, and the tables of the delivery log. */
 export type Repeatable = { name: string; sql: string; hash: string };
@@ -26,14 +27,10 @@ export const REPEATABLES = `
 create table if not exists waybell.repeatables (
   name text not null, hash text not null, applied_at timestamptz not null, primary key (name, hash))`;
 
-const RELEASE = 'release';
-
 /** The release by which the database was migrated last, where it is a later one than this: it has only added, and knows better. */
 export async function laterRelease(query: Query, release: string): Promise<string | undefined> {
-  const [last] = await query<{ hash: string }>(
-    `select hash from waybell.repeatables where name = '${RELEASE}' order by applied_at desc limit 1`,
-  );
-  return last !== undefined && isLater(last.hash, release) ? last.hash : undefined;
+  const last = await lastRelease(query);
+  return last !== undefined && isLater(last, release) ? last : undefined;
 }
 
 /** Notes by which release the database is migrated now. */

@@ -1,0 +1,128 @@
+import { keptInAll, type KeptFor } from '@waybell/delivery-log/read/kept';
+import { parkedInAll, type ParkedInAll } from '@waybell/delivery-log/read/parked';
+import type { NamedState } from '@waybell/line/broker/depth';
+import { placeOf, type ServerAddress } from '@waybell/runtime/server-address';
+import { messageOf } from '@waybell/runtime/server-trouble';
+import { isAlive } from '@waybell/stack/process-identity';
+import { readDepths } from '@waybell/stack/queue-depths';
+import { reachesAny } from '@waybell/stack/reaches';
+import { deliveriesPerMessage, readFigures } from '@waybell/stack/read-figures';
+import { waitsFor } from '@waybell/stack/service-process';
+import type { ProcessEntry } from '@waybell/stack/stack-state';
+import { lastRelease } from '@waybell/subscription-api/last-release';
+import { onDatabase } from '../with-database.ts';
+import type { StatusSource } from './status-source.ts';
+
+export type ProcessStatus = {
+  name: string;
+  role: 'server' | 'service';
+  /** Null for what others run. */
+  pid: number | null;
+  /** `waiting`: it runs, and says that it is not ready, or says nothing. */
+  state: 'starting' | 'ready' | 'waiting' | 'restarting' | 'stopping' | 'stopped' | 'unreachable';
+  restarts: number;
+  address: string;
+  waitsFor?: string;
+};
+
+/** How all is now. What is null could not be read: `troubles` says why. */
+export type Status = Pick<StatusSource, 'home' | 'supervisor'> & {
+  processes: ProcessStatus[];
+  queues: NamedState[] | null;
+  /** Queues that should be there and are not. */
+  missing: string[];
+  deliveries: {
+    /** In one message of a delivery queue, on the mean; null where the router has not said. */
+    perMessage: number | null;
+    /** Since the oldest that a deliverer has in hand was routed; null where none has said. */
+    oldestAgeSeconds: number | null;
+    /** Whether a deliverer cannot connect to most receivers; null where none has said. */
+    isEgressSuspected: boolean | null;
+  };
+  parked: ParkedInAll | null;
+  kept: KeptFor[] | null;
+  /** By which the tables were migrated last; null also where none has noted itself. */
+  release: string | null;
+  troubles: string[];
+};
+
+const BROKER_LIMIT_MS = 10_000;
+
+/** Asks every process, the broker and the database how they are now. */
+export async function readStatus(source: StatusSource): Promise<Status> {
+  const [processes, deliveries, queues, tables] = await Promise.all([
+    Promise.all(source.processes.map(statusOf)),
+    readDeliveries(source.processes),
+    attempt('the queues cannot be read', async () => readDepths(source.broker(), source.queues, BROKER_LIMIT_MS)),
+    attempt('what is parked and kept cannot be read', async () => readTables(source.database())),
+  ]);
+  const found = new Set(queues.read?.map(({ name }) => name) ?? source.queues);
+  return {
+    home: source.home,
+    supervisor: source.supervisor,
+    processes: queues.read === null ? processes.map(orUnreachable) : processes,
+    queues: queues.read,
+    missing: source.queues.filter((name) => !found.has(name)),
+    deliveries,
+    ...(tables.read ?? { parked: null, kept: null, release: null }),
+    troubles: [...source.troubles, ...queues.troubles, ...tables.troubles],
+  };
+}
+
+type Attempt<T> = { read: T | null; troubles: string[] };
+
+async function attempt<T>(failure: string, read: () => Promise<T>): Promise<Attempt<T>> {
+  try {
+    return { read: await read(), troubles: [] };
+  } catch (error) {
+    return { read: null, troubles: [`${failure}: ${messageOf(error)}`] };
+  }
+}
+
+async function readTables(database: ServerAddress): Promise<Pick<Status, 'parked' | 'kept' | 'release'>> {
+  return onDatabase(database, async (postgres) => ({
+    parked: await parkedInAll(postgres),
+    kept: await keptInAll(postgres),
+    release: (await lastRelease(async (sql) => (await postgres.query(sql)).rows)) ?? null,
+  }));
+}
+
+async function readDeliveries(processes: readonly ProcessEntry[]): Promise<Status['deliveries']> {
+  const figuresOf = async (service: string) =>
+    readFigures(...processes.filter(({ name }) => name === service).flatMap(({ health }) => health ?? []));
+  const [router, deliverer] = await Promise.all([figuresOf('event-router'), figuresOf('deliverer')]);
+  const suspected = deliverer?.largestOf('waybell_egress_suspected');
+  return {
+    perMessage: deliveriesPerMessage(router) ?? null,
+    oldestAgeSeconds: deliverer?.largestOf('waybell_oldest_delivery_age_seconds') ?? null,
+    isEgressSuspected: suspected === undefined ? null : suspected > 0,
+  };
+}
+
+async function statusOf(entry: ProcessEntry): Promise<ProcessStatus> {
+  const { name, role, restarts = 0, identity, address } = entry;
+  const pid = isAlive(identity) ? (identity?.pid ?? null) : null;
+  return { name, role, pid, restarts, address: withoutSecrets(address), ...(await stateOf(entry)) };
+}
+
+async function stateOf(entry: ProcessEntry): Promise<Pick<ProcessStatus, 'state' | 'waitsFor'>> {
+  const { state, identity, health, address } = entry;
+  if (state !== 'external' && !isAlive(identity)) return { state: state === 'restarting' ? 'restarting' : 'stopped' };
+  if (state !== 'external' && state !== 'ready') return { state };
+  if (health === undefined)
+    return { state: state === 'ready' || (await reachesAny(address)) ? 'ready' : 'unreachable' };
+  const missing = await waitsFor(health);
+  return missing === undefined ? { state: 'ready' } : { state: 'waiting', waitsFor: missing };
+}
+
+/** A broker that runs and does not answer. */
+function orUnreachable(status: ProcessStatus): ProcessStatus {
+  return status.name === 'rabbitmq' && status.state === 'ready' ? { ...status, state: 'unreachable' } : status;
+}
+
+/** A status is read aloud and pasted into reports: the passwords are for `./waybell env`. */
+function withoutSecrets(address: string): string {
+  // Some have no scheme, and no user either.
+  if (!address.includes('//')) return address;
+  return `${address.slice(0, address.indexOf('//'))}//${placeOf(address)}`;
+}
