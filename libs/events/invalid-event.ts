@@ -22,6 +22,8 @@ export type Invalid = {
   readonly detail: string;
   /** That pointer alone; absent where it is the body, or the message, that is wrong. */
   readonly place?: string;
+  /** `<interface>.<action>` as it says, where there is no such action. */
+  readonly unknown?: string;
 };
 
 /** What is wrong at a place, in words that are fit for a log line. Only the place is cut: however long its names are, what is expected there stays. */

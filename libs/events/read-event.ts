@@ -66,7 +66,7 @@ function namedAction({ members, placeOf }: Envelope, find: FindAction): { kind: 
   const [nearest] = nearestNames(name, namesakes, 1);
   const hint = nearest === undefined ? '' : `; the nearest is ${nearest}`;
   const what = `there is no action "${name}" on the interface "${interfaceName}"${hint}`;
-  return invalidAt('unknown_action', placeOf('/action'), printable(what));
+  return { ...invalidAt('unknown_action', placeOf('/action'), printable(what)), unknown: `${interfaceName}.${name}` };
 }
 
 /** In the words of the schema, which is not known before the action. */

@@ -58,7 +58,7 @@ export class LineMetrics {
     });
     this.#newer = new CounterOnDemand(metrics, {
       name: 'waybell_newer_formats_total',
-      help: 'Messages in a format that only a later version reads, each time that one was put back to wait for it: none is lost',
+      help: 'Messages in a format that only a later version reads, and events of an action that only a later version knows (these without a version), each time that one was put back to wait for it: none is lost',
       labelNames: ['step', 'format', 'version'],
     });
     this.#ends = new CounterOnDemand(metrics, {
@@ -80,7 +80,7 @@ export class LineMetrics {
   }
 
   newer(step: string, { format, version }: Newer): void {
-    this.#newer.inc({ step, format, version: String(version) });
+    this.#newer.inc({ step, format, version: String(version ?? '') });
   }
 
   left(step: string, result: StepResult): void {

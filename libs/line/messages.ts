@@ -133,18 +133,18 @@ export type Rejection = {
   place?: string;
 };
 
-/** The message in hand was written by a later version, in a format of which this one knows only that: it waits, as it is, for a process that reads it. */
+/** The message in hand is for a later version: in a format, or of an action, of which this one knows only that. It waits, as it is, for a process that reads it. */
 export type Newer = {
   kind: 'newer';
   format: FormatName;
-  /** The number that it has. */
-  version: number;
+  /** The number that it has; an event has none. */
+  version?: number;
   /** The key by which it comes back to its queue. */
   returnsBy: string;
 };
 
-/** What has a number (docs/decisions/0016-versions.md). */
-export type FormatName = 'delivery' | 'bundle' | 'ends' | 'outcomes';
+/** What has a number, and events (docs/decisions/0016-versions.md). */
+export type FormatName = 'delivery' | 'bundle' | 'ends' | 'outcomes' | 'event';
 
 /** A record of what became of an event or of an attempt, for the delivery log. */
 export type Recorded = { kind: 'outcome'; outcome: Outcome };
@@ -226,7 +226,9 @@ const kindOf = (parsed: unknown): unknown =>
 /** What is wrong with it, in words. */
 export function whyUnreadable(unreadable: Unreadable): string {
   if (unreadable.kind === 'reject') return unreadable.detail;
-  return `${unreadable.format} of format ${unreadable.version}, which a later version wrote`;
+  const { format, version } = unreadable;
+  if (version === undefined) return `${format} of an action that only a later version knows`;
+  return `${format} of format ${version}, which a later version wrote`;
 }
 
 /** The number of a note's format, where that is a later one. */

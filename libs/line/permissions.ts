@@ -29,6 +29,8 @@ export type Permissions = { configure: string; write: string; read: string };
 type Use = { configures?: readonly string[]; publishesTo: readonly string[]; takesFrom: readonly string[] };
 
 const EVERYTHING = ['waybell.*'];
+/** Where waits what only a later version reads. */
+const WAITING = [waitingName('full'), waitingName('hung')];
 /** The broker's own exchange that leads to any queue by its name. */
 const DEFAULT_EXCHANGE = 'amq.default';
 
@@ -43,32 +45,25 @@ function service(name: keyof typeof STEPS, { takesFrom, publishesTo }: Use): Use
 const USES = {
   'event-router': service('event-router', {
     takesFrom: [routerQueue, straysQueue],
-    publishesTo: [deliveriesExchange, outcomesExchange, noticesExchange],
+    publishesTo: [deliveriesExchange, outcomesExchange, noticesExchange, ...WAITING],
   }),
   deliverer: service('deliverer', {
     takesFrom: [deliveryQueue('*')],
     // What came in a bundle goes back to its queue by itself.
-    publishesTo: [
-      deliveriesExchange,
-      retryExchange,
-      waitingName('full'),
-      waitingName('hung'),
-      outcomesExchange,
-      endsExchange,
-    ],
+    publishesTo: [deliveriesExchange, retryExchange, ...WAITING, outcomesExchange, endsExchange],
   }),
   deactivator: service('deactivator', {
     takesFrom: [deactivatorQueue],
-    publishesTo: [outcomesExchange, waitingName('full'), waitingName('hung')],
+    publishesTo: [outcomesExchange, ...WAITING],
   }),
   'location-tracker': service('location-tracker', {
     takesFrom: [locationsQueue],
-    publishesTo: [eventsExchange, outcomesExchange, noticesExchange],
+    publishesTo: [eventsExchange, outcomesExchange, noticesExchange, ...WAITING],
   }),
   /** What is sent again by hand goes out from here. */
   'delivery-log': service('delivery-log', {
     takesFrom: [logQueue],
-    publishesTo: [deliveriesExchange, outcomesExchange, waitingName('full'), waitingName('hung')],
+    publishesTo: [deliveriesExchange, outcomesExchange, ...WAITING],
   }),
 
   /** The platform itself, which publishes events, and is told which were rejected. */

@@ -79,12 +79,12 @@ export class StepReport<M> {
   }
 
   /** Once a minute: they may be many, and each comes again and again. */
-  #waits({ queue, messageId = '' }: Message, newer: Newer): void {
+  #waits({ queue, routingKey, messageId = '' }: Message, newer: Newer): void {
     const { name } = this.#step;
     this.#metrics.left(name, 'given_back');
     this.#metrics.newer(name, newer);
     this.#complainOfNewer(
-      new Error(`${queue} ${messageId}: ${whyUnreadable(newer)}; it waits for a process of that one`),
+      new Error(`${queue} ${routingKey} ${messageId}: ${whyUnreadable(newer)}; it waits for a process of that one`),
     );
   }
 

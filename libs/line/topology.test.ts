@@ -47,11 +47,11 @@ describe('topology', () => {
     }
   });
 
-  test('has location reports tracked, and everything else routed', () => {
+  test('has location reports tracked, and everything else routed; what waited comes back by the name of its queue', () => {
     const keysOf = (name: string) =>
       wide.queues.find((queue) => queue.name === name)?.bindings.map(({ routingKey }) => routingKey);
-    expect(keysOf(locationsQueue)).toEqual(['shipper.vehicle.location_reported']);
-    expect(keysOf(routerQueue)).toEqual([ACTION, 'shipper.order.paid']);
+    expect(keysOf(locationsQueue)).toEqual(['shipper.vehicle.location_reported', locationsQueue]);
+    expect(keysOf(routerQueue)).toEqual([ACTION, 'shipper.order.paid', routerQueue]);
   });
 
   const notices = wide.queues.filter(({ name }) => name === rejectionsQueue);

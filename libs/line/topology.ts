@@ -11,7 +11,7 @@
  *                                                                    └────────────────────┼────────────┘
  *                         (delivery-log) ◀── outcomes.log ◀── waybell.outcomes ◀──────────┤
  *                          (deactivator) ◀── ends.deactivator ◀── waybell.ends ◀──────────┤ failures, some successes
- *                  waybell.returns ◀── expiry ── waiting.5s, .1m ◀────────────────────────┤ while Postgres is away; what a later version wrote
+ *                  waybell.returns ◀── expiry ── waiting.5s, .1m ◀────────────────────────┤ while Postgres is away; what is for a later version (of all steps)
  *                      (deliverer) ◀── Postgres: parked, open_requests ◀──────────────────┘
  *          upstream ◀── rejections ◀── waybell.notices ◀── (event-router, location-tracker): which events were rejected
  *
@@ -95,9 +95,13 @@ export function topology(options: TopologyOptions): Topology {
   const eventsQueue = (name: string, keys: readonly string[]) =>
     queue(
       name,
-      keys.map((key) => ({ exchange: eventsExchange, routingKey: key })),
+      [
+        ...keys.map((key) => ({ exchange: eventsExchange, routingKey: key })),
+        { exchange: returnsExchange, routingKey: name },
+      ],
       { 'x-max-length-bytes': options.eventsLimitBytes },
     );
+  // What had to wait for a later version comes back by the name of its queue, but for deliveries.
   return {
     exchanges: [
       { name: eventsExchange, type: 'topic', alternate: straysExchange },
@@ -120,7 +124,6 @@ export function topology(options: TopologyOptions): Topology {
       ...options.actionKeys.flatMap((key) => actionQueues(key, options.retryDelaysMs(key), queue)),
       waitingQueue('full', queue),
       waitingQueue('hung', queue),
-      // Back by its name: what a later version wrote, and had to wait for a process that reads it.
       queue(deactivatorQueue, [
         { exchange: endsExchange, routingKey: '' },
         { exchange: returnsExchange, routingKey: deactivatorQueue },

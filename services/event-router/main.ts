@@ -13,7 +13,7 @@ import { onceInRedis } from '@waybell/line/once';
 import { watchPublishing } from '@waybell/line/line-metrics';
 import { runStep } from '@waybell/line/run-step';
 import { selectActions } from '@waybell/line/line-topology';
-import { deliveryQueue, logQueue, rejectedQueue, rejectionsQueue } from '@waybell/line/topology';
+import { deliveryQueue, logQueue, rejectedQueue, rejectionsQueue, waitingName } from '@waybell/line/topology';
 import { compileSchemas } from '@waybell/events/check-schema';
 import { unknownMembersMetric } from '@waybell/events/unknown-members-metric';
 import { readConfig } from './config.ts';
@@ -30,7 +30,8 @@ await using redis = connectRedis({ ...config.redis, log: parts.log });
 await parts.readiness.until('postgres', () => postgres.query('select from waybell.subscription_targets limit 0'));
 await parts.readiness.until(MIGRATIONS, () => checkSchema(postgres));
 const queues = selectActions(['*']).map(deliveryQueue);
-const publishesTo = [...queues, logQueue, rejectedQueue, rejectionsQueue];
+const waiting = [waitingName('full'), waitingName('hung')];
+const publishesTo = [...queues, ...waiting, logQueue, rejectedQueue, rejectionsQueue];
 await using broker = await connectBroker({ ...config.broker, publishesTo, name: 'event-router', log: parts.log });
 watchPublishing(broker.publishing, parts.metrics);
 await using kept = new KeptPublications({

@@ -1,7 +1,9 @@
-import { reject, type HandlerInParts, type Message, type Outgoing, type Rejection } from '@waybell/line/messages';
+import { reject, type HandlerInParts, type Outgoing, type Message, type Parse } from '@waybell/line/messages';
+import { routerQueue } from '@waybell/line/topology';
 import type { Event } from '@waybell/events/event';
 import { decodeBody, unpackedBytes } from '@waybell/events/decode-body';
 import { readEvent, type EventLimits } from '@waybell/events/read-event';
+import { refuseEvent } from '@waybell/rejected/refuse-event';
 import { Room } from '@waybell/runtime/room';
 import { isTraceparent } from '@waybell/runtime/traceparent';
 import { BESIDE_BYTES, fanOut, PART, routed, type Found, type Published } from './fan-out.ts';
@@ -11,16 +13,13 @@ import type { FindSubscriptions } from './find-subscriptions.ts';
 export type Arrival = { event: Event; bytes: number; published: () => Published; traceparent?: string };
 
 /**
- * Reads an event; one that breaks the contract is rejected, naming the place. A trace that is none is left out: with it no
+ * Reads an event; one that breaks the contract is rejected, one of an action that only a later version knows waits. A trace that is none is left out: with it no
  * request could be made, and receivers would be switched off for that.
  */
-export function readArrival(
-  limits: EventLimits,
-  onRead: (event: Event) => void = () => undefined,
-): (message: Message) => Arrival | Rejection {
+export function readArrival(limits: EventLimits, onRead: (event: Event) => void = () => undefined): Parse<Arrival> {
   return (message) => {
     const reading = readEvent(message, limits);
-    if (reading.kind === 'invalid') return reject(reading.reason, reading.detail, reading.place);
+    if (reading.kind === 'invalid') return refuseEvent(message, reading, routerQueue);
     onRead(reading.event);
     const { traceparent } = message;
     const bytes = unpackedBytes(message, limits.maxBytes);

@@ -9,7 +9,7 @@ import { deathsInRedis } from '@waybell/line/deaths';
 import { publishClaimed } from '@waybell/line/claimed/publish-claimed';
 import { watchPublishing } from '@waybell/line/line-metrics';
 import { runStep } from '@waybell/line/run-step';
-import { logQueue, rejectedQueue, rejectionsQueue, routerQueue } from '@waybell/line/topology';
+import { logQueue, rejectedQueue, rejectionsQueue, routerQueue, waitingName } from '@waybell/line/topology';
 import { reportRejectedEvent } from '@waybell/rejected/report-rejected-event';
 import { activitiesIn } from './activities.ts';
 import { readConfig } from './config.ts';
@@ -29,7 +29,8 @@ await using postgres = connectPostgres({ ...config.postgres, log: parts.log });
 await using redis = connectRedis({ ...config.redis, log: parts.log });
 await parts.readiness.until('postgres', () => postgres.query('select from waybell.tracked_vehicles limit 0'));
 await parts.readiness.until(MIGRATIONS, () => checkSchema(postgres));
-const publishesTo = [routerQueue, logQueue, rejectedQueue, rejectionsQueue];
+const waiting = [waitingName('full'), waitingName('hung')];
+const publishesTo = [routerQueue, ...waiting, logQueue, rejectedQueue, rejectionsQueue];
 await using broker = await connectBroker({ ...config.broker, publishesTo, name: 'location-tracker', log: parts.log });
 watchPublishing(broker.publishing, parts.metrics);
 

@@ -64,6 +64,11 @@ describe('readReport', () => {
     },
   );
 
+  test('leaves one alone that only a later version knows, to come back to its queue', () => {
+    const newer = { kind: 'newer', format: 'event', returnsBy: 'waybell.events.locations' };
+    expect(readPublished({ action: 'vehicle.fuel_reported' })).toEqual(newer);
+  });
+
   test('rejects an event that is none', () => {
     const payload = { vehicle_guids: [VEHICLE], gps_active: true };
     expect(readPublished({ action: 'vehicle.gps_activated', payload })).toMatchObject({

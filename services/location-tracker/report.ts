@@ -5,6 +5,8 @@ import type { Event } from '@waybell/events/event';
 import { readEvent, type EventLimits } from '@waybell/events/read-event';
 import { momentOf, type Timestamp } from '@waybell/events/timestamp';
 import { reject, type Parse } from '@waybell/line/messages';
+import { locationsQueue } from '@waybell/line/topology';
+import { refuseEvent } from '@waybell/rejected/refuse-event';
 import { isTraceparent } from '@waybell/runtime/traceparent';
 
 /** The location of a driver with these vehicles (`vehicle.location_reported`). */
@@ -26,11 +28,11 @@ export type Report = {
   traceparent?: string;
 };
 
-/** Reads a report; one that breaks the contract with upstream is rejected, naming the place. */
+/** Reads a report; one that breaks the contract with upstream is rejected, one that only a later version knows waits. */
 export function readReport(limits: EventLimits, onRead: (event: Event) => void): Parse<Report> {
   return (message) => {
     const reading = readEvent(message, limits, findPublished);
-    if (reading.kind === 'invalid') return reject(reading.reason, reading.detail, reading.place);
+    if (reading.kind === 'invalid') return refuseEvent(message, reading, locationsQueue);
     const { event } = reading;
     const [shipper] = event.receivers;
     if (event.action !== locationReported || shipper === undefined) {

@@ -1,6 +1,6 @@
 import { env } from 'node:process';
 import { readDelivery } from '@waybell/line/delivery';
-import { whyUnreadable, type Message, type Outgoing } from '@waybell/line/messages';
+import { isNewer, whyUnreadable, type Message, type Outgoing } from '@waybell/line/messages';
 import { readArrival, routeEvent } from '@waybell/event-router/route-event';
 import { findAction } from '@waybell/catalog/actions';
 import { notificationSchema, revisionNotificationSchema } from '@waybell/catalog/notification-schema';
@@ -64,6 +64,7 @@ const asMessage = (message: Published): Message => ({
 
 async function route(message: Published, subscriptions: Audience['subscriptions']): Promise<string[]> {
   const arrival = read(asMessage(message));
+  if (isNewer(arrival)) return [whyUnreadable(arrival)];
   if ('kind' in arrival) return told(arrival);
   const handle = routeEvent({
     findSubscriptions: async (action, account) =>

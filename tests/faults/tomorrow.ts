@@ -4,6 +4,7 @@ import type { Edit } from './other-sources.ts';
 const DELIVERY = 'libs/line/delivery.ts';
 const BUNDLE = 'libs/line/bundle.ts';
 const ENDS = 'libs/line/delivery-ends.ts';
+const LAST_ORDER_ACTION = "  order('order.cancelled', 'an order is cancelled'),\n";
 
 /** One more word behind each note, one more member in each record: the version before reads on. */
 export const addsToAll: readonly Edit[] = [
@@ -39,4 +40,13 @@ export const raisesNumbers: readonly Edit[] = [
   { file: BUNDLE, from: '`^${VERSION} (', to: '`^[12] (' },
   { file: ENDS, from: 'const VERSION = 2;', to: 'const VERSION = 3;' },
   { file: ENDS, from: 'if (version !== VERSION)', to: 'if (version !== 2 && version !== VERSION)' },
+];
+
+/** One action more, `carrier.order.archived`. */
+export const knowsMore: readonly Edit[] = [
+  {
+    file: 'libs/catalog/carrier/orders.ts',
+    from: LAST_ORDER_ACTION,
+    to: `${LAST_ORDER_ACTION}  order('order.archived', 'an order is archived'),\n`,
+  },
 ];

@@ -8,17 +8,25 @@ import { readMessage } from '@waybell/line/broker/amqp-message';
 import { bundle, openBundle } from '@waybell/line/bundle';
 import { park, publishDelivery, publishRetry, publishWaiting, readDelivery, unpark } from '@waybell/line/delivery';
 import { publishEnds, readEnds } from '@waybell/line/delivery-ends';
-import { publishAlone, publishQuarantined, publishRejected, publishSuspect } from '@waybell/line/hand-over/aside';
+import {
+  publishAlone,
+  publishQuarantined,
+  publishRejected,
+  publishSuspect,
+  publishUnread,
+} from '@waybell/line/hand-over/aside';
 import { readProperties, writeProperties } from '@waybell/line/kept/kept-store';
 import {
   isUnreadable,
   reject,
   whyUnreadable,
   type Message,
+  type Newer,
   type ParkedRow,
   type Publication,
 } from '@waybell/line/messages';
 import { publishOutcomes, readBatch, writeOutcomes } from '@waybell/line/outcome-batch';
+import { returnsExchange, waitingName } from '@waybell/line/topology';
 import { publishAnnouncement } from '@waybell/location-tracker/announcement';
 import { readVehicle, writeVehicle } from '@waybell/location-tracker/remembered-vehicles';
 import { messageGuid } from '@waybell/notifications/message-guid';
@@ -123,18 +131,20 @@ const suspect: Message = {
   userId: 'tms',
   failures: 2,
 };
-const asideOf = { isSuspect: true, routingKey: suspect.routingKey, exchange: suspect.exchange, userId: 'tms' };
+const origin = { routingKey: suspect.routingKey, exchange: suspect.exchange, userId: 'tms' };
+const asideOf = { isSuspect: true, ...origin };
+const UNREAD: Newer = { kind: 'newer', format: 'delivery', version: 2, returnsBy: suspect.routingKey };
 
 const partOf = (message: Message, names: string[]) =>
   Object.fromEntries(Object.entries(message).filter(([name]) => names.includes(name)));
 
 function aside(name: string, publication: () => Publication, means: object): Format {
-  return {
-    name,
-    write: () => asLines(publication()),
-    reading: { read: (text) => partOf(arrived(text), Object.keys(means)), means, added: [{ as: HEADER }] },
-  };
+  const read = (text: string) => partOf(arrived(returned(text)), Object.keys(means));
+  return { name, write: () => asLines(publication()), reading: { read, means, added: [{ as: HEADER }] } };
 }
+
+/** What is published to wait comes back by another exchange. */
+const returned = (text: string): string => text.replace(`"${waitingName('full')}"`, `"${returnsExchange}"`);
 
 const manyOutcomes = Array.from({ length: 10 }, () => outcomes).flat();
 const kept = () => publishRetry(full, 60_000);
@@ -265,6 +275,7 @@ export const formats: Format[] = [
     reading: { read: (text) => RING.open({ sealed: asBytes(text), keyId: 'k' }, SUBSCRIPTION), means: 'tökén' },
   },
   aside('suspect', () => publishSuspect(suspect, 'deliverer', 3), { ...asideOf, failures: 3, note: suspect.note }),
+  aside('message that waits for a later version', () => publishUnread(suspect, UNREAD), { ...origin, waits: 1 }),
   aside('suspect in quarantine', () => publishQuarantined(suspect, 'deliverer'), { ...asideOf, failures: 2 }),
   aside('member of a bundle, by itself', () => publishAlone(suspect), { cameBefore: true, note: suspect.note }),
   aside('rejected message', () => publishRejected(suspect, reject('expired', 'why'), AT), { note: suspect.note }),

@@ -33,4 +33,18 @@ describe('readMessage', () => {
     const suspect = aMessage('waybell.suspects', { headers: { 'waybell-user': 'orders' } });
     expect(readMessage('q', suspect).userId).toBe('orders');
   });
+
+  test('knows where a message had come from that waited, and believes no publisher that says so', () => {
+    const headers = {
+      'waybell-waits': 2,
+      'waybell-exchange': 'waybell.events',
+      'waybell-routing-key': 'carrier.order.created',
+      'waybell-user': 'orders',
+    };
+    const origin = { exchange: 'waybell.events', routingKey: 'carrier.order.created', userId: 'orders', waits: 2 };
+    expect(readMessage('q', aMessage('waybell.returns', { headers }))).toMatchObject(origin);
+    const forged = readMessage('q', aMessage('waybell.events', { headers }));
+    expect(forged).toMatchObject({ exchange: 'waybell.events', routingKey: 'k' });
+    expect(Object.keys(forged)).not.toEqual(expect.arrayContaining([expect.stringMatching(/^(userId|waits)$/)]));
+  });
 });

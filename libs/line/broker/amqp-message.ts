@@ -1,7 +1,7 @@
 /** How messages are written to AMQP, and read from it. */
 import type { ConsumeMessage, Options } from 'amqplib';
 import type { Message, Publication } from '../messages.ts';
-import { straysExchange, suspectsExchange } from '../topology.ts';
+import { returnsExchange, straysExchange, suspectsExchange } from '../topology.ts';
 
 /** Headers of our own, on messages that the hand-over moved aside: where they came from and what happened to them. */
 export const asideHeaders = {
@@ -21,11 +21,14 @@ export const asideHeaders = {
 export function readMessage(queue: string, { content, fields, properties }: ConsumeMessage): Message {
   const headers: Record<string, unknown> = properties.headers ?? NO_HEADERS;
   const isSuspect = fields.exchange === suspectsExchange;
+  // Only services publish to where it waited.
+  const waits = fields.exchange === returnsExchange ? wholeNumber(headers[asideHeaders.waits], 0) : 0;
+  const wasAside = isSuspect || waits > 0;
   const death = fields.exchange === straysExchange ? firstDeath(headers['x-death']) : undefined;
   const message: Message = {
     queue,
-    exchange: isSuspect ? text(headers[asideHeaders.exchange]) : (death?.exchange ?? fields.exchange),
-    routingKey: isSuspect ? text(headers[asideHeaders.routingKey]) : fields.routingKey,
+    exchange: wasAside ? text(headers[asideHeaders.exchange]) : (death?.exchange ?? fields.exchange),
+    routingKey: wasAside ? text(headers[asideHeaders.routingKey]) : fields.routingKey,
     body: ownBytes(content),
     // The broker writes this header over a forged one, but only once it has taken the message back.
     deliveryCount: fields.redelivered ? wholeNumber(headers['x-delivery-count'], 1) : 0,
@@ -34,10 +37,9 @@ export function readMessage(queue: string, { content, fields, properties }: Cons
   for (const [member, property] of COPIED) copy(message, member, properties[property]);
   copy(message, 'traceparent', headers['traceparent']);
   copy(message, 'traceparents', headers['traceparents']);
-  copy(message, 'userId', isSuspect ? headers[asideHeaders.user] : properties.userId);
+  copy(message, 'userId', wasAside ? headers[asideHeaders.user] : properties.userId);
   if (isSuspect) message.isSuspect = true;
   if (headers[asideHeaders.cameBefore] === 1) message.cameBefore = true;
-  const waits = wholeNumber(headers[asideHeaders.waits], 0);
   if (waits > 0) message.waits = waits;
   if (death !== undefined) message.deadLetterReason = death.reason;
   return message;

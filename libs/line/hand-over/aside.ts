@@ -24,12 +24,14 @@ export function publishQuarantined(message: Message, service: string): Publicati
 /** A minute of short waits: that may be an upgrade. What waits longer may wait for days, and is many then. */
 const SHORT_WAITS = 12;
 
-/** To a queue in which it waits as it is, from where it returns to its own: anew each time, so that no limit of the broker's is ever reached. */
+/**
+ * To a queue in which it waits as it is, from where it returns to its own: anew each time, so that no limit of the broker's is ever
+ * reached. Whoever reads it at last knows where it came from, as if it had never waited.
+ */
 export function publishUnread(message: Message, { returnsBy }: Newer): Publication {
   const { waits = 0 } = message;
   const exchange = waitingName(waits < SHORT_WAITS ? 'full' : 'hung');
-  const same = publishAgain(message, { exchange, routingKey: returnsBy });
-  return { ...same, headers: { [asideHeaders.waits]: waits + 1, ...same.headers } };
+  return aside(message, exchange, returnsBy, { [asideHeaders.waits]: waits + 1 });
 }
 
 /** To its own queue, by itself. */

@@ -7,8 +7,10 @@ import { aGuid, anything, aText, aTimestamp, entriesOf, otherEntries } from './v
 
 /** A valid event, and what an oracle must know of it. */
 export type GeneratedEvent = {
-  /** The action as upstream writes it. */
+  /** The action by whose key upstream publishes it. */
   action: ActionRow;
+  /** The name of an action in its body, where that is another. */
+  saidName?: string;
   /** Whether it says `"ignored": true`. */
   isIgnored: boolean;
   guid: string;

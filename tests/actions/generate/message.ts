@@ -47,7 +47,7 @@ export function placeIn(clothes: Clothes, place: string): string {
 }
 
 /** The same in CloudEvents 1.0. Members of the envelope that no event knows go beside its data. */
-function asCloudEvent({ envelope, action }: GeneratedEvent): JsonObject {
+function asCloudEvent({ envelope, action, saidName = action.name }: GeneratedEvent): JsonObject {
   const known = [...cloudNames.keys(), ...namesInData, 'interface', 'action'];
   const moved = [...cloudNames].flatMap(([name, as]): Entry[] => {
     const value = valueIn(envelope, name);
@@ -57,7 +57,7 @@ function asCloudEvent({ envelope, action }: GeneratedEvent): JsonObject {
     ['specversion', quoted('1.0')],
     ...moved,
     ['source', quoted('/platform')],
-    ['type', quoted(`${action.interface}.${action.name}`)],
+    ['type', quoted(`${action.interface}.${saidName}`)],
     ['data', object(envelope.members.filter(([name]) => namesInData.includes(name)))],
     ...envelope.members.filter(([name]) => !known.includes(name)),
   ]);
