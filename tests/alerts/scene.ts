@@ -44,6 +44,8 @@ type Observed = { stack: TestStack; instead: Instead; ports: readonly number[] }
 export async function observe(ended: AsyncDisposableStack, { stack, ...how }: Observed) {
   const receiver = ended.use(await Receiver.start(HOSTS));
   const prometheus = ended.use(await watch(stack, how.ports, how.instead));
+  // A node that it never saw is not missed.
+  await prometheus.untilWatching();
   return { stack, receiver, prometheus, loads: new Set<Disposable>() };
 }
 
