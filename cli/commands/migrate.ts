@@ -19,5 +19,5 @@ export function migrateCommand(): Command {
 async function migrate(): Promise<void> {
   const log = createLog({ service: 'migrate', level: 'info' });
   const applied = await prepareDatabase(databaseOf(process.env), log);
-  report(applied.length === 0 ? 'the tables are up to date' : `applied ${applied.join(', ')}`);
+  report(applied.length === 0 ? 'nothing had to be applied' : `applied ${applied.join(', ')}`);
 }

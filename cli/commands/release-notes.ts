@@ -18,5 +18,6 @@ export function releaseNotesCommand(): Command {
 function releaseNotes(tag: string, { linksAt }: { linksAt: string }): void {
   if (tag !== `v${manifest.version}`)
     throw new Error(`the version of this checkout is ${manifest.version}, not ${tag}`);
-  print(versionNotes({ text: readFileSync(join(repository, 'CHANGELOG.md'), 'utf8'), linksAt }, manifest.version));
+  const text = readFileSync(join(repository, 'CHANGELOG.md'), 'utf8');
+  print(...versionNotes({ text, linksAt }, manifest.version).split('\n'));
 }

@@ -34,4 +34,11 @@ describe('versionNotes', () => {
   test.each(['0.3.0', '0.2', 'Unreleased'])('there are none of %s, and that is an error', (version) => {
     expect(() => notes(version)).toThrow(`CHANGELOG.md says nothing of ${version}`);
   });
+
+  test('there are none before it has a date', () => {
+    const undated = text.replace('2026-11-25', 'not released yet');
+    expect(() => versionNotes({ text: undated, linksAt: '' }, '0.2.0')).toThrow(
+      'CHANGELOG.md says of 0.2.0: "not released yet"',
+    );
+  });
 });

@@ -1,5 +1,6 @@
 /** Where a version's part of a changelog begins: `## [0.2.0] - 2026-11-25`. */
-const HEADING = /^## \[(.+?)\]/;
+const HEADING = /^## \[(.+?)\](?: - (.+))?$/;
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
 /** A link to a file of the repository: it leads somewhere only beside that file. */
 const RELATIVE_LINK = /\]\((?!https?:|#)/g;
 
@@ -9,10 +10,11 @@ export type Changelog = {
   linksAt: string;
 };
 
-/** What the changelog says of that version, without its heading. Throws where it says nothing. */
+/** What the changelog says of that version, without its heading. Throws where it says nothing, or not when it was released. */
 export function versionNotes({ text, linksAt }: Changelog, version: string): string {
   const lines = text.split('\n');
   const begin = lines.findIndex((line) => HEADING.exec(line)?.[1] === version);
+  const date = HEADING.exec(lines[begin] ?? '')?.[2] ?? '';
   const rest = begin === -1 ? [] : lines.slice(begin + 1);
   const end = rest.findIndex((line) => HEADING.test(line));
   const notes = rest
@@ -20,5 +22,7 @@ export function versionNotes({ text, linksAt }: Changelog, version: string): str
     .join('\n')
     .trim();
   if (notes === '') throw new Error(`CHANGELOG.md says nothing of ${version}`);
+  if (!DATE.test(date))
+    throw new Error(`CHANGELOG.md says of ${version}: "${date}", where the date of its release is to stand`);
   return notes.replaceAll(RELATIVE_LINK, `](${linksAt}`);
 }

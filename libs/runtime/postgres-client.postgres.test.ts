@@ -63,7 +63,7 @@ describe('a pool of several hosts', () => {
   });
 });
 
-describe('a server that answers that it is read-only', () => {
+describe('a server that tells that it is read-only', () => {
   test.each<[string, (postgres: Postgres) => Promise<unknown>]>([
     ['a statement', (postgres) => postgres.query('create table never()')],
     ['a copy', (postgres) => copyAll(postgres, [{ text: 'copy pg_description from stdin', data: '' }])],
@@ -73,6 +73,15 @@ describe('a server that answers that it is read-only', () => {
     one.release();
     other.release();
     await expect(write(postgres)).rejects.toMatchObject({ code: '25006' });
+    await until('no connection is left', () => postgres.totalCount === 0);
+  });
+
+  test('with an answer to a read is left by all connections of a pool that wants one that takes writes', async () => {
+    await using postgres = await connectBeside([CLOSED]);
+    const [one, other] = await Promise.all([postgres.connect(), postgres.connect()]);
+    other.release();
+    await one.query('set default_transaction_read_only = on');
+    one.release();
     await until('no connection is left', () => postgres.totalCount === 0);
   });
 });

@@ -8,15 +8,18 @@ import { findWritable, leadTo, requireWrites } from './writable-host.ts';
 /** The error of the client's own limit: it is longer than the server's, so that the server would have answered. */
 export const READ_TIMEOUT = 'Query read timeout';
 const READ_ONLY_SQLSTATE = '25006';
+/** What Postgres 14 and newer tell of themselves with the next answer, reads too, once it has changed. */
+const TELLS_READ_ONLY = new Set(['default_transaction_read_only', 'in_hot_standby']);
 const DEFAULT_LIMIT_MS = 5_000;
 
 /** As the pool and TypeORM call them, with a callback. */
 type Connected = (error: Error | null, client?: pg.Client) => void;
+type Parameter = { parameterName: string; parameterValue: string };
 type Answered = (error: unknown, result: unknown) => void;
 
 /**
  * Clients of that address, for one pool. Where it names several hosts, or asks for one that takes writes, each connects to one
- * that does. Once a server answers that it is read-only, or does not answer at all, all of them leave it. Errors of connecting
+ * that does. Once a server tells that it is read-only, or does not answer at all, all of them leave it. Errors of connecting
  * say which server is meant, by which setting, and what to do.
  */
 export function postgresClient(server: ServerAddress): typeof pg.Client {
@@ -34,6 +37,10 @@ export function postgresClient(server: ServerAddress): typeof pg.Client {
     if (!types.isNativeError(error)) return;
     if (error.message === READ_TIMEOUT) leave('it does not answer');
     if (error instanceof pg.DatabaseError && error.code === READ_ONLY_SQLSTATE) leave('it takes no writes');
+  }
+
+  function told({ parameterName, parameterValue }: Parameter): void {
+    if (TELLS_READ_ONLY.has(parameterName) && parameterValue === 'on') leave('it takes no writes');
   }
 
   function explain(error: unknown): unknown {
@@ -87,7 +94,10 @@ export function postgresClient(server: ServerAddress): typeof pg.Client {
         await super.connect();
         open.add(this);
         await requireNoPooler(this);
-        if (place !== undefined) await requireWrites(this);
+        if (place !== undefined) {
+          await requireWrites(this);
+          this.connection.on('parameterStatus', told);
+        }
         return this;
       } catch (error) {
         this.connection.stream.destroy();

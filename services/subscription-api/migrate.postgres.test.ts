@@ -104,6 +104,15 @@ describe('migrate', () => {
     expect(await migrate({ url: store.url, log })).toEqual([]);
   });
 
+  test('refuses to skip a version, and changes nothing', async () => {
+    await using store = await createTestDatabase({ isMigrated: false });
+    await migrate({ url: store.url, log, release: '0.9.0' });
+    await expect(migrate({ url: store.url, log, release: '0.11.0' })).rejects.toThrow(
+      'the tables are those of 0.9.0: upgrade to each version between it and 0.11.0 in turn',
+    );
+    expect(await migrate({ url: store.url, log, release: '0.10.1' })).toEqual([]);
+  });
+
   test('leaves all as it is where a later release has migrated', async () => {
     await using store = await createTestDatabase();
     const made = async () => (await store.postgres.query('select name, hash from waybell.repeatables')).rows;

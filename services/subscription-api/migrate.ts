@@ -7,7 +7,9 @@ import { postgresClient } from '@waybell/runtime/postgres-client';
 import { SCHEMA_VERSION } from '@waybell/runtime/schema';
 import { completeIndexes } from './complete-indexes.ts';
 import { describeSource, isAway } from './database.ts';
-import { applyRepeatables, laterRelease, noteRelease, REPEATABLES } from './repeatables.ts';
+import { lastRelease } from './last-release.ts';
+import { isBeyondNext, isLater } from './release-order.ts';
+import { applyRepeatables, noteRelease, REPEATABLES } from './repeatables.ts';
 import { tellProgress } from './tell-progress.ts';
 import { LOCK_WAIT_MS, withLocks } from './with-locks.ts';
 import manifest from './package.json' with { type: 'json' };
@@ -30,6 +32,7 @@ const STATEMENT_TIMEOUT_MS = 3_600_000;
  * Applies the missing migrations, and after them the repeatable ones that have changed, and returns their names. Each is a
  * transaction of its own, and gives up and begins again where a lock is not to be had at once: services run meanwhile. What was applied
  * before one fails stays. Several at once wait for each other. Where a later release has migrated already, nothing is done.
+ * Throws where a version would be skipped.
  * Throws, saying what to do, where Postgres cannot be reached within `waitMs` (30 s), or refuses the user.
  */
 export async function migrate(options: MigrateOptions): Promise<string[]> {
@@ -41,11 +44,12 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
     await connection.query(`create schema if not exists waybell; ${REPEATABLES}`);
     const query = async <R>(sql: string, values?: unknown[]): Promise<R[]> =>
       (await connection.query(sql, values)).rows;
-    const later = await laterRelease(query, release);
-    if (later !== undefined) {
-      log.warn({ release, later }, 'migration.later-release');
+    const last = (await lastRelease(query)) ?? release;
+    if (isLater(last, release)) {
+      log.warn({ release, later: last }, 'migration.later-release');
       return [];
     }
+    if (isBeyondNext(release, last)) throw new Error(skipping(release, last));
     const applied = await applyMissing(address, log);
     await noteRelease(query, release);
     return applied;
@@ -53,6 +57,10 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
     await connection.end();
   }
 }
+
+const skipping = (release: string, last: string): string =>
+  `the tables are those of ${last}: upgrade to each version between it and ${release} in turn (docs/operating/upgrading.md), ` +
+  'as each reads only what the one before it wrote';
 
 async function applyMissing(address: ServerAddress, log: Log): Promise<string[]> {
   const limits = { timeoutMs: STATEMENT_TIMEOUT_MS, lockWaitMs: LOCK_WAIT_MS };

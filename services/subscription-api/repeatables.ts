@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { schemaStatements } from '@waybell/delivery-log/schema';
-import { lastRelease, RELEASE } from './last-release.ts';
+import { RELEASE } from './last-release.ts';
 
 /** A part of the database that is made anew whenever it changes: functions, who may call them, and the tables of the delivery log. */
 export type Repeatable = { name: string; sql: string; hash: string };
@@ -27,20 +27,8 @@ export const REPEATABLES = `
 create table if not exists waybell.repeatables (
   name text not null, hash text not null, applied_at timestamptz not null, primary key (name, hash))`;
 
-/** The release by which the database was migrated last, where it is a later one than this: it has only added, and knows better. */
-export async function laterRelease(query: Query, release: string): Promise<string | undefined> {
-  const last = await lastRelease(query);
-  return last !== undefined && isLater(last, release) ? last : undefined;
-}
-
 /** Notes by which release the database is migrated now. */
 export const noteRelease = (query: Query, release: string): Promise<unknown> => query(NOTE, [RELEASE, release]);
-
-function isLater(release: string, than: string): boolean {
-  const [ours, theirs] = [than, release].map((each) => each.split('.').map(Number));
-  const differing = theirs?.findIndex((part, place) => part !== ours?.[place]) ?? -1;
-  return differing !== -1 && (theirs?.[differing] ?? 0) > (ours?.[differing] ?? 0);
-}
 
 export type ApplyOptions = {
   /** Tables have changed beneath them now. */

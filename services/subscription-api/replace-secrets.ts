@@ -27,7 +27,7 @@ export async function replaceSecrets(
       keys: null,
       batchSize,
       reseal: (row) => (openRow(row, keyRing) === undefined ? keyRing.seal(columns.make(), row.guid) : undefined),
-      then: noted(columns),
+      ending: noted(columns),
     });
     replaced.push(...rows);
   }

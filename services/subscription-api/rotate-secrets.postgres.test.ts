@@ -193,7 +193,7 @@ describe('replaceSecrets', () => {
     const { tokens, signing } = await client.known(after);
     expect(tokens.map(([, token]) => token)).toEqual(Array(2).fill(expect.stringMatching(/^[\w-]{43}$/)));
     expect(signing).toEqual([expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/)]);
-    const subscriptions = Array(3).fill({ what: 'subscription.changed' });
+    const subscriptions = [1, 2, 3].map(() => ({ what: 'subscription.changed' }));
     expect(await noted()).toEqual([...subscriptions, { what: 'signing-secret.changed' }]);
     expect(await replaceSecrets(store.postgres, { keyRing: after })).toEqual([]);
   });

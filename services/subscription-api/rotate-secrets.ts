@@ -39,7 +39,7 @@ export async function rotateSecrets(
           unopened.add(row.guid);
           return undefined;
         },
-        then: 'select guid from changed',
+        ending: 'select guid from changed',
       });
       rotated += changed.length;
       if (changed.length === 0) break;

@@ -48,25 +48,25 @@ export function openRow({ guid, sealed, key_id: keyId }: SealedRow, keyRing: Key
 
 /**
  * `keys`: the rows that are read, all where it is null. `reseal`: what a row is to hold; undefined leaves it as it is.
- * `then`: the end of the statement that changes them, on `changed`, which has the whole rows.
+ * `ending`: the end of the statement that changes them, on `changed`, which has the whole rows.
  */
 export type Pass = {
   columns: SealedColumns;
   keys: readonly string[] | null;
   batchSize: number;
   reseal: (row: SealedRow) => Sealed | undefined;
-  then: string;
+  ending: string;
 };
 
 const FIRST = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Goes over a table once, each batch a statement by itself, and resolves with what `then` returns. A row is changed only if
+ * Goes over a table once, each batch a statement by itself, and resolves with what `ending` returns. A row is changed only if
  * it is what was read; one that is locked is left out, so that nothing can deadlock with this.
  */
 export async function resealRows<T extends object>(
   postgres: Queryable,
-  { columns, keys, batchSize, reseal, then }: Pass,
+  { columns, keys, batchSize, reseal, ending }: Pass,
 ): Promise<T[]> {
   const { read, replace } = statements(columns);
   const changed: T[] = [];
@@ -79,7 +79,7 @@ export async function resealRows<T extends object>(
       const resealed = reseal(row);
       return resealed === undefined ? [] : [{ row, resealed }];
     });
-    const result = await postgres.query<T>(`${replace} ${then}`, [
+    const result = await postgres.query<T>(`${replace} ${ending}`, [
       anew.map(({ row }) => row.guid),
       anew.map(({ row }) => row.sealed),
       anew.map(({ resealed }) => resealed.sealed),

@@ -47,9 +47,19 @@ export class PostgresPair implements AsyncDisposable {
     return this.#primary;
   }
 
-  /** As when it is demoted with its connections left open: they are told so by what they write. */
+  /** As when it is demoted with its connections left open: they are told so with their next answer. */
   async makeReadOnly(): Promise<void> {
     await set(this.#primary, 'default_transaction_read_only', 'on');
+  }
+
+  /** Waits until nobody is connected to the one that was primary any more. */
+  async untilLeft(): Promise<void> {
+    const others = "select from pg_stat_activity where datname = 'waybell' and pid <> pg_backend_pid()";
+    await until('all have left the old primary', async () => {
+      const left = await ask(this.#standby, others);
+      if (left > 0) throw new Error(`${left} have not`);
+      return true;
+    });
   }
 
   /** Has the standby take writes. It waits for no other then. */

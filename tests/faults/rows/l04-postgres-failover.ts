@@ -11,7 +11,10 @@ const HOLDS_MS = { short: 8_000, release: 30_000 };
 /** With a standby that is synchronous nothing is lost: what a service was told is committed is on both. */
 export const postgresFailover: Fault[] = [
   failover('killed', ({ primary }) => primary.kill()),
-  failover('made read-only', (pair) => pair.makeReadOnly()),
+  failover('made read-only', async (pair) => {
+    await pair.makeReadOnly();
+    return () => pair.untilLeft();
+  }),
   failover('frozen', async ({ primary }) => {
     const goOn = freeze(primary);
     return async () => {
