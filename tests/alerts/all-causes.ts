@@ -41,7 +41,7 @@ export const causes: readonly Cause[] = [
 ];
 
 /** What is done on purpose, on such a system too. */
-export const tasks: readonly Cause[] = [changedDelays, keyRotation, restore];
+export const tasks: readonly Cause[] = [changedDelays, restore, keyRotation];
 
 /** On a system with three nodes of RabbitMQ and two Postgres. */
 export const serversCauses: readonly Cause<ServersScene>[] = [

@@ -13,10 +13,10 @@ const index = 'docs/operating/README.md';
 /** More is not read at night. */
 const A_SCREEN = 60;
 
-const all = [...causes, ...serversCauses, ...tasks];
-const caused = all.flatMap((cause) => cause.alerts);
+const everyCause = [...causes, ...serversCauses, ...tasks];
+const caused = everyCause.flatMap((cause) => cause.alerts);
 /** Pages whose commands are run. */
-const followed = all.flatMap(({ alerts: names, pages: instead = names }) => instead);
+const followed = everyCause.flatMap(({ alerts: names, pages: instead = names }) => instead);
 
 const read = (path: string): string => readFileSync(join(repository, path), 'utf8');
 
