@@ -1,8 +1,23 @@
 import { addressesMissing, rejected, suspects } from './causes/messages.ts';
+import { diskReplaced, majorityLost, nodeKilled, nodeReplaced, twoNodesKilled } from './causes/nodes.ts';
 import { deliverersBehind, deliverersStopped, eventLoopBusy } from './causes/processes.ts';
 import { noWayOut, receiverDead, receiversFail } from './causes/receivers.ts';
-import { brokerAlarm, logBehind, postgresAway, queueStalled, redisAway } from './causes/servers.ts';
+import {
+  brokerAlarm,
+  logBehind,
+  outcomesLost,
+  postgresAway,
+  queueStalled,
+  redisAway,
+  tableLocked,
+} from './causes/servers.ts';
+import { newerFormats } from './causes/versions.ts';
+import { changedDelays } from './tasks/changed-delays.ts';
+import { keyRotation } from './tasks/key-rotation.ts';
+import { postgresFailover } from './tasks/postgres-failover.ts';
+import { restore } from './tasks/restore.ts';
 import type { Cause } from './cause.ts';
+import type { ServersScene } from './servers-scene.ts';
 
 /** In this order on one system: what leaves much behind comes last. */
 export const causes: readonly Cause[] = [
@@ -20,4 +35,20 @@ export const causes: readonly Cause[] = [
   deliverersStopped,
   logBehind,
   receiverDead,
+  tableLocked,
+  outcomesLost,
+  newerFormats,
+];
+
+/** What is done on purpose, on such a system too. */
+export const tasks: readonly Cause[] = [changedDelays, restore, keyRotation];
+
+/** On a system with three nodes of RabbitMQ and two Postgres. */
+export const serversCauses: readonly Cause<ServersScene>[] = [
+  nodeKilled,
+  nodeReplaced,
+  majorityLost,
+  diskReplaced,
+  twoNodesKilled,
+  postgresFailover,
 ];

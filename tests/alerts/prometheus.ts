@@ -14,6 +14,7 @@ const STARTING_MS = 60_000;
 /** An alert as Prometheus has it now; one that is not here is quiet. */
 type Raised = { labels: { alertname: string }; state: 'pending' | 'firing' };
 type RuleHealth = { name: string; health: string; lastError?: string };
+type Targets = { activeTargets: { health: string }[] };
 type Groups = { groups: { rules: RuleHealth[] }[] };
 
 /** A Prometheus of a test's own, on loopback, in memory of its folder. */
@@ -57,6 +58,14 @@ export class Prometheus implements AsyncDisposable {
     );
     await process.start();
     return new Prometheus(process, { home, url });
+  }
+
+  /** Waits until it has seen figures of all that it watches. */
+  async untilWatching(): Promise<void> {
+    await until('Prometheus has seen all', async () => {
+      const { activeTargets } = await this.#ask<Targets>('targets');
+      return activeTargets.length > 0 && activeTargets.every(({ health }) => health === 'up');
+    });
   }
 
   /** The names of the alerts that fire now. */

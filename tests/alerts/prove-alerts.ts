@@ -1,13 +1,13 @@
 import type { Cause } from './cause.ts';
-import { readRunbook } from './runbook.ts';
+import { HEADINGS, readRunbook, type Heading } from './runbook.ts';
 import type { Scene } from './scene.ts';
 import { notAsShown } from './show-runbook.ts';
 
 /**
- * Brings a cause about and does what the pages of its alerts say, in their order: sees the alerts fire, looks, acts, and sees
- * them end. Resolves with what a page says and is not so.
+ * Brings a cause about and does what its pages say, in their order: sees the alerts fire, looks, acts, and sees them end.
+ * Resolves with what a page says and is not so.
  */
-export async function proveAlerts(scene: Scene, cause: Cause): Promise<string[]> {
+export async function proveAlerts<S extends Scene>(scene: S, cause: Cause<S>): Promise<string[]> {
   try {
     return await prove(scene, cause);
   } finally {
@@ -16,25 +16,30 @@ export async function proveAlerts(scene: Scene, cause: Cause): Promise<string[]>
   }
 }
 
-async function prove(scene: Scene, { alerts, begin }: Cause): Promise<string[]> {
+async function prove<S extends Scene>(scene: S, cause: Cause<S>): Promise<string[]> {
+  const { alerts, pages: names = alerts, inWords = {}, begin } = cause;
   const { prometheus, receiver } = scene;
   const received = () => receiver.received.length;
+  const pages = names.map(readRunbook);
+  const commands = pages.flatMap((page) => HEADINGS.flatMap((heading) => page.shown(heading)));
+  const wrong = Object.keys(inWords)
+    .filter((each) => !commands.some(({ command }) => command === each))
+    .map((each) => `no page shows ${each}`);
+  const show = async (heading: Heading) => {
+    for (const page of pages)
+      wrong.push(...(await notAsShown(page, heading, scene, async (command) => inWords[command]?.(scene))));
+  };
   await prometheus.untilQuiet(undefined, received);
   const act = await begin(scene);
-  const pages = alerts.map(readRunbook);
-  const wrong: string[] = [];
-  const show = async (heading: 'Look' | 'Do' | 'Afterwards') => {
-    for (const page of pages) wrong.push(...(await notAsShown(page, heading, scene)));
-  };
   try {
     await prometheus.untilFiring(alerts);
-    wrong.push(...(await prometheus.unsound()));
     await show('Look');
     await show('Do');
   } finally {
     await act();
   }
   await prometheus.untilQuiet(alerts, received);
+  wrong.push(...(await prometheus.unsound()));
   await show('Afterwards');
   return wrong;
 }

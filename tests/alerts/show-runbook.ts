@@ -6,13 +6,27 @@ import { plainEnvironment } from '../testing/plain-environment.ts';
 import type { TestStack } from '../testing/test-stack.ts';
 import type { Heading, Runbook, Shown } from './runbook.ts';
 
-/** Where the commands of a page are run: the node is the one that RabbitMQ's own tools speak to. */
-export type Place = { stack: TestStack; node: ProcessSpec };
+/** Where the commands of a page are run. */
+export type Place = {
+  stack: TestStack;
+  /** The node that RabbitMQ's own tools speak to, where they are not told of another. */
+  node: ProcessSpec;
+  /** The server that has Postgres' own tools beside it. */
+  postgres: ProcessSpec;
+  /** What pages call differently. */
+  names?: Readonly<Record<string, string>>;
+};
 
-/** Runs what a page shows under a heading, and resolves with what it says and this system does not. */
-export async function notAsShown(page: Runbook, heading: Heading, place: Place): Promise<string[]> {
+/** Runs what a page shows under a heading, `before` each command that, and resolves with what it says and this system does not. */
+export async function notAsShown(
+  page: Runbook,
+  heading: Heading,
+  place: Place,
+  before: (command: string) => Promise<unknown>,
+): Promise<string[]> {
   const wrong: string[] = [];
   for (const shown of page.shown(heading)) {
+    await before(shown.command);
     const printed = await runAsOperator(shown.command, place);
     const missing = missingFrom(printed.split('\n'), shown);
     if (missing !== undefined)
@@ -45,9 +59,9 @@ function withoutNames(line: string): string {
 }
 
 /** Resolves with all that it prints, however it ends: a page may show a refusal. */
-export async function runAsOperator(command: string, { stack, node }: Place): Promise<string> {
+export async function runAsOperator(command: string, { stack, node, postgres, names = {} }: Place): Promise<string> {
   const { servers, services } = stack.stack;
-  const folders = [node, servers.process('postgres').spec].map((spec) => dirname(spec.command));
+  const folders = [node, postgres].map((spec) => dirname(spec.command));
   const env = {
     ...node.env,
     ...plainEnvironment(),
@@ -58,10 +72,11 @@ export async function runAsOperator(command: string, { stack, node }: Place): Pr
     WAYBELL_HOME: stack.home,
     HOME: node.env['HOME'],
   };
-  const here = services.reduce(
-    (text, { spec }) => text.replaceAll(`http://${spec.name}:9464`, spec.health ?? ''),
-    command,
-  );
+  const known = {
+    ...names,
+    ...Object.fromEntries(services.map(({ spec }) => [`http://${spec.name}:9464`, spec.health])),
+  };
+  const here = Object.entries(known).reduce((text, [name, is = '']) => text.replaceAll(name, is), command);
   const line = here.replaceAll('./waybell', `'${process.execPath}' '${join(repository, 'cli', 'main.ts')}'`);
   return new Promise((resolve) => {
     execFile('sh', ['-c', `{ ${line}\n} 2>&1`], { cwd: repository, env, maxBuffer: 2 ** 26 }, (_error, stdout) =>

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import type { Stage } from './stage.ts';
 
 /** Copies the files of Postgres as they are now, while it works; resolves with what stops it and has it begin there again. */
-export async function backUpPostgres({ stack }: Stage): Promise<() => Promise<void>> {
+export async function backUpPostgres({ stack }: Pick<Stage, 'stack'>): Promise<() => Promise<void>> {
   const postgres = stack.stack.servers.process('postgres');
   const { command, args, env, cwd, user, address } = postgres.spec;
   const [data = '', backup] = [args[args.indexOf('-D') + 1], join(cwd, 'backup')];

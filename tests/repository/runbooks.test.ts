@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { repository } from '@waybell/stack/stack-folder';
 import { readRules } from '../alerts/alert-rules.ts';
-import { causes } from '../alerts/all-causes.ts';
+import { causes, serversCauses, tasks } from '../alerts/all-causes.ts';
 import { HEADINGS, readRunbook, runbookNames, runbooksFolder } from '../alerts/runbook.ts';
 
 const alerts = readRules().groups.flatMap(({ rules }) => rules);
@@ -13,7 +13,10 @@ const index = 'docs/operating/README.md';
 /** More is not read at night. */
 const A_SCREEN = 60;
 
-const caused = causes.flatMap((cause) => cause.alerts);
+const everyCause = [...causes, ...serversCauses, ...tasks];
+const caused = everyCause.flatMap((cause) => cause.alerts);
+/** Pages whose commands are run. */
+const followed = everyCause.flatMap(({ alerts: names, pages: instead = names }) => instead);
 
 const read = (path: string): string => readFileSync(join(repository, path), 'utf8');
 
@@ -71,6 +74,12 @@ describe('the page', () => {
     expect(page.headings).toEqual(HEADINGS);
     for (const heading of HEADINGS) expect(page.section(heading)).toMatch(/\S/);
     expect(page.text.split('\n').length).toBeLessThanOrEqual(A_SCREEN);
+  });
+
+  test.each(pages)('$name shows what a system printed, or is of an alert that nothing causes', (page) => {
+    const shown = HEADINGS.flatMap((heading) => page.shown(heading));
+    expect(followed.includes(page.name)).toBe(shown.length > 0);
+    expect(shown.length > 0 || (page.name.startsWith('Waybell') && !caused.includes(page.name))).toBe(true);
   });
 
   test.each(pages)('$name names only commands and pages that exist', ({ name, text }) => {

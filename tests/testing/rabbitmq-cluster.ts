@@ -91,12 +91,23 @@ export class RabbitmqCluster implements AsyncDisposable {
 
   /** Puts a node with an empty disk in the place of one that has ended: the commands of docs/operating/rabbitmq.md. */
   async replace(node: SupervisedProcess): Promise<void> {
+    await this.replaceWithoutQueues(node);
     const other = this.#besides(node);
-    await rm(node.spec.env['RABBITMQ_MNESIA_BASE'] ?? '', { recursive: true });
+    await rabbitmqQueues(other.spec, 'grow', nameOf(node), 'all', '--queue-pattern', '^waybell[.]');
+  }
+
+  /** The same, without its members of the queues. */
+  async replaceWithoutQueues(node: SupervisedProcess): Promise<void> {
+    const other = this.#besides(node);
+    await this.loseDisk(node);
     await rabbitmqctl(other.spec, 'forget_cluster_node', nameOf(node));
     await node.start();
     await joinCluster(node, other);
-    await rabbitmqQueues(other.spec, 'grow', nameOf(node), 'all', '--queue-pattern', '^waybell[.]');
+  }
+
+  /** Takes away the data of a node that has ended. */
+  async loseDisk({ spec }: SupervisedProcess): Promise<void> {
+    await rm(spec.env['RABBITMQ_MNESIA_BASE'] ?? '', { recursive: true });
   }
 
   /** Has each node lead about as many queues as the others. */
@@ -133,7 +144,8 @@ async function joinCluster(node: SupervisedProcess, member: SupervisedProcess): 
   await rabbitmqctl(node.spec, 'start_app');
 }
 
-const nameOf = ({ spec }: SupervisedProcess): string => spec.env['RABBITMQ_NODENAME'] ?? '';
+/** As the node is called among the others. */
+export const nameOf = ({ spec }: SupervisedProcess): string => spec.env['RABBITMQ_NODENAME'] ?? '';
 
 type QuorumQueue = { name: string; leader: string; online: string[] };
 

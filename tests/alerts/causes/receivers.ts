@@ -3,13 +3,13 @@ import { until } from '@waybell/runtime/testing/until';
 import type { Cause } from '../cause.ts';
 import { flow } from '../load.ts';
 
-const PARKED = 100_000;
+const PARKED = 12_000;
 const nobody = { owe: () => undefined };
 
 export const receiverDead: Cause = {
-  name: 'a dead receiver has 100,000 parked',
+  name: 'a dead receiver has 12,000 parked',
   alerts: ['WaybellReceiversBehind', 'WaybellParkedTooOld', 'WaybellParkedFull'],
-  instead: { WaybellParkedTooOld: ['> 64800', '> 5'], WaybellParkedFull: ['> 8000000', '> 80000'] },
+  instead: { WaybellParkedTooOld: ['> 64800', '> 5'], WaybellParkedFull: ['> 8000000', '> 9000'] },
   async begin(scene) {
     const dead = await hungParty(scene, nobody, { interface: 'shipper', action: 'order.delivered', folder: '/dead' });
     await dead.park(PARKED);

@@ -1,13 +1,17 @@
 import { ALARMS } from '../../faults/alarmed.ts';
 import { freeze } from '../../faults/freeze.ts';
+import { hungParty } from '../../faults/hung-party.ts';
 import { stallQueue } from '../../faults/stall-queue.ts';
 import { hang } from '../../testing/hang.ts';
-import { deliveryQueue } from '@waybell/line/topology';
+import { deliveryQueue, logQueue } from '@waybell/line/topology';
 import { until } from '@waybell/runtime/testing/until';
 import { queueDepths } from '@waybell/stack/queue-depths';
 import { rabbitmqctl } from '@waybell/stack/rabbitmqctl';
 import type { Cause } from '../cause.ts';
 import { flow } from '../load.ts';
+
+const PARKED = 1_000;
+const WAITS = { interface: 'shipper', action: 'order.delivered', folder: '/locked' } as const;
 
 export const brokerAlarm: Cause = {
   name: 'RabbitMQ has a memory alarm',
@@ -90,6 +94,50 @@ export const logBehind: Cause = {
       await client.query('rollback');
       client.release();
       await load.stop();
+    };
+  },
+};
+
+export const outcomesLost: Cause = {
+  name: 'what waits for the delivery log is purged',
+  alerts: ['WaybellOutcomesLost'],
+  async begin(scene) {
+    const log = scene.stack.stack.service('delivery-log');
+    await log.stop();
+    const load = await flow(scene, { eventsPerSecond: 100 });
+    const { path = '' } = load.party.addresses[0] ?? {};
+    // More than the alert takes for what a killed process counted.
+    await scene.receiver.untilReceived(path, 500);
+    await load.stop();
+    await until('they wait for the log', async () => {
+      const [depth] = (await queueDepths({ url: scene.stack.brokerUrl }, [logQueue])) ?? [];
+      return (depth?.messages ?? 0) > 0;
+    });
+    await rabbitmqctl(scene.node, 'purge_queue', logQueue);
+    await log.start();
+    return async () => undefined;
+  },
+};
+
+export const tableLocked: Cause = {
+  name: 'a transaction keeps the table of what is parked locked',
+  alerts: ['WaybellParkedWithRoom'],
+  instead: { WaybellParkedWithRoom: ['> 60', '> 3'] },
+  async begin(scene) {
+    const hung = await hungParty(scene, { owe: () => undefined }, WAITS);
+    await hung.park(PARKED);
+    await until('a deliverer takes care of it', () => hung.open() > 0);
+    const client = await scene.stack.postgres.connect();
+    client.on('error', () => undefined);
+    await client.query('begin; lock table waybell.parked in access exclusive mode');
+    hung.answer(200);
+    return async () => {
+      await scene.stack.postgres.query(
+        `select pg_terminate_backend(pid) from pg_locks
+         where relation = 'waybell.parked'::regclass and mode = 'AccessExclusiveLock' and granted`,
+      );
+      client.release(true);
+      await until('nothing is parked any more', async () => (await hung.parked()) === 0, hung.served);
     };
   },
 };
