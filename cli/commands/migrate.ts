@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { report } from '../report.ts';
+import { createLog } from '@waybell/runtime/log';
 import { databaseOf } from '@waybell/stack/address-of';
 import { prepareDatabase } from '@waybell/stack/prepare';
 
@@ -9,12 +10,14 @@ export function migrateCommand(): Command {
     .addHelpText(
       'after',
       '\nDATABASE_URL names the database; without it, the running stack is meant. The user becomes the owner.' +
+        '\nIt logs which migration it runs, as JSON lines, and twice a minute that it still does.' +
         '\n\nExample:\n  DATABASE_URL=postgres://owner:secret@postgres/waybell ./waybell migrate\n',
     )
     .action(migrate);
 }
 
 async function migrate(): Promise<void> {
-  const applied = await prepareDatabase(databaseOf(process.env));
+  const log = createLog({ service: 'migrate', level: 'info' });
+  const applied = await prepareDatabase(databaseOf(process.env), log);
   report(applied.length === 0 ? 'the tables are up to date' : `applied ${applied.join(', ')}`);
 }

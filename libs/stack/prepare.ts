@@ -3,17 +3,19 @@ import { lineTopology } from '@waybell/line/line-topology';
 import { readSchedule, scheduleSettings } from '@waybell/line/line-topology';
 import { ownNotices, type Topology } from '@waybell/line/topology';
 import { readEnvironment } from '@waybell/runtime/environment';
-import { createLog } from '@waybell/runtime/log';
+import { createLog, type Log } from '@waybell/runtime/log';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 
+// Where the tables are but a part of what is prepared, what it returns or throws tells enough.
+const silent = () => createLog({ service: 'migrate', level: 'silent' });
+
 /**
- * Creates or changes the tables; resolves with the names of the migrations applied. Its module is loaded only now: the
- * ORM takes longer to load than most commands take to run.
+ * Creates or changes the tables, which may take long, as the log tells; resolves with the names of the migrations applied. Its
+ * module is loaded only now: the ORM takes longer to load than most commands take to run.
  */
-export async function prepareDatabase(address: ServerAddress): Promise<string[]> {
+export async function prepareDatabase(address: ServerAddress, log: Log = silent()): Promise<string[]> {
   const { migrate } = await import('@waybell/subscription-api/migrate');
-  // It tells by what it returns or throws; its log lines would stand among the command's answers.
-  return migrate({ ...address, log: createLog({ service: 'migrate', level: 'silent' }) });
+  return migrate({ ...address, log });
 }
 
 /** Declares exchanges, queues and bindings; what is there already stays. Resolves with the names of the queues. */

@@ -100,20 +100,43 @@ describe('the metrics of deliveries', () => {
     expect(await shownOf(delivery, expired)).toEqual({});
   });
 
-  test('the oldest delivery is the oldest of those in hand, and none is 0 s old', async () => {
-    const metrics = createMetrics('test');
-    const release = Promise.withResolvers<void>();
-    const step = new DeliveryMetrics(metrics, { now: () => HOUR_MS }).watch(
-      aStep(async () => {
-        await release.promise;
-        throw new Error('whatever the end');
-      }),
-    );
-    const age = async () => /^waybell_oldest_delivery_age_seconds.* (\S+)$/m.exec(await metrics.metrics())?.[1];
-    const handled = Promise.allSettled([1_000, 2_000].map((createdAt) => step.handle(aDelivery({ createdAt }))));
-    expect(await age()).toBe('3599');
-    release.resolve();
-    await handled;
-    expect(await age()).toBe('0');
+  test('what was parked is late for its endpoint, and not for want of deliverers', async () => {
+    const delivery = aDelivery({ createdAt: 0, hop: 1, parked: { why: 'full' } });
+    expect(await shownAfter(delivery, 'delivered', HOUR_MS, { status: 200, durationMs: 250 })).toEqual({
+      'attempt_duration_seconds interface="carrier",result="delivered"': 0.25,
+      'delivery_duration_seconds interface="carrier",step="deliverer",attempt="first"': 3_600,
+    });
+  });
+
+  test('the oldest delivery is the one in hand that has been due longest, and none is 0 s old', async () => {
+    const inHand = [1_000, 2_000].map((createdAt) => aDelivery({ createdAt }));
+    expect(await oldestAges(inHand)).toEqual(['3599', '0']);
+  });
+
+  test.each<[string, Partial<Delivery>]>([
+    ['parked', { hop: 1, parked: { why: 'hung' } }],
+    ['in a queue to wait', { hop: 2, mayBeParked: true }],
+    ['parked before the attempt that failed', { attempt: 2, dueAt: HOUR_MS }],
+  ])('what was %s is not the oldest for that', async (_where, moved) => {
+    const inHand = [aDelivery({ createdAt: 0, ...moved }), aDelivery({ createdAt: HOUR_MS - 1_000 })];
+    expect(await oldestAges(inHand)).toEqual(['1', '0']);
   });
 });
+
+/** The figure while these are in hand, at HOUR_MS, and after them. */
+async function oldestAges(deliveries: Delivery[]): Promise<(string | undefined)[]> {
+  const metrics = createMetrics('test');
+  const release = Promise.withResolvers<void>();
+  const step = new DeliveryMetrics(metrics, { now: () => HOUR_MS }).watch(
+    aStep(async () => {
+      await release.promise;
+      throw new Error('whatever the end');
+    }),
+  );
+  const age = async () => /^waybell_oldest_delivery_age_seconds.* (\S+)$/m.exec(await metrics.metrics())?.[1];
+  const handled = Promise.allSettled(deliveries.map((delivery) => step.handle(delivery)));
+  const during = await age();
+  release.resolve();
+  await handled;
+  return [during, await age()];
+}

@@ -24,7 +24,7 @@ export class DeliveryMetrics {
     });
     this.#lateness = new HistogramOnDemand(metrics, {
       name: 'waybell_attempt_lateness_seconds',
-      help: 'Time from when an attempt was due (the first: when it was routed, a retry: after its delay) to its start',
+      help: 'Time from when an attempt was due (the first: when it was routed, a retry: after its delay) to its start; without what was parked, or waited for a server, in between',
       labelNames: ['interface', 'step', 'attempt'],
       buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
     });
@@ -38,10 +38,10 @@ export class DeliveryMetrics {
       metrics,
       {
         name: 'waybell_oldest_delivery_age_seconds',
-        help: 'Time since the routing of the oldest delivery that this process has in hand at this moment; 0 without any',
+        help: 'Time since the attempt was due that has been due longest of those that this process has in hand; without what was parked, or waited for a server; 0 without any',
         labelNames: ['step'],
       },
-      () => [...this.#handled].map(([step, handled]) => ({ labels: { step }, value: oldestAge(handled, now()) })),
+      () => [...this.#handled].map(([step, handled]) => ({ labels: { step }, value: longestDue(handled, now()) })),
     );
   }
 
@@ -66,12 +66,13 @@ export class DeliveryMetrics {
 
   #ended(step: string, delivery: Delivery, outcome: Outcome): void {
     if (!('answer' in outcome)) return;
-    const { createdAt, dueAt = createdAt, interface: interfaceName } = delivery;
+    const { createdAt, interface: interfaceName } = delivery;
     const { at, answer, kind } = outcome;
     const attempt = delivery.attempt === firstAttempt(delivery) ? 'first' : 'retry';
     const labels = { interface: interfaceName, step, attempt };
     const traceId = this.#traceIdOf(delivery);
-    this.#lateness.observe(labels, secondsBetween(dueAt, at - answer.durationMs), traceId);
+    if (waitsForUs(delivery))
+      this.#lateness.observe(labels, secondsBetween(dueAtOf(delivery), at - answer.durationMs), traceId);
     if (delivery.byHand?.why !== 'test') {
       const result = { interface: interfaceName, result: resultOf(answer) };
       this.#attempts.observe(result, answer.durationMs / 1_000, traceId);
@@ -90,9 +91,18 @@ function secondsBetween(earlierMs: number, laterMs: number): number {
   return Math.max(0, laterMs - earlierMs) / 1_000;
 }
 
+/** What was moved unattempted has waited for its endpoint or for a server: how late it is says nothing of deliverers. */
+function waitsForUs({ hop }: Delivery): boolean {
+  return hop === undefined;
+}
+
+function dueAtOf({ createdAt, dueAt = createdAt }: Delivery): number {
+  return dueAt;
+}
+
 /** In seconds. */
-function oldestAge(deliveries: ReadonlySet<Delivery>, now: number): number {
+function longestDue(deliveries: ReadonlySet<Delivery>, now: number): number {
   let oldestAt = now;
-  for (const { createdAt } of deliveries) oldestAt = Math.min(oldestAt, createdAt);
+  for (const delivery of deliveries) if (waitsForUs(delivery)) oldestAt = Math.min(oldestAt, dueAtOf(delivery));
   return secondsBetween(oldestAt, now);
 }

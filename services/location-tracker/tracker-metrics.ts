@@ -33,8 +33,9 @@ export class TrackerMetrics {
       buckets: [0.01, 0.1, 0.5, 1, 5, 10, 30, 60],
       registers,
     });
-    // An alert looks whether it rises: what is not there does not.
+    // Alerts look whether these rise: what is not there does not, and what begins with its first has not.
     this.#sweeps.zero({ result: 'done' });
+    for (const result of ADDRESS_RESULTS) this.#addresses.inc({ result }, 0);
   }
 
   readonly countChanges = ({ activated, moved }: Changes): void => {

@@ -4,6 +4,12 @@ type Query = <R>(sql: string, values?: unknown[]) => Promise<R[]>;
 
 type Missing = { parent: string; partition: string; isUnique: boolean; columns: string };
 
+export type CompleteOptions = {
+  attach: (sql: string) => Promise<unknown>;
+  /** Does what may take long, and says so. */
+  tell: (name: string, work: () => Promise<void>) => Promise<void>;
+};
+
 /** Partitions of the log that lack an index of their table; the definition of one says after `USING` what it is of. */
 const MISSING = `
 select i.indexrelid::regclass::text as parent, p.inhrelid::regclass::text as partition, i.indisunique as "isUnique",
@@ -18,10 +24,10 @@ order by 2, 1`;
  * A new index of a table of days is created on the table alone, which locks nothing, and here for each day that is there, while all goes on. Not
  * in a transaction. What was left half-way goes on the next time.
  */
-export async function completeIndexes(query: Query, attach: (sql: string) => Promise<unknown>): Promise<void> {
+export async function completeIndexes(query: Query, { attach, tell }: CompleteOptions): Promise<void> {
   for (const { parent, partition, isUnique, columns } of await query<Missing>(MISSING)) {
     const name = `${partition}_of_${parent.replace(/^.*\./, '')}`;
-    await createIndex(query, { name, table: partition, columns, isUnique });
+    await tell(name, () => createIndex(query, { name, table: partition, columns, isUnique }));
     await attach(`alter index ${parent} attach partition ${name}`);
   }
 }

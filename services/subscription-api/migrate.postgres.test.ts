@@ -23,6 +23,21 @@ describe('migrate', () => {
     expect(await migrate({ url: store.url, log })).toEqual([]);
   });
 
+  test('tells each in its turn, and nothing where all is done', async () => {
+    await using store = await createTestDatabase({ isMigrated: false });
+    const info = jest.fn();
+    const told = { ...log, info } as typeof log;
+    await migrate({ url: store.url, log: told });
+    const lines = names.flatMap((name) => [
+      [{ name }, 'migration.begun'],
+      [{ name, seconds: expect.any(Number) }, 'migration.applied'],
+    ]);
+    expect(info.mock.calls).toEqual(lines);
+    info.mockClear();
+    await migrate({ url: store.url, log: told });
+    expect(info).not.toHaveBeenCalled();
+  });
+
   test('works in several databases of one server at once, although they share the roles', async () => {
     await using stack = new AsyncDisposableStack();
     const stores = await Promise.all([1, 2, 3].map(() => createTestDatabase({ isMigrated: false })));

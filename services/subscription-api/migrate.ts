@@ -8,6 +8,7 @@ import { SCHEMA_VERSION } from '@waybell/runtime/schema';
 import { completeIndexes } from './complete-indexes.ts';
 import { describeSource, isAway } from './database.ts';
 import { applyRepeatables, laterRelease, noteRelease, REPEATABLES } from './repeatables.ts';
+import { tellProgress } from './tell-progress.ts';
 import { LOCK_WAIT_MS, withLocks } from './with-locks.ts';
 import manifest from './package.json' with { type: 'json' };
 
@@ -64,12 +65,13 @@ async function applyMissing(address: ServerAddress, log: Log): Promise<string[]>
     const repeated = await applyRepeatables(query, {
       haveTablesChanged: numbered.length > 0,
       schemaVersion: SCHEMA_VERSION,
-      inTransaction: (work) => withLocks(log, () => inTransaction(runner, work)),
+      inTransaction: (name, work) => tellProgress(log, name, () => withLocks(log, () => inTransaction(runner, work))),
     });
-    await completeIndexes(query, (sql) => withLocks(log, () => query(sql)));
-    const applied = [...numbered, ...repeated];
-    for (const name of applied) log.info({ name }, 'migration.applied');
-    return applied;
+    await completeIndexes(query, {
+      attach: (sql) => withLocks(log, () => query(sql)),
+      tell: (name, work) => tellProgress(log, name, work),
+    });
+    return [...numbered, ...repeated];
   } finally {
     await runner.release();
     await source.destroy();
@@ -78,10 +80,14 @@ async function applyMissing(address: ServerAddress, log: Log): Promise<string[]>
 
 async function applyNumbered(source: DataSource, runner: QueryRunner, log: Log): Promise<string[]> {
   const executor = new MigrationExecutor(source, runner);
-  executor.transaction = 'each';
   const pending = await executor.getPendingMigrations();
-  // Where one has failed, those before it are no longer pending.
-  await withLocks(log, () => executor.executePendingMigrations());
+  for (const migration of pending) {
+    const execute = async () => void (await executor.executeMigration(migration));
+    const isAlone = migration.instance?.transaction === false;
+    await tellProgress(log, migration.name, () =>
+      withLocks(log, () => (isAlone ? execute() : inTransaction(runner, execute))),
+    );
+  }
   return pending.map(({ name }) => name);
 }
 

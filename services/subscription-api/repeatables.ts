@@ -47,7 +47,7 @@ export type ApplyOptions = {
   haveTablesChanged: boolean;
   /** The number of the last migration. */
   schemaVersion: number;
-  inTransaction: (work: () => Promise<void>) => Promise<void>;
+  inTransaction: (name: string, work: () => Promise<void>) => Promise<void>;
 };
 
 /**
@@ -65,7 +65,7 @@ export async function applyRepeatables(query: Query, options: ApplyOptions): Pro
   const isEach = haveTablesChanged || !isLast(tables);
   const due = isEach ? repeatables : repeatables.filter((each) => !isLast(each));
   for (const each of due) {
-    await inTransaction(async () => {
+    await inTransaction(each.name, async () => {
       await query(each.sql);
       await note(each);
     });

@@ -35,7 +35,7 @@ export async function buildStageOf(sources: Sources, settings: Settings, scale: 
 export async function prepare({ stack }: Stage, sources: Sources): Promise<void> {
   const addresses = { AMQP_URL: stack.brokerUrl, DATABASE_URL: stack.stack.servers.url('postgres') };
   const env = { ...plainEnvironment(), ...stack.stack.service('deliverer').spec.env, ...addresses };
-  for (const command of ['declare', 'migrate']) {
+  for (const command of ['migrate', 'declare']) {
     await run(process.execPath, [join(sources, 'cli/main.ts'), command], { cwd: sources, env });
   }
 }

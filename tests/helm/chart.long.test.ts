@@ -4,6 +4,8 @@ import { asGolden, goldenFile } from './golden.ts';
 import { BUILDING_LIMIT_MS, CHART, helm, render } from './helm.ts';
 import { REFUSED, VALUES } from './values.ts';
 
+const IMAGE = ['--set', 'image.repository=example.com/waybell'];
+
 beforeAll(() => helm(['version']), BUILDING_LIMIT_MS);
 
 describe.each(Object.entries(VALUES))('the chart, with %s values,', (name, values) => {
@@ -26,12 +28,32 @@ describe('the chart', () => {
   });
 
   test.each(REFUSED)('refuses %s', async (values, said) => {
-    await expect(render(values)).rejects.toThrow(said);
+    await expect(render(values, IMAGE)).rejects.toThrow(said);
+  });
+
+  test.each([
+    [[], `at '/image': missing property 'repository'`],
+    [['--skip-schema-validation'], 'image.repository: where does your image lie?'],
+  ])('does not guess where the image lies (%s)', async (options, said) => {
+    await expect(render('', options)).rejects.toThrow(said);
+  });
+
+  const traced = 'services: { deliverer: { settings: { OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318" } } }';
+  test.each([
+    [traced, true],
+    [`${traced}\nnetworkPolicy: { egress: [{ ports: [{ port: 4318 }] }] }`, false],
+    [`${traced}\nnetworkPolicy: { enabled: false }`, false],
+    ['', false],
+  ])('says that traces reach no collector where that is so: %s', async (values, isSaid) => {
+    const notes = await helm(['install', 'waybell', CHART, '--dry-run=client', '--values', '-', ...IMAGE], {
+      input: values,
+    });
+    expect(notes.includes('traces reach no collector')).toBe(isSaid);
   });
 
   test('has a name short enough for what is appended, whatever the release is named', async () => {
     const long = 'a-release-with-the-longest-name-that-helm-allows-here';
-    const names = (await helm(['template', long, CHART])).matchAll(/^ {2}name: (.*)$/gm);
+    const names = (await helm(['template', long, CHART, ...IMAGE])).matchAll(/^ {2}name: (.*)$/gm);
     expect([...names].filter(([, name = '']) => name.length > 63)).toEqual([]);
   });
 });

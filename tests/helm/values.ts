@@ -18,6 +18,7 @@ operators:
   ingress: { enabled: true, className: inside, host: operators.example.com, tlsSecret: operators-tls }
 ingress: { enabled: true, host: api.example.com, annotations: { example.com/buffering: 'off' } }
 httpRoute: { enabled: true, parentRefs: [{ name: gateway, namespace: gateways }], hostnames: [api.example.com] }
+defaults: { egress: [{ ports: [{ protocol: TCP, port: 8443 }] }] }
 services:
   subscription-api:
     secret: { keys: { ADMIN_AMQP_URL: ADMIN_AMQP_URL } }
@@ -26,12 +27,13 @@ services:
     priorityClassName: system-cluster-critical
     settingsFrom: [{ secret: event-router-tls, keys: { AMQP_CERTIFICATE: tls.crt, AMQP_KEY: tls.key } }]
   deliverer:
+    settings: { SHUTDOWN_GRACE: 1.51m }
     secret: { name: vault-deliverer, keys: { AMQP_URL: amqp } }
     extraEnv: [{ name: NODE_EXTRA_CA_CERTS, value: /etc/receivers/ca.crt }]
     extraVolumes: [{ name: receivers, configMap: { name: receivers-ca } }]
     extraVolumeMounts: [{ name: receivers, mountPath: /etc/receivers, readOnly: true }]
     podAnnotations: { example.com/team: freight }
-  delivery-log: { replicas: 0, disruptionBudget: { minAvailable: 1 } }
+  delivery-log: { replicas: 0, terminationGracePeriodSeconds: 120, disruptionBudget: { minAvailable: 1 } }
   location-tracker:
     settings: { GEOCODER_URL: 'https://geocoder.example.com', GEOCODER_RATE: 5 }
     egress: [{ ports: [{ protocol: TCP, port: 443 }] }]
@@ -101,6 +103,14 @@ export const REFUSED: [values: string, said: string][] = [
   [
     'settings: { CALLBACK_PROXY: "http://proxy" }\nservices: { deliverer: { secret: { keys: { CALLBACK_PROXY: proxy } } } }',
     'CALLBACK_PROXY of deliverer is among `settings`, and in a Secret or ConfigMap too',
+  ],
+  [
+    'settings: { SHUTDOWN_GRACE: 90s }\nservices: { deactivator: { terminationGracePeriodSeconds: 94 } }',
+    'terminationGracePeriodSeconds of deactivator: with SHUTDOWN_GRACE 90s, 95 at least, or none, which is that',
+  ],
+  [
+    'settingsFrom: [{ configMap: times, keys: { SHUTDOWN_GRACE: grace } }]',
+    'terminationGracePeriodSeconds of deactivator: say how many, as SHUTDOWN_GRACE lies in a Secret or ConfigMap',
   ],
   ['ingress: { enabled: true }', 'ingress.host: by which name is it reached?'],
   ['httpRoute: { enabled: true }', 'httpRoute.parentRefs: which Gateway leads here?'],

@@ -55,7 +55,9 @@ describe('an alert', () => {
   });
 
   test.each(alerts)('$alert is caused by a test, or its rule is shown the series', ({ alert }) => {
-    expect(caused.includes(alert)).toBe(!read('tests/alerts/uncaused.yml').includes(`"${alert}"`));
+    // Or both: some fire for more than one thing.
+    const isShown = read('tests/alerts/uncaused.yml').includes(`"${alert}"`);
+    expect(caused.includes(alert) || isShown).toBe(true);
   });
 });
 

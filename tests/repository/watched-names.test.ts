@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { describeMetrics } from '@waybell/cli/docs/metrics-page';
 import { createMetrics } from '@waybell/runtime/metrics';
+import { topologyOf } from '@waybell/stack/prepare';
 import { readRules } from '../alerts/alert-rules.ts';
 import { readExpression, type Expression } from './read-expression.ts';
 
@@ -27,7 +28,7 @@ const ofTheRuntime = new Set(
     .getMetricsAsArray()
     .map(({ name }) => name),
 );
-const ON_ALL = ['service', 'job', 'instance', 'le', 'queue'];
+const ON_ALL = ['service', 'job', 'instance', 'le', 'queue', 'rabbitmq_node'];
 
 const isKnown = (metric: string) =>
   metric === 'up' ||
@@ -64,6 +65,13 @@ describe('an alert', () => {
     const text = expect.any(String);
     expect(annotations).toEqual({ summary: text, action: text, runbook_url: text });
   });
+});
+
+test('WaybellEventsNearLimit fires at half of the limit that a queue of events has', () => {
+  const events = topologyOf({}).queues.filter(({ name }) => name.startsWith('waybell.events.'));
+  const limits = new Set(events.map((queue) => Number(queue.arguments['x-max-length-bytes'])));
+  const { expr = '' } = alerts.find(({ alert }) => alert === 'WaybellEventsNearLimit') ?? {};
+  expect(limits).toEqual(new Set([2 * Number(/> (\d+)$/.exec(expr)?.[1])]));
 });
 
 describe('a panel', () => {

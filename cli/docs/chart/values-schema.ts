@@ -28,11 +28,20 @@ const pod = {
   priorityClassName: aText(),
   serviceAccountAnnotations: texts,
 };
+const image = {
+  repository: aText('where the image lies', 1),
+  tag: aText(),
+  digest: { type: 'string', pattern: '^(sha256:[0-9a-f]{64})?$' },
+  pullPolicy: { enum: ['Always', 'IfNotPresent', 'Never'] },
+};
 const budget = { type: ['integer', 'string'] };
 const deployment = {
   ...pod,
   replicas: aNumber(0),
-  terminationGracePeriodSeconds: aNumber(1, 'longer than SHUTDOWN_GRACE; preStopSeconds are added to it'),
+  terminationGracePeriodSeconds: aNumber(
+    1,
+    'SHUTDOWN_GRACE and 5 s, unless it is more; preStopSeconds are added to it',
+  ),
   preStopSeconds: aNumber(0, 'how long a Pod goes on working before it is told to stop'),
   strategy: map,
   disruptionBudget: orNull({ ...anObject({ minAvailable: budget, maxUnavailable: budget }), maxProperties: 1 }),
@@ -95,12 +104,7 @@ export function valuesSchema(): JsonSchema {
     title: 'Values of the chart waybell. Made from the code: ./waybell docs writes it.',
     ...anObject({
       global: map,
-      image: anObject({
-        repository: aText('where the image lies', 1),
-        tag: aText(),
-        digest: { type: 'string', pattern: '^(sha256:[0-9a-f]{64})?$' },
-        pullPolicy: { enum: ['Always', 'IfNotPresent', 'Never'] },
-      }),
+      image: anObject(image, ['repository']),
       imagePullSecrets: list,
       nameOverride: aText(),
       fullnameOverride: aText(),

@@ -2,6 +2,19 @@ import { Counter } from 'prom-client';
 import type { Outcome } from '@waybell/line/outcomes';
 import type { Metrics } from '@waybell/runtime/metrics';
 
+type Kind = Outcome['kind'] | 'outdated';
+
+const ZERO: Record<Kind, 0> = {
+  routed: 0,
+  delivered: 0,
+  failed: 0,
+  exhausted: 0,
+  dropped: 0,
+  rejected: 0,
+  deactivated: 0,
+  outdated: 0,
+};
+
 /** What the log has written down. */
 export class LogMetrics {
   readonly #records: Counter<'kind'>;
@@ -13,6 +26,8 @@ export class LogMetrics {
       labelNames: ['kind'],
       registers: [metrics],
     });
+    // Prometheus sees no increase in what begins with its first, and alerts compare the sums of kinds.
+    for (const [kind, none] of Object.entries(ZERO)) this.#records.inc({ kind }, none);
   }
 
   written(outcomes: readonly Outcome[]): void {

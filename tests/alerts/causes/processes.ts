@@ -8,8 +8,14 @@ const BEHIND_MS = 8_000;
 
 export const deliverersStopped: Cause = {
   name: 'no deliverer runs while events come',
-  alerts: ['WaybellProcessDown', 'WaybellQueueWithoutConsumer', 'WaybellRoutingPaused', 'WaybellBacklogGrows'],
-  instead: { WaybellBacklogGrows: ['> 100000', '> 100'] },
+  alerts: [
+    'WaybellProcessDown',
+    'WaybellQueueWithoutConsumer',
+    'WaybellRoutingPaused',
+    'WaybellBacklogGrows',
+    'WaybellEventsNearLimit',
+  ],
+  instead: { WaybellBacklogGrows: ['> 100000', '> 100'], WaybellEventsNearLimit: ['> 536870912', '> 10000'] },
   async begin(scene) {
     const deliverer = scene.stack.stack.service('deliverer');
     await deliverer.stop();

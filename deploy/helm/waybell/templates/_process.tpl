@@ -84,6 +84,21 @@
 {{- end }}
 {{- end }}
 
+{{/* Seconds from the signal to stop until a Pod is killed: SHUTDOWN_GRACE, 75s unless set, and 5 s at least. Of: as waybell.env. */}}
+{{- define "waybell.grace" -}}
+{{- $given := .values.terminationGracePeriodSeconds -}}
+{{- if and (not $given) (has "SHUTDOWN_GRACE" (include "waybell.files" . | fromYaml).settings) -}}
+{{- fail (printf "terminationGracePeriodSeconds of %s: say how many, as SHUTDOWN_GRACE lies in a Secret or ConfigMap" .process) -}}
+{{- end -}}
+{{- $text := .values.settings.SHUTDOWN_GRACE | default .root.Values.settings.SHUTDOWN_GRACE | default "75s" -}}
+{{- $seconds := get (dict "ms" 0.001 "s" 1 "m" 60 "h" 3600 "d" 86400) (regexFind "[a-z]+$" $text) -}}
+{{- $least := add 5 (mulf (regexFind "^[0-9.]+" $text) $seconds | ceil | int64) -}}
+{{- if and $given (lt (int64 $given) $least) -}}
+{{- fail (printf "terminationGracePeriodSeconds of %s: with SHUTDOWN_GRACE %s, %d at least, or none, which is that" .process $text $least) -}}
+{{- end -}}
+{{- $given | default $least | int64 -}}
+{{- end }}
+
 {{/* What the containers of services and jobs have in common. Of: as waybell.env. */}}
 {{- define "waybell.container" -}}
 image: {{ include "waybell.image" .root }}
