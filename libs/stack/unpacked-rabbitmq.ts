@@ -4,7 +4,7 @@ import { cacheFolder } from './cache-folder.ts';
 import { runAsRoot } from './run-as-root.ts';
 
 /** Debian's releases that have a RabbitMQ other than the machine's own, by its version. */
-const RELEASES: Record<string, string> = { '4.0': 'trixie' };
+const RELEASES: Record<string, string> = { '4.0': 'trixie', '4.3': 'forky' };
 
 /**
  * Runs the program of its own name with the unpacked release's /usr in place of the machine's. It alone sees that: the
@@ -17,8 +17,9 @@ exec unshare --mount sh -c 'mount --bind "$1/usr" /usr && PATH=/usr/lib/rabbitmq
 `;
 
 /**
- * Arguments: folder, release, launcher. One at a time, and the folder appears only when all is in it. The mirror is the
- * one that the machine's own packages come from.
+ * Arguments: folder, release, launcher, version. One at a time, and the folder appears only when all is in it. The mirror
+ * is the one that the machine's own packages come from. A release that is not out yet changes its versions, and has no
+ * script in an older debootstrap: sid's is that of all.
  */
 const UNPACK = `
 set -e
@@ -32,7 +33,8 @@ command -v debootstrap >/dev/null || apt-get install -q -y --no-install-recommen
 mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Identifier: Packages' 'Origin: Debian' 'Label: Debian' | head -n 1)
 [ -n "$mirror" ] || { echo 'the machine has no mirror of Debian among its package sources' >&2; exit 1; }
 rm -rf --one-file-system "$1.draft"
-unshare --mount debootstrap --variant=minbase --include=rabbitmq-server "$2" "$1.draft" "$mirror"
+unshare --mount debootstrap --variant=minbase --include=rabbitmq-server "$2" "$1.draft" "$mirror" /usr/share/debootstrap/scripts/sid
+ls "$1.draft/usr/lib/rabbitmq/lib" | grep "^rabbitmq_server-$4[.]" || { echo "Debian $2 has another RabbitMQ than $4" >&2; exit 1; }
 rm -rf "$1.draft"/var/cache/apt/archives/*.deb
 mkdir "$1.draft/launch"
 printf '%s' "$3" >"$1.draft/launch/rabbitmq-server"
@@ -58,7 +60,7 @@ export function unpackedRabbitmq(version: string) {
           `RABBITMQ_VERSION=${version} needs root on a Debian, to unpack and to run it; or a Docker engine`,
         );
       const title = `unpacking RabbitMQ ${version} of Debian ${release}, once, to ${folder}`;
-      return runAsRoot({ script: UNPACK, args: [folder, release, LAUNCH], title, report });
+      return runAsRoot({ script: UNPACK, args: [folder, release, LAUNCH, version], title, report });
     },
   };
 }
