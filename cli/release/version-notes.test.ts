@@ -38,7 +38,7 @@ describe('versionNotes', () => {
   test('there are none before it has a date', () => {
     const undated = text.replace('2026-11-25', 'not released yet');
     expect(() => versionNotes({ text: undated, linksAt: '' }, '0.2.0')).toThrow(
-      'CHANGELOG.md says of 0.2.0: "not released yet"',
+      'CHANGELOG.md says of 0.2.0 " - not released yet"',
     );
   });
 });

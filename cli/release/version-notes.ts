@@ -1,6 +1,6 @@
 /** Where a version's part of a changelog begins: `## [0.2.0] - 2026-11-25`. */
-const HEADING = /^## \[(.+?)\](?: - (.+))?$/;
-const DATE = /^\d{4}-\d{2}-\d{2}$/;
+const HEADING = /^## \[([^\]]+)\](.*)$/;
+const DATE = /^ - \d{4}-\d{2}-\d{2}$/;
 /** A link to a file of the repository: it leads somewhere only beside that file. */
 const RELATIVE_LINK = /\]\((?!https?:|#)/g;
 
@@ -23,6 +23,6 @@ export function versionNotes({ text, linksAt }: Changelog, version: string): str
     .trim();
   if (notes === '') throw new Error(`CHANGELOG.md says nothing of ${version}`);
   if (!DATE.test(date))
-    throw new Error(`CHANGELOG.md says of ${version}: "${date}", where the date of its release is to stand`);
+    throw new Error(`CHANGELOG.md says of ${version} "${date}", where the date of its release is to stand`);
   return notes.replaceAll(RELATIVE_LINK, `](${linksAt}`);
 }
