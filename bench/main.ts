@@ -19,7 +19,7 @@ const program = new Command('waybell bench')
     [
       '',
       'Scenarios:',
-      ...scenarios.map(({ name, description }) => `  ${name.padEnd(10)}${description}`),
+      ...scenarios.map(({ name, description }) => `  ${name.padEnd(12)}${description}`),
       '',
       'Columns of the tables (a figure with a range is the median of the rounds, with the least and the most; – was not measured):',
       ...describeColumns(),

@@ -57,7 +57,7 @@ export const delivererSettings = {
   DELIVER_ACTIONS: checked(
     words({
       default: ['*'],
-      desc: 'actions this process delivers, comma-separated: *, shipper.*, carrier.order.created',
+      desc: 'actions whose queues this process takes from, comma-separated: *, shipper.*, carrier.order.created; what is parked is sent by any deliverer',
     }),
     selectActions,
   ),

@@ -9,7 +9,11 @@ export const geocoderSettings = {
     example: 'https://nominatim.example.com',
   }),
   GEOCODER_LIMIT: wait({ default: 2_000, desc: 'how long a position may wait for its address, all in all' }),
-  GEOCODER_RATE: count({ per: 'process', default: 1, desc: 'questions to the geocoder a second, at most' }),
+  GEOCODER_RATE: count({
+    per: 'process',
+    default: 1,
+    desc: 'questions to the geocoder a second, at most: what it allows in all, divided by how many location-trackers there are',
+  }),
   GEOCODER_CACHE: count({ per: 'process', default: 100_000, desc: 'addresses remembered' }),
 };
 

@@ -3,7 +3,11 @@ import type { EndpointsOptions } from './endpoints.ts';
 
 /** How far one endpoint may hold up the others. What each does, and why it is as it is: docs/decisions/0004-flow.md. */
 export const endpointSettings = {
-  DELIVER_WINDOW: count({ per: 'endpoint', default: 64, desc: 'requests under way at once to one endpoint, at most' }),
+  DELIVER_WINDOW: count({
+    per: 'endpoint',
+    default: 64,
+    desc: 'requests under way at once to one endpoint, at most; less than twice that while something of its account is parked',
+  }),
   DELIVER_UNPROVEN_PERCENT: count({
     per: 'process',
     default: 20,
