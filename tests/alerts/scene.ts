@@ -22,7 +22,7 @@ export type Scene = Place & {
 /** As many receivers as it takes to tell our own way out from theirs. */
 const HOSTS = Array.from({ length: 12 }, (_, number) => `127.0.0.${number + 10}`);
 
-type Scrape = { job_name: string; static_configs: { targets: string[] }[] };
+type Scrape = { job_name: string; dns_sd_configs?: object };
 type Configuration = { global: object; scrape_configs: Scrape[] };
 
 const EACH_SECOND = { scrape_interval: '1s', evaluation_interval: '1s' };
@@ -54,7 +54,7 @@ async function watch(stack: TestStack, ports: readonly number[], instead: Instea
   const example = parse(readFileSync(join(repository, 'deploy/prometheus/prometheus.yml'), 'utf8')) as Configuration;
   const services = stack.stack.services.map(({ spec }) => new URL(spec.health ?? '').host);
   const brokers = ports.map((port) => `127.0.0.1:${port}`);
-  const jobs = example.scrape_configs.map((job) => ({
+  const jobs = example.scrape_configs.map(({ dns_sd_configs: _names, ...job }) => ({
     ...job,
     static_configs: [{ targets: job.job_name.startsWith('rabbitmq') ? brokers : services }],
   }));

@@ -39,4 +39,15 @@ describe('docker-compose.yml', () => {
     const alone = ours.filter(([, { ports, container_name: name, hostname }]) => ports ?? name ?? hostname);
     expect(alone.map(([name]) => name)).toEqual(['subscription-api']);
   });
+
+  test('has each of its services watched by the example of Prometheus, by all addresses of its name', () => {
+    const example = readFileSync(join(repository, 'deploy/prometheus/prometheus.yml'), 'utf8');
+    // What else is wrong with it Prometheus itself would say.
+    const { scrape_configs: jobs } = parse(example) as {
+      scrape_configs: { job_name: string; dns_sd_configs?: { names: string[] }[] }[];
+    };
+    const names = services.map(({ name }) => name);
+    const [asked] = jobs.find(({ job_name: name }) => name === 'waybell')?.dns_sd_configs ?? [];
+    expect({ ...asked, names: asked?.names.toSorted() }).toEqual({ names: names.toSorted(), type: 'A', port: 9464 });
+  });
 });
