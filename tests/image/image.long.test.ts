@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { repository } from '@waybell/stack/stack-folder';
 import { anEvent } from '../testing/event.ts';
 import { nothingLeftBehind } from '../testing/left-behind.ts';
 import { Receiver } from '../testing/receiver.ts';
@@ -85,6 +86,8 @@ describe('the image', () => {
   });
 
   test('says what it is, of which commit, and under which licence', () => {
+    const licence = readFileSync(join(image.root, 'waybell/LICENSE'), 'utf8');
+    expect(licence).toBe(readFileSync(join(repository, 'LICENSE'), 'utf8'));
     expect(image.config.Labels).toMatchObject({
       'org.opencontainers.image.title': 'Waybell',
       'org.opencontainers.image.licenses': 'MIT',
