@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { queueDepths, readDepths } from './queue-depths.ts';
 
 test('readDepths rejects, saying where and without the password, where the broker is silent; queueDepths is undefined', async () => {
-  const server = createServer((socket) => socket.on('error', () => undefined));
+  const server = createServer((socket) => socket.on('error', () => undefined).resume());
   await new Promise<void>((listening) => {
     server.listen(0, '127.0.0.1', listening);
   });
