@@ -142,7 +142,9 @@ describe('readEvent', () => {
     ['payload_invalid', { payload: null }, '/payload: must be object'],
   ])('refuses as %s: %j', (reason, what, detail) => {
     const place = typeof detail === 'string' ? detail.split(':')[0] : '/action';
-    expect(read(aMessage(anEnvelope(what)))).toMatchObject({ kind: 'invalid', reason, detail, place });
+    const { interface: interfaceName, action } = { interface: 'shipper', action: 'order.paid', ...what };
+    const unknown = reason === 'unknown_action' ? { unknown: `${interfaceName}.${action}` } : {};
+    expect(read(aMessage(anEnvelope(what)))).toEqual({ kind: 'invalid', reason, detail, place, ...unknown });
   });
 
   test('says what is expected at a place, however long its names are', () => {
