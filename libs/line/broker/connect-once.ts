@@ -47,7 +47,7 @@ export async function onConnection<T>(
   try {
     return await work(connection);
   } finally {
-    await connection.close().catch(() => undefined);
+    await close(connection).catch(() => undefined);
   }
 }
 
@@ -59,19 +59,20 @@ export async function openChannel(connection: ChannelModel): Promise<Channel> {
 }
 
 /**
- * Closes the channel first: closing the connection at once would overtake what the channel has still to say. A broker
- * that is gone does not answer, and is not waited for.
+ * Resolves when the broker has answered, or the connection has gone meanwhile: of that the library would never tell
+ * somebody who waits for an answer to a close. Rejects where it is closed already.
  */
+export async function close(open: Channel | ChannelModel): Promise<void> {
+  const gone = Promise.withResolvers<void>();
+  open.once('close', () => gone.resolve());
+  await Promise.race([open.close(), gone.promise]);
+}
+
+/** Closes the channel first: closing the connection at once would overtake what the channel has still to say. */
 export async function closeInOrder(connection: ChannelModel, channel: Channel): Promise<void> {
-  const gone = new Promise<void>((resolve) => {
-    connection.once('close', () => resolve());
-  });
-  const close = async () => {
-    // It may be closed already, by an error.
-    await channel.close().catch(() => undefined);
-    await connection.close();
-  };
-  await Promise.race([gone, close().catch(() => undefined)]);
+  // Either may be closed already, by an error.
+  await close(channel).catch(() => undefined);
+  await close(connection).catch(() => undefined);
 }
 
 export type Overheard = { exchange: string; onBody: (body: Buffer) => void };

@@ -1,4 +1,4 @@
-import type { Clock } from '@waybell/runtime/clock';
+import { systemClock, type Clock } from '@waybell/runtime/clock';
 import type { ChannelModel } from 'amqplib';
 import type { Log } from '@waybell/runtime/log';
 import type { ServerAddress } from '@waybell/runtime/server-address';
@@ -109,7 +109,7 @@ export async function openConsumers(options: ConsumersOptions): Promise<Consumer
     isConnected: () => connection !== undefined,
     waitingFor: () => all.filter((queue) => queue.isWaiting()).map(({ queue }) => queue),
     async [Symbol.asyncDispose]() {
-      await within({ clock, limitMs: CLOSE_LIMIT_MS }, Promise.all(all.map((queue) => queue.close())));
+      await within({ clock: systemClock, limitMs: CLOSE_LIMIT_MS }, Promise.all(all.map((queue) => queue.close())));
       await link[Symbol.asyncDispose]();
     },
   };

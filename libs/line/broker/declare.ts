@@ -2,7 +2,7 @@ import type { Channel, ChannelModel } from 'amqplib';
 import { bytes, count } from '@waybell/runtime/environment';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import type { Exchange, Queue, Topology } from '../topology.ts';
-import { onConnection, openChannel } from './connect-once.ts';
+import { close, onConnection, openChannel } from './connect-once.ts';
 
 /** Long enough for a broker that is just starting. */
 const CONNECT_LIMIT_MS = 60_000;
@@ -67,7 +67,7 @@ async function declareEach<T extends Named>(
       channel = await openChannel(connection);
     }
   }
-  await channel.close();
+  await close(channel);
   return different;
 }
 

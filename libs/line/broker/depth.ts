@@ -1,5 +1,5 @@
 import type { Channel, ChannelModel } from 'amqplib';
-import { openChannel } from './connect-once.ts';
+import { close, openChannel } from './connect-once.ts';
 
 /** Messages that wait in queues together, ready to be taken: there may be more where it is not exact. */
 export type Depth = { messages: number; isExact: boolean };
@@ -36,7 +36,7 @@ export async function statesOf(connection: ChannelModel, names: readonly string[
       channel = await openChannel(connection);
     }
   }
-  await channel.close();
+  await close(channel);
   return states;
 }
 

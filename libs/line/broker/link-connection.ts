@@ -1,8 +1,9 @@
 import { connect, type Channel, type ChannelModel } from 'amqplib';
-import type { Clock } from '@waybell/runtime/clock';
+import { systemClock, type Clock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import { placeOf, type ServerAddress } from '@waybell/runtime/server-address';
 import { within } from '@waybell/runtime/within';
+import { close } from './connect-once.ts';
 import { gatherWrites, socketOf } from './gather-writes.ts';
 
 export type ConnectionOptions = ServerAddress & {
@@ -86,7 +87,7 @@ export class LinkConnection {
 
   /** A broker with an alarm reads nothing from a publisher, not even that it leaves: its answer could take hours. */
   async close(): Promise<void> {
-    await within({ clock: this.#options.clock, limitMs: CLOSE_LIMIT_MS }, this.#model.close());
+    await within({ clock: systemClock, limitMs: CLOSE_LIMIT_MS }, close(this.#model));
     this.#cut.abort();
   }
 

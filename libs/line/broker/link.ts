@@ -23,6 +23,7 @@ export type LinkOptions = ConnectionOptions & {
   onState?: (state: BrokerState) => void;
 };
 
+// These wait for what is outside of this process, whose clock a test may hold: they go by the system's.
 const FIRST_DELAY_MS = 100;
 const LONGEST_DELAY_MS = 2_000;
 const STOP_LIMIT_MS = 1_000;
@@ -32,7 +33,7 @@ const STOP_LIMIT_MS = 1_000;
  * is at the next of them, from a random one on.
  */
 export function openLink(options: LinkOptions): Link {
-  const { name, log, clock, onDown, onState } = options;
+  const { name, log, onDown, onState } = options;
   const nodes = nodesOf(options.url);
   const halt = new AbortController();
   let current: LinkConnection | undefined;
@@ -73,7 +74,6 @@ export function openLink(options: LinkOptions): Link {
         log.warn({ connection: name, server: placeOf(url), reason }, 'broker.connect-failed');
         onDown();
       }
-      // What it waits for is outside of this process, whose clock a test may hold.
       await systemClock.sleep(delayAfter(failures), halt.signal);
     }
   };
@@ -92,7 +92,7 @@ export function openLink(options: LinkOptions): Link {
       last?.giveUp('it is no longer needed');
       // A broker that does not answer must not hold up the end of the process, nor must its socket.
       await last?.close();
-      await within({ clock, limitMs: STOP_LIMIT_MS }, ended);
+      await within({ clock: systemClock, limitMs: STOP_LIMIT_MS }, ended);
     },
   };
 }

@@ -4,6 +4,7 @@ import type { Log } from '@waybell/runtime/log';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import type { PublishingFigures } from '../line-metrics.ts';
 import type { Publication } from '../messages.ts';
+import { close, openChannel } from './connect-once.ts';
 import { ConfirmWatch } from './confirm-watch.ts';
 import { openLink, type BrokerState } from './link.ts';
 import type { Destination, OnSettled } from './publish-errors.ts';
@@ -99,11 +100,9 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
 /** Each on a channel of its own, so that a slow way is gone once, not once for each. */
 async function checkExchanges(connection: ChannelModel, exchanges: readonly string[]): Promise<void> {
   const check = async (exchange: string) => {
-    const channel = await connection.createChannel();
-    // The check that fails reports it.
-    channel.on('error', () => undefined);
+    const channel = await openChannel(connection);
     await channel.checkExchange(exchange);
-    await channel.close();
+    await close(channel);
   };
   await Promise.all(exchanges.map(check));
 }

@@ -42,6 +42,7 @@ describe('a service that publishes to queues', () => {
     const publishesTo = await among('waybell.test.lacking', 'waybell.test.missing');
     await using connection = await connected({ publishesTo, clock });
     await until('it has looked', () => connection.waitingFor().length === 2);
+    await until('it can publish', () => connection.state() === 'writable');
     expect(connection.waitingFor().toSorted()).toEqual(['waybell.test.lacking', 'waybell.test.missing'].map(lacking));
     const [there = ''] = publishesTo;
     const body = Buffer.from('x');
@@ -72,6 +73,7 @@ describe('a service that publishes to queues', () => {
     const clock = new TurnedClock();
     await using connection = await connected({ publishesTo: [queue], clock });
     await until('nothing is missing', () => connection.waitingFor().length === 0);
+    await until('it can publish', () => connection.state() === 'writable');
     await broker.delete(queue);
     const body = Buffer.from('x');
     await expect(

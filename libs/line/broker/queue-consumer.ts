@@ -3,6 +3,7 @@ import type { Clock, Timer } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import type { Move, QueueUse } from '../prefetch-budget.ts';
 import type { Source } from '../messages.ts';
+import { close } from './connect-once.ts';
 import { ConsumedChannel, type ConsumedMessage, type Weigh } from './consumed-channel.ts';
 import { Grants, type Grant } from './grants.ts';
 
@@ -123,7 +124,7 @@ export class QueueConsumer {
     if (consumed === undefined) return;
     try {
       await this.#flush(consumed.channel);
-      await consumed.channel.close();
+      await close(consumed.channel);
     } catch {
       // Already gone; the broker has taken back what was not acknowledged.
     }
