@@ -1,6 +1,7 @@
+import type { NamedState } from '@waybell/line/broker/depth';
 import { deliveryQueue } from '@waybell/line/topology';
 import { formatDuration } from '@waybell/runtime/duration';
-import { whoTakes } from '@waybell/stack/who-takes';
+import { whoTakes, whyNoService } from '@waybell/stack/who-takes';
 import { counted } from '../amounts.ts';
 import { describeKept } from '../kept/describe-kept.ts';
 import { describeInAll } from '../parked/describe-parked.ts';
@@ -41,12 +42,17 @@ function describeQueues(queues: NonNullable<Status['queues']>, deliveries: Statu
     `${counted(messages, 'message')}${inDeliveries(name, messages, deliveries)}`,
     whoTakes(name, consumers),
   ]);
-  const silent = queues.filter(({ messages, isKnown }) => messages === 0 && !isKnown).map(({ name }) => name);
+  const unsure = queues.filter(mayHoldMore).map(({ name }) => name);
   return [
     ...align(waiting),
-    `${queues.length - full.length - silent.length} of ${queues.length} queues are empty`,
-    ...(silent.length > 0 ? [`without a leader, so that it is not known what they hold: ${shortened(silent)}`] : []),
+    `${queues.length - full.length - unsure.length} of ${queues.length} queues are empty`,
+    ...(unsure.length > 0 ? [`without a service that takes from it, or without a leader: ${shortened(unsure)}`] : []),
   ];
+}
+
+/** RabbitMQ says of a queue that has lost its majority that it has neither messages nor consumers, and often says so at once. */
+function mayHoldMore({ name, messages, consumers, isKnown }: NamedState): boolean {
+  return messages === 0 && (!isKnown || (consumers === 0 && whyNoService(name) === undefined));
 }
 
 function describeDeliveries({ isEgressSuspected, oldestAgeSeconds }: Status['deliveries']): string[] {

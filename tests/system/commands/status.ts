@@ -5,13 +5,16 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { brokerUser } from '@waybell/line/permissions';
 import { rejectedQueue } from '@waybell/line/topology';
 import { asUser } from '@waybell/runtime/local-passwords';
+import { borrowVhost } from '@waybell/runtime/testing/borrow';
 import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { freePort } from '@waybell/stack/free-port';
 import { identify } from '@waybell/stack/process-identity';
+import { prepareBroker } from '@waybell/stack/prepare';
 import { queueDepths } from '@waybell/stack/queue-depths';
 import { stackFolder } from '@waybell/stack/stack-folder';
 import { entryOf, writeState, type ProcessEntry } from '@waybell/stack/stack-state';
+import { whyNoService } from '@waybell/stack/who-takes';
 import { stack } from '../stand.ts';
 import { waybell } from './run.ts';
 
@@ -77,6 +80,16 @@ export function status(): void {
       const { code, stdout } = await ask('status', { METRICS_URLS: '', CARRIER_RETRY_DELAYS: '17s' });
       expect(stdout).toMatch(/^not there \(\.\/waybell declare makes them\): waybell\.retry\.carrier\S+, /m);
       expect(stdout).toContain('METRICS_URLS names no services');
+      expect(code).toBe(0);
+    });
+
+    test('calls no queue empty that has no consumer, though a service is to take from it', async () => {
+      const { url } = await borrowVhost();
+      const queues = await prepareBroker({ url }, services);
+      const { code, stdout } = await ask('status', { AMQP_URL: url });
+      expect(stdout).toMatch(/^without a service that takes from it, or without a leader: waybell\.events\.router, /m);
+      const [, empty] = /^(\d+) of \d+ queues are empty$/m.exec(stdout) ?? [];
+      expect(Number(empty)).toBe(queues.filter((name) => whyNoService(name) !== undefined).length);
       expect(code).toBe(0);
     });
 
