@@ -47,7 +47,7 @@ function replaceCommand(): Command {
 
 async function replace({ yes }: { yes?: true }): Promise<void> {
   const keyRing = readKeyRing(secretKeys(process.env));
-  const replaced = await withDatabase(process.env, async (postgres) => {
+  const { replaced, left } = await withDatabase(process.env, async (postgres) => {
     // All of them or none: none is replaced that is not listed.
     await postgres.query('begin');
     const found = await replaceSecrets(postgres, { keyRing });
@@ -56,7 +56,12 @@ async function replace({ yes }: { yes?: true }): Promise<void> {
   });
   for (const { what, account_guid: account, client_id: client, action } of replaced.filter((each) => each.isCurrent))
     print(`${account}  ${client}  ${what === 'subscription' ? `verification token of ${action}` : 'signing secret'}`);
-  if (replaced.length === 0) return report('every secret opens');
+  if (left > 0) {
+    report(`${secrets(left)} that no key opens, being changed by somebody else: left. Run this again`);
+    process.exitCode = 1;
+  }
+  if (replaced.length + left === 0) return report('every secret opens');
+  if (replaced.length === 0) return;
   if (!yes) throw new Error(`${secrets(replaced.length)} would be made anew: add --yes to do it`);
   report(
     `made ${secrets(replaced.length)} anew, those of ended subscriptions included: tell the clients that are listed`,

@@ -13,25 +13,30 @@ export type ReplacedSecret = {
 
 /**
  * Makes new secrets in the place of those that no key of the ring opens: they are lost, and what was to be sent with them
- * waits or fails. The receivers of each have to be told. The audit log has each. What opens stays as it is; a row that is
- * locked is left, for the next time.
+ * waits or fails. The receivers of each have to be told. The audit log has each. What opens stays as it is; `left` is how
+ * many do not open and were locked by somebody, for the next time.
  */
 export async function replaceSecrets(
   postgres: Queryable,
   { keyRing, batchSize = 500 }: { keyRing: KeyRing; batchSize?: number },
-): Promise<ReplacedSecret[]> {
+): Promise<{ replaced: ReplacedSecret[]; left: number }> {
   const replaced: ReplacedSecret[] = [];
+  let lost = 0;
   for (const columns of SEALED_COLUMNS) {
     const rows = await resealRows<ReplacedSecret>(postgres, {
       columns,
       keys: null,
       batchSize,
-      reseal: (row) => (openRow(row, keyRing) === undefined ? keyRing.seal(columns.make(), row.guid) : undefined),
+      reseal: (row) => {
+        if (openRow(row, keyRing) !== undefined) return undefined;
+        lost += 1;
+        return keyRing.seal(columns.make(), row.guid);
+      },
       ending: noted(columns),
     });
     replaced.push(...rows);
   }
-  return replaced;
+  return { replaced, left: lost - replaced.length };
 }
 
 // In the statement that changes them: none is replaced without its line in the audit log.

@@ -61,6 +61,21 @@ async function aClient(keyRing: KeyRing, actions: number) {
   };
 }
 
+/** While somebody else has the subscriptions of an action locked. */
+async function locked<T>(action: string, work: () => Promise<T>): Promise<T> {
+  const holder = await store.postgres.connect();
+  try {
+    await holder.query('begin');
+    await holder.query('select from waybell.subscriptions where action = $1 for no key update', [action]);
+    const done = await work();
+    // Before the connection is closed: Postgres notices that later.
+    await holder.query('rollback');
+    return done;
+  } finally {
+    holder.release(true);
+  }
+}
+
 describe('rotateSecrets', () => {
   test('puts every secret under the newest key, and changes none', async () => {
     const client = await aClient(before, 7);
@@ -127,15 +142,8 @@ describe('rotateSecrets', () => {
     await aClient(before, 2);
     const noted = async () => (await store.postgres.query('select count(*)::int as rows from waybell.audit_log')).rows;
     const notedBefore = await noted();
-    const holder = await store.postgres.connect();
-    try {
-      await holder.query(`begin; select from waybell.subscriptions where action = 'action.0' for no key update`);
-      expect((await rotateSecrets(store.postgres, { keyRing: during })).inUse.get('older')).toBe(1);
-      // Let go of the row before the connection is closed: Postgres notices that later.
-      await holder.query('rollback');
-    } finally {
-      holder.release(true);
-    }
+    const { inUse } = await locked('action.0', () => rotateSecrets(store.postgres, { keyRing: during }));
+    expect(inUse.get('older')).toBe(1);
     expect((await rotateSecrets(store.postgres, { keyRing: during })).inUse.get('older')).toBe(0);
     expect(await noted()).toEqual(notedBefore);
   });
@@ -180,7 +188,8 @@ describe('replaceSecrets', () => {
        where action = 'action.1' and verification_token_key_id = 'older'`,
     );
     const known = await well.known(after);
-    const replaced = await replaceSecrets(store.postgres, { keyRing: after, batchSize: 2 });
+    const { replaced, left } = await replaceSecrets(store.postgres, { keyRing: after, batchSize: 2 });
+    expect(left).toBe(0);
     const inOrder = replaced.map(({ what, action, isCurrent }) => [what, action, isCurrent].join(' ')).toSorted();
     expect(inOrder).toEqual([
       'signing-secret  true',
@@ -195,6 +204,20 @@ describe('replaceSecrets', () => {
     expect(signing).toEqual([expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/)]);
     const subscriptions = [1, 2, 3].map(() => ({ what: 'subscription.changed' }));
     expect(await noted()).toEqual([...subscriptions, { what: 'signing-secret.changed' }]);
-    expect(await replaceSecrets(store.postgres, { keyRing: after })).toEqual([]);
+    expect(await replaceSecrets(store.postgres, { keyRing: after })).toEqual({ replaced: [], left: 0 });
+  });
+
+  test('counts what it leaves because somebody has it locked', async () => {
+    await aClient(before, 2);
+    const { replaced, left } = await locked('action.1', () => replaceSecrets(store.postgres, { keyRing: after }));
+    expect(replaced.map(({ what, action }) => [what, action])).toEqual([
+      ['subscription', 'action.0'],
+      ['signing-secret', null],
+    ]);
+    expect(left).toBe(1);
+    expect(await replaceSecrets(store.postgres, { keyRing: after })).toMatchObject({
+      replaced: [{ action: 'action.1' }],
+      left: 0,
+    });
   });
 });

@@ -140,7 +140,11 @@ export class RabbitmqCluster implements AsyncDisposable {
 
 async function joinCluster(node: SupervisedProcess, member: SupervisedProcess): Promise<void> {
   await rabbitmqctl(node.spec, 'stop_app');
-  await rabbitmqctl(node.spec, 'join_cluster', nameOf(member));
+  // Mnesia may still be busy with forgetting the one in whose place it comes (`combine_error`).
+  await until(`${nameOf(node)} has joined`, async () => {
+    await rabbitmqctl(node.spec, 'join_cluster', nameOf(member));
+    return true;
+  });
   await rabbitmqctl(node.spec, 'start_app');
 }
 
