@@ -38,7 +38,7 @@ async function takeInVain(queue: string, times: number): Promise<void> {
   await broker.on(async (channel) => {
     for (let time = 0; time < times; time += 1) {
       const message = await until('it is there', () => channel.get(queue));
-      channel.nack(message, false, true);
+      channel.reject(message, true);
     }
   });
 }

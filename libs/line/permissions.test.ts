@@ -35,7 +35,11 @@ const MAY: Record<BrokerUser, { publish: string[]; take: string[] }> = {
   },
   upstream: { publish: ['waybell.events'], take: ['waybell.rejections'] },
   declare: { publish: exchanges, take: queues },
-  operator: { publish: ['waybell.events', 'waybell.deliveries', ''], take: ['waybell.rejected'] },
+  // By the default exchange it reaches every queue; some have an exchange of their name.
+  operator: {
+    publish: ['waybell.events', 'waybell.deliveries', '', 'waybell.strays', 'waybell.rejected', ...WAITING],
+    take: ['waybell.rejected'],
+  },
 };
 
 let broker: TestBroker;

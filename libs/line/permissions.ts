@@ -26,17 +26,33 @@ import {
 export type Permissions = { configure: string; write: string; read: string };
 
 /** `*` stands for anything. */
-type Use = { configures?: readonly string[]; publishesTo: readonly string[]; takesFrom: readonly string[] };
+type Use = {
+  configures?: readonly string[];
+  publishesTo: readonly string[];
+  takesFrom: readonly string[];
+  /** Queues that it asks whether they are there, and what they hold. */
+  asksAfter?: readonly string[];
+};
 
 const EVERYTHING = ['waybell.*'];
 /** Where waits what only a later version reads. */
 const WAITING = [waitingName('full'), waitingName('hung')];
+/** All of them. Some share their name with an exchange; whoever may publish to the default one reaches their queues anyway. */
+const QUEUES = [
+  deliveryQueue('*'),
+  suspectsQueue('*'),
+  quarantineQueue('*'),
+  `${retryExchange}.*`,
+  `${rejectionsQueue}*`,
+  ...[routerQueue, locationsQueue, deactivatorQueue, logQueue, straysQueue, rejectedQueue, ...WAITING],
+];
 /** The broker's own exchange that leads to any queue by its name. */
 const DEFAULT_EXCHANGE = 'amq.default';
 
 /** Besides its own, each service takes from the lanes of its steps, and puts aside what fails. */
-function service(name: keyof typeof STEPS, { takesFrom, publishesTo }: Use): Use {
+function service(name: keyof typeof STEPS, { takesFrom, publishesTo, asksAfter = [] }: Use): Use {
   return {
+    asksAfter,
     takesFrom: [...takesFrom, ...STEPS[name].flatMap((step) => [suspectsQueue(step), quarantineQueue(step)])],
     publishesTo: [...publishesTo, suspectsExchange, rejectedExchange],
   };
@@ -46,35 +62,41 @@ const USES = {
   'event-router': service('event-router', {
     takesFrom: [routerQueue, straysQueue],
     publishesTo: [deliveriesExchange, outcomesExchange, noticesExchange, ...WAITING],
+    asksAfter: [deliveryQueue('*'), logQueue, rejectionsQueue],
   }),
   deliverer: service('deliverer', {
     takesFrom: [deliveryQueue('*')],
     // What came in a bundle goes back to its queue by itself.
     publishesTo: [deliveriesExchange, retryExchange, ...WAITING, outcomesExchange, endsExchange],
+    asksAfter: [`${retryExchange}.*`, logQueue, deactivatorQueue],
   }),
   deactivator: service('deactivator', {
     takesFrom: [deactivatorQueue],
     publishesTo: [outcomesExchange, ...WAITING],
+    asksAfter: [logQueue],
   }),
   'location-tracker': service('location-tracker', {
     takesFrom: [locationsQueue],
     publishesTo: [eventsExchange, outcomesExchange, noticesExchange, ...WAITING],
+    asksAfter: [routerQueue, logQueue, rejectionsQueue],
   }),
   /** What is sent again by hand goes out from here. */
   'delivery-log': service('delivery-log', {
     takesFrom: [logQueue],
     publishesTo: [deliveriesExchange, outcomesExchange, ...WAITING],
+    asksAfter: [deliveryQueue('*')],
   }),
 
   /** The platform itself, which publishes events, and is told which were rejected. */
   upstream: { takesFrom: [rejectionsQueue], publishesTo: [eventsExchange] },
   /** `./waybell declare`. To bind and to dead-letter needs the right to take and to publish as well. */
   declare: { configures: EVERYTHING, takesFrom: EVERYTHING, publishesTo: EVERYTHING },
-  /** `./waybell rejected`, which puts messages back to where they came from, `publish`, and `status`, which needs no right. */
+  /** `./waybell rejected`, which puts messages back to where they came from, `publish`, and `status`. */
   operator: {
     configures: [rejectedReader],
     takesFrom: [rejectedQueue],
     publishesTo: [eventsExchange, deliveriesExchange, DEFAULT_EXCHANGE],
+    asksAfter: QUEUES,
   },
 } as const satisfies Record<string, Use>;
 
@@ -85,9 +107,10 @@ export const brokerUser = (user: string): string => `waybell-${user}`;
 
 /** What each service may do on RabbitMQ, and who is no service: all but `declare` and `operator` configure nothing. */
 export const permissions: Readonly<Record<BrokerUser, Permissions>> = Object.fromEntries(
-  Object.entries<Use>(USES).map(([user, { configures = [], publishesTo, takesFrom }]) => [
+  Object.entries<Use>(USES).map(([user, { configures = [], publishesTo, takesFrom, asksAfter = [] }]) => [
     user,
-    { configure: pattern(configures), write: pattern(publishesTo), read: pattern(takesFrom) },
+    // To ask after a queue takes some right to it since 4.3. To write to one alone allows nothing else: binding takes a right to read as well.
+    { configure: pattern(configures), write: pattern([...publishesTo, ...asksAfter]), read: pattern(takesFrom) },
   ]),
   // The keys are those of USES.
 ) as Record<BrokerUser, Permissions>;

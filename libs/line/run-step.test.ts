@@ -44,7 +44,7 @@ const deliverInVain = (queue: string, times: number) =>
   broker.on(async (channel) => {
     for (let time = 0; time < times; time += 1) {
       const message = await until('it is there', () => channel.get(queue));
-      channel.nack(message);
+      channel.reject(message);
     }
     await channel.prefetch(1);
   });

@@ -1,6 +1,7 @@
 import type { ChannelModel } from 'amqplib';
 import type { Clock, Timer } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
+import { messageOf } from '@waybell/runtime/server-trouble';
 import { statesOf } from './depth.ts';
 
 export type QueueCheckOptions = { queues: readonly string[]; log: Log; clock: Clock };
@@ -19,6 +20,7 @@ export class QueueCheck {
   /** Undefined until they have been looked at once. */
   #missing: ReadonlySet<string> | undefined;
   #isLooking = false;
+  #isRefused = false;
   #again: Timer | undefined;
 
   constructor(options: QueueCheckOptions) {
@@ -64,12 +66,20 @@ export class QueueCheck {
     const groups = Array.from({ length: SIDE_BY_SIDE }, (_, place) =>
       queues.filter((_queue, index) => index % SIDE_BY_SIDE === place),
     );
-    const found = await Promise.all(groups.map((group) => missingOf(connection, group))).catch(() => undefined);
+    const looked = Promise.all(groups.map((group) => missingOf(connection, group)));
+    const found = await looked.then((missing) => missing.flat(), messageOf);
     this.#isLooking = false;
     // The answer of a connection that was lost meanwhile says nothing; the next, which may be there already, is asked.
     if (connection !== this.#connection) return void this.#look();
-    if (found !== undefined) this.#found(new Set(found.flat()));
-    if (found === undefined || found.flat().length > 0) this.lookAgain();
+    if (typeof found === 'string') this.#failed(found);
+    else this.#found(new Set(found));
+    if (typeof found === 'string' || found.length > 0) this.lookAgain();
+  }
+
+  /** It is not let: since RabbitMQ 4.3 one may ask only for what one has some right to. */
+  #failed(reason: string): void {
+    if (!this.#isRefused) this.#options.log.error({ reason, todo: './waybell permissions' }, 'queue.look-failed');
+    this.#isRefused = true;
   }
 
   #found(missing: ReadonlySet<string>): void {
@@ -78,10 +88,11 @@ export class QueueCheck {
       if (this.#missing?.has(queue) !== true) log.error({ queue, todo: './waybell declare' }, 'queue.missing');
     for (const queue of this.#missing ?? []) if (!missing.has(queue)) log.info({ queue }, 'queue.found');
     this.#missing = missing;
+    this.#isRefused = false;
   }
 }
 
-/** Rejects where the broker cannot be asked. Asking needs no right to the queue. */
+/** Rejects where the broker cannot be asked, or does not let this user ask. */
 async function missingOf(connection: ChannelModel, queues: readonly string[]): Promise<string[]> {
   if (queues.length === 0) return [];
   const found = new Set((await statesOf(connection, queues)).map(({ name }) => name));

@@ -115,12 +115,13 @@ async function newerIn(stage: Stage, name: string): Promise<number> {
   return figures.reduce((sum, each) => sum + (each?.sumOf('waybell_newer_formats_total') ?? 0), 0);
 }
 
-const fault = (what: Pick<Fault, 'name' | 'buildStage'> & { inject: Inject; duplicates?: number }): Fault => {
-  const { inject, duplicates = 0, ...rest } = what;
+/** `repeats`: what may be handed over twice. */
+const fault = (what: Pick<Fault, 'name' | 'buildStage'> & { inject: Inject; repeats?: number }): Fault => {
+  const { inject, repeats = 0, ...rest } = what;
   return {
     row: 'L26',
     ...rest,
-    bars: { duplicates, movingAgainSeconds: 15, megabytes: 300 },
+    bars: { duplicates: repeats, forked: repeats, movingAgainSeconds: 15, megabytes: 300 },
     run: underLoad(inject, { eventsPerSecond: EVENTS_PER_SECOND }),
   };
 };
@@ -146,7 +147,8 @@ export const versions: Fault[] = [
     name: 'a version that writes more beside this one, in alarms too',
     buildStage: onThis,
     inject: besideAlarms,
-    duplicates: HELD,
+    // A service that ends in an alarm has retries kept whose publish the broker reads afterwards all the same.
+    repeats: HELD,
   }),
   fault({ name: 'formats that only a later version reads', buildStage: onThisAlone, inject: waitedFor }),
   fault({ name: 'an action that only a later version knows', buildStage: onThisForMore, inject: knownLater }),
