@@ -44,7 +44,13 @@ const QUEUES = [
   quarantineQueue('*'),
   `${retryExchange}.*`,
   `${rejectionsQueue}*`,
-  ...[routerQueue, locationsQueue, deactivatorQueue, logQueue, straysQueue, rejectedQueue, ...WAITING],
+  routerQueue,
+  locationsQueue,
+  deactivatorQueue,
+  logQueue,
+  straysQueue,
+  rejectedQueue,
+  ...WAITING,
 ];
 /** The broker's own exchange that leads to any queue by its name. */
 const DEFAULT_EXCHANGE = 'amq.default';
@@ -101,6 +107,9 @@ const USES = {
 } as const satisfies Record<string, Use>;
 
 export type BrokerUser = keyof typeof USES;
+
+/** The exchanges that it publishes to. */
+export const exchangesOf = (user: BrokerUser): readonly string[] => USES[user].publishesTo;
 
 /** The name that a user has on RabbitMQ. */
 export const brokerUser = (user: string): string => `waybell-${user}`;

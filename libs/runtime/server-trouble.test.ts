@@ -24,6 +24,12 @@ describe('troubleWith', () => {
       'Postgres at a, b:2, which DATABASE_URL names, is reached through a pooler, which keeps no settings and no prepared statements of a connection (unsupported startup parameter: statement_timeout): name Postgres itself',
     ],
     [
+      'a user without a right',
+      { server: 'RabbitMQ', url: 'amqp://waybell-deliverer:s3cret@rabbitmq' } as const,
+      `Operation failed: ExchangeDeclare; 403 (ACCESS-REFUSED) with message "ACCESS_REFUSED - access to exchange 'waybell.ends'"`,
+      `RabbitMQ at rabbitmq, which AMQP_URL names, does not let the user "waybell-deliverer" do what it is for (Operation failed: ExchangeDeclare; 403 (ACCESS-REFUSED) with message "ACCESS_REFUSED - access to exchange 'waybell.ends'"): give it what "./waybell permissions" prints`,
+    ],
+    [
       'an address that is none',
       { server: 'RabbitMQ', url: 's3cret' } as const,
       'odd',

@@ -5,6 +5,7 @@ import { checkSchema, MIGRATIONS } from '@waybell/runtime/schema';
 import { connectBroker } from '@waybell/line/broker/connect-broker';
 import { publishClaimed, publishRepeatedly } from '@waybell/line/claimed/publish-claimed';
 import { watchPublishing } from '@waybell/line/line-metrics';
+import { exchangesOf } from '@waybell/line/permissions';
 import { runStep } from '@waybell/line/run-step';
 import { logQueue, rejectedQueue, waitingName } from '@waybell/line/topology';
 import { announceDeactivations } from './announce-deactivations.ts';
@@ -22,7 +23,13 @@ const settle = settleDeliveriesIn(postgres, config.rules);
 await parts.readiness.until('postgres', () => settle([]));
 await parts.readiness.until(MIGRATIONS, () => checkSchema(postgres));
 const publishesTo = [logQueue, rejectedQueue, waitingName('full'), waitingName('hung')];
-await using broker = await connectBroker({ ...config.broker, publishesTo, name: 'deactivator', log: parts.log });
+await using broker = await connectBroker({
+  ...config.broker,
+  exchanges: exchangesOf('deactivator'),
+  publishesTo,
+  name: 'deactivator',
+  log: parts.log,
+});
 watchPublishing(broker.publishing, parts.metrics);
 
 const deactivations = deactivationsIn(postgres, { ...config, onTold: announceDeactivations(parts) });

@@ -12,6 +12,7 @@ import { KEPT_SETTINGS, keptIn } from '@waybell/line/kept/kept-store';
 import { onceInRedis } from '@waybell/line/once';
 import { retryQueues } from '@waybell/line/line-topology';
 import { watchPublishing } from '@waybell/line/line-metrics';
+import { exchangesOf } from '@waybell/line/permissions';
 import { runStep } from '@waybell/line/run-step';
 import { deactivatorQueue, logQueue, rejectedQueue, waitingName } from '@waybell/line/topology';
 import { countCallbacks } from './request/callback-metrics.ts';
@@ -52,7 +53,13 @@ const publishesTo = [
   deactivatorQueue,
   rejectedQueue,
 ];
-await using broker = await connectBroker({ ...config.broker, publishesTo, name: 'deliverer', log: parts.log });
+await using broker = await connectBroker({
+  ...config.broker,
+  exchanges: exchangesOf('deliverer'),
+  publishesTo,
+  name: 'deliverer',
+  log: parts.log,
+});
 watchPublishing(broker.publishing, parts.metrics);
 
 const now = Date.now;

@@ -6,6 +6,7 @@ import { publishClaimed, publishRepeatedly } from '@waybell/line/claimed/publish
 import { connectBroker } from '@waybell/line/broker/connect-broker';
 import { watchPublishing } from '@waybell/line/line-metrics';
 import { selectActions } from '@waybell/line/line-topology';
+import { exchangesOf } from '@waybell/line/permissions';
 import { runStep } from '@waybell/line/run-step';
 import { deliveryQueue, rejectedQueue, waitingName } from '@waybell/line/topology';
 import { byHand } from './by-hand.ts';
@@ -25,7 +26,13 @@ await parts.readiness.until('postgres', () => postgres.query('select from delive
 await parts.readiness.until(MIGRATIONS, () => checkSchema(postgres));
 const deliveries = selectActions(['*']).map(deliveryQueue);
 const publishesTo = [...deliveries, rejectedQueue, waitingName('full'), waitingName('hung')];
-await using broker = await connectBroker({ ...config.broker, publishesTo, name: 'delivery-log', log: parts.log });
+await using broker = await connectBroker({
+  ...config.broker,
+  exchanges: exchangesOf('delivery-log'),
+  publishesTo,
+  name: 'delivery-log',
+  log: parts.log,
+});
 watchPublishing(broker.publishing, parts.metrics);
 
 const figures = new LogMetrics(parts.metrics);

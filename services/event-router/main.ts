@@ -13,6 +13,7 @@ import { onceInRedis } from '@waybell/line/once';
 import { watchPublishing } from '@waybell/line/line-metrics';
 import { runStep } from '@waybell/line/run-step';
 import { selectActions } from '@waybell/line/line-topology';
+import { exchangesOf } from '@waybell/line/permissions';
 import { deliveryQueue, logQueue, rejectedQueue, rejectionsQueue, waitingName } from '@waybell/line/topology';
 import { compileSchemas } from '@waybell/events/check-schema';
 import { unknownMembersMetric } from '@waybell/events/unknown-members-metric';
@@ -32,7 +33,13 @@ await parts.readiness.until(MIGRATIONS, () => checkSchema(postgres));
 const queues = selectActions(['*']).map(deliveryQueue);
 const waiting = [waitingName('full'), waitingName('hung')];
 const publishesTo = [...queues, ...waiting, logQueue, rejectedQueue, rejectionsQueue];
-await using broker = await connectBroker({ ...config.broker, publishesTo, name: 'event-router', log: parts.log });
+await using broker = await connectBroker({
+  ...config.broker,
+  exchanges: exchangesOf('event-router'),
+  publishesTo,
+  name: 'event-router',
+  log: parts.log,
+});
 watchPublishing(broker.publishing, parts.metrics);
 await using kept = new KeptPublications({
   ...config.kept,

@@ -8,6 +8,7 @@ import { connectBroker } from '@waybell/line/broker/connect-broker';
 import { deathsInRedis } from '@waybell/line/deaths';
 import { publishClaimed } from '@waybell/line/claimed/publish-claimed';
 import { watchPublishing } from '@waybell/line/line-metrics';
+import { exchangesOf } from '@waybell/line/permissions';
 import { runStep } from '@waybell/line/run-step';
 import { logQueue, rejectedQueue, rejectionsQueue, routerQueue, waitingName } from '@waybell/line/topology';
 import { reportRejectedEvent } from '@waybell/rejected/report-rejected-event';
@@ -31,7 +32,13 @@ await parts.readiness.until('postgres', () => postgres.query('select from waybel
 await parts.readiness.until(MIGRATIONS, () => checkSchema(postgres));
 const waiting = [waitingName('full'), waitingName('hung')];
 const publishesTo = [routerQueue, ...waiting, logQueue, rejectedQueue, rejectionsQueue];
-await using broker = await connectBroker({ ...config.broker, publishesTo, name: 'location-tracker', log: parts.log });
+await using broker = await connectBroker({
+  ...config.broker,
+  exchanges: exchangesOf('location-tracker'),
+  publishesTo,
+  name: 'location-tracker',
+  log: parts.log,
+});
 watchPublishing(broker.publishing, parts.metrics);
 
 const figures = new TrackerMetrics(parts.metrics);

@@ -4,16 +4,6 @@ import type { ServerAddress } from '@waybell/runtime/server-address';
 import { openConsumers, type Consumers } from './consumers.ts';
 import { openPublisher, type Publisher } from './publisher.ts';
 import { QueueCheck } from './queue-check.ts';
-import {
-  deliveriesExchange,
-  endsExchange,
-  eventsExchange,
-  outcomesExchange,
-  rejectedExchange,
-  retryExchange,
-  suspectsExchange,
-  waitingName,
-} from '../topology.ts';
 
 /** RabbitMQ as the line sees it: one connection to publish, one to consume, so that neither can block the other. */
 export type Broker = AsyncDisposable &
@@ -28,6 +18,8 @@ export type BrokerOptions = ServerAddress & {
   name: string;
   confirmTimeoutMs: number;
   unconfirmedLimit: number;
+  /** Those that it publishes to: without one of them it is away. */
+  exchanges?: readonly string[];
   /** Queues that get what is published here: while one of them is missing, it waits for that. */
   publishesTo?: readonly string[];
   log: Log;
@@ -37,25 +29,13 @@ export type BrokerOptions = ServerAddress & {
 
 /** Each is copied once more on its way to the socket. */
 const UNCONFIRMED_BYTES_LIMIT = 8 * 2 ** 20;
-const EXCHANGES = [
-  eventsExchange,
-  deliveriesExchange,
-  retryExchange,
-  waitingName('full'),
-  waitingName('hung'),
-  outcomesExchange,
-  endsExchange,
-  suspectsExchange,
-  rejectedExchange,
-];
-
 /** Connects in the background and stays connected. Closing it flushes: first what was consumed, then what was published. */
 export async function connectBroker(options: BrokerOptions): Promise<Broker> {
   const common = { heartbeatSeconds: 10, clock: systemClock, ...options };
   const check = new QueueCheck({ ...common, queues: options.publishesTo ?? [] });
   const publisher = await openPublisher({
     ...common,
-    exchanges: EXCHANGES,
+    exchanges: options.exchanges ?? [],
     unconfirmedBytesLimit: UNCONFIRMED_BYTES_LIMIT,
     onReturned: () => check.lookAgain(),
   });
