@@ -1,7 +1,6 @@
-import type { NamedState } from '@waybell/line/broker/depth';
 import { deliveryQueue } from '@waybell/line/topology';
 import { formatDuration } from '@waybell/runtime/duration';
-import { whoTakes, whyNoService } from '@waybell/stack/who-takes';
+import { mayHoldMore, whoTakes } from '@waybell/line/who-takes';
 import { counted } from '../amounts.ts';
 import { describeKept } from '../kept/describe-kept.ts';
 import { describeInAll } from '../parked/describe-parked.ts';
@@ -46,13 +45,8 @@ function describeQueues(queues: NonNullable<Status['queues']>, deliveries: Statu
   return [
     ...align(waiting),
     `${queues.length - full.length - unsure.length} of ${queues.length} queues are empty`,
-    ...(unsure.length > 0 ? [`without a service that takes from it, or without a leader: ${shortened(unsure)}`] : []),
+    ...(unsure.length > 0 ? [`without a service that takes from them, or without a leader: ${shortened(unsure)}`] : []),
   ];
-}
-
-/** RabbitMQ says of a queue that has lost its majority that it has neither messages nor consumers, and often says so at once. */
-function mayHoldMore({ name, messages, consumers, isKnown }: NamedState): boolean {
-  return messages === 0 && (!isKnown || (consumers === 0 && whyNoService(name) === undefined));
 }
 
 function describeDeliveries({ isEgressSuspected, oldestAgeSeconds }: Status['deliveries']): string[] {

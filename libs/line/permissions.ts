@@ -37,7 +37,7 @@ type Use = {
 const EVERYTHING = ['waybell.*'];
 /** Where waits what only a later version reads. */
 const WAITING = [waitingName('full'), waitingName('hung')];
-/** All of them. Some share their name with an exchange; whoever may publish to the default one reaches their queues anyway. */
+/** All that it may not take from. Whoever may publish to the default exchange reaches each anyway. */
 const QUEUES = [
   deliveryQueue('*'),
   suspectsQueue('*'),
@@ -49,7 +49,6 @@ const QUEUES = [
   deactivatorQueue,
   logQueue,
   straysQueue,
-  rejectedQueue,
   ...WAITING,
 ];
 /** The broker's own exchange that leads to any queue by its name. */
@@ -108,8 +107,9 @@ const USES = {
 
 export type BrokerUser = keyof typeof USES;
 
-/** The exchanges that it publishes to. */
-export const exchangesOf = (user: BrokerUser): readonly string[] => USES[user].publishesTo;
+/** The exchanges without which a service publishes nothing. A notice is let go of where it has none. */
+export const exchangesOf = (name: keyof typeof STEPS): readonly string[] =>
+  USES[name].publishesTo.filter((exchange) => exchange !== noticesExchange);
 
 /** The name that a user has on RabbitMQ. */
 export const brokerUser = (user: string): string => `waybell-${user}`;
@@ -118,7 +118,7 @@ export const brokerUser = (user: string): string => `waybell-${user}`;
 export const permissions: Readonly<Record<BrokerUser, Permissions>> = Object.fromEntries(
   Object.entries<Use>(USES).map(([user, { configures = [], publishesTo, takesFrom, asksAfter = [] }]) => [
     user,
-    // To ask after a queue takes some right to it since 4.3. To write to one alone allows nothing else: binding takes a right to read as well.
+    // To ask after a queue takes some right to it, since 4.3.1. That to write allows least: to bind it to what it may read besides.
     { configure: pattern(configures), write: pattern([...publishesTo, ...asksAfter]), read: pattern(takesFrom) },
   ]),
   // The keys are those of USES.

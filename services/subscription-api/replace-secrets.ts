@@ -14,7 +14,7 @@ export type ReplacedSecret = {
 /**
  * Makes new secrets in the place of those that no key of the ring opens: they are lost, and what was to be sent with them
  * waits or fails. The receivers of each have to be told. The audit log has each. What opens stays as it is; `left` is how
- * many do not open and were locked by somebody, for the next time.
+ * many do not open and were locked, or changed meanwhile, by somebody else.
  */
 export async function replaceSecrets(
   postgres: Queryable,

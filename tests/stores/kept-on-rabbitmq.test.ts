@@ -31,6 +31,7 @@ async function aService() {
   broker = await connectBroker({
     url: rabbitmq.url,
     name: 'kept',
+    exchanges: [],
     confirmTimeoutMs: PATIENT_MS,
     unconfirmedLimit: 1_000,
     log,

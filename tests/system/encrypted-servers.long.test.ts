@@ -46,7 +46,7 @@ const SERVERS = [
     prefix: 'AMQP',
     named: ({ AMQP_URL = '' }: Env) => `"server":"${placeOf(AMQP_URL)}"`,
     connect: async (env: Env, log: Log) =>
-      connectBroker({ ...brokerConfig(readEnvironment(brokerSettings, env)).broker, name: 'test', log }),
+      connectBroker({ ...brokerConfig(readEnvironment(brokerSettings, env)).broker, name: 'test', exchanges: [], log }),
   },
   {
     prefix: 'DATABASE',

@@ -1,5 +1,5 @@
 import type { ConfirmChannel } from 'amqplib';
-import { onConnection } from '@waybell/line/broker/connect-once';
+import { close, onConnection } from '@waybell/line/broker/connect-once';
 
 /** For the broker to answer: one that stands still for a while has not gone. */
 export const ANSWER_LIMIT_MS = 60_000;
@@ -12,7 +12,7 @@ export async function onChannel<T>(brokerUrl: string, work: (channel: ConfirmCha
       const channel = await connection.createConfirmChannel();
       channel.on('error', () => undefined);
       const result = await work(channel);
-      await channel.close();
+      await close(channel);
       return result;
     },
     ANSWER_LIMIT_MS,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChannelModel, ConfirmChannel, Options } from 'amqplib';
-import { connectOnce } from '@waybell/line/broker/connect-once';
+import { close, connectOnce } from '@waybell/line/broker/connect-once';
 import type { PublishedEvent } from './event.ts';
 
 type Link = { connection: ChannelModel; channel: ConfirmChannel };
@@ -61,7 +61,7 @@ export class Upstream implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     const link = await this.#link?.catch(() => undefined);
-    await link?.connection.close().catch(() => undefined);
+    if (link !== undefined) await close(link.connection).catch(() => undefined);
   }
 
   /** The connection that is open, or a new one where there is none. */

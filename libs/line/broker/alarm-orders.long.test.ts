@@ -41,7 +41,8 @@ describe('a broker that has an alarm, is connected to, published to, cut off, an
       body: Buffer.from('x'),
     };
     const url = broker.detour.url;
-    const open = () => connectBroker({ url, name: 'test', confirmTimeoutMs: 30_000, unconfirmedLimit: 10, log });
+    const open = () =>
+      connectBroker({ url, name: 'test', exchanges: [], confirmTimeoutMs: 30_000, unconfirmedLimit: 10, log });
     let service: Awaited<ReturnType<typeof open>> | undefined;
     const moves: Record<Move, () => Promise<unknown>> = {
       alarm: () => broker.alarm(true),

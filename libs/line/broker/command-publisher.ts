@@ -3,7 +3,7 @@ import { systemClock } from '@waybell/runtime/clock';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import type { Publication } from '../messages.ts';
 import { eventsExchange } from '../topology.ts';
-import { closeInOrder, connectOnce, openChannel } from './connect-once.ts';
+import { closeInOrder, connectOnce, openChannel, withoutRight } from './connect-once.ts';
 import { Unconfirmed, Unroutable } from './publish-errors.ts';
 import { UnconfirmedMessages } from './unconfirmed-messages.ts';
 
@@ -27,9 +27,8 @@ export async function openCommandPublisher(
     await channel.checkExchange(eventsExchange);
   } catch (error) {
     await closeInOrder(connection, channel);
-    throw new Error(`exchange ${eventsExchange} cannot be used: create the line with "./waybell declare"`, {
-      cause: error,
-    });
+    const missing = `exchange ${eventsExchange} cannot be used: create the line with "./waybell declare"`;
+    throw withoutRight(address, error) ?? new Error(missing, { cause: error });
   }
   const whyLate = () =>
     isBlocked

@@ -18,8 +18,8 @@ export type BrokerOptions = ServerAddress & {
   name: string;
   confirmTimeoutMs: number;
   unconfirmedLimit: number;
-  /** Those that it publishes to: without one of them it is away. */
-  exchanges?: readonly string[];
+  /** Exchanges that must be there, and be its own to publish to, before it publishes anything. */
+  exchanges: readonly string[];
   /** Queues that get what is published here: while one of them is missing, it waits for that. */
   publishesTo?: readonly string[];
   log: Log;
@@ -35,7 +35,6 @@ export async function connectBroker(options: BrokerOptions): Promise<Broker> {
   const check = new QueueCheck({ ...common, queues: options.publishesTo ?? [] });
   const publisher = await openPublisher({
     ...common,
-    exchanges: options.exchanges ?? [],
     unconfirmedBytesLimit: UNCONFIRMED_BYTES_LIMIT,
     onReturned: () => check.lookAgain(),
   });

@@ -4,6 +4,8 @@ import { messageOf, troubleWith } from '@waybell/runtime/server-trouble';
 import { nodesOf } from './nodes-of.ts';
 
 const CONNECT_LIMIT_MS = 10_000;
+/** With it RabbitMQ answers that a user has no right to something. */
+export const ACCESS_REFUSED = 403;
 
 /**
  * Connects to RabbitMQ for one command, to the first of its nodes that lets it in; each has its share of the limit to answer.
@@ -37,7 +39,7 @@ async function connectTo({ url, tls }: ServerAddress, limitMs: number): Promise<
   return connection;
 }
 
-/** Works on a connection of its own, which ends with the work. Rejects as `connectOnce` does, or as the work. */
+/** Works on a connection of its own, which ends with the work. Rejects as `connectOnce` does, or as the work; says what to do where that has no right. */
 export async function onConnection<T>(
   address: ServerAddress,
   work: (connection: ChannelModel) => Promise<T>,
@@ -46,9 +48,17 @@ export async function onConnection<T>(
   const connection = await connectOnce(address, limitMs);
   try {
     return await work(connection);
+  } catch (error) {
+    throw withoutRight(address, error) ?? error;
   } finally {
     await close(connection).catch(() => undefined);
   }
+}
+
+/** What to say of an operation that the user has no right to; undefined of any other failure. */
+export function withoutRight(address: ServerAddress, error: unknown): Error | undefined {
+  if (!(error instanceof Error && 'code' in error && error.code === ACCESS_REFUSED)) return undefined;
+  return new Error(troubleWith({ server: 'RabbitMQ', ...address }, error), { cause: error });
 }
 
 /** A channel of which the operation that fails, and nothing else, says that it did. */

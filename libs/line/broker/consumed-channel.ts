@@ -89,7 +89,7 @@ export class ConsumedChannel {
 
   #giveBack(tag: number): void {
     this.#settlements.giveBack(tag);
-    // Not a nack: since 4.3 that leaves what says how often a message came as it was.
+    // Not a nack: since RabbitMQ 4.3 that does not raise `x-delivery-count`.
     this.#try(() => this.channel.reject(messageOf(tag), true));
   }
 

@@ -1,5 +1,5 @@
 import type { Channel, ChannelModel } from 'amqplib';
-import { close, openChannel } from './connect-once.ts';
+import { ACCESS_REFUSED, close, openChannel } from './connect-once.ts';
 
 /** Messages that wait in queues together, ready to be taken: there may be more where it is not exact. */
 export type Depth = { messages: number; isExact: boolean };
@@ -23,16 +23,25 @@ export async function depthOf(connection: ChannelModel, queues: readonly string[
 
 const NOT_FOUND = 404;
 
-/** Asks for each of these queues, and leaves out those that are not there. Rejects where the broker cannot be asked. */
-export async function statesOf(connection: ChannelModel, names: readonly string[]): Promise<NamedState[]> {
+/**
+ * Asks for each of these queues, and leaves out those that are not there. `onRefused` hears of those that this user may not
+ * ask after; without it they are an error. Rejects where the broker cannot be asked.
+ */
+export async function statesOf(
+  connection: ChannelModel,
+  names: readonly string[],
+  onRefused?: (name: string) => void,
+): Promise<NamedState[]> {
   const states: NamedState[] = [];
   let channel = await openChannel(connection);
   for (const name of names) {
     try {
       states.push({ name, ...(await stateOf(channel, name)) });
     } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === NOT_FOUND)) throw error;
-      // With the answer that there is none the channel is closed.
+      const code = error instanceof Error && 'code' in error ? error.code : undefined;
+      if (code === ACCESS_REFUSED && onRefused !== undefined) onRefused(name);
+      else if (code !== NOT_FOUND) throw error;
+      // With such an answer the channel is closed.
       channel = await openChannel(connection);
     }
   }

@@ -23,7 +23,7 @@ export type LinkOptions = ConnectionOptions & {
   onState?: (state: BrokerState) => void;
 };
 
-// These wait for what is outside of this process, whose clock a test may hold: they go by the system's.
+// Waiting to connect again and to close goes by the system's clock: what it waits for is outside of this process.
 const FIRST_DELAY_MS = 100;
 const LONGEST_DELAY_MS = 2_000;
 const STOP_LIMIT_MS = 1_000;

@@ -23,6 +23,7 @@ const connected = (options: Partial<BrokerOptions>) =>
   connectBroker({
     url: broker.detour.url,
     name: 'test',
+    exchanges: [],
     confirmTimeoutMs: 30_000,
     unconfirmedLimit: 1_000,
     log,
@@ -101,5 +102,14 @@ describe('a service that publishes to queues', () => {
     await broker.delete('waybell.outcomes.log');
     await using connection = await connected({ url, publishesTo: ['waybell.rejected', 'waybell.outcomes.log'] });
     await until('it has looked', () => connection.waitingFor().join() === lacking('waybell.outcomes.log'));
+  });
+
+  test('says of a queue that it has no right to which command is for it, by the version of the broker', async () => {
+    const url = asUser(brokerUser('upstream'), broker.url);
+    await using connection = await connected({ url, publishesTo: ['waybell.rejections', 'waybell.not.there'] });
+    await until('it has looked', () => connection.waitingFor().length === 1);
+    expect(connection.waitingFor()).toEqual([
+      expect.stringMatching(/^queue waybell\.not\.there \(\.\/waybell (declare|permissions)\)$/),
+    ]);
   });
 });

@@ -1,7 +1,6 @@
 import type { ChannelModel } from 'amqplib';
 import type { Clock, Timer } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
-import { messageOf } from '@waybell/runtime/server-trouble';
 import { statesOf } from './depth.ts';
 
 export type QueueCheckOptions = { queues: readonly string[]; log: Log; clock: Clock };
@@ -9,6 +8,9 @@ export type QueueCheckOptions = { queues: readonly string[]; log: Log; clock: Cl
 /** Looked at side by side, so that a slow way is gone a few times, not once for each of two hundred. */
 const SIDE_BY_SIDE = 16;
 const LOOK_AGAIN_MS = 5_000;
+
+/** Queues that are missing, or that this user may not ask after, and the command that makes it right. */
+type Lacking = ReadonlyMap<string, string>;
 
 /**
  * Finds out which of the queues that this process publishes to are missing: after each connect, and every few seconds while
@@ -18,14 +20,13 @@ export class QueueCheck {
   readonly #options: QueueCheckOptions;
   #connection: ChannelModel | undefined;
   /** Undefined until they have been looked at once. */
-  #missing: ReadonlySet<string> | undefined;
+  #lacking: Lacking | undefined;
   #isLooking = false;
-  #isRefused = false;
   #again: Timer | undefined;
 
   constructor(options: QueueCheckOptions) {
     this.#options = options;
-    if (options.queues.length === 0) this.#missing = new Set();
+    if (options.queues.length === 0) this.#lacking = new Map();
   }
 
   connected(connection: ChannelModel): void {
@@ -49,8 +50,8 @@ export class QueueCheck {
 
   /** What is lacking, and what to do about it. */
   waitingFor(): string[] {
-    if (this.#missing === undefined) return ['a look at the queues'];
-    return [...this.#missing].map((queue) => `queue ${queue} (./waybell declare)`);
+    if (this.#lacking === undefined) return ['a look at the queues'];
+    return [...this.#lacking].map(([queue, todo]) => `queue ${queue} (${todo})`);
   }
 
   close(): void {
@@ -66,35 +67,30 @@ export class QueueCheck {
     const groups = Array.from({ length: SIDE_BY_SIDE }, (_, place) =>
       queues.filter((_queue, index) => index % SIDE_BY_SIDE === place),
     );
-    const looked = Promise.all(groups.map((group) => missingOf(connection, group)));
-    const found = await looked.then((missing) => missing.flat(), messageOf);
+    const found = await Promise.all(groups.map((group) => lackingOf(connection, group))).catch(() => undefined);
     this.#isLooking = false;
     // The answer of a connection that was lost meanwhile says nothing; the next, which may be there already, is asked.
     if (connection !== this.#connection) return void this.#look();
-    if (typeof found === 'string') this.#failed(found);
-    else this.#found(new Set(found));
-    if (typeof found === 'string' || found.length > 0) this.lookAgain();
+    if (found !== undefined) this.#found(new Map(found.flat()));
+    if (found === undefined || found.flat().length > 0) this.lookAgain();
   }
 
-  /** It is not let: since RabbitMQ 4.3 one may ask only for what one has some right to. */
-  #failed(reason: string): void {
-    if (!this.#isRefused) this.#options.log.error({ reason, todo: './waybell permissions' }, 'queue.look-failed');
-    this.#isRefused = true;
-  }
-
-  #found(missing: ReadonlySet<string>): void {
+  #found(lacking: Lacking): void {
     const { log } = this.#options;
-    for (const queue of missing)
-      if (this.#missing?.has(queue) !== true) log.error({ queue, todo: './waybell declare' }, 'queue.missing');
-    for (const queue of this.#missing ?? []) if (!missing.has(queue)) log.info({ queue }, 'queue.found');
-    this.#missing = missing;
-    this.#isRefused = false;
+    for (const [queue, todo] of lacking)
+      if (this.#lacking?.get(queue) !== todo) log.error({ queue, todo }, 'queue.missing');
+    for (const queue of this.#lacking?.keys() ?? []) if (!lacking.has(queue)) log.info({ queue }, 'queue.found');
+    this.#lacking = lacking;
   }
 }
 
-/** Rejects where the broker cannot be asked, or does not let this user ask. */
-async function missingOf(connection: ChannelModel, queues: readonly string[]): Promise<string[]> {
+/** Rejects where the broker cannot be asked. */
+async function lackingOf(connection: ChannelModel, queues: readonly string[]): Promise<[string, string][]> {
   if (queues.length === 0) return [];
-  const found = new Set((await statesOf(connection, queues)).map(({ name }) => name));
-  return queues.filter((queue) => !found.has(queue));
+  const refused = new Set<string>();
+  const states = await statesOf(connection, queues, (name) => refused.add(name));
+  const found = new Set(states.map(({ name }) => name));
+  return queues
+    .filter((queue) => !found.has(queue))
+    .map((queue) => [queue, refused.has(queue) ? './waybell permissions' : './waybell declare']);
 }

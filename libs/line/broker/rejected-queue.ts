@@ -3,7 +3,7 @@ import type { Channel, ChannelModel, GetMessage } from 'amqplib';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import type { Message } from '../messages.ts';
 import { rejectedQueue, rejectedReader } from '../topology.ts';
-import { closeInOrder, connectOnce, openChannel } from './connect-once.ts';
+import { closeInOrder, connectOnce, openChannel, withoutRight } from './connect-once.ts';
 import { asideHeaders } from './amqp-message.ts';
 
 const RESOURCE_LOCKED = 405;
@@ -39,7 +39,7 @@ export class RejectedQueue implements AsyncDisposable {
       return new RejectedQueue(connection, channel, messageCount);
     } catch (error) {
       await closeInOrder(connection, channel);
-      throw explained(error);
+      throw withoutRight(address, error) ?? explained(error);
     }
   }
 

@@ -50,6 +50,7 @@ async function aProcess(rows: ReturnType<typeof someRows>, shutdown = aShutdown(
   const connected = await connectBroker({
     url: broker.detour.url,
     name: 'test',
+    exchanges: [],
     confirmTimeoutMs: 30_000,
     unconfirmedLimit: 1_000,
     log,

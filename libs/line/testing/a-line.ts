@@ -64,6 +64,7 @@ export async function aLine(testBroker: TestBroker, options: ALineOptions = {}) 
       const broker = await connectBroker({
         url: testBroker.url,
         name: 'test',
+        exchanges: [deliveriesExchange],
         confirmTimeoutMs: 30_000,
         unconfirmedLimit: 1_000,
         log,

@@ -1,5 +1,6 @@
 import { connect, type ConfirmChannel, type GetMessage, type Options } from 'amqplib';
 import { borrowBreakable, borrowVhost, type Breakable } from '@waybell/runtime/testing/borrow';
+import { close } from '../broker/connect-once.ts';
 import { declareTopology } from '../broker/declare.ts';
 import { stateOf, type QueueState } from '../broker/depth.ts';
 import {
@@ -57,7 +58,7 @@ export class TestBroker implements AsyncDisposable {
       channel.on('error', () => undefined);
       return await work(channel);
     } finally {
-      await connection.close().catch(() => undefined);
+      await close(connection).catch(() => undefined);
     }
   }
 

@@ -3,13 +3,15 @@ import type { KeptFor } from '@waybell/delivery-log/read/kept';
 import { decodeBody } from '@waybell/events/decode-body';
 import type { NamedState } from '@waybell/line/broker/depth';
 import type { Rejected } from '@waybell/line/broker/rejected-queue';
+import { mayHoldMore } from '@waybell/line/who-takes';
 import { LARGEST_BYTES } from '@waybell/rejected/names';
 import { plainOf } from '@waybell/rejected/plain-of';
 import { factsOf, type RejectedFacts } from '@waybell/rejected/rejected-messages';
 import { moment } from '../deliveries/history-view.ts';
 
-export function queueView({ name, messages, consumers, isKnown }: NamedState) {
-  return { name, messages, consumers, is_known: isKnown };
+export function queueView(state: NamedState) {
+  const { name, messages, consumers } = state;
+  return { name, messages, consumers, is_known: !mayHoldMore(state) };
 }
 
 export function keptView({ keptBy, exchange, routingKey, publications, bytes, oldestAt }: KeptFor) {

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { onConnection } from '@waybell/line/broker/connect-once';
+import { statesOf } from '@waybell/line/broker/depth';
 import { RejectedQueue } from '@waybell/line/broker/rejected-queue';
 import { deliveriesExchange, rejectedQueue, routerQueue } from '@waybell/line/topology';
 import { until } from '@waybell/runtime/testing/until';
@@ -243,4 +245,9 @@ describe('without the broker', () => {
 });
 
 /** How many events wait for the router. */
-const inRouter = () => messagesIn(routerQueue);
+async function inRouter(): Promise<number> {
+  return until('the broker has told', async () => {
+    const [state] = await onConnection(broker, (connection) => statesOf(connection, [routerQueue]));
+    return state?.isKnown && { count: state.messages };
+  }).then(({ count }) => count);
+}

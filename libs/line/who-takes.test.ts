@@ -1,0 +1,31 @@
+import { expect, test } from '@jest/globals';
+import { deactivatorQueue, quarantineQueue, retryQueue, waitingName } from './topology.ts';
+import { mayHoldMore, whoTakes } from './who-takes.ts';
+
+test.each([
+  ['waybell.events.router', '0 consumers'],
+  [retryQueue('shipper.order.paid', 60_000), 'until their next attempt'],
+  [waitingName('hung'), 'until they are looked at again'],
+  [quarantineQueue('deliverer'), 'until their service has nothing else in hand'],
+  ['waybell.rejected', 'see ./waybell rejected list'],
+])('counts the consumers of a queue only where there should be some: %s', (queue, told) => {
+  expect(whoTakes(queue, 0)).toBe(told);
+});
+
+test.each([
+  ['with messages', { messages: 1, consumers: 0, isKnown: true }, false],
+  ['that a service takes from', { messages: 0, consumers: 1, isKnown: true }, false],
+  ['that no service takes from', { messages: 0, consumers: 0, isKnown: true }, true],
+  [
+    'that no service is to take from',
+    { name: quarantineQueue('deliverer'), messages: 0, consumers: 0, isKnown: true },
+    false,
+  ],
+  [
+    'of which nothing was heard in time',
+    { name: quarantineQueue('deliverer'), messages: 0, consumers: 0, isKnown: false },
+    true,
+  ],
+])('a queue %s may hold more than it says', (_what, state, may) => {
+  expect(mayHoldMore({ name: deactivatorQueue, ...state })).toBe(may);
+});
