@@ -13,7 +13,7 @@ type Kind = 'rights' | 'login' | 'database' | 'pooler' | 'away';
 /** What servers and clients say, by code where they have one, of an address that names a wrong user or a wrong part of it. */
 const SAID: readonly [kind: Kind, said: RegExp][] = [
   // RabbitMQ lets the user in, and not do something.
-  ['rights', /Operation failed: .*ACCESS_REFUSED/],
+  ['rights', /^Operation failed: \w+; 403 /],
   ['login', /^(28P01|28000)$|ACCESS_REFUSED|\b(WRONGPASS|NOAUTH|NOPERM)\b/],
   // The latter is what pgbouncer answers to the limits of a connection, unless it is told to ignore them.
   ['pooler', /a pooler answers for it|unsupported startup parameter/],

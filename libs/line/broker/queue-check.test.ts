@@ -107,9 +107,7 @@ describe('a service that publishes to queues', () => {
   test('says of a queue that it has no right to which command is for it, by the version of the broker', async () => {
     const url = asUser(brokerUser('upstream'), broker.url);
     await using connection = await connected({ url, publishesTo: ['waybell.rejections', 'waybell.not.there'] });
-    await until('it has looked', () => connection.waitingFor().length === 1);
-    expect(connection.waitingFor()).toEqual([
-      expect.stringMatching(/^queue waybell\.not\.there \(\.\/waybell (declare|permissions)\)$/),
-    ]);
+    await until('it has looked', () => connection.waitingFor().join().startsWith('queue '));
+    expect(connection.waitingFor().join()).toMatch(/^queue waybell\.not\.there \(\.\/waybell (declare|permissions)\)$/);
   });
 });

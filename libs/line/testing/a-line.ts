@@ -5,7 +5,7 @@ import type { HeldLimit } from '../prefetch-budget.ts';
 import { reject, type Message, type Outgoing, type Publication } from '../messages.ts';
 import { runStep, type Step, type StepTools } from '../run-step.ts';
 import { deliveriesExchange } from '../topology.ts';
-import type { TestBroker } from './test-broker.ts';
+import { smallTopology, type TestBroker } from './test-broker.ts';
 
 const log = createLog({ service: 'test', level: 'silent' });
 const metrics = createMetrics('test');
@@ -64,7 +64,7 @@ export async function aLine(testBroker: TestBroker, options: ALineOptions = {}) 
       const broker = await connectBroker({
         url: testBroker.url,
         name: 'test',
-        exchanges: [deliveriesExchange],
+        exchanges: smallTopology.exchanges.map(({ name }) => name),
         confirmTimeoutMs: 30_000,
         unconfirmedLimit: 1_000,
         log,
