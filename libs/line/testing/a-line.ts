@@ -9,6 +9,7 @@ import { smallTopology, type TestBroker } from './test-broker.ts';
 
 const log = createLog({ service: 'test', level: 'silent' });
 const metrics = createMetrics('test');
+const exchanges = smallTopology.exchanges.map(({ name }) => name);
 
 export const numbers = (count: number): string[] => Array.from({ length: count }, (_, index) => String(index));
 
@@ -64,7 +65,7 @@ export async function aLine(testBroker: TestBroker, options: ALineOptions = {}) 
       const broker = await connectBroker({
         url: testBroker.url,
         name: 'test',
-        exchanges: smallTopology.exchanges.map(({ name }) => name),
+        exchanges,
         confirmTimeoutMs: 30_000,
         unconfirmedLimit: 1_000,
         log,
