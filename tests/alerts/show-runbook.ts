@@ -35,13 +35,13 @@ export async function notAsShown(
   return wrong;
 }
 
-/** The first line that is not there, whatever numbers and names it has, and in whatever order: that of figures is any. */
+/** The first line that does not come after the one before, whatever numbers and names they have. */
 function missingFrom(printed: string[], { output }: Shown): string | undefined {
   const left = printed.map(withoutNames);
   for (const line of output.filter((each) => each !== '…')) {
     const place = left.indexOf(withoutNames(line));
     if (place < 0) return line;
-    left.splice(place, 1);
+    left.splice(0, place + 1);
   }
   return undefined;
 }
