@@ -29,6 +29,7 @@ export type BrokerOptions = ServerAddress & {
 
 /** Each is copied once more on its way to the socket. */
 const UNCONFIRMED_BYTES_LIMIT = 8 * 2 ** 20;
+
 /** Connects in the background and stays connected. Closing it flushes: first what was consumed, then what was published. */
 export async function connectBroker(options: BrokerOptions): Promise<Broker> {
   const common = { heartbeatSeconds: 10, clock: systemClock, ...options };
