@@ -9,7 +9,7 @@ export const changedDelays: Cause = {
   alerts: [],
   pages: ['changed-delays'],
   inWords: {
-    "rabbitmqctl -q list_queues name messages | grep '^waybell.retry.shipper.order.paid'": (scene) =>
+    "rabbitmqctl -q list_queues name messages | grep '^waybell.retry.shipper.order.paid' | sort": (scene) =>
       restartWith(scene, ['subscription-api', 'deliverer'], { SHIPPER_RETRY_DELAYS: NEW.delays }),
   },
   async begin(scene) {
