@@ -51,8 +51,10 @@ function withoutNames(line: string): string {
   return line
     .replaceAll(/[\w-]+@[\w.-]+/g, '<node>')
     .replaceAll(/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, '<guid>')
+    .replaceAll(/\d+(\.\d+)? (bytes|KiB|MiB)\b/g, '<size>')
+    .replaceAll(/\d+\.\d+(e[+-]\d+)?/g, '<number>')
     .replaceAll(/\b[0-9a-f]{8,}\b/g, '<hex>')
-    .replaceAll(/\d+(\.\d+)?(e[+-]\d+)?/g, '<number>')
+    .replaceAll(/\d+(e[+-]\d+)?/g, '<number>')
     .replaceAll(/-{2,}/g, '--')
     .replaceAll(/\s+/g, ' ')
     .trim();
