@@ -101,8 +101,8 @@ describe('a link', () => {
     expect(heard).toEqual(['writable', 'down', 'away']);
     await until('it is back', () => link.state() === 'writable');
     broker.detour.cut();
-    await until('it was noticed', () => heard.length === 6);
-    expect(heard.slice(3)).toEqual(['writable', 'down', 'away']);
+    await until('it was noticed', () => heard.length >= 6);
+    expect(heard.slice(3, 6)).toEqual(['writable', 'down', 'away']);
   });
 
   test('that is closed while it connects leaves nothing open', async () => {
