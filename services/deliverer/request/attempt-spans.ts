@@ -27,7 +27,10 @@ export function withAttemptSpans(callOnce: CallOnce, { tracer, clock }: AttemptS
   return async (call, noted) => {
     const parent = contextOf(call.delivery.traceparent);
     if (parent === undefined) return callOnce(call, noted);
-    const span = tracer.startSpan('POST', { kind: SpanKind.CLIENT, attributes: requestOf(call) }, parent);
+    // One reckoning for all of them: no part is to begin before the whole.
+    const epochMs = Date.now() - clock.now();
+    const startTime = epochMs + clock.now();
+    const span = tracer.startSpan('POST', { kind: SpanKind.CLIENT, startTime, attributes: requestOf(call) }, parent);
     if (!span.isRecording()) return callOnce(call, noted);
     let failure: string | undefined = 'unavailable';
     try {
@@ -38,9 +41,10 @@ export function withAttemptSpans(callOnce: CallOnce, { tracer, clock }: AttemptS
       return called;
     } finally {
       const inside = trace.setSpan(ROOT_CONTEXT, span);
-      startParts(partsOf(noted, clock.now()), { tracer, inside, epochMs: Date.now() - clock.now(), failure });
+      const endedAt = clock.now();
+      startParts(partsOf(noted, endedAt), { tracer, inside, epochMs, failure });
       if (failure !== undefined) span.setAttribute('error.type', failure).setStatus({ code: SpanStatusCode.ERROR });
-      span.end();
+      span.end(epochMs + endedAt);
     }
   };
 }
