@@ -46,11 +46,10 @@ function missingFrom(printed: string[], { output }: Shown): string | undefined {
   return undefined;
 }
 
-/** What differs from one system, or moment, to the next is the same here: numbers, guids, nodes, which queue is deepest, the width of a column. */
+/** What differs from one system to the next is the same here: numbers, guids, nodes, folders, the width of a column. */
 function withoutNames(line: string): string {
   return line
     .replaceAll(/[\w-]+@[\w.-]+/g, '<node>')
-    .replaceAll(/\bwaybell\.(events|deliveries)\.[\w.]+/g, '<queue>')
     .replaceAll(/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, '<guid>')
     .replaceAll(/\d+(\.\d+)? (bytes|KiB|MiB)\b/g, '<size>')
     .replaceAll(/\d+\.\d+(e[+-]\d+)?/g, '<number>')

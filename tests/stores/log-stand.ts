@@ -39,7 +39,9 @@ export class LogStand implements AsyncDisposable {
 
   /** Writes as `write` does, but has so long for a statement. */
   async withTimeout<T>(timeoutMs: number, work: (write: WriteOutcomes) => Promise<T>): Promise<T> {
-    await using postgres = connectAsLog(this.store, timeoutMs);
+    // Not for a connection: that a busy machine is slow to make one is no matter of what is written.
+    await using postgres = connectAsLog(this.store, PATIENT_MS);
+    postgres.on('connect', (client) => void client.query(`set statement_timeout = ${timeoutMs}`));
     return await work(this.#writer(postgres, timeoutMs));
   }
 

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { WriteOutcomes } from '@waybell/delivery-log/write/write-outcomes';
 import type { Outcome } from '@waybell/line/outcomes';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { until } from '@waybell/runtime/testing/until';
@@ -195,18 +194,6 @@ async function slowedDown<T>({ eachMs, byStatus = '' }: { eachMs: number; byStat
   }
 }
 
-/** A connection has no longer than a statement: where the machine takes longer, it is written again, as its step does. */
-async function writeAgain(write: WriteOutcomes, records: readonly Outcome[]): ReturnType<WriteOutcomes> {
-  for (;;) {
-    try {
-      return await write(records);
-    } catch (error) {
-      if (!(error instanceof Unavailable)) throw error;
-      await error.probe().catch(() => undefined);
-    }
-  }
-}
-
 const countOf = async (records: readonly { delivery: string }[]) =>
   (await stand.rows('select from delivery_log.attempts where delivery = any ($1)', [records.map((r) => r.delivery)]))
     .length;
@@ -220,7 +207,7 @@ describe('writeOutcomes on a Postgres that is slow', () => {
   test('writes a lot in parts that it has time for, where all of it would take longer than a statement may', async () => {
     const records = Array.from({ length: 100 }, () => aFailed());
     await slowedDown({ eachMs: (2 * TIMEOUT_MS) / records.length }, () =>
-      stand.withTimeout(TIMEOUT_MS, async (write) => expect(await writeAgain(write, records)).toEqual([])),
+      stand.withTimeout(TIMEOUT_MS, async (write) => expect(await write(records)).toEqual([])),
     );
     expect(await countOf(records)).toBe(records.length);
   });
@@ -230,9 +217,7 @@ describe('writeOutcomes on a Postgres that is slow', () => {
     const among = [...others.slice(0, 2), bad, ...others.slice(2)];
     await slowedDown({ eachMs: 0, byStatus: hangs }, () =>
       stand.withTimeout(TIMEOUT_MS, async (write) =>
-        expect(await writeAgain(write, among)).toEqual([
-          { outcome: bad, reason: expect.stringContaining('DATABASE_TIMEOUT') },
-        ]),
+        expect(await write(among)).toEqual([{ outcome: bad, reason: expect.stringContaining('DATABASE_TIMEOUT') }]),
       ),
     );
     expect(await countOf(others)).toBe(others.length);
@@ -247,7 +232,7 @@ describe('writeOutcomes on a Postgres that is slow', () => {
       await expect(write(records)).rejects.toThrow('postgres is unavailable');
       await other.query('rollback');
       other.release();
-      expect(await writeAgain(write, records)).toEqual([]);
+      expect(await write(records)).toEqual([]);
     });
     expect(await countOf(records)).toBe(records.length);
   });

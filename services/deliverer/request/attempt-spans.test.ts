@@ -29,7 +29,7 @@ async function serve(starting: Promise<TestServer>): Promise<TestServer> {
   return server;
 }
 
-/** The spans of so many requests, one after the other, as they began: `!` where one failed. */
+/** The spans of so many requests, one after the other, as they began: `!` where one failed. Each part lies within its whole. */
 async function spansOf(url: string, { requests = 1, traceparent = SAMPLED, ...what }: Asked = {}) {
   const tracing = await traceTo(collector);
   const { callEndpoint, ...endpoints } = openEndpoints({
@@ -50,7 +50,12 @@ async function spansOf(url: string, { requests = 1, traceparent = SAMPLED, ...wh
     await settled();
   }
   await tracing[Symbol.asyncDispose]();
-  return collector.of(TRACE).map(({ name, isError }) => (isError ? `${name} !` : name));
+  const spans = collector.of(TRACE);
+  for (const part of spans) {
+    const whole = spans.find(({ spanId }) => spanId === part.parent) ?? part;
+    expect([part.name, part.startMs >= whole.startMs, part.endMs <= whole.endMs]).toEqual([part.name, true, true]);
+  }
+  return spans.map(({ name, isError }) => (isError ? `${name} !` : name));
 }
 type Asked = Partial<EndpointOptions> & { requests?: number; traceparent?: string };
 

@@ -29,7 +29,7 @@ export function withAttemptSpans(callOnce: CallOnce, { tracer, clock }: AttemptS
     if (parent === undefined) return callOnce(call, noted);
     // One reckoning for all of them: no part is to begin before the whole.
     const epochMs = Date.now() - clock.now();
-    const startTime = epochMs + clock.now();
+    const startTime = epochMs + noted.startedAt;
     const span = tracer.startSpan('POST', { kind: SpanKind.CLIENT, startTime, attributes: requestOf(call) }, parent);
     if (!span.isRecording()) return callOnce(call, noted);
     let failure: string | undefined = 'unavailable';
