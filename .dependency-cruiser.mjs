@@ -45,6 +45,20 @@ export default {
       to: { path: '^(services|libs|cli|tests|bench)/' },
     },
     {
+      name: 'packages-know-libs-alone',
+      comment: 'What they take from here goes into what is published.',
+      severity: 'error',
+      from: { path: '^packages/([^/]+)/', pathNot: TEST },
+      to: { path: '^(apps|services|cli|tests|bench|packages/(?!$1/))' },
+    },
+    {
+      name: 'nothing-runs-on-packages',
+      comment: 'They are for others; tests alone use them.',
+      severity: 'error',
+      from: { path: '^(apps|libs|services|cli|bench)/', pathNot: TEST },
+      to: { path: '^packages/' },
+    },
+    {
       name: 'services-never-know-the-command-line',
       severity: 'error',
       from: { path: '^services/', pathNot: TEST },
@@ -115,7 +129,7 @@ export default {
     parser: 'swc',
     tsPreCompilationDeps: true,
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '\\.waybell|^apps/[^/]+/dist' },
+    exclude: { path: '\\.waybell|^(apps|packages)/[^/]+/dist' },
     enhancedResolveOptions: {
       exportsFields: ['exports'],
       conditionNames: ['import', 'node', 'default', 'types'],

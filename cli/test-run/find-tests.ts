@@ -12,7 +12,7 @@ export type TestFile = { path: string; suite: Suite; needs: Needs; opensBrowser:
 
 /** Every test of the repository. A file's name says its suite: `.long.test.ts`, `.timing.test.ts`, else the gate. */
 export function findTests(root: string): TestFile[] {
-  const paths = globSync('{bench,cli,libs,services,tests}/**/*.test.ts', {
+  const paths = globSync('{bench,cli,libs,packages,services,tests}/**/*.test.ts', {
     cwd: root,
     exclude: (path) => path.includes('node_modules') || path.includes('.waybell'),
   });
@@ -69,6 +69,6 @@ function sourceOf(root: string, path: string): string {
 function fileOf(root: string, importer: string, target: string): string {
   const [, name, path] = /^@waybell\/([^/]+)\/(.+)$/.exec(target) ?? [];
   if (name === undefined) return resolve(dirname(importer), target);
-  const folders = [`libs/${name}`, `services/${name}`, name].map((folder) => join(root, folder));
+  const folders = [`libs/${name}`, `packages/${name}`, `services/${name}`, name].map((folder) => join(root, folder));
   return join(folders.find((folder) => existsSync(folder)) ?? root, `${path}.ts`);
 }

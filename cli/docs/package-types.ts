@@ -1,0 +1,113 @@
+import type { Action, Interface, JsonSchema } from '@waybell/catalog/action';
+import { actions, reports } from '@waybell/catalog/actions';
+import { eventSchema, payloadSchema } from '@waybell/catalog/event-schema';
+import { notificationSchema, revisionNotificationSchema } from '@waybell/catalog/notification-schema';
+import { compile } from 'json-schema-to-typescript';
+
+/** The types of the packages, by their path in the repository: what one publishes, and what one receives. */
+export const packageTypes: Record<string, () => Promise<string>> = {
+  'packages/publisher/events.ts': eventTypes,
+  'packages/receiver/notifications.ts': notificationTypes,
+};
+
+const HEAD = `// Made from the catalog: \`./waybell docs\`. Not to be edited.
+import type { ExactObject, ExactValue, Numeric } from '@waybell/events/exact-json';
+`;
+
+const style = { singleQuote: true, printWidth: 120, trailingComma: 'all' } as const;
+
+async function eventTypes(): Promise<string> {
+  const all = [...actions, ...reports];
+  const types = await Promise.all(all.map((action) => typeOf(`${typeName(action)}Event`, publishedSchema(action))));
+  const union = all.map((action) => `  | ${typeName(action)}Event`);
+  return [HEAD, ...types, '/** Any event that Waybell takes. */', `export type Event =`, ...union, ';'].join('\n');
+}
+
+async function notificationTypes(): Promise<string> {
+  const forms = actions.flatMap((action) => {
+    const revision = revisionNotificationSchema(action);
+    const plain = { action, name: `${typeName(action)}Notification`, schema: notificationSchema(action) };
+    if (revision === null) return [plain];
+    return [plain, { action, name: `${typeName(action)}RevisionNotification`, schema: withChanges(revision) }];
+  });
+  const types = await Promise.all(forms.map(({ name, schema }) => typeOf(name, schema)));
+  const unionOf = (interfaceName: Interface) =>
+    forms.filter(({ action }) => action.interface === interfaceName).map(({ name }) => `  | ${name}`);
+  return [
+    HEAD,
+    '/** A field that a revision changed. */',
+    'export type Change = { old_value: ExactValue; new_value: ExactValue };',
+    ...types,
+    '/** Any notification of the shipper interface. */',
+    'export type ShipperNotification =',
+    ...unionOf('shipper'),
+    ';',
+    '/** Any notification of the carrier interface. */',
+    'export type CarrierNotification =',
+    ...unionOf('carrier'),
+    ';',
+  ].join('\n');
+}
+
+function typeOf(name: string, schema: JsonSchema): Promise<string> {
+  const { $schema: _dialect, ...rest } = exactly(schema);
+  const options = { bannerComment: '', additionalProperties: false, ignoreMinAndMaxItems: true, style };
+  return compile({ ...rest, title: name }, name, options);
+}
+
+/** `shipper.order.picked_up` is `ShipperOrderPickedUp`. */
+function typeName({ interface: interfaceName, name }: Action): string {
+  const words = [interfaceName, ...name.split(/[._]/)];
+  return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
+}
+
+/** The type that each schema without members of its own has in code, where the generator would lose numbers. */
+function exactly(schema: JsonSchema): JsonSchema {
+  const tsType = typeInCode(schema);
+  if (tsType !== undefined) return { ...schema, tsType };
+  return mapSchemas(schema, exactly);
+}
+
+function typeInCode({ type, enum: values, properties, additionalProperties, items, ...rest }: JsonSchema) {
+  if (values !== undefined || properties !== undefined || additionalProperties !== undefined || items !== undefined)
+    return;
+  if (type === undefined) return Object.keys(rest).every((key) => key === 'description') ? 'ExactValue' : undefined;
+  const types = [type].flat().filter((each) => typeof each === 'string');
+  if (!types.some((each) => each in namesInCode)) return;
+  return types.map((each) => namesInCode[each] ?? each).join(' | ');
+}
+
+const namesInCode: Record<string, string> = { number: 'Numeric', integer: 'number | bigint', object: 'ExactObject' };
+
+function mapSchemas(schema: JsonSchema, change: (schema: JsonSchema) => JsonSchema): JsonSchema {
+  const { properties, items } = schema;
+  return {
+    ...schema,
+    ...(isRecord(properties) && {
+      properties: Object.fromEntries(
+        Object.entries(properties).map(([name, each]) => [name, isRecord(each) ? change(each) : each]),
+      ),
+    }),
+    ...(isRecord(items) && { items: change(items) }),
+  };
+}
+
+/** An event of this action, whose payload takes members that it does not name where the action does. */
+function publishedSchema(action: Action): JsonSchema {
+  const schema = eventSchema(action);
+  if (action.payload.kind !== 'open') return schema;
+  const { properties } = schema;
+  const payload = { ...payloadSchema(action), additionalProperties: { tsType: 'ExactValue' } };
+  return { ...schema, properties: { ...(isRecord(properties) && properties), payload } };
+}
+
+/** A revision tells of each field what it was and what it is. */
+function withChanges(revision: JsonSchema): JsonSchema {
+  const changes = (schema: JsonSchema): JsonSchema =>
+    'properties' in schema ? mapSchemas(schema, changes) : { tsType: 'Change' };
+  const { properties } = revision;
+  const data = isRecord(properties) && isRecord(properties['data']) ? properties['data'] : {};
+  return { ...revision, properties: { ...(isRecord(properties) && properties), data: changes(data) } };
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;

@@ -1,0 +1,2 @@
+export type * from './events.ts';
+export { JsonNumber } from '@waybell/events/json';

@@ -1,0 +1,11 @@
+import { defineConfig } from 'tsdown';
+
+/** Code of this repository goes into the package; what is published on its own stays a dependency. */
+export default defineConfig({
+  entry: ['index.ts'],
+  format: ['esm', 'cjs'],
+  target: 'node20',
+  platform: 'node',
+  dts: { generator: 'oxc' },
+  deps: { alwaysBundle: [/^@waybell\//] },
+});

@@ -1,0 +1,2 @@
+export type * from './notifications.ts';
+export { JsonNumber } from '@waybell/events/json';
