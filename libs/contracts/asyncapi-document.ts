@@ -95,6 +95,8 @@ function actionChannel(action: Action): Node {
       cloudEvent: {
         name: `${key}, CloudEvent`,
         title: `${key} as a CloudEvent`,
+        description:
+          'In binary mode the attributes are headers, such as `cloudEvents:id`, and the body is `data` alone.',
         contentType: 'application/cloudevents+json',
         payload: asPart(cloudEventSchema(action)),
         examples: [{ name: 'cloudEvent', payload: exampleCloudEvent(action) }],

@@ -28,11 +28,16 @@ const cloudEventPlaces = new Map([
   ['occurred_at', '/time'],
 ]);
 
+const CLOUD_EVENT = 'application/cloudevents+json';
+
 /** Finds the envelope in a message body: its own form, or a CloudEvent 1.0 in structured JSON where the type says so. */
 export function openEnvelope(body: JsonValue, contentType: string | undefined): Envelope | Invalid {
   if (!isObject(body))
     return { kind: 'invalid', reason: 'envelope_invalid', detail: 'the body: must be a JSON object' };
-  if (mediaType(contentType) === 'application/cloudevents+json') return openCloudEvent(body);
+  if (mediaType(contentType) === CLOUD_EVENT) return openCloudEvent(body);
+  if ('specversion' in body && !('guid' in body)) {
+    return invalid('/specversion', `is of a CloudEvent: publish it with content_type ${CLOUD_EVENT}`);
+  }
   const unknownMembers = new UnknownFinder();
   unknownMembers.find(body, '', names);
   return { kind: 'envelope', members: body, unknownMembers, placeOf: (pointer) => pointer };

@@ -289,4 +289,11 @@ describe('readEvent of a CloudEvent', () => {
   ])('names the place in the CloudEvent: %j', (what, detail) => {
     expect(read(aMessage(aCloudEvent(what), asCloudEvent))).toMatchObject({ kind: 'invalid', detail });
   });
+
+  test('says how to publish it, where its content_type is that of another event', () => {
+    const detail = '/specversion: is of a CloudEvent: publish it with content_type application/cloudevents+json';
+    const contentType = 'application/json';
+    expect(read(aMessage(aCloudEvent(), { contentType }))).toMatchObject({ reason: 'envelope_invalid', detail });
+    expect(eventOf(aMessage(anEnvelope({ specversion: '1.0' }), { contentType })).guid).toBe(GUID);
+  });
 });

@@ -47,7 +47,7 @@ export function byAnyName(): void {
       await untilTold(other, asked(key), []);
     });
 
-    test('is found by the subject of a CloudEvent', async () => {
+    test.each(['structured', 'binary'])('is found by the subject of a CloudEvent in %s mode', async (mode) => {
       const client = await stack.client('carrier');
       const subject = `orders/${newNumber()}`;
       const { guid, payload, parties } = anEvent({
@@ -55,10 +55,16 @@ export function byAnyName(): void {
         action: 'order.created',
         parties: { carrier: client.account },
       });
-      const envelope = { specversion: '1.0', id: guid, source: '/tms', type: 'carrier.order.created', subject };
-      const body = JSON.stringify({ ...envelope, time: '2026-11-20T09:30:00Z', data: { parties, payload } });
-      const contentType = 'application/cloudevents+json';
-      await stack.upstream.publishRaw('carrier.order.created', Buffer.from(body), guid, { contentType });
+      const time = '2026-11-20T09:30:00Z';
+      const attributes = { specversion: '1.0', id: guid, source: '/tms', type: 'carrier.order.created', subject, time };
+      const data = { parties, payload };
+      const isBinary = mode === 'binary';
+      const headers = Object.fromEntries(
+        Object.entries(attributes).map(([name, value]) => [`cloudEvents:${name}`, value]),
+      );
+      const body = Buffer.from(JSON.stringify(isBinary ? data : { ...attributes, data }));
+      const properties = isBinary ? { headers } : { contentType: 'application/cloudevents+json' };
+      await stack.upstream.publishRaw('carrier.order.created', body, guid, properties);
       await untilTold(client, asked(subject), [UNSENT]);
       await untilWhy([subject], new RegExp(`about .*subject ${subject}`));
     });

@@ -1,6 +1,7 @@
 /** How messages are written to AMQP, and read from it. */
 import type { ConsumeMessage, Options } from 'amqplib';
 import type { Message, Publication } from '../messages.ts';
+import { structuredContent } from './binary-cloud-event.ts';
 import { returnsExchange, straysExchange, suspectsExchange } from '../topology.ts';
 
 /** Headers of our own, on messages that the hand-over moved aside: where they came from and what happened to them. */
@@ -35,6 +36,8 @@ export function readMessage(queue: string, { content, fields, properties }: Cons
     failures: isSuspect ? wholeNumber(headers[asideHeaders.failures], 0) : 0,
   };
   for (const [member, property] of COPIED) copy(message, member, properties[property]);
+  const structured = headers === NO_HEADERS ? undefined : structuredContent({ content, properties });
+  if (structured !== undefined) Object.assign(message, structured);
   copy(message, 'traceparent', headers['traceparent']);
   copy(message, 'traceparents', headers['traceparents']);
   copy(message, 'userId', wasAside ? headers[asideHeaders.user] : properties.userId);

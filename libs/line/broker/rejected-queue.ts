@@ -5,6 +5,7 @@ import type { Message } from '../messages.ts';
 import { rejectedQueue, rejectedReader } from '../topology.ts';
 import { closeInOrder, connectOnce, openChannel, withoutRight } from './connect-once.ts';
 import { asideHeaders } from './amqp-message.ts';
+import { structuredContent } from './binary-cloud-event.ts';
 
 const RESOURCE_LOCKED = 405;
 
@@ -118,6 +119,8 @@ export function readRejected({ content, fields, properties }: GetMessage): Rejec
     ...given('contentEncoding', textOf(properties.contentEncoding)),
     ...given('traceparent', said('traceparent')),
     body: content,
+    // The broker itself moved it, as it was published.
+    ...structuredContent({ content, properties }),
   };
 }
 
