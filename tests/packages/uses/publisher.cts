@@ -1,0 +1,3 @@
+import waybell = require('@waybell/publisher');
+
+console.log('used', new waybell.JsonNumber('0.10').text);
