@@ -129,7 +129,7 @@ export default {
     parser: 'swc',
     tsPreCompilationDeps: true,
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '\\.waybell|^(apps|packages)/[^/]+/dist' },
+    exclude: { path: '\\.waybell|^(apps|packages)/[^/]+/dist|^tests/packages/uses' },
     enhancedResolveOptions: {
       exportsFields: ['exports'],
       conditionNames: ['import', 'node', 'default', 'types'],

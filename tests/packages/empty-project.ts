@@ -64,7 +64,7 @@ export class EmptyProject implements AsyncDisposable {
     const tsc = join(repository, 'node_modules', '.bin', 'tsc');
     return run(tsc, ['-p', this.folder]).then(
       () => '',
-      (error: { stdout?: string }) => error.stdout ?? String(error),
+      (error: Error & { stdout?: string }) => error.stdout ?? error.message,
     );
   }
 
