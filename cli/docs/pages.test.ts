@@ -8,7 +8,7 @@ describe('pages', () => {
     expect(await readFile(join(import.meta.dirname, '../..', path), 'utf8')).toBe(await page());
   });
 
-  test.each(['docs/schemas', 'docs/reference'])('are all that %s holds', async (folder) => {
+  test.each(['docs/schemas', 'docs/reference', 'docs/languages'])('are all that %s holds', async (folder) => {
     const names = await readdir(join(import.meta.dirname, '../..', folder));
     expect(names.map((name) => `${folder}/${name}`).filter((path) => !(path in pages))).toEqual([]);
   });

@@ -1,6 +1,7 @@
 import { chartFiles } from './chart/chart-files.ts';
 import { contractPages } from './contract-pages.ts';
 import { failureReasonsPage } from './failure-reasons-page.ts';
+import { languagePages } from './language-pages.ts';
 import { metricsPage } from './metrics-page.ts';
 import { settingsPage } from './settings-page.ts';
 
@@ -9,6 +10,7 @@ export const pages: Record<string, () => string | Promise<string>> = {
   'docs/failure-reasons.md': failureReasonsPage,
   'docs/settings.md': settingsPage,
   'docs/operating/metrics.md': metricsPage,
+  ...languagePages,
   ...contractPages(),
   ...chartFiles(),
 };

@@ -69,8 +69,8 @@ describe('a release', () => {
   test('publishes nothing before its gate has passed, and is there when all is published', () => {
     const all = workflows.find(({ file }) => file.endsWith('release.yml'))?.jobs ?? {};
     const needs = (name: string): string[] => (all[name]?.needs ?? []).flatMap((need) => [need, ...needs(need)]);
-    for (const name of ['image', 'chart']) expect(needs(name)).toContain('gate');
-    expect(all['release']?.needs?.toSorted()).toEqual(['chart', 'image']);
+    for (const name of ['image', 'chart', 'packages']) expect(needs(name)).toContain('gate');
+    expect(all['release']?.needs?.toSorted()).toEqual(['chart', 'image', 'packages']);
   });
 });
 

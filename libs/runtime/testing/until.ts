@@ -39,7 +39,8 @@ async function answerOf<T>(look: Look<T>): Promise<T | undefined | false> {
   const answered = new AbortController();
   const limit = sleep(LIMIT_MS, undefined, { signal: answered.signal, ref: false });
   try {
-    return await Promise.race([look(), limit.then(() => Promise.reject(new Error('no answer')))]);
+    // Where it throws at once, the limit is watched all the same.
+    return await Promise.race([(async () => look())(), limit.then(() => Promise.reject(new Error('no answer')))]);
   } finally {
     answered.abort();
   }

@@ -1,0 +1,82 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { repository } from '@waybell/stack/stack-folder';
+
+type Language = {
+  title: string;
+  folder: string;
+  fence: string;
+  about: string;
+  install: string;
+  publish: { file: string; run: string };
+  receive: { file: string; run: string };
+};
+
+const languages: Language[] = [
+  {
+    title: 'Python',
+    folder: 'python',
+    fence: 'python',
+    about:
+      '[pika](https://pika.readthedocs.io/) and the library of [Standard Webhooks](https://www.standardwebhooks.com/)',
+    install: 'python3 -m venv venv && venv/bin/pip install --requirement requirements.txt',
+    publish: { file: 'publish.py', run: 'venv/bin/python publish.py' },
+    receive: { file: 'receive.py', run: 'venv/bin/python receive.py 8000' },
+  },
+  {
+    title: 'Go',
+    folder: 'go',
+    fence: 'go',
+    about:
+      '[amqp091-go](https://pkg.go.dev/github.com/rabbitmq/amqp091-go) and the library of [Standard Webhooks](https://www.standardwebhooks.com/)',
+    install: 'go build -o bin/ ./...',
+    publish: { file: 'publish/main.go', run: 'bin/publish' },
+    receive: { file: 'receive/main.go', run: 'bin/receive 8000' },
+  },
+  {
+    title: 'Java',
+    folder: 'java',
+    fence: 'java',
+    about:
+      "RabbitMQ's [Java client](https://www.rabbitmq.com/client-libraries/java-api-guide) and the library of [Standard Webhooks](https://www.standardwebhooks.com/), on Java 17 or newer",
+    install: 'mvn compile dependency:copy-dependencies',
+    publish: { file: 'src/main/java/Publish.java', run: "java -cp 'target/classes:target/dependency/*' Publish" },
+    receive: { file: 'src/main/java/Receive.java', run: "java -cp 'target/classes:target/dependency/*' Receive 8000" },
+  },
+];
+
+/** A page for each language that has no package, made of the example that is tested, by its path in the repository. */
+export const languagePages: Record<string, () => Promise<string>> = Object.fromEntries(
+  languages.map((language) => [`docs/languages/${language.folder}.md`, () => languagePage(language)]),
+);
+
+async function languagePage({ title, folder, fence, about, install, publish, receive }: Language): Promise<string> {
+  const code = async ({ file }: { file: string }) =>
+    `\`\`\`${fence}\n${(await readFile(join(repository, 'examples', folder, file), 'utf8')).trimEnd()}\n\`\`\``;
+  return `# ${title}
+
+With ${about}. Both programs are in [examples/${folder}](../../examples/${folder}); \`./waybell test tests/examples\` runs them on a whole system.
+
+\`\`\`sh
+${install}
+\`\`\`
+
+## Publish
+
+\`AMQP_URL=… ${publish.run} < events.jsonl\`. What an event holds: [publishing](../publishing.md).
+
+${await code(publish)}
+
+A confirm a message is the simple way, and waits for the broker each time; with many messages under way at once it is faster. Where the event must be
+published if, and only if, a transaction of your database commits, write it into a table in that transaction, and publish from there: an
+[outbox](../publishing.md).
+
+## Receive
+
+\`SIGNING_SECRETS='whsec_…' VERIFICATION_TOKEN=… ${receive.run}\`. Where the two come from, and what a receiver has to answer: [receiving](../receiving.md).
+
+${await code(receive)}
+
+Answer at once, and work afterwards: a carrier callback has 3 seconds, a shipper callback 60.
+`;
+}

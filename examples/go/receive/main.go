@@ -1,0 +1,79 @@
+// Receives notifications on the port given, and prints each that is genuine and new.
+package main
+
+import (
+	"bytes"
+	"crypto/subtle"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+)
+
+type receiver struct {
+	secrets []*standardwebhooks.Webhook // two while one is replaced by another
+	token   string
+	seen    sync.Map // keep these in your database, in the transaction that does the work
+}
+
+func (r *receiver) isGenuine(header http.Header, body []byte) bool {
+	if subtle.ConstantTimeCompare([]byte(header.Get("X-Service-Verification-Token")), []byte(r.token)) != 1 {
+		return false
+	}
+	for _, secret := range r.secrets {
+		if secret.Verify(body, header) == nil {
+			return true
+		}
+	}
+	return false
+}
+
+func handle(notification map[string]any) {
+	fmt.Println(notification["action"], notification)
+}
+
+func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, request.Body, 2<<20))
+	if err != nil || !r.isGenuine(request.Header, body) {
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
+	id := request.Header.Get("webhook-id")
+	if _, isKnown := r.seen.Load(id); !isKnown {
+		// Numbers to the digit: an id may exceed 2^53.
+		numbers := json.NewDecoder(bytes.NewReader(body))
+		numbers.UseNumber()
+		var notification map[string]any
+		if err := numbers.Decode(&notification); err != nil {
+			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		handle(notification)
+		r.seen.Store(id, true) // not before: what fails comes again, and must not count as seen then
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func main() {
+	r := &receiver{token: os.Getenv("VERIFICATION_TOKEN")}
+	for _, text := range strings.Fields(os.Getenv("SIGNING_SECRETS")) {
+		secret, err := standardwebhooks.NewWebhook(text)
+		if err != nil {
+			log.Fatal(err)
+		}
+		r.secrets = append(r.secrets, secret)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:"+os.Args[1])
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("listening on http://%s/\n", listener.Addr())
+	log.Fatal(http.Serve(listener, r))
+}

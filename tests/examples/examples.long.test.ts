@@ -1,0 +1,86 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { freePort } from '@waybell/stack/free-port';
+import { until } from '@waybell/runtime/testing/until';
+import { anEvent } from '../testing/event.ts';
+import { TestStack } from '../testing/test-stack.ts';
+import { untilTold } from '../testing/told.ts';
+import { buildExample, languages, type Example } from './build-example.ts';
+import { Program } from './program.ts';
+
+let stack: TestStack;
+let home: string;
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'waybell-examples-'));
+  stack = await TestStack.start();
+});
+afterAll(async () => {
+  await stack[Symbol.asyncDispose]();
+  await rm(home, { recursive: true, force: true });
+});
+
+describe.each(languages)('the example in %s', (language) => {
+  let example: Example;
+  beforeAll(async () => {
+    example = await buildExample(language, home);
+  });
+
+  test('publishes with confirms, and sends again what was not confirmed when its connection went', async () => {
+    const client = await stack.client('carrier');
+    const event = (id: number) =>
+      anEvent({
+        interface: 'carrier',
+        action: 'order.created',
+        parties: { carrier: client.account },
+        payload: { id, status: 'new' },
+      });
+    const [first, second] = [event(Date.parse('2026-01-01')), event(Date.parse('2026-01-02'))];
+    await using publisher = new Program(example.publish, { AMQP_URL: stack.brokerUrl });
+    publisher.write(JSON.stringify(first));
+    await publisher.untilPrinted(new RegExp(first.guid));
+    await stack.rabbitmqctl('close_all_connections', '--vhost', stack.vhost, 'as a broker that restarts');
+    publisher.write(JSON.stringify(second));
+    await publisher.untilPrinted(new RegExp(second.guid));
+    expect(publisher.errors).toContain(`${second.guid} is not confirmed`);
+    for (const { payload } of [first, second])
+      await untilTold(client, String(payload['id']), ['suppressed no_subscription']);
+  });
+
+  test('receives what is genuine, once, to the digit, and refuses the rest', async () => {
+    const client = await stack.client('carrier');
+    await client.signingSecrets('rotated');
+    const secrets = await client.signingSecrets();
+    expect(secrets).toHaveLength(2);
+    const port = await freePort({ taken: new Set() });
+    const url = `http://127.0.0.1:${port}/`;
+    const token = await client.subscribe('order.created', url);
+    const env = { SIGNING_SECRETS: secrets.toReversed().join(' '), VERIFICATION_TOKEN: token };
+    await using receiver = new Program([...example.receive, String(port)], env);
+    await receiver.untilPrinted(/^listening/);
+
+    const event = anEvent({ interface: 'carrier', action: 'order.created', parties: { carrier: client.account } });
+    const body = JSON.stringify({ ...event, payload: { id: 'ID', status: 'new' } });
+    const written = body.replace('"ID"', '9007199254740993');
+    await stack.upstream.publishRaw('carrier.order.created', Buffer.from(written), event.guid);
+    const line = await receiver.untilPrinted(/order\.created/);
+    expect(line).toContain('9007199254740993');
+
+    const forged = await fetch(url, { method: 'POST', body: written, headers: { 'webhook-id': 'x' } });
+    expect(forged.status).toBe(401);
+
+    const id = await until('it is in the log', async () => {
+      const { body: page } = await client.call('GET', '/v1/deliveries?status=delivered');
+      return (page as { objects: { guid: string }[] }).objects[0]?.guid;
+    });
+    const sent = await client.call('POST', `/v1/deliveries/${id}/resend`);
+    expect(sent.status).toBeLessThan(300);
+    await until('it was delivered twice', async () => {
+      const { body: told } = await client.call('GET', `/v1/deliveries/${id}`);
+      return (told as { attempts: unknown[] }).attempts.length === 2;
+    });
+    expect(receiver.lines.filter((each) => each.includes('order.created'))).toHaveLength(1);
+    expect(receiver.errors).toBe('');
+  });
+});
