@@ -15,6 +15,17 @@ export function isWhole(text: string): boolean {
   return readDecimal(text).exponent >= 0n;
 }
 
+/** More zeros than any field has: an exponent must not make gigabytes of digits. */
+const MOST_ZEROS = 1_000n;
+
+/** The digits of a whole number, however it is written: `1.5e3` is `1500`. Undefined of another, and of one with very many zeros. */
+export function wholeDigits(text: string): string | undefined {
+  const { isNegative, digits, exponent } = readDecimal(text);
+  if (digits === '') return '0';
+  if (exponent < 0n || exponent > MOST_ZEROS) return undefined;
+  return `${isNegative ? '-' : ''}${digits}${'0'.repeat(Number(exponent))}`;
+}
+
 function readDecimal(text: string): Decimal {
   const [, sign, whole = '', fraction = '', exponent = '0'] = NUMBER.exec(text) ?? [];
   const written = whole + fraction;

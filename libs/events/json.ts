@@ -18,6 +18,10 @@ export class JsonNumber {
   toJSON(): unknown {
     return JSON.rawJSON(this.text);
   }
+
+  toString(): string {
+    return this.text;
+  }
 }
 
 /** Its members are its own, in the order received, `__proto__` among them: look up only names that no prototype has. */

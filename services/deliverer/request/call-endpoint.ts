@@ -4,6 +4,7 @@ import { devNull } from 'node:os';
 import { Axios } from 'axios';
 import type { Delivery } from '@waybell/line/delivery';
 import type { Answer, InterfaceName } from '@waybell/line/outcomes';
+import { callbackHeaders, type CallbackHeaders } from '@waybell/notifications/callback-headers';
 import { systemClock, type Clock } from '@waybell/runtime/clock';
 import type { CallbackNetworks } from '@waybell/runtime/forbidden-address';
 import { Unavailable } from '@waybell/runtime/unavailable';
@@ -19,7 +20,6 @@ import { tunnelThrough } from './proxy-tunnel.ts';
 import { systemResolver, type ResolveHost } from '@waybell/runtime/names/resolve-host';
 import { BlockedAddress, safeConnector } from './safe-address.ts';
 import { shownUrl } from './shown-url.ts';
-import { signatures } from './signature.ts';
 import { skippingContinue } from './skip-continue.ts';
 import { masked, secretsOfQuery } from './mask.ts';
 import { readTrace, type Trace } from './trace.ts';
@@ -173,33 +173,16 @@ function whereTo(url: URL | null): Pick<Answer, 'url'> {
 }
 
 /** What a receiver was told and may send back: records are for other people. */
-function secretsIn(headers: Headers, url: URL | null): string[] {
+function secretsIn(headers: CallbackHeaders, url: URL | null): string[] {
   const { 'x-service-verification-token': token, 'webhook-signature': signature = '' } = headers;
   // A receiver may show what follows a signature's version alone.
   const parts = signature.split(' ').map((each) => each.slice(each.indexOf(',') + 1));
   return [token, ...parts, ...secretsOfQuery(url?.search ?? '')];
 }
 
-type Headers = Record<string, string> & {
-  'x-service-verification-token': string;
-  'webhook-signature'?: string;
-  traceparent?: string;
-};
-
 /** What goes with the body; times in milliseconds since 1970. */
-export function requestHeaders({ delivery, verificationToken, signingSecrets }: Call, now: () => number): Headers {
+export function requestHeaders({ delivery, ...secrets }: Call, now: () => number): CallbackHeaders {
   const { guid: id, body, attempt, byHand } = delivery;
   const timestampS = Math.floor(now() / 1_000);
-  return {
-    'content-type': 'application/json; charset=utf-8',
-    'accept-encoding': 'identity',
-    'x-service-verification-token': verificationToken,
-    'x-webhook-attempt': String(attempt),
-    ...(byHand?.why === 'test' ? { 'x-webhook-test': 'true' } : {}),
-    'webhook-id': id,
-    'webhook-timestamp': String(timestampS),
-    ...(signingSecrets.length === 0
-      ? {}
-      : { 'webhook-signature': signatures(signingSecrets, { id, timestampS, body }) }),
-  };
+  return callbackHeaders({ id, timestampS, body, attempt, isTest: byHand?.why === 'test', ...secrets });
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import vectors from '../../../docs/signature-vectors.json' with { type: 'json' };
+import vectors from '../../docs/signature-vectors.json' with { type: 'json' };
 import { signatures } from './signature.ts';
 
 describe('signatures', () => {

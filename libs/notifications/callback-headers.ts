@@ -1,0 +1,32 @@
+import { signatures, type Signed } from './signature.ts';
+
+/** One request: what is signed, and what stands beside it in the headers. */
+export type CallbackRequest = Signed & {
+  verificationToken: string;
+  /** What it is signed with, `whsec_…`; none: it is not signed. */
+  signingSecrets: readonly string[];
+  /** 1 for the first. */
+  attempt: number;
+  isTest: boolean;
+};
+
+export type CallbackHeaders = Record<string, string> & {
+  'x-service-verification-token': string;
+  'webhook-signature'?: string;
+  traceparent?: string;
+};
+
+/** What goes with the body of a callback, whoever makes the request. */
+export function callbackHeaders(request: CallbackRequest): CallbackHeaders {
+  const { id, timestampS, verificationToken, signingSecrets, attempt, isTest } = request;
+  return {
+    'content-type': 'application/json; charset=utf-8',
+    'accept-encoding': 'identity',
+    'x-service-verification-token': verificationToken,
+    'x-webhook-attempt': String(attempt),
+    ...(isTest ? { 'x-webhook-test': 'true' } : {}),
+    'webhook-id': id,
+    'webhook-timestamp': String(timestampS),
+    ...(signingSecrets.length === 0 ? {} : { 'webhook-signature': signatures(signingSecrets, request) }),
+  };
+}
