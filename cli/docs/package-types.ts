@@ -1,5 +1,5 @@
 import type { Action, Interface, JsonSchema } from '@waybell/catalog/action';
-import { actions, reports } from '@waybell/catalog/actions';
+import { actions, actionsOf, reports } from '@waybell/catalog/actions';
 import { eventSchema, payloadSchema } from '@waybell/catalog/event-schema';
 import { notificationSchema, revisionNotificationSchema } from '@waybell/catalog/notification-schema';
 import { compile } from 'json-schema-to-typescript';
@@ -8,9 +8,11 @@ import { compile } from 'json-schema-to-typescript';
 export const packageTypes: Record<string, () => Promise<string>> = {
   'packages/publisher/events.ts': eventTypes,
   'packages/receiver/notifications.ts': notificationTypes,
+  'packages/receiver/action-names.ts': async () => actionNames(),
 };
 
-const HEAD = `// Made from the catalog: \`./waybell docs\`. Not to be edited.
+const MADE = '// Made from the catalog: `./waybell docs`. Not to be edited.';
+const HEAD = `${MADE}
 import type { ExactObject, ExactValue, Numeric } from '@waybell/events/exact-json';
 `;
 
@@ -46,6 +48,24 @@ async function notificationTypes(): Promise<string> {
     'export type CarrierNotification =',
     ...unionOf('carrier'),
     ';',
+  ].join('\n');
+}
+
+/** What a receiver needs to know at run time: the names alone, so that the catalog stays out of the package. */
+function actionNames(): string {
+  const namesOf = (interfaceName: Interface) => [
+    `  ${interfaceName}: [`,
+    ...actionsOf(interfaceName).map(({ name }) => `    '${name}',`),
+    '  ],',
+  ];
+  return [
+    MADE,
+    '/** The actions of each interface that this version knows. */',
+    'export const actionNames = {',
+    ...namesOf('shipper'),
+    ...namesOf('carrier'),
+    '} as const;',
+    '',
   ].join('\n');
 }
 

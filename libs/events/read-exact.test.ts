@@ -46,6 +46,10 @@ describe('readExact', () => {
 
 describe('toNumber', () => {
   test('is the nearest double', () => {
-    expect([1.5, 2n ** 60n + 1n, new JsonNumber('0.1000000000000000000001')].map(toNumber)).toEqual([1.5, 2 ** 60, 0.1]);
+    expect([1.5, 2n ** 60n + 1n, new JsonNumber('0.1000000000000000000001')].map(toNumber)).toEqual([
+      1.5,
+      2 ** 60,
+      0.1,
+    ]);
   });
 });

@@ -1,2 +1,20 @@
-export type * from './notifications.ts';
+export { toNumber } from '@waybell/events/read-exact';
 export { JsonNumber } from '@waybell/events/json';
+export type { ExactObject, ExactValue, Numeric } from '@waybell/events/exact-json';
+export { actionNames } from './action-names.ts';
+export type { Checks, Secrets, Tokens } from './checks.ts';
+export { createReceiver, type Receiver, type ReceiverOptions } from './create-receiver.ts';
+export { memoryStore, type MemoryStoreOptions } from './memory-store.ts';
+export type * from './notifications.ts';
+export { parseNotification, type Interface, type NotificationOf, type Parsed } from './parse-notification.ts';
+export {
+  readNotification,
+  type About,
+  type HeadersLike,
+  type ReadOptions,
+  type Received,
+  type ReceivedRequest,
+} from './read-notification.ts';
+export type { Answer, Handle, Handlers, Receive, Trouble } from './receive.ts';
+export type { Refusal, RefusalReason } from './refusal.ts';
+export type { Begun, Store, StoreTimes } from './store.ts';

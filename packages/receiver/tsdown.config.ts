@@ -2,7 +2,7 @@ import { defineConfig } from 'tsdown';
 
 /** Code of this repository goes into the package; what is published on its own stays a dependency. */
 export default defineConfig({
-  entry: ['index.ts'],
+  entry: ['index.ts', 'postgres.ts', 'redis.ts', 'testing.ts'],
   format: ['esm', 'cjs'],
   target: 'node20',
   platform: 'node',

@@ -1,0 +1,168 @@
+import { createServer, request as httpRequest, type RequestListener, type Server } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { serve } from '@hono/node-server';
+import express from 'express';
+import fastify from 'fastify';
+import { Hono } from 'hono';
+import { callbackHeaders } from '@waybell/notifications/callback-headers';
+import { createReceiver, type Receiver } from './create-receiver.ts';
+import { sendTo, signedRequest } from './signed-request.ts';
+
+const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+const MAX_BYTES = 10_000;
+
+type Stand = { url: string; close: () => unknown };
+const stands: Stand[] = [];
+afterEach(async () => {
+  for (const { close } of stands.splice(0)) await close();
+});
+
+async function standOf(server: Server): Promise<string> {
+  if (!server.listening) await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const close = async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => void server.close(resolve));
+  };
+  stands.push({ url: '', close });
+  return `http://127.0.0.1:${port}/waybell`;
+}
+
+const listen = (listener: RequestListener) => standOf(createServer(listener).listen(0, '127.0.0.1'));
+
+/** What stands for a route file of Next.js: `export const POST = receiver.fetch`. */
+const routeFile = (receiver: Receiver) => ({ POST: receiver.fetch });
+
+const FRAMEWORKS: Record<string, (receiver: Receiver) => Promise<string>> = {
+  http: ({ node }) => listen((request, response) => void node(request, response)),
+  express: ({ node }) => listen(express().post('/waybell', node)),
+  'express with express.raw before': ({ node }) =>
+    listen(express().post('/waybell', express.raw({ type: 'application/json' }), node)),
+  'express with express.json before that keeps rawBody': ({ node }) =>
+    listen(
+      express()
+        .use(express.json({ verify: (request, _response, body) => void Object.assign(request, { rawBody: body }) }))
+        .post('/waybell', node),
+    ),
+  fastify: async (receiver) => {
+    const app = fastify();
+    await app.register(receiver.fastify, { prefix: '/waybell' });
+    app.post('/other', async ({ body }) => ({ parsed: body }));
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    return standOf(app.server);
+  },
+  hono: (receiver) => {
+    const app = new Hono().post('/waybell', (context) => receiver.fetch(context.req.raw));
+    // Its types allow for servers of HTTP/2, which this is not.
+    return standOf(serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }) as Server);
+  },
+  'a route file of Next.js': (receiver) => {
+    const app = new Hono().post('/waybell', ({ req }) => routeFile(receiver).POST(req.raw));
+    return standOf(serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }) as Server);
+  },
+};
+
+function aReceiver(what: { bodyWithinMs?: number } = {}) {
+  const heard: unknown[] = [];
+  const receiver = createReceiver({
+    interface: 'carrier',
+    secrets: secret,
+    tokens: 'token',
+    maxBodyBytes: MAX_BYTES,
+    onTrouble: () => undefined,
+    handle: (notification) => void heard.push(notification),
+    ...what,
+  });
+  return { receiver, heard };
+}
+
+const about = { interface: 'carrier', action: 'order.created', secret, token: 'token' } as const;
+
+describe.each(Object.entries(FRAMEWORKS))('with %s, a receiver', (_name, start) => {
+  test('handles what the deliverer signs, every digit of it', async () => {
+    const { receiver, heard } = aReceiver();
+    const url = await start(receiver);
+    const body = Buffer.from(
+      '{"action":"order.created","guid":"a","occurred_at":"x","data":{"id":12345678901234567890,"status":"Łódź 🚚"}}',
+    );
+    const headers = callbackHeaders({
+      id: 'a',
+      timestampS: Math.floor(new Date().getTime() / 1_000),
+      body,
+      verificationToken: 'token',
+      signingSecrets: [secret],
+      attempt: 1,
+      isTest: false,
+    });
+    const answer = await fetch(url, { method: 'POST', headers, body });
+    expect([answer.status, await answer.json()]).toEqual([200, { status: 'handled' }]);
+    expect(heard).toMatchObject([{ data: { id: 12_345_678_901_234_567_890n, status: 'Łódź 🚚' } }]);
+  });
+
+  test('refuses what another secret signed, saying why', async () => {
+    const { receiver, heard } = aReceiver();
+    const answer = await sendTo(await start(receiver), { ...about, secret: 'whsec_AAAA' });
+    expect([answer.status, await answer.json()]).toEqual([
+      401,
+      { status: 'refused', reason: 'signature_does_not_match', detail: expect.stringContaining('signing-secrets') },
+    ]);
+    expect(heard).toEqual([]);
+  });
+
+  test('refuses a body that is too large', async () => {
+    const { receiver } = aReceiver();
+    const change = { data: { id: 1, status: 'x'.repeat(200_000) } };
+    const status = await sendTo(await start(receiver), { ...about, change }).then(
+      (answer) => answer.status,
+      // The connection may be closed while it still sends.
+      () => 'closed',
+    );
+    expect(['closed', 413]).toContain(status);
+  });
+});
+
+describe('a receiver', () => {
+  test('says what to do where Express parsed the body before', async () => {
+    const { receiver } = aReceiver();
+    const answer = await sendTo(await listen(express().use(express.json()).post('/waybell', receiver.node)), about);
+    expect([answer.status, await answer.json()]).toEqual([
+      500,
+      { status: 'refused', reason: 'body_already_parsed', detail: expect.stringContaining('before express.json()') },
+    ]);
+  });
+
+  test('leaves the parsers of a Fastify application as they are', async () => {
+    const { receiver } = aReceiver();
+    const url = (await FRAMEWORKS['fastify']?.(receiver)) ?? '';
+    const headers = { 'content-type': 'application/json' };
+    const answer = await fetch(new URL('/other', url), { method: 'POST', headers, body: '{"a":1}' });
+    expect(await answer.json()).toEqual({ parsed: { a: 1 } });
+  });
+
+  test.each(['http', 'fastify'])('answers 405 to other methods with %s', async (name) => {
+    const { receiver } = aReceiver();
+    const answer = await fetch((await FRAMEWORKS[name]?.(receiver)) ?? '');
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST']);
+  });
+
+  test.each(['http', 'hono'])('waits for a body only so long with %s', async (name) => {
+    const { receiver } = aReceiver({ bodyWithinMs: 1 });
+    const url = (await FRAMEWORKS[name]?.(receiver)) ?? '';
+    const { headers } = signedRequest(about);
+    const slow = httpRequest(url, { method: 'POST', headers: { ...headers, 'content-length': 100 } });
+    slow.write('{');
+    const [response] = await once(slow, 'response');
+    expect(response.statusCode).toBe(408);
+    response.resume();
+    slow.on('error', () => undefined).destroy();
+  });
+
+  test('says so where fetch has read the body before', async () => {
+    const { receiver } = aReceiver();
+    const request = signedRequest(about).to('http://receiver.example.com');
+    await request.text();
+    expect((await receiver.fetch(request)).status).toBe(500);
+  });
+});

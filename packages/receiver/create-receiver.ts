@@ -1,0 +1,39 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Interface } from './parse-notification.ts';
+import { receiving, type Receive, type ReceiveOptions } from './receive.ts';
+import { serveFastify, type FastifyScope } from './serve-fastify.ts';
+import { serveFetch } from './serve-fetch.ts';
+import { serveNode } from './serve-node.ts';
+
+export type ReceiverOptions<I extends Interface> = ReceiveOptions<I> & {
+  /** 2 MiB unless given. */
+  maxBodyBytes?: number;
+  /** How long a body may take to come, in milliseconds; 10 s unless given. */
+  bodyWithinMs?: number;
+};
+
+export type Receiver = {
+  /** For `http.createServer`, and for what hands out Node's requests: Express, NestJS, pages of Next.js. */
+  node: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+  /** For what hands out the requests of `fetch`: Hono, route handlers of Next.js. It needs `node:crypto`. */
+  fetch: (request: Request) => Promise<Response>;
+  /** A plugin of Fastify: `app.register(receiver.fastify, { prefix: '/waybell' })`. */
+  fastify: (scope: FastifyScope) => Promise<void>;
+  /** For anything else: from a request to the answer to it. */
+  receive: Receive;
+};
+
+const MAX_BODY_BYTES = 2 * 1024 * 1024;
+const BODY_WITHIN_MS = 10_000;
+
+/** Receives the notifications of one interface. Throws where the options cannot be used. */
+export function createReceiver<I extends Interface>(options: ReceiverOptions<I>): Receiver {
+  const { maxBodyBytes: maxBytes = MAX_BODY_BYTES, bodyWithinMs: withinMs = BODY_WITHIN_MS } = options;
+  const serving = { ...receiving(options), limits: { maxBytes, withinMs } };
+  return {
+    node: serveNode(serving),
+    fetch: serveFetch(serving),
+    fastify: serveFastify(serving),
+    receive: serving.receive,
+  };
+}

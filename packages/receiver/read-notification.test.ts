@@ -1,0 +1,241 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
+import { actionsOf } from '@waybell/catalog/actions';
+import { JsonNumber } from '@waybell/events/json';
+import vectors from '../../docs/signature-vectors.json' with { type: 'json' };
+import { actionNames } from './action-names.ts';
+import { isSigned, type Checks } from './checks.ts';
+import { parseNotification, type Interface, type NotificationOf } from './parse-notification.ts';
+import { readNotification, type ReceivedRequest } from './read-notification.ts';
+import { signedRequest } from './signed-request.ts';
+
+const aSecret = () => `whsec_${randomBytes(24).toString('base64')}`;
+const secret = aSecret();
+const AT = new Date('2026-11-20T09:30:00Z');
+const about = { interface: 'carrier', action: 'order.created', secret, token: 'token', at: AT } as const;
+const checks = { secrets: secret, tokens: 'token', now: () => AT.getTime() };
+
+const read = (request: ReceivedRequest, what: Checks = checks, interfaceName: Interface = 'carrier') =>
+  readNotification(request, { interface: interfaceName, ...what });
+/** The reason of the refusal, else the kind of what was read. */
+const endOf = async (...args: Parameters<typeof read>) => {
+  const reading = await read(...args);
+  return reading.kind === 'refused' ? [reading.reason, reading.status] : reading.kind;
+};
+const without = (name: string) => {
+  const request = signedRequest(about);
+  return { ...request, headers: { ...request.headers, [name]: undefined } };
+};
+
+describe('readNotification', () => {
+  test('tells the notification, and what the request says beside it', async () => {
+    const request = signedRequest({ ...about, id: 'an-id', attempt: 3, isTest: true });
+    expect(await read(request)).toMatchObject({
+      kind: 'notification',
+      action: 'order.created',
+      notification: { action: 'order.created', guid: 'an-id', data: { id: expect.any(Number) } },
+      id: 'an-id',
+      attempt: 3,
+      isTest: true,
+      sentAt: AT,
+      body: request.body,
+    });
+  });
+
+  test.each([
+    ['no signature', without('webhook-signature'), 'missing_signature', 401],
+    ['no timestamp', without('webhook-timestamp'), 'missing_signature', 401],
+    ['no id', without('webhook-id'), 'missing_id', 400],
+    ['no token', without('x-service-verification-token'), 'missing_token', 401],
+    ['another secret', signedRequest({ ...about, secret: aSecret() }), 'signature_does_not_match', 401],
+    ['another token', signedRequest({ ...about, token: 'tokens' }), 'token_does_not_match', 401],
+    [
+      'another id',
+      { ...signedRequest(about), headers: { ...signedRequest(about).headers, 'webhook-id': 'b' } },
+      'signature_does_not_match',
+      401,
+    ],
+    ['another body', { ...signedRequest(about), body: '{}' }, 'signature_does_not_match', 401],
+    ['a timestamp of 301 s ago', signedRequest({ ...about, at: new Date(AT.getTime() - 301_000) }), 'too_old', 401],
+    ['a timestamp in 301 s', signedRequest({ ...about, at: new Date(AT.getTime() + 301_000) }), 'in_the_future', 401],
+    [
+      'a body that was parsed',
+      { ...signedRequest(about), body: { action: 'order.created' } },
+      'body_already_parsed',
+      500,
+    ],
+  ])('refuses %s', async (_what, request, reason, status) => {
+    expect(await endOf(request)).toEqual([reason, status]);
+  });
+
+  test.each([-300, 300])('takes a timestamp that is %d s off', async (offS) => {
+    expect(await endOf(signedRequest({ ...about, at: new Date(AT.getTime() + offS * 1_000) }))).toBe('notification');
+  });
+
+  test('takes headers in any case, as Node and as fetch have them, and bytes as well as text', async () => {
+    const { headers, body } = signedRequest(about);
+    const upper = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toUpperCase(), [value]]));
+    expect(await endOf({ headers: upper, body })).toBe('notification');
+    expect(await endOf({ headers: new Headers(headers), body: Buffer.from(body) })).toBe('notification');
+    const padded = new Uint8Array(Buffer.from(` ${body} `));
+    expect(await endOf({ headers, body: padded.subarray(1, -1) })).toBe('notification');
+  });
+
+  test('takes what any of several secrets signed, on either side, and any of several tokens', async () => {
+    const [older, newer] = [aSecret(), aSecret()];
+    const both = { ...checks, secrets: [older, newer], tokens: ['a', 'token'] };
+    expect(await endOf(signedRequest({ ...about, secret: newer }), both)).toBe('notification');
+    expect(await endOf(signedRequest({ ...about, secret: [newer, older] }), { ...checks, secrets: older })).toBe(
+      'notification',
+    );
+    expect(await endOf(signedRequest({ ...about, secret }), both)).toEqual(['signature_does_not_match', 401]);
+  });
+
+  test('asks functions for secrets and for the tokens of an action', async () => {
+    const tokens = { 'order.created': 'token', 'order.updated': 'other' } as Record<string, string>;
+    const asked: Checks = { ...checks, secrets: async () => [secret], tokens: ({ action }) => tokens[action] };
+    expect(await endOf(signedRequest(about), asked)).toBe('notification');
+    expect(await endOf(signedRequest({ ...about, action: 'order.updated' }), asked)).toEqual([
+      'token_does_not_match',
+      401,
+    ]);
+    expect(await endOf(signedRequest({ ...about, action: 'order.delivered' }), asked)).toEqual([
+      'token_does_not_match',
+      401,
+    ]);
+  });
+
+  test('does with either check alone, and never with none', async () => {
+    const now = () => AT.getTime();
+    expect(await endOf(signedRequest({ ...about, token: 'other' }), { secrets: secret, now })).toBe('notification');
+    expect(await endOf(signedRequest({ ...about, secret: [] }), { tokens: 'token', now })).toBe('notification');
+    // @ts-expect-error: the compiler says so too.
+    await expect(read(signedRequest(about), {})).rejects.toThrow('"secrets", "tokens" or both');
+  });
+
+  test.each([
+    ['"secrets" is undefined', { secrets: undefined, tokens: 'token' }],
+    ['"tokens" is undefined', { secrets: secret, tokens: undefined }],
+    ['no signing secret', { secrets: [] }],
+    ['is "whsec_" and base64', { secrets: 'whsec_' }],
+    ['is "whsec_" and base64', { secrets: 'not-a-secret' }],
+    ['no signing secret', { secrets: () => undefined }],
+    ['is empty', { tokens: '' }],
+    ['no verification token', { tokens: [] }],
+  ])('rejects what would leave a check out: %s', async (message, what) => {
+    await expect(read(signedRequest(about), { now: checks.now, ...what })).rejects.toThrow(message);
+  });
+
+  test('refuses what is genuine and no notification of the interface', async () => {
+    const sign = (body: string) => {
+      const headers = new Webhook(secret).sign('an-id', AT, body);
+      return {
+        headers: {
+          'webhook-id': 'an-id',
+          'webhook-timestamp': `${AT.getTime() / 1_000}`,
+          'webhook-signature': headers,
+        },
+        body,
+      };
+    };
+    const signed = { secrets: secret, now: checks.now };
+    expect(await endOf(sign('{"action":'), signed)).toEqual(['not_json', 400]);
+    expect(await endOf(sign('[]'), signed)).toEqual(['not_a_notification', 400]);
+    expect(await endOf(sign('{"action":7}'), signed)).toEqual(['not_a_notification', 400]);
+    expect(await endOf(signedRequest(about), signed, 'shipper')).toEqual(['not_a_notification', 400]);
+  });
+
+  test('hands over an action that is newer than the package', async () => {
+    const reading = await read(signedRequest({ ...about, action: 'order.teleported' }));
+    expect(reading).toMatchObject({ kind: 'unknown_action', action: 'order.teleported', content: { data: {} } });
+  });
+});
+
+describe('a signature', () => {
+  test.each(vectors)('of the published vector verifies: $about', ({ id, timestamp, body, secrets, signature }) => {
+    const signed = { id, timestampS: timestamp, body: Buffer.from(body) };
+    for (const each of secrets) expect(isSigned(signature, [each], signed)).toBe(true);
+    expect(isSigned(signature, [aSecret()], signed)).toBe(false);
+    expect(isSigned(signature, secrets, { ...signed, timestampS: timestamp + 1 })).toBe(false);
+  });
+
+  test('of the library of Standard Webhooks verifies, and it verifies those of signedRequest', async () => {
+    const now = new Date();
+    const { headers, body } = signedRequest({ ...about, at: now });
+    expect(() => new Webhook(secret).verify(body, headers)).not.toThrow();
+    const theirs = {
+      ...headers,
+      'webhook-signature': `v1a,other ${new Webhook(secret).sign(headers['webhook-id'] ?? '', now, body)}`,
+    };
+    expect(await endOf({ headers: theirs, body }, { secrets: secret })).toBe('notification');
+  });
+});
+
+describe('parseNotification', () => {
+  test.each(['shipper', 'carrier'] as const)('knows every action of the %s interface', (name) => {
+    expect(actionNames[name]).toEqual(actionsOf(name).map((each) => each.name));
+    for (const action of actionNames[name])
+      for (const form of ['plain', 'revision'] as const)
+        expect(parseNotification(name, signedRequest({ interface: name, action, form }).body)).toMatchObject({
+          kind: 'notification',
+          notification: { action },
+        });
+  });
+
+  test('keeps every digit', () => {
+    const data = { id: 12_345_678_901_234_567_890n, status: 'new', price: new JsonNumber('0.10000000000000000000001') };
+    const { body } = signedRequest({ ...about, change: { data } });
+    expect(body).toContain('{"id":12345678901234567890,"status":"new","price":0.10000000000000000000001}');
+    expect(parseNotification('carrier', body)).toMatchObject({ notification: { data } });
+  });
+});
+
+/** Compiles, or does not: that is the test. */
+describe('the types', () => {
+  const complete = (notification: NotificationOf<'carrier'>): string => {
+    switch (notification.action) {
+      case 'order.created':
+        return String(notification.data.id);
+      case 'order.assigned':
+      case 'order.updated':
+      case 'order.picked_up':
+      case 'order.delivered':
+      case 'order.cancelled':
+      case 'damage.created':
+      case 'damage.deleted':
+        return notification.guid;
+      default:
+        return notification satisfies never;
+    }
+  };
+  const incomplete = (notification: NotificationOf<'carrier'>): string => {
+    // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- what the compiler says of it is looked at
+    switch (notification.action) {
+      case 'order.created':
+        return 'created';
+      default:
+        // @ts-expect-error: seven actions are missing.
+        return notification satisfies never;
+    }
+  };
+
+  test('complete a switch over every action', () => {
+    const parsed = parseNotification(
+      'carrier',
+      signedRequest({ ...about, id: 'an-id', action: 'damage.created' }).body,
+    );
+    if (parsed.kind !== 'notification') throw new Error(parsed.kind);
+    expect([
+      complete(parsed.notification),
+      incomplete({ ...parsed.notification, action: 'order.created', data: { id: 1, status: '' } }),
+    ]).toEqual(['an-id', 'created']);
+  });
+
+  test('know the names of the actions', () => {
+    const names: readonly NotificationOf<'shipper'>['action'][] = actionNames.shipper;
+    // @ts-expect-error: an action that there is not.
+    signedRequest({ ...about, change: { action: 'order.teleported' } });
+    expect(names).toContain('order.picked_up');
+  });
+});

@@ -1,0 +1,201 @@
+import { describe, expect, jest, test } from '@jest/globals';
+import { until } from '@waybell/runtime/testing/until';
+import { memoryStore } from './memory-store.ts';
+import { receiving, type ReceiveOptions, type Trouble } from './receive.ts';
+import { signedRequest } from './signed-request.ts';
+import type { Store } from './store.ts';
+
+const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+const request = (what: Partial<Parameters<typeof signedRequest<'carrier', string>>[0]> = {}) => ({
+  method: 'POST',
+  ...signedRequest({ interface: 'carrier', action: 'order.created', secret, ...what }),
+});
+
+type Options = ReceiveOptions<'carrier'>;
+
+/** A receiver that tells of its troubles, and answers with status and what the body says of it. */
+function aReceiver(what: Partial<Options> & Pick<Options, 'handle' | 'on' | 'otherwise' | 'enqueue'>) {
+  const troubles: Trouble[] = [];
+  // What each test gives of the kinds of work is one of them.
+  const options = {
+    interface: 'carrier',
+    secrets: secret,
+    onTrouble: (each: Trouble) => void troubles.push(each),
+    ...what,
+  } as Options;
+  const { receive } = receiving(options);
+  return {
+    troubles,
+    ask: async (...args: Parameters<typeof receive>) => {
+      const { status, body } = await receive(...args);
+      // Every body is an object that says so.
+      return [status, (JSON.parse(body) as { status: string }).status];
+    },
+  };
+}
+
+describe('receive', () => {
+  test('answers with 200 once the handler has resolved, and hands over what the request says beside the notification', async () => {
+    const handle = jest.fn(async () => undefined);
+    const { ask } = aReceiver({ handle });
+    const sent = request({ id: 'an-id', attempt: 2 });
+    expect(await ask(sent)).toEqual([200, 'handled']);
+    expect(handle.mock.calls).toMatchObject([
+      [
+        { action: 'order.created', guid: 'an-id' },
+        { id: 'an-id', attempt: 2, isTest: false, body: sent.body },
+      ],
+    ]);
+  });
+
+  test('gives each action to its handler, and the rest to "otherwise"', async () => {
+    const heard: string[] = [];
+    const { ask } = aReceiver({
+      on: { 'order.created': ({ data }) => void heard.push(`created ${data.status}`) },
+      otherwise: ({ action }) => void heard.push(action),
+    });
+    await ask(request());
+    await ask(request({ action: 'damage.created' }));
+    expect(heard).toEqual(['created new', 'damage.created']);
+  });
+
+  test('answers 500 where there is neither, so that nothing is lost', async () => {
+    const { ask, troubles } = aReceiver({ on: {} as never });
+    expect(await ask(request())).toEqual([500, 'failed']);
+    expect(troubles).toMatchObject([
+      { in: 'work', error: { message: expect.stringContaining('"on" has no order.created') } },
+    ]);
+  });
+
+  test('answers a repeat with 200 and does nothing about it', async () => {
+    const handle = jest.fn();
+    const { ask } = aReceiver({ handle });
+    await ask(request({ id: 'an-id' }));
+    expect(await ask(request({ id: 'an-id', attempt: 2 }))).toEqual([200, 'repeated']);
+    expect(handle).toHaveBeenCalledTimes(1);
+  });
+
+  test('answers 500 where the handler throws, tells of it, and begins anew at the next attempt', async () => {
+    const handle = jest.fn<() => Promise<void>>().mockRejectedValueOnce(new Error('no')).mockResolvedValueOnce();
+    const { ask, troubles } = aReceiver({ handle });
+    expect(await ask(request({ id: 'an-id' }))).toEqual([500, 'failed']);
+    expect(troubles).toEqual([
+      { kind: 'failed', in: 'work', error: new Error('no'), id: 'an-id', action: 'order.created' },
+    ]);
+    expect(await ask(request({ id: 'an-id' }))).toEqual([200, 'handled']);
+  });
+
+  test('answers 503 to a repeat while the first is at work, which may yet fail', async () => {
+    let fail = (_error: Error): void => undefined;
+    const { promise, reject } = Promise.withResolvers<void>();
+    fail = reject;
+    const { ask } = aReceiver({ handle: () => promise });
+    const first = ask(request({ id: 'an-id' }));
+    await until('it is at work', async () => (await ask(request({ id: 'an-id' })))[1] === 'in_progress');
+    expect(await ask(request({ id: 'an-id' }))).toEqual([503, 'in_progress']);
+    fail(new Error('no'));
+    expect(await first).toEqual([500, 'failed']);
+  });
+
+  test('answers 503 where work takes too long, and counts what ends well after that', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const handle = jest.fn(() => promise);
+    const { ask, troubles } = aReceiver({ handle, handleWithinMs: 1 });
+    expect(await ask(request({ id: 'an-id' }))).toEqual([503, 'failed']);
+    expect(troubles).toMatchObject([{ in: 'time limit' }]);
+    resolve();
+    await until('it is done', async () => (await ask(request({ id: 'an-id' })))[1] === 'repeated');
+    expect(handle).toHaveBeenCalledTimes(1);
+  });
+
+  test('answers 200 to what is queued, unknown actions too, and 503 where that fails', async () => {
+    const queue: string[] = [];
+    const { ask } = aReceiver({ enqueue: ({ body }) => void queue.push(body) });
+    const sent = [request(), request({ action: 'order.teleported' })];
+    for (const each of sent) expect(await ask(each)).toEqual([200, 'queued']);
+    expect(queue).toEqual(sent.map(({ body }) => body));
+    const full = aReceiver({ enqueue: () => Promise.reject(new Error('full')) });
+    expect(await full.ask(request())).toEqual([503, 'failed']);
+  });
+
+  test('answers 200 to an action that is newer than the package, and hands it over', async () => {
+    const onUnknownAction = jest.fn();
+    const handle = jest.fn();
+    const { ask } = aReceiver({ handle, onUnknownAction });
+    expect(await ask(request({ action: 'order.teleported' }))).toEqual([200, 'handled']);
+    expect(onUnknownAction.mock.calls).toMatchObject([[{ action: 'order.teleported', content: { data: {} } }]]);
+    expect(handle).not.toHaveBeenCalled();
+  });
+
+  test('keeps tests from the handler', async () => {
+    const [handle, onTest] = [jest.fn(), jest.fn()];
+    const { ask } = aReceiver({ handle, onTest });
+    expect(await ask(request({ isTest: true }))).toEqual([200, 'test']);
+    expect(onTest.mock.calls).toMatchObject([[{ action: 'order.created', isTest: true }]]);
+    expect(handle).not.toHaveBeenCalled();
+  });
+
+  test('answers 405, 401 and what else is wrong without asking the store', async () => {
+    const store = { begin: jest.fn() } as unknown as Store;
+    const { ask, troubles } = aReceiver({ handle: jest.fn(), store });
+    expect(await ask({ ...request(), method: 'GET' })).toEqual([405, 'refused']);
+    expect(await ask({ ...request(), body: '{}' })).toEqual([401, 'refused']);
+    expect(store.begin).not.toHaveBeenCalled();
+    expect(troubles).toMatchObject([{ reason: 'wrong_method' }, { reason: 'signature_does_not_match' }]);
+  });
+
+  test('answers 503 where secrets or the store cannot be asked, and handles nothing', async () => {
+    const handle = jest.fn();
+    const away = () => Promise.reject(new Error('away'));
+    const without = aReceiver({ handle, secrets: away });
+    expect(await without.ask(request())).toEqual([503, 'failed']);
+    const { ask } = aReceiver({ handle, store: { ...memoryStore(), begin: away } });
+    expect(await ask(request())).toEqual([503, 'failed']);
+    expect(handle).not.toHaveBeenCalled();
+  });
+
+  test('answers 200 where it was handled and that cannot be recorded: to do it again is worse', async () => {
+    const finish = () => Promise.reject(new Error('away'));
+    const { ask, troubles } = aReceiver({ handle: jest.fn(), store: { ...memoryStore(), finish } });
+    expect(await ask(request())).toEqual([200, 'handled']);
+    expect(troubles).toMatchObject([{ in: 'store', error: new Error('away') }]);
+  });
+
+  test('renews the lease while it works, and not after', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const renew = jest.fn(async () => undefined);
+    const { ask } = aReceiver({ handle: () => promise, store: { ...memoryStore(), leaseMs: 3, renew } });
+    const answered = ask(request());
+    await until('it was renewed', () => renew.mock.calls.length > 2);
+    resolve();
+    await answered;
+    const count = renew.mock.calls.length;
+    // Another is renewed three times meanwhile.
+    const renewOther = jest.fn(async () => undefined);
+    const handle = () => until('the other was renewed', () => renewOther.mock.calls.length > 2);
+    await aReceiver({ handle, store: { ...memoryStore(), leaseMs: 3, renew: renewOther } }).ask(request());
+    expect(renew.mock.calls.length).toBe(count);
+  });
+
+  test.each([
+    ['none', {}],
+    ['two', { handle: () => undefined, enqueue: () => undefined }],
+  ])('is not to be had with %s of "handle", "on" and "enqueue"', (_count, what) => {
+    expect(() => aReceiver(what as never)).toThrow('give one of');
+  });
+});
+
+describe('memoryStore', () => {
+  test('forgets the oldest beyond its limit, and what is older than it keeps', async () => {
+    let now = 0;
+    const store = memoryStore({ limit: 2, keepMs: 10, now: () => now });
+    for (const id of ['a', 'b', 'c']) {
+      await store.begin(id);
+      await store.finish(id, id);
+    }
+    expect(await store.begin('b')).toEqual({ kind: 'done' });
+    expect(await store.begin('a')).toMatchObject({ kind: 'new' });
+    now = 11;
+    expect(await store.begin('c')).toMatchObject({ kind: 'new' });
+  });
+});

@@ -1,0 +1,196 @@
+import { requireChecks } from './checks.ts';
+import { memoryStore } from './memory-store.ts';
+import type { Interface, NotificationOf } from './parse-notification.ts';
+import {
+  readNotification,
+  type About,
+  type ReadOptions,
+  type Received,
+  type ReceivedRequest,
+} from './read-notification.ts';
+import { refuse, type Refusal } from './refusal.ts';
+import type { Store } from './store.ts';
+
+export type Handle<I extends Interface> = (notification: NotificationOf<I>, about: About) => unknown;
+
+/** What to do about each action. */
+export type Handlers<I extends Interface> = {
+  [A in NotificationOf<I>['action']]: (
+    notification: Extract<NotificationOf<I>, { action: A }>,
+    about: About,
+  ) => unknown;
+};
+
+/**
+ * What to do about a notification. It is answered with 200 once that has resolved, and comes again if it throws. `on` has
+ * all actions, or `otherwise` gets the rest. `enqueue` resolves when it has stored `received.body` for later.
+ */
+export type Work<I extends Interface> =
+  | { handle: Handle<I>; on?: never; otherwise?: never; enqueue?: never }
+  | { on: Handlers<I>; handle?: never; otherwise?: never; enqueue?: never }
+  | { on: Partial<Handlers<I>>; otherwise: Handle<I>; handle?: never; enqueue?: never }
+  | { enqueue: (received: Received<I>) => unknown; handle?: never; on?: never; otherwise?: never };
+
+/** What went wrong in a request, for people to look at. */
+export type Trouble =
+  | Refusal
+  | { kind: 'failed'; in: 'checks' | 'store' | 'work' | 'time limit'; error: unknown; id?: string; action?: string };
+
+export type ReceiveOptions<I extends Interface> = ReadOptions<I> &
+  Work<I> & {
+    /** What was handled before, by `webhook-id`; in the memory of this process, unless given. */
+    store?: Store;
+    /** Gets the tests that somebody asked for, which nothing else does; they are answered with 200 without it. */
+    onTest?: (received: Received<I>) => unknown;
+    /** Gets an action that this version does not know (`enqueue` gets it too); without it a warning is printed, once for each action. */
+    onUnknownAction?: (received: Extract<Received<I>, { kind: 'unknown_action' }>) => unknown;
+    /** Printed where an answer is 5xx, unless given. */
+    onTrouble?: (trouble: Trouble) => void;
+    /** How long work may take until its request is answered with 503, in milliseconds; it goes on, and counts if it ends well. 60 s unless given. */
+    handleWithinMs?: number;
+  };
+
+export type Answer = { status: number; headers: Record<string, string>; body: string };
+export type Receive = (request: ReceivedRequest & { method: string }) => Promise<Answer>;
+/** Answers a request whose body could not even be read. */
+export type Refuse = (refusal: Refusal) => Answer;
+
+const HANDLE_WITHIN_MS = 60_000;
+
+/** Verifies, reads, recognises repeats and hands over: from a request to its answer. */
+export function receiving<I extends Interface>(
+  options: ReceiveOptions<I>,
+): { receive: Receive; refuseRequest: Refuse } {
+  requireChecks(options);
+  const { store = memoryStore(), onTrouble = print, handleWithinMs = HANDLE_WITHIN_MS } = options;
+  const work = workOf(options);
+
+  const failed = (about: Omit<Extract<Trouble, { kind: 'failed' }>, 'kind'>, status: 500 | 503): Answer => {
+    onTrouble({ kind: 'failed', ...about });
+    return answer(status, { status: 'failed', in: about.in });
+  };
+
+  const refuseRequest: Refuse = (refusal) => {
+    onTrouble(refusal);
+    const { kind, status, ...why } = refusal;
+    return answer(status, { status: kind, ...why });
+  };
+
+  /** Work goes on after its time, without anybody waiting; its lease does not. */
+  const workOn = async (received: Received<I>, lease: string): Promise<Answer> => {
+    const { id, action } = received;
+    const settle = async (how: 'finish' | 'fail') => {
+      // What is not recorded runs out with its lease: it is done twice at worst.
+      await store[how](id, lease).catch((error: unknown) =>
+        onTrouble({ kind: 'failed', in: 'store', error, id, action }),
+      );
+    };
+    const run = async (): Promise<Answer> => {
+      try {
+        await work(received);
+      } catch (error) {
+        await settle('fail');
+        return failed({ in: 'work', error, id, action }, options.enqueue === undefined ? 500 : 503);
+      }
+      await settle('finish');
+      return answer(200, { status: options.enqueue === undefined ? 'handled' : 'queued' });
+    };
+    const renewing = renewed(store, id, lease);
+    const timer = new AbortController();
+    try {
+      return await Promise.race([run(), after(handleWithinMs, timer.signal)]);
+    } catch (error) {
+      return failed({ in: 'time limit', error, id, action }, 503);
+    } finally {
+      timer.abort();
+      clearInterval(renewing);
+    }
+  };
+
+  const receiveRead = async (received: Received<I>): Promise<Answer> => {
+    const { id, action } = received;
+    if (received.isTest) {
+      await options.onTest?.(received);
+      return answer(200, { status: 'test' });
+    }
+    let begun;
+    try {
+      begun = await store.begin(id);
+    } catch (error) {
+      return failed({ in: 'store', error, id, action }, 503);
+    }
+    if (begun.kind === 'done') return answer(200, { status: 'repeated' });
+    // The first may yet fail: its repeat must come again.
+    if (begun.kind === 'in_progress') return answer(503, { status: 'in_progress' }, { 'retry-after': '1' });
+    return workOn(received, begun.lease);
+  };
+
+  return {
+    refuseRequest,
+    async receive({ method, ...request }) {
+      if (method !== 'POST') return refuseRequest(refuse('wrong_method', 'notifications come by POST'));
+      let reading;
+      try {
+        reading = await readNotification(request, options);
+      } catch (error) {
+        return failed({ in: 'checks', error }, 503);
+      }
+      if (reading.kind === 'refused') return refuseRequest(reading);
+      const { id, action } = reading;
+      return receiveRead(reading).catch((error: unknown) => failed({ in: 'work', error, id, action }, 500));
+    },
+  };
+}
+
+function workOf<I extends Interface>(options: ReceiveOptions<I>): (received: Received<I>) => unknown {
+  const { handle, on, otherwise, enqueue } = options;
+  if ([handle, on, enqueue].filter((each) => each !== undefined).length !== 1)
+    throw new TypeError('give one of "handle", "on" and "enqueue"');
+  if (enqueue !== undefined) return enqueue;
+  const { onUnknownAction = warnOnce() } = options;
+  return (received) => {
+    if (received.kind === 'unknown_action') return onUnknownAction(received);
+    const { notification, kind: _kind, ...about } = received;
+    // A handler of this action takes its notifications, which its name says and the compiler cannot follow.
+    const handlers = on as Partial<Record<string, Handle<I>>> | undefined;
+    const handler = handle ?? handlers?.[notification.action] ?? otherwise;
+    if (handler === undefined) throw new TypeError(`"on" has no ${notification.action}, and there is no "otherwise"`);
+    return handler(notification, about);
+  };
+}
+
+function renewed(store: Store, id: string, lease: string): NodeJS.Timeout | undefined {
+  if (store.leaseMs === Infinity) return undefined;
+  // Not renewed once, it has two more chances before it is over.
+  return setInterval(() => void store.renew(id, lease).catch(() => undefined), store.leaseMs / 3);
+}
+
+/** Rejects after so long, unless the signal is given before. */
+function after(delayMs: number, signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`not done after ${delayMs} ms: see "enqueue"`)), delayMs);
+    signal.addEventListener('abort', () => clearTimeout(timer));
+  });
+}
+
+function answer(status: number, body: Record<string, string>, headers: Record<string, string> = {}): Answer {
+  const allow = status === 405 ? { allow: 'POST' } : {};
+  return { status, headers: { 'content-type': 'application/json', ...allow, ...headers }, body: JSON.stringify(body) };
+}
+
+function warnOnce(): (received: { action: string }) => void {
+  const warned = new Set<string>();
+  return ({ action }) => {
+    if (warned.has(action)) return;
+    warned.add(action);
+    process.emitWarning(
+      `@waybell/receiver does not know ${action}, which was answered with 200: update it, or give "onUnknownAction"`,
+    );
+  };
+}
+
+/** Strangers get 4xx all the time; what is 5xx is for the people here. */
+function print(trouble: Trouble): void {
+  if (trouble.kind === 'failed') console.error('waybell receiver:', trouble.in, trouble.id ?? '', trouble.error);
+  else if (trouble.status >= 500) console.error('waybell receiver:', trouble.detail);
+}

@@ -1,0 +1,34 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { readBody, type BodyLimits } from './read-body.ts';
+import type { Answer, Receive, Refuse } from './receive.ts';
+
+/** What turns requests into answers, and how much of a body is read. */
+export type Serving = { receive: Receive; refuseRequest: Refuse; limits: BodyLimits };
+
+/** What a framework may have put beside Node's request. */
+type Parsed = { body?: unknown; rawBody?: unknown };
+
+export function serveNode(serving: Serving): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
+  return async (request, response) => {
+    const { status, headers, body } = await answerTo(request, serving);
+    // What is left of a body that was refused must not be taken for the next request.
+    if (!request.complete) response.setHeader('connection', 'close');
+    response.writeHead(status, headers).end(body);
+  };
+}
+
+async function answerTo(
+  request: IncomingMessage & Parsed,
+  { receive, refuseRequest, limits }: Serving,
+): Promise<Answer> {
+  const { method = '', headers } = request;
+  if (method !== 'POST') return receive({ method, headers, body: '' });
+  // Read by somebody else: the bytes are there if that somebody kept them.
+  if (request.readableDidRead) return receive({ method, headers, body: keptOf(request) });
+  const body = await readBody(request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>, limits);
+  return 'kind' in body ? refuseRequest(body) : receive({ method, headers, body });
+}
+
+function keptOf({ body, rawBody }: Parsed): unknown {
+  return rawBody ?? body;
+}

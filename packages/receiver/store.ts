@@ -1,0 +1,26 @@
+/**
+ * Remembers which notifications were handled, by `webhook-id`, for all processes that share it. Who begins one has a lease
+ * of it, which `renew` makes last while the work does; when its process dies, the lease runs out and the next attempt begins anew.
+ */
+export type Store = {
+  /** How long a lease lasts unless renewed, in milliseconds; infinite where it ends with the process. */
+  leaseMs: number;
+  begin(id: string): Promise<Begun>;
+  /** These three do nothing where the lease is over and somebody else has one. */
+  renew(id: string, lease: string): Promise<void>;
+  finish(id: string, lease: string): Promise<void>;
+  /** Whoever comes next begins anew. */
+  fail(id: string, lease: string): Promise<void>;
+};
+
+export type Begun = { kind: 'new'; lease: string } | { kind: 'in_progress' } | { kind: 'done' };
+
+export type StoreTimes = {
+  /** 5 s unless given: retries of the carrier interface end 7 s after the first attempt failed. */
+  leaseMs?: number;
+  /** How long one that was handled is remembered; a week unless given. */
+  keepMs?: number;
+};
+
+export const LEASE_MS = 5_000;
+export const KEEP_MS: number = 7 * 24 * 60 * 60 * 1_000;

@@ -1,0 +1,1 @@
+export { sendTo, signedRequest, type SignedRequest, type SignedRequestOptions } from './signed-request.ts';
