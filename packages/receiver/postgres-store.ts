@@ -2,9 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { KEEP_MS, LEASE_MS, type Begun, type Store, type StoreTimes } from './store.ts';
 
 /** A pool or a client of `pg`, or whatever runs SQL with `$1`. */
-export type Queryable = { query(text: string, values: unknown[]): Promise<{ rows: unknown[] }> };
+export type Queryable = { query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }> };
 
-export type PostgresPool = { connect(): Promise<Queryable & { release(error?: Error | boolean): void }> };
+/** A client that a pool of `pg` hands out. */
+export type PooledClient = Queryable & {
+  release(isBroken?: boolean): void;
+  on(event: 'error', listener: () => void): unknown;
+  off(event: 'error', listener: () => void): unknown;
+};
 
 /** The table of `postgresStore` and `recordOnce`, for your migrations; does nothing where it is there. A lease is null once it was handled. */
 export const receivedTable = `create table if not exists waybell_received (
@@ -54,7 +59,7 @@ export function postgresStore(postgres: Queryable, { leaseMs = LEASE_MS, keepMs 
     async finish(id, lease) {
       await run(FINISH, id, lease, keepMs);
       if (performance.now() - cleanedAt < CLEAN_UP_EVERY_MS) return;
-      const { rows } = await postgres.query(CLEAN_UP, []);
+      const { rows } = await postgres.query(CLEAN_UP);
       // Where there is more, the next one goes on.
       if (rows.length < CLEANED_AT_ONCE) cleanedAt = performance.now();
     },
@@ -76,28 +81,30 @@ export async function recordOnce(
 }
 
 /** Runs `work` in a transaction that also records the notification: both or neither. Resolves with whether it was new. */
-export async function inTransaction<P extends PostgresPool>(
-  pool: P,
+export async function inTransaction<C extends PooledClient>(
+  pool: { connect(): Promise<C> },
   id: string,
-  work: (client: Awaited<ReturnType<P['connect']>>) => Promise<unknown>,
+  work: (client: C) => Promise<unknown>,
 ): Promise<boolean> {
-  // What a pool connects to is what its `connect` says.
-  const client = (await pool.connect()) as Awaited<ReturnType<P['connect']>>;
-  let trouble: unknown;
+  const client = await pool.connect();
+  let isBroken = false;
+  // A connection that is lost while no query runs would otherwise end the process.
+  const onLost = () => {
+    isBroken = true;
+  };
+  client.on('error', onLost);
   try {
-    await client.query('begin', []);
+    await client.query('begin');
     const isNew = await recordOnce(client, id);
     if (isNew) await work(client);
-    await client.query('commit', []);
+    await client.query('commit');
     return isNew;
   } catch (error) {
     // The first error is the one to tell of; a connection that cannot even roll back is not used again.
-    trouble = await client.query('rollback', []).then(
-      () => undefined,
-      (lost: unknown) => lost,
-    );
+    await client.query('rollback').catch(onLost);
     throw error;
   } finally {
-    client.release(trouble !== undefined);
+    client.off('error', onLost);
+    client.release(isBroken);
   }
 }

@@ -3,6 +3,6 @@ export {
   postgresStore,
   receivedTable,
   recordOnce,
-  type PostgresPool,
+  type PooledClient,
   type Queryable,
 } from './postgres-store.ts';
