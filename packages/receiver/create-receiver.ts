@@ -27,13 +27,18 @@ const MAX_BODY_BYTES = 2 * 1024 * 1024;
 const BODY_WITHIN_MS = 10_000;
 
 /** Receives the notifications of one interface. Throws where the options cannot be used. */
-export function createReceiver<I extends Interface>(options: ReceiverOptions<I>): Receiver {
+export function createReceiver(options: ReceiverOptions<'shipper'> | ReceiverOptions<'carrier'>): Receiver {
   const { maxBodyBytes: maxBytes = MAX_BODY_BYTES, bodyWithinMs: withinMs = BODY_WITHIN_MS } = options;
-  const serving = { ...receiving(options), limits: { maxBytes, withinMs } };
+  const serving = { ...receivingOf(options), limits: { maxBytes, withinMs } };
   return {
     node: serveNode(serving),
     fetch: serveFetch(serving),
     fastify: serveFastify(serving),
     receive: serving.receive,
   };
+}
+
+/** Both do the same: the compiler looks at one interface at a time. */
+function receivingOf(options: ReceiverOptions<'shipper'> | ReceiverOptions<'carrier'>) {
+  return options.interface === 'shipper' ? receiving(options) : receiving(options);
 }

@@ -6,6 +6,7 @@ import { JsonNumber } from '@waybell/events/json';
 import vectors from '../../docs/signature-vectors.json' with { type: 'json' };
 import { actionNames } from './action-names.ts';
 import { isSigned, type Checks } from './checks.ts';
+import { createReceiver } from './create-receiver.ts';
 import { parseNotification, type Interface, type NotificationOf } from './parse-notification.ts';
 import { readNotification, type ReceivedRequest } from './read-notification.ts';
 import { signedRequest } from './signed-request.ts';
@@ -230,6 +231,16 @@ describe('the types', () => {
       complete(parsed.notification),
       incomplete({ ...parsed.notification, action: 'order.created', data: { id: 1, status: '' } }),
     ]).toEqual(['an-id', 'created']);
+  });
+
+  test('complete the handlers of every action, unless there is one for the rest', () => {
+    const given = { interface: 'carrier', secrets: secret } as const;
+    const on = { 'order.created': () => undefined };
+    createReceiver({ ...given, on, otherwise: () => undefined });
+    // @ts-expect-error: seven handlers are missing.
+    expect(createReceiver({ ...given, on })).toBeDefined();
+    // @ts-expect-error: an action that there is not.
+    createReceiver({ ...given, on: { 'order.teleported': () => undefined }, otherwise: () => undefined });
   });
 
   test('know the names of the actions', () => {

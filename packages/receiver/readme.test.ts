@@ -1,0 +1,79 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { until } from '@waybell/runtime/testing/until';
+import { freePort } from '@waybell/stack/free-port';
+import { sendTo } from './signed-request.ts';
+
+const run = promisify(execFile);
+const folder = import.meta.dirname;
+const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+
+let home: string;
+let snippets: string[];
+
+/** A project that has the package as it is published, and the frameworks of its tests. */
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'waybell-receiver-'));
+  const installed = join(home, 'node_modules/@waybell/receiver');
+  await mkdir(installed, { recursive: true });
+  for (const name of await readdir(join(folder, 'node_modules')))
+    if (name !== '@waybell') await symlink(join(folder, 'node_modules', name), join(home, 'node_modules', name));
+  await cp(join(folder, 'package.json'), join(installed, 'package.json'));
+  const tsdown = join(folder, 'node_modules/tsdown/dist/run.mjs');
+  await run(process.execPath, [tsdown, '--out-dir', join(installed, 'dist')], { cwd: folder });
+  const readme = await readFile(join(folder, 'README.md'), 'utf8');
+  snippets = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, text = '']) => text);
+});
+afterAll(() => rm(home, { recursive: true, force: true }));
+
+describe('the README', () => {
+  test('has a receiver in eight lines, which receives', async () => {
+    const [first = ''] = snippets;
+    expect(first.trimEnd().split('\n')).toHaveLength(8);
+    const port = await freePort({ taken: new Set() });
+    await writeFile(join(home, 'receiver.mjs'), first.replace('8080', `${port}, '127.0.0.1'`));
+    const receiver = spawn(process.execPath, ['receiver.mjs'], { cwd: home, env: { WAYBELL_SECRETS: secret } });
+    const exited = once(receiver, 'exit');
+    let printed = '';
+    receiver.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()));
+    const url = `http://127.0.0.1:${port}`;
+    const send = () => sendTo(url, { interface: 'carrier', action: 'damage.created', secret, id: 'an-id' });
+    const answer = await until('it answers', send);
+    expect([answer.status, (await sendTo(url, { interface: 'carrier', action: 'damage.created' })).status]).toEqual([
+      200, 401,
+    ]);
+    receiver.kill();
+    await exited;
+    expect(printed).toBe('damage.created an-id\n');
+  });
+
+  test('compiles, as a module and with nothing but the types of Node', async () => {
+    await Promise.all(snippets.map((text, index) => writeFile(join(home, `snippet-${index}.mts`), text)));
+    const compiler = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc');
+    const options = [
+      '--strict',
+      '--noEmit',
+      '--module',
+      'nodenext',
+      '--target',
+      'es2022',
+      '--types',
+      'node',
+      '--skipLibCheck',
+      '--exactOptionalPropertyTypes',
+    ];
+    const compiled = run(
+      process.execPath,
+      [compiler, ...options, ...snippets.map((_text, index) => `snippet-${index}.mts`)],
+      { cwd: home },
+    );
+    const { stdout } = await compiled.catch((error: { stdout: string }) => error);
+    expect(stdout).toBe('');
+  });
+});
