@@ -7,6 +7,7 @@ import express from 'express';
 import fastify from 'fastify';
 import { Hono } from 'hono';
 import { callbackHeaders } from '@waybell/notifications/callback-headers';
+import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { createReceiver, type Receiver } from './create-receiver.ts';
 import { sendTo, signedRequest } from './signed-request.ts';
 
@@ -89,7 +90,7 @@ describe.each(Object.entries(FRAMEWORKS))('with %s, a receiver', (_name, start) 
     );
     const headers = callbackHeaders({
       id: 'a',
-      timestampS: Math.floor(new Date().getTime() / 1_000),
+      timestampS: Math.floor(wallClockMs() / 1_000),
       body,
       verificationToken: 'token',
       signingSecrets: [secret],

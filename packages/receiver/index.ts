@@ -15,6 +15,6 @@ export {
   type Received,
   type ReceivedRequest,
 } from './read-notification.ts';
-export type { Answer, Handle, Handlers, Receive, Trouble } from './receive.ts';
+export type { Answer, Failure, Handle, Handlers, Receive, ReceiveOptions, Trouble, Work } from './receive.ts';
 export type { Refusal, RefusalReason } from './refusal.ts';
 export type { Begun, Store, StoreTimes } from './store.ts';

@@ -1,4 +1,5 @@
 import { requireChecks } from './checks.ts';
+import { doOnce } from './do-once.ts';
 import { memoryStore } from './memory-store.ts';
 import type { Interface, NotificationOf } from './parse-notification.ts';
 import {
@@ -31,10 +32,17 @@ export type Work<I extends Interface> =
   | { on: Partial<Handlers<I>>; otherwise: Handle<I>; handle?: never; enqueue?: never }
   | { enqueue: (received: Received<I>) => unknown; handle?: never; on?: never; otherwise?: never };
 
+/** Something here failed, not the request. */
+export type Failure = {
+  kind: 'failed';
+  in: 'checks' | 'store' | 'work' | 'time limit';
+  error: unknown;
+  id?: string;
+  action?: string;
+};
+
 /** What went wrong in a request, for people to look at. */
-export type Trouble =
-  | Refusal
-  | { kind: 'failed'; in: 'checks' | 'store' | 'work' | 'time limit'; error: unknown; id?: string; action?: string };
+export type Trouble = Refusal | Failure;
 
 export type ReceiveOptions<I extends Interface> = ReadOptions<I> &
   Work<I> & {
@@ -62,10 +70,11 @@ export function receiving<I extends Interface>(
   options: ReceiveOptions<I>,
 ): { receive: Receive; refuseRequest: Refuse } {
   requireChecks(options);
-  const { store = memoryStore(), onTrouble = print, handleWithinMs = HANDLE_WITHIN_MS } = options;
+  const { store = memoryStore(), onTrouble = print, handleWithinMs: withinMs = HANDLE_WITHIN_MS } = options;
   const work = workOf(options);
+  const isQueued = options.enqueue !== undefined;
 
-  const failed = (about: Omit<Extract<Trouble, { kind: 'failed' }>, 'kind'>, status: 500 | 503): Answer => {
+  const failed = (about: Omit<Failure, 'kind'>, status: 500 | 503): Answer => {
     onTrouble({ kind: 'failed', ...about });
     return answer(status, { status: 'failed', in: about.in });
   };
@@ -76,53 +85,31 @@ export function receiving<I extends Interface>(
     return answer(status, { status: kind, ...why });
   };
 
-  /** Work goes on after its time, without anybody waiting; its lease does not. */
-  const workOn = async (received: Received<I>, lease: string): Promise<Answer> => {
+  const receiveOnce = async (received: Received<I>): Promise<Answer> => {
     const { id, action } = received;
-    const settle = async (how: 'finish' | 'fail') => {
-      // What is not recorded runs out with its lease: it is done twice at worst.
-      await store[how](id, lease).catch((error: unknown) =>
-        onTrouble({ kind: 'failed', in: 'store', error, id, action }),
-      );
-    };
-    const run = async (): Promise<Answer> => {
-      try {
-        await work(received);
-      } catch (error) {
-        await settle('fail');
-        return failed({ in: 'work', error, id, action }, options.enqueue === undefined ? 500 : 503);
-      }
-      await settle('finish');
-      return answer(200, { status: options.enqueue === undefined ? 'handled' : 'queued' });
-    };
-    const renewing = renewed(store, id, lease);
-    const timer = new AbortController();
-    try {
-      return await Promise.race([run(), after(handleWithinMs, timer.signal)]);
-    } catch (error) {
-      return failed({ in: 'time limit', error, id, action }, 503);
-    } finally {
-      timer.abort();
-      clearInterval(renewing);
+    const onUnrecorded = (error: unknown) => onTrouble({ kind: 'failed', in: 'store', error, id, action });
+    const outcome = await doOnce(id, () => work(received), { store, withinMs, onUnrecorded });
+    switch (outcome.kind) {
+      case 'done':
+        return answer(200, { status: isQueued ? 'queued' : 'handled' });
+      case 'repeated':
+        return answer(200, { status: 'repeated' });
+      case 'in_progress':
+        // The first may yet fail: its repeat must come again.
+        return answer(503, { status: 'in_progress' }, { 'retry-after': '1' });
+      case 'failed':
+        return failed({ ...outcome, id, action }, outcome.in === 'work' && !isQueued ? 500 : 503);
     }
   };
 
-  const receiveRead = async (received: Received<I>): Promise<Answer> => {
+  const receiveTest = async (received: Received<I>): Promise<Answer> => {
     const { id, action } = received;
-    if (received.isTest) {
-      await options.onTest?.(received);
-      return answer(200, { status: 'test' });
-    }
-    let begun;
     try {
-      begun = await store.begin(id);
+      await options.onTest?.(received);
     } catch (error) {
-      return failed({ in: 'store', error, id, action }, 503);
+      return failed({ in: 'work', error, id, action }, 500);
     }
-    if (begun.kind === 'done') return answer(200, { status: 'repeated' });
-    // The first may yet fail: its repeat must come again.
-    if (begun.kind === 'in_progress') return answer(503, { status: 'in_progress' }, { 'retry-after': '1' });
-    return workOn(received, begun.lease);
+    return answer(200, { status: 'test' });
   };
 
   return {
@@ -136,8 +123,7 @@ export function receiving<I extends Interface>(
         return failed({ in: 'checks', error }, 503);
       }
       if (reading.kind === 'refused') return refuseRequest(reading);
-      const { id, action } = reading;
-      return receiveRead(reading).catch((error: unknown) => failed({ in: 'work', error, id, action }, 500));
+      return reading.isTest ? receiveTest(reading) : receiveOnce(reading);
     },
   };
 }
@@ -157,20 +143,6 @@ function workOf<I extends Interface>(options: ReceiveOptions<I>): (received: Rec
     if (handler === undefined) throw new TypeError(`"on" has no ${notification.action}, and there is no "otherwise"`);
     return handler(notification, about);
   };
-}
-
-function renewed(store: Store, id: string, lease: string): NodeJS.Timeout | undefined {
-  if (store.leaseMs === Infinity) return undefined;
-  // Not renewed once, it has two more chances before it is over.
-  return setInterval(() => void store.renew(id, lease).catch(() => undefined), store.leaseMs / 3);
-}
-
-/** Rejects after so long, unless the signal is given before. */
-function after(delayMs: number, signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`not done after ${delayMs} ms: see "enqueue"`)), delayMs);
-    signal.addEventListener('abort', () => clearTimeout(timer));
-  });
 }
 
 function answer(status: number, body: Record<string, string>, headers: Record<string, string> = {}): Answer {

