@@ -53,6 +53,10 @@ describe('the README', () => {
     expect(printed).toBe('damage.created an-id\n');
   });
 
+  test('begins as docs/receiving.md does', async () => {
+    expect(await readFile(join(folder, '../../docs/receiving.md'), 'utf8')).toContain(snippets[0]);
+  });
+
   test('compiles, as a module and with nothing but the types of Node', async () => {
     await Promise.all(snippets.map((text, index) => writeFile(join(home, `snippet-${index}.mts`), text)));
     const compiler = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc');

@@ -6,10 +6,12 @@ import { hangingReceiver } from './hanging-receiver.ts';
 import { ownEndpoint } from './own-endpoint.ts';
 import { parkedOverLimit, parking } from './parking.ts';
 import { positions } from './positions.ts';
+import { receiverPackage } from './receiver-package.ts';
 import { traces } from './traces.ts';
 
 everyAction();
 callbacks();
+receiverPackage();
 positions();
 deactivation();
 hangingReceiver();
