@@ -37,7 +37,7 @@ const listen = (listener: RequestListener) => standOf(createServer(listener).lis
 const routeFile = (receiver: Receiver) => ({ POST: receiver.fetch });
 
 const FRAMEWORKS: Record<string, (receiver: Receiver) => Promise<string>> = {
-  http: ({ node }) => listen((request, response) => void node(request, response)),
+  http: ({ node }) => listen(node),
   express: ({ node }) => listen(express().post('/waybell', node)),
   'express with express.raw before': ({ node }) =>
     listen(express().post('/waybell', express.raw({ type: 'application/json' }), node)),

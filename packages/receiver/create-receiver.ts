@@ -1,9 +1,8 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Interface } from './parse-notification.ts';
 import { receiving, type Receive, type ReceiveOptions } from './receive.ts';
 import { serveFastify, type FastifyScope } from './serve-fastify.ts';
 import { serveFetch } from './serve-fetch.ts';
-import { serveNode } from './serve-node.ts';
+import { serveNode, type NodeListener } from './serve-node.ts';
 
 export type ReceiverOptions<I extends Interface> = ReceiveOptions<I> & {
   /** 2 MiB unless given. */
@@ -14,7 +13,7 @@ export type ReceiverOptions<I extends Interface> = ReceiveOptions<I> & {
 
 export type Receiver = {
   /** For `http.createServer`, and for what hands out Node's requests: Express, NestJS, pages of Next.js. */
-  node: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+  node: NodeListener;
   /** For what hands out the requests of `fetch`: Hono, route handlers of Next.js. It needs `node:crypto`. */
   fetch: (request: Request) => Promise<Response>;
   /** A plugin of Fastify: `app.register(receiver.fastify, { prefix: '/waybell' })`. */

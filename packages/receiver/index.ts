@@ -17,4 +17,5 @@ export {
 } from './read-notification.ts';
 export type { Answer, Failure, Handle, Handlers, Receive, ReceiveOptions, Trouble, Work } from './receive.ts';
 export type { Refusal, RefusalReason } from './refusal.ts';
+export type { NodeListener } from './serve-node.ts';
 export type { Begun, Store, StoreTimes } from './store.ts';

@@ -8,13 +8,17 @@ export type Serving = { receive: Receive; refuseRequest: Refuse; limits: BodyLim
 /** What a framework may have put beside Node's request. */
 type Parsed = { body?: unknown; rawBody?: unknown };
 
-export function serveNode(serving: Serving): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
-  return async (request, response) => {
+export type NodeListener = (request: IncomingMessage, response: ServerResponse) => void;
+
+export function serveNode(serving: Serving): NodeListener {
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { status, headers, body } = await answerTo(request, serving);
     // What is left of a body that was refused must not be taken for the next request.
     if (!request.complete) response.setHeader('connection', 'close');
     response.writeHead(status, headers).end(body);
   };
+  // Pages of Next.js wait for it; to servers it is a listener, which returns nothing.
+  return (request, response) => serve(request, response) as unknown as void;
 }
 
 async function answerTo(

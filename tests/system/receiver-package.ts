@@ -1,4 +1,5 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import { closeServer, listen } from '@waybell/runtime/health';
@@ -34,16 +35,13 @@ class OwnReceiver implements AsyncDisposable {
       onTest: ({ action }: { action: string }) => void this.tested.push(action),
       onTrouble: () => undefined,
     });
-    this.#server = createServer((request, response) => {
-      const chunks: Buffer[] = [];
-      request.on('data', (chunk: Buffer) => chunks.push(chunk));
-      request.on('end', async () => {
-        const { method = '', headers } = request;
-        const answer = await receive({ method, headers, body: Buffer.concat(chunks) });
-        this.answers.push(answer.body);
-        response.writeHead(answer.status, answer.headers).end(answer.body);
-      });
-    });
+    const answer = async (request: IncomingMessage, response: ServerResponse) => {
+      const { method = '', headers } = request;
+      const answered = await receive({ method, headers, body: await buffer(request) });
+      this.answers.push(answered.body);
+      response.writeHead(answered.status, answered.headers).end(answered.body);
+    };
+    this.#server = createServer((request, response) => void answer(request, response));
     const { port } = await listen(this.#server, { host: '127.0.0.1', port: 0 });
     return `http://127.0.0.1:${port}/waybell`;
   }

@@ -19,7 +19,7 @@ const receiver = createReceiver({
     if (how === 'stalls') await new Promise(() => undefined);
   },
 });
-const server = createServer((request, response) => void receiver.node(request, response));
+const server = createServer(receiver.node);
 server.listen(0, '127.0.0.1', () => {
   process.stdout.write(`http://127.0.0.1:${(server.address() as AddressInfo).port}\n`);
 });
