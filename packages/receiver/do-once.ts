@@ -14,7 +14,20 @@ export type OnceOptions = {
 
 /** Does something unless it was done before, or is being done. */
 export async function doOnce(id: string, work: () => unknown, options: OnceOptions): Promise<Outcome> {
-  const { store, withinMs, onUnrecorded } = options;
+  const waiting = new AbortController();
+  try {
+    return await Promise.race([begin(id, work, options, waiting.signal), after(options.withinMs, waiting.signal)]);
+  } finally {
+    waiting.abort();
+  }
+}
+
+async function begin(
+  id: string,
+  work: () => unknown,
+  { store, onUnrecorded }: OnceOptions,
+  waiting: AbortSignal,
+): Promise<Outcome> {
   let begun;
   try {
     begun = await store.begin(id);
@@ -24,37 +37,30 @@ export async function doOnce(id: string, work: () => unknown, options: OnceOptio
   if (begun.kind === 'done') return { kind: 'repeated' };
   if (begun.kind === 'in_progress') return begun;
   const { lease } = begun;
-  const settle = async (): Promise<Outcome> => {
-    try {
-      await work();
-    } catch (error) {
-      await store.fail(id, lease).catch(onUnrecorded);
-      return { kind: 'failed', in: 'work', error };
-    }
-    await store.finish(id, lease).catch(onUnrecorded);
-    return { kind: 'done' };
-  };
-  const renewing = renewed(store, id, lease);
-  const timer = new AbortController();
+  renew(store, id, lease, waiting);
   try {
-    return await Promise.race([settle(), after(withinMs, timer.signal)]);
-  } finally {
-    timer.abort();
-    clearInterval(renewing);
+    await work();
+  } catch (error) {
+    await store.fail(id, lease).catch(onUnrecorded);
+    return { kind: 'failed', in: 'work', error };
   }
+  await store.finish(id, lease).catch(onUnrecorded);
+  return { kind: 'done' };
 }
 
-function renewed(store: Store, id: string, lease: string): NodeJS.Timeout | undefined {
-  if (store.leaseMs === Infinity) return undefined;
+/** Renews a lease while somebody waits. */
+function renew(store: Store, id: string, lease: string, waiting: AbortSignal): void {
+  if (waiting.aborted) return;
   // Not renewed once, it has two more chances before it is over.
-  return setInterval(() => void store.renew(id, lease).catch(() => undefined), store.leaseMs / 3);
+  const timer = setInterval(() => void store.renew(id, lease).catch(() => undefined), store.leaseMs / 3);
+  waiting.addEventListener('abort', () => clearInterval(timer));
 }
 
-/** Resolves after so long, unless the signal is given before. */
-function after(delayMs: number, signal: AbortSignal): Promise<Outcome> {
+/** Resolves after so long, unless nobody waits any more. */
+function after(delayMs: number, waiting: AbortSignal): Promise<Outcome> {
   return new Promise((resolve) => {
     const error = new Error(`not done after ${delayMs} ms: see "enqueue"`);
     const timer = setTimeout(resolve, delayMs, { kind: 'failed', in: 'time limit', error });
-    signal.addEventListener('abort', () => clearTimeout(timer));
+    waiting.addEventListener('abort', () => clearTimeout(timer));
   });
 }

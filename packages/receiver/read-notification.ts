@@ -52,7 +52,7 @@ export async function readNotification<I extends Interface>(
   return {
     ...parsed,
     id,
-    attempt: Number(headerOf(headers, 'x-webhook-attempt') ?? 1),
+    attempt: Number(headerOf(headers, 'x-webhook-attempt')) || 1,
     isTest: headerOf(headers, 'x-webhook-test') === 'true',
     sentAt: timestampS === undefined ? undefined : new Date(timestampS * 1_000),
     body: bytes.toString(),

@@ -108,6 +108,19 @@ describe('receive', () => {
     expect(handle).toHaveBeenCalledTimes(1);
   });
 
+  test('answers 503 where the store takes too long, and handles what it begins after that', async () => {
+    const begun = Promise.withResolvers<void>();
+    const memory = memoryStore();
+    const begin: Store['begin'] = (id) => begun.promise.then(() => memory.begin(id));
+    const handle = jest.fn();
+    const { ask } = aReceiver({ handle, handleWithinMs: 1, store: { ...memory, begin } });
+    expect(await ask(request({ id: 'an-id' }))).toEqual([503, 'failed']);
+    begun.resolve();
+    await until('it is handled', () => handle.mock.calls.length > 0);
+    await until('that is recorded', async () => (await memory.begin('an-id')).kind === 'done');
+    expect(handle).toHaveBeenCalledTimes(1);
+  });
+
   test('answers 200 to what is queued, unknown actions too, and 503 where that fails', async () => {
     const queue: string[] = [];
     const { ask } = aReceiver({ enqueue: ({ body }) => void queue.push(body) });
@@ -186,16 +199,36 @@ describe('receive', () => {
 });
 
 describe('memoryStore', () => {
+  const aStore = (what = {}) => {
+    const clock = { now: 0 };
+    return { clock, store: memoryStore({ leaseMs: 5, keepMs: 10, now: () => clock.now, ...what }) };
+  };
+  const begin = async (store: Store, id: string) => {
+    const begun = await store.begin(id);
+    return begun.kind === 'new' ? begun.lease : begun.kind;
+  };
+
   test('forgets the oldest beyond its limit, and what is older than it keeps', async () => {
-    let now = 0;
-    const store = memoryStore({ limit: 2, keepMs: 10, now: () => now });
-    for (const id of ['a', 'b', 'c']) {
-      await store.begin(id);
-      await store.finish(id, id);
-    }
+    const { clock, store } = aStore({ limit: 2 });
+    for (const id of ['a', 'b', 'c']) await store.finish(id, await begin(store, id));
     expect(await store.begin('b')).toEqual({ kind: 'done' });
     expect(await store.begin('a')).toMatchObject({ kind: 'new' });
-    now = 11;
+    clock.now = 11;
     expect(await store.begin('c')).toMatchObject({ kind: 'new' });
+  });
+
+  test('ends a lease that is not renewed, and takes nothing from whoever had it', async () => {
+    const { clock, store } = aStore();
+    const lost = await begin(store, 'a');
+    clock.now = 4;
+    await store.renew('a', lost);
+    clock.now = 8;
+    expect(await begin(store, 'a')).toBe('in_progress');
+    clock.now = 9;
+    const lease = await begin(store, 'a');
+    for (const what of ['renew', 'finish', 'fail'] as const) await store[what]('a', lost);
+    expect(await begin(store, 'a')).toBe('in_progress');
+    await store.finish('a', lease);
+    expect(await begin(store, 'a')).toBe('done');
   });
 });

@@ -3,7 +3,7 @@
  * of it, which `renew` makes last while the work does; when its process dies, the lease runs out and the next attempt begins anew.
  */
 export type Store = {
-  /** How long a lease lasts unless renewed, in milliseconds; infinite where it ends with the process. */
+  /** How long a lease lasts unless renewed, in milliseconds. */
   leaseMs: number;
   begin(id: string): Promise<Begun>;
   /** These three do nothing where the lease is over and somebody else has one. */
