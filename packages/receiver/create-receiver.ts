@@ -7,7 +7,7 @@ import { serveNode, type NodeListener } from './serve-node.ts';
 export type ReceiverOptions<I extends Interface> = ReceiveOptions<I> & {
   /** 2 MiB unless given. */
   maxBodyBytes?: number;
-  /** How long a body may take to come, in milliseconds; 10 s unless given. */
+  /** How long a body may take to come, in milliseconds; 10 s unless given. Fastify has its own limit. */
   bodyWithinMs?: number;
 };
 

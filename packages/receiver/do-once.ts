@@ -8,8 +8,8 @@ export type OnceOptions = {
   store: Store;
   /** After so long, in milliseconds, nobody waits any longer. Work goes on and counts if it ends well; its lease is not renewed. */
   withinMs: number;
-  /** It was done or failed, and the store could not be told: it may be done twice, once its lease is over. */
-  onUnrecorded: (error: unknown) => void;
+  /** Gets what no outcome tells of: work that failed late, or an end that the store could not be told, so that it may be done twice. */
+  onUnseen: (part: 'store' | 'work', error: unknown) => void;
 };
 
 /** Does something unless it was done before, or is being done. */
@@ -25,7 +25,7 @@ export async function doOnce(id: string, work: () => unknown, options: OnceOptio
 async function begin(
   id: string,
   work: () => unknown,
-  { store, onUnrecorded }: OnceOptions,
+  { store, onUnseen }: OnceOptions,
   waiting: AbortSignal,
 ): Promise<Outcome> {
   let begun;
@@ -37,11 +37,13 @@ async function begin(
   if (begun.kind === 'done') return { kind: 'repeated' };
   if (begun.kind === 'in_progress') return begun;
   const { lease } = begun;
+  const onUnrecorded = (error: unknown) => onUnseen('store', error);
   renew(store, id, lease, waiting);
   try {
     await work();
   } catch (error) {
     await store.fail(id, lease).catch(onUnrecorded);
+    if (waiting.aborted) onUnseen('work', error);
     return { kind: 'failed', in: 'work', error };
   }
   await store.finish(id, lease).catch(onUnrecorded);

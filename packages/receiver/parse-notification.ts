@@ -25,6 +25,7 @@ export function parseNotification<I extends Interface>(
   interfaceName: I,
   body: string | Uint8Array,
 ): Parsed<I> | Refusal {
+  requireInterface(interfaceName);
   const reading = readExact(bytesOf(body), MAX_DEPTH);
   if (reading.kind === 'invalid') return refuse('not_json', reading.detail);
   const { value } = reading;
@@ -44,6 +45,11 @@ export function parseNotification<I extends Interface>(
 /** A member that every notification of the interface has, and none of the other. */
 const MARKS = { shipper: 'action_date', carrier: 'occurred_at' } as const;
 const OTHER = { shipper: 'carrier', carrier: 'shipper' } as const;
+
+/** What the compiler says, for code that has none. */
+export function requireInterface(name: string): void {
+  if (!Object.hasOwn(MARKS, name)) throw new TypeError(`"interface" is "shipper" or "carrier", not ${name}`);
+}
 
 export function bytesOf(body: string | Uint8Array): Buffer {
   return typeof body === 'string' ? Buffer.from(body) : Buffer.from(body.buffer, body.byteOffset, body.byteLength);

@@ -108,6 +108,29 @@ describe('receive', () => {
     expect(handle).toHaveBeenCalledTimes(1);
   });
 
+  test('tells of work that fails when nobody waits for it any more, and begins anew at the next attempt', async () => {
+    const { promise, reject } = Promise.withResolvers<void>();
+    const handle = jest.fn<() => Promise<void>>().mockReturnValueOnce(promise).mockResolvedValueOnce();
+    const { ask, troubles } = aReceiver({ handle, handleWithinMs: 1 });
+    await ask(request({ id: 'an-id' }));
+    reject(new Error('late'));
+    await until('it is told', () => troubles.length > 1);
+    expect(troubles).toMatchObject([{ in: 'time limit' }, { in: 'work', error: new Error('late'), id: 'an-id' }]);
+    await ask(request({ id: 'an-id' }));
+    expect(handle).toHaveBeenCalledTimes(2);
+  });
+
+  test('answers though the hook for troubles throws', async () => {
+    const onTrouble = () => {
+      throw new Error('a fault of the hook');
+    };
+    const print = jest.spyOn(console, 'error').mockReturnValueOnce();
+    const { ask } = aReceiver({ handle: jest.fn(), onTrouble });
+    expect(await ask({ ...request(), body: '{}' })).toEqual([401, 'refused']);
+    expect(print).toHaveBeenCalledTimes(1);
+    print.mockRestore();
+  });
+
   test('answers 503 where the store takes too long, and handles what it begins after that', async () => {
     const begun = Promise.withResolvers<void>();
     const memory = memoryStore();
@@ -188,6 +211,10 @@ describe('receive', () => {
     const handle = () => until('the other was renewed', () => renewOther.mock.calls.length > 2);
     await aReceiver({ handle, store: { ...memoryStore(), leaseMs: 3, renew: renewOther } }).ask(request());
     expect(renew.mock.calls.length).toBe(count);
+  });
+
+  test('is of one of two interfaces', () => {
+    expect(() => aReceiver({ handle: jest.fn(), interface: 'both' as never })).toThrow('not both');
   });
 
   test.each([

@@ -1,7 +1,7 @@
 import { requireChecks } from './checks.ts';
-import { doOnce } from './do-once.ts';
+import { doOnce, type OnceOptions } from './do-once.ts';
 import { memoryStore } from './memory-store.ts';
-import type { Interface, NotificationOf } from './parse-notification.ts';
+import { requireInterface, type Interface, type NotificationOf } from './parse-notification.ts';
 import {
   readNotification,
   type About,
@@ -70,25 +70,34 @@ export function receiving<I extends Interface>(
   options: ReceiveOptions<I>,
 ): { receive: Receive; refuseRequest: Refuse } {
   requireChecks(options);
+  requireInterface(options.interface);
   const { store = memoryStore(), onTrouble = print, handleWithinMs: withinMs = HANDLE_WITHIN_MS } = options;
   const work = workOf(options);
+  const tell = (trouble: Trouble): void => {
+    try {
+      onTrouble(trouble);
+    } catch (error) {
+      // A fault of the hook must not leave a request without an answer.
+      console.error('waybell receiver: onTrouble', error);
+    }
+  };
   const isQueued = options.enqueue !== undefined;
 
   const failed = (about: Omit<Failure, 'kind'>, status: 500 | 503): Answer => {
-    onTrouble({ kind: 'failed', ...about });
+    tell({ kind: 'failed', ...about });
     return answer(status, { status: 'failed', in: about.in });
   };
 
   const refuseRequest: Refuse = (refusal) => {
-    onTrouble(refusal);
+    tell(refusal);
     const { kind, status, ...why } = refusal;
     return answer(status, { status: kind, ...why });
   };
 
   const receiveOnce = async (received: Received<I>): Promise<Answer> => {
     const { id, action } = received;
-    const onUnrecorded = (error: unknown) => onTrouble({ kind: 'failed', in: 'store', error, id, action });
-    const outcome = await doOnce(id, () => work(received), { store, withinMs, onUnrecorded });
+    const onUnseen: OnceOptions['onUnseen'] = (part, error) => tell({ kind: 'failed', in: part, error, id, action });
+    const outcome = await doOnce(id, () => work(received), { store, withinMs, onUnseen });
     switch (outcome.kind) {
       case 'done':
         return answer(200, { status: isQueued ? 'queued' : 'handled' });
