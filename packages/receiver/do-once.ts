@@ -55,6 +55,7 @@ function renew(store: Store, id: string, lease: string, waiting: AbortSignal): v
   if (waiting.aborted) return;
   // Not renewed once, it has two more chances before it is over.
   const timer = setInterval(() => void store.renew(id, lease).catch(() => undefined), store.leaseMs / 3);
+  timer.unref();
   waiting.addEventListener('abort', () => clearInterval(timer));
 }
 
@@ -63,6 +64,7 @@ function after(delayMs: number, waiting: AbortSignal): Promise<Outcome> {
   return new Promise((resolve) => {
     const error = new Error(`not done after ${delayMs} ms: see "enqueue"`);
     const timer = setTimeout(resolve, delayMs, { kind: 'failed', in: 'time limit', error });
+    timer.unref();
     waiting.addEventListener('abort', () => clearTimeout(timer));
   });
 }
