@@ -1,3 +1,21 @@
-import { JsonNumber } from '@waybell/receiver';
+import { createReceiver } from '@waybell/receiver';
+import { postgresStore, receivedTable } from '@waybell/receiver/postgres';
+import { redisStore } from '@waybell/receiver/redis';
+import { signedRequest } from '@waybell/receiver/testing';
 
-console.log('used', new JsonNumber('0.10').text);
+const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+const stores = [postgresStore({ query: async () => ({ rows: [] }) }), redisStore({ command: async () => 'OK' })];
+
+for (const store of stores) {
+  const receiver = createReceiver({
+    interface: 'carrier',
+    secrets: secret,
+    store,
+    on: { 'order.created': ({ data }) => console.log('used', data.id) },
+    otherwise: ({ action }) => console.log('used', action),
+  });
+  const change = { data: { id: 12_345_678_901_234_567_890n, status: 'new' } };
+  const request = signedRequest({ interface: 'carrier', action: 'order.created', secret, change });
+  const answer = await receiver.fetch(request.to('https://receiver.example.com'));
+  console.log('used', answer.status, receivedTable.length > 0);
+}
