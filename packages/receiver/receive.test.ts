@@ -171,6 +171,13 @@ describe('receive', () => {
     expect(handle).not.toHaveBeenCalled();
   });
 
+  test('handles a test like any other where it is told to', async () => {
+    const handle = jest.fn();
+    const { ask } = aReceiver({ handle, onTest: 'handle' });
+    expect(await ask(request({ isTest: true }))).toEqual([200, 'handled']);
+    expect(handle).toHaveBeenCalledTimes(1);
+  });
+
   test('answers 405, 401 and what else is wrong without asking the store', async () => {
     const store = { begin: jest.fn() } as unknown as Store;
     const { ask, troubles } = aReceiver({ handle: jest.fn(), store });

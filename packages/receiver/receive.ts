@@ -48,8 +48,11 @@ export type ReceiveOptions<I extends Interface> = ReadOptions<I> &
   Work<I> & {
     /** What was handled before, by `webhook-id`; in the memory of this process, unless given. */
     store?: Store;
-    /** Gets the tests that somebody asked for, which nothing else does; they are answered with 200 without it. */
-    onTest?: (received: Received<I>) => unknown;
+    /**
+     * Gets the tests that somebody asked for, which nothing else does; they are answered with 200 without it. `'handle'`: they are handled
+     * like any other, as on the machine of a developer who tries things out.
+     */
+    onTest?: 'handle' | ((received: Received<I>) => unknown);
     /** Gets an action that this version does not know (`enqueue` gets it too); without it a warning is printed, once for each action. */
     onUnknownAction?: (received: Extract<Received<I>, { kind: 'unknown_action' }>) => unknown;
     /** Printed where an answer is 5xx, unless given. */
@@ -111,10 +114,12 @@ export function receiving<I extends Interface>(
     }
   };
 
+  const { onTest } = options;
   const receiveTest = async (received: Received<I>): Promise<Answer> => {
+    if (onTest === 'handle') return receiveOnce(received);
     const { id, action } = received;
     try {
-      await options.onTest?.(received);
+      await onTest?.(received);
     } catch (error) {
       return failed({ in: 'work', error, id, action }, 500);
     }
