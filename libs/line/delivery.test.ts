@@ -56,10 +56,14 @@ describe('a delivery', () => {
       { requiredKeys: [] },
     );
     const byHand = fc.option(
-      fc.record({
-        why: fc.constantFrom('resend' as const, 'test' as const),
-        fromAttempt: fc.integer({ min: 1, max: 9 }),
-      }),
+      fc.record(
+        {
+          why: fc.constantFrom('resend' as const, 'test' as const),
+          fromAttempt: fc.integer({ min: 1, max: 9 }),
+          isRetried: fc.constant(true as const),
+        },
+        { requiredKeys: ['why', 'fromAttempt'] },
+      ),
       { nil: undefined },
     );
     const deliveries = fc.tuple(always, sometimes, byHand).map(([delivery, more, hand]) => ({

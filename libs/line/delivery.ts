@@ -26,8 +26,11 @@ export type Delivery = {
   event: string;
   /** 1 for the first. */
   attempt: number;
-  /** Present where it was asked for by hand: why, and the number of its first attempt; earlier attempts were made at other times. */
-  byHand?: { why: ByHand; fromAttempt: number };
+  /**
+   * Present where it was asked for by hand: why, and the number of its first attempt; earlier attempts were made at other times.
+   * `isRetried`: a test that has the retries of an event's delivery, not one attempt.
+   */
+  byHand?: { why: ByHand; fromAttempt: number; isRetried?: true };
   /** When the router made it, or it was asked for by hand; milliseconds since the epoch. */
   createdAt: number;
   /** When its first attempt began; equal to `createdAt` until then. */
@@ -176,15 +179,18 @@ function writeNote(delivery: Delivery): string {
   const { subscription, generation, event, attempt, createdAt, beganAt, dueAt, hop, byHand, later = '' } = delivery;
   const due = dueAt === undefined ? '' : ` ${dueAt}`;
   const moved = hop === undefined ? '' : ` hop ${hop}`;
-  const hand = byHand === undefined ? '' : ` ${byHand.why} ${byHand.fromAttempt}`;
+  const hand = byHand === undefined ? '' : ` ${byHand.why} ${byHand.fromAttempt}${byHand.isRetried ? RETRIED : ''}`;
   return `${VERSION} ${subscription} ${generation} ${event} ${attempt} ${createdAt} ${beganAt}${due}${moved}${hand}${later}`;
 }
 
 const VERSION = 1;
 
+/** A version that does not know it makes the one attempt that any test had. */
+const RETRIED = ' retried 1';
+
 const GUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
 const NOTE = new RegExp(
-  String.raw`^${VERSION} (${GUID}) (\d{1,10}) (${GUID}) (\d{1,4}) (\d{1,16}) (\d{1,16})(?: (\d{1,16}))?(?: hop (\d{1,9}))?(?: (resend|test) ([1-9]\d{0,3}))?((?: (?!hop |resend |test )[a-z]+ [!-~]+)*)$`,
+  String.raw`^${VERSION} (${GUID}) (\d{1,10}) (${GUID}) (\d{1,4}) (\d{1,16}) (\d{1,16})(?: (\d{1,16}))?(?: hop (\d{1,9}))?(?: (resend|test) ([1-9]\d{0,3})(${RETRIED})?)?((?: (?!hop |resend |test |retried )[a-z]+ [!-~]+)*)$`,
 );
 const TYPE = /^(shipper|carrier)\.([a-z_.]+)$/;
 
@@ -198,8 +204,22 @@ export function readDelivery(message: Message): Delivery | Unreadable {
     if (version === undefined) return notADelivery();
     return { kind: 'newer', format: 'delivery', version, returnsBy: message.routingKey };
   }
-  const [, subscription = '', generation, event = '', attempt, createdAt, beganAt, dueAt, hop, why, from, later] = note;
-  const byHand = readByHand(why, from);
+  const [
+    ,
+    subscription = '',
+    generation,
+    event = '',
+    attempt,
+    createdAt,
+    beganAt,
+    dueAt,
+    hop,
+    why,
+    from,
+    retried,
+    later,
+  ] = note;
+  const byHand = readByHand(why, from, retried);
   if (byHand !== undefined && byHand.fromAttempt > Number(attempt)) return notADelivery();
   return {
     guid,
@@ -231,8 +251,9 @@ function mayBeParked(message: Message, hop: string | undefined): boolean {
   return hop === undefined ? cameBefore || deliveryCount > 0 : exchange !== deliveriesExchange;
 }
 
-function readByHand(why: string | undefined, fromAttempt: string | undefined): Delivery['byHand'] {
-  return why === 'resend' || why === 'test' ? { why, fromAttempt: Number(fromAttempt) } : undefined;
+function readByHand(why: string | undefined, from: string | undefined, retried?: string): Delivery['byHand'] {
+  if (why !== 'resend' && why !== 'test') return undefined;
+  return { why, fromAttempt: Number(from), ...(retried === undefined ? {} : { isRetried: true }) };
 }
 
 const notADelivery = (): Rejection =>

@@ -175,6 +175,17 @@ describe('an attempt that failed for something of ours', () => {
   });
 });
 
+describe('a test that fails', () => {
+  test.each([
+    ['ends with its one attempt', {}, 'exhausted'],
+    ['is retried where it was triggered', { isRetried: true }, 'failed'],
+  ] as const)('%s', async (_what, how, kind) => {
+    const byHand = { why: 'test', fromAttempt: 1, ...how } as const;
+    const refused = aStep({ callEndpoint: async () => ({ isDelivered: false, status: 500, durationMs: 1 }) });
+    expect(kindsOf(await refused.step.handle({ ...delivery, byHand }))).toContain(`${kind} on record`);
+  });
+});
+
 describe('a success', () => {
   const byHand = { why: 'resend', fromAttempt: 1 } as const;
   const told = ['delivered on record', 'end'];

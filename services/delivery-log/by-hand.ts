@@ -49,7 +49,7 @@ function ready(sending: Sending): Ready {
 
 /** The same whenever it is published, so that a second one is recognised. It has its own time to grow too old. */
 function deliveryOf(sending: Sending & { body: string }): Delivery {
-  const { why, fromAttempt, dueAt } = sending;
+  const { why, fromAttempt, isRetried, dueAt } = sending;
   return {
     guid: sending.delivery,
     interface: sending.interface,
@@ -60,7 +60,7 @@ function deliveryOf(sending: Sending & { body: string }): Delivery {
     attempt: fromAttempt,
     createdAt: dueAt,
     beganAt: dueAt,
-    byHand: { why, fromAttempt },
+    byHand: { why, fromAttempt, ...(isRetried && { isRetried }) },
     body: Buffer.from(sending.body),
   };
 }

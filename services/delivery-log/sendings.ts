@@ -14,6 +14,8 @@ export type Sending = {
   subscription: string;
   generation: number;
   fromAttempt: number;
+  /** A test that has retries. */
+  isRetried: boolean;
   /** Milliseconds since the epoch. */
   dueAt: number;
   /** Null where it has gone from the log, or is to be made of the event. */
@@ -47,7 +49,7 @@ const CLAIM = {
     )
     update delivery_log.sendings s set claimed_until = now() + $1 * interval '1 millisecond' from due where s.guid = due.guid
     returning s.guid, s.why, s.delivery, s.event, s.interface, s.action, s.account, s.client, s.subscription, s.generation,
-      s.from_attempt as "fromAttempt", round(extract(epoch from s.due_at) * 1000)::float8 as "dueAt",
+      s.from_attempt as "fromAttempt", s.is_retried as "isRetried", round(extract(epoch from s.due_at) * 1000)::float8 as "dueAt",
       coalesce(s.body, (select b.body from delivery_log.bodies b where b.delivery = s.delivery order by b.at desc limit 1)) as body,
       (select json_build_object('body', k.body, 'contentType', k.content_type, 'auditFieldSet', s.audit_field_set)
        from delivery_log.kept_events k where (k.account, k.action, k.at, k.event) = (s.account, s.action, s.kept_at, s.event)) as kept`,

@@ -14,6 +14,7 @@ import { signingSecretPaths } from './signing-secret-paths.ts';
 import { shipperPaths } from './shipper-paths.ts';
 import { statisticsPaths, statisticsSchemas } from './statistics-paths.ts';
 import { subscriptionPaths, subscriptionSchemas } from './subscription-paths.ts';
+import { triggerPaths, triggerSchemas } from './trigger-paths.ts';
 import { notificationSchemas, webhooks } from './webhooks.ts';
 
 export type OpenApiOptions = {
@@ -62,6 +63,7 @@ export function openApiDocument({ interfaces, sentExamples, version, ...options 
       ...livePaths(interfaces),
       ...statisticsPaths(interfaces),
       ...byHandPaths(interfaces),
+      ...triggerPaths(interfaces),
       ...documentPaths,
     },
     webhooks: webhooks(catalog, sentExamples),
@@ -75,6 +77,7 @@ export function openApiDocument({ interfaces, sentExamples, version, ...options 
         ...liveSchemas,
         ...statisticsSchemas,
         ...byHandSchemas,
+        ...triggerSchemas,
         ...notificationSchemas(catalog),
       },
       headers,

@@ -15,7 +15,7 @@ const DETAILS: Record<ProblemKind, string> = {
   'unknown-delivery': 'This client has no delivery of that guid, or it is no longer kept.',
   'unknown-replay': 'There is no replay of this guid that belongs to this client.',
   'under-way': 'It is still on its way: see when its next attempt is due.',
-  'was-a-test': 'A test is sent once: ask for another one of the subscription.',
+  'was-a-test': 'A test is not sent again: ask for another one.',
   'body-gone': 'What was sent is no longer kept; ask the platform to publish the event again.',
   'nobody-subscribed': 'This client is not subscribed to the action any more: subscribe first.',
   'unknown-account': 'there is no account 0b6f1a52-6f5e-4a3f-9a55-0c8f2f0f7d11: correct the guid, or create it first',

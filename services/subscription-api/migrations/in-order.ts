@@ -23,6 +23,7 @@ import { MadeAgain } from './0024-made-again.ts';
 import { SwitchedOff } from './0025-switched-off.ts';
 import { SchemaVersion } from './0026-schema-version.ts';
 import { ActionsOfDeliverers } from './0027-actions-of-deliverers.ts';
+import { RetriedTests } from './0028-retried-tests.ts';
 
 /**
  * Every migration, oldest first. One that was released is never changed; the next one changes the tables, and only adds to them:
@@ -55,4 +56,5 @@ export const migrations = [
   SwitchedOff,
   SchemaVersion,
   ActionsOfDeliverers,
+  RetriedTests,
 ];

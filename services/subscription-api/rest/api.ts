@@ -13,10 +13,12 @@ import { liveRoutes, type LiveRouteOptions } from './live/live-routes.ts';
 import { signingSecretRoutes } from './secrets/signing-secrets.ts';
 import { shipperRoutes } from './subscriptions/shipper.ts';
 import { subscriptionRoutes } from './subscriptions/subscriptions.ts';
+import { triggerRoutes, type TriggerOptions } from './triggers/triggers.ts';
 
 export type ApiOptions = RouteOptions &
   Omit<HttpAppOptions, 'overview'> &
-  Pick<LiveRouteOptions, 'knownAgainMs'> & { interfaces: readonly string[]; console: { client: ConsoleSettings } };
+  Pick<LiveRouteOptions, 'knownAgainMs'> &
+  Pick<TriggerOptions, 'eventLimits'> & { interfaces: readonly string[]; console: { client: ConsoleSettings } };
 
 const ROUTES = { shipper: shipperRoutes, carrier: carrierRoutes } satisfies Record<Interface, unknown>;
 
@@ -32,6 +34,7 @@ export function createApi(options: ApiOptions): Express {
     deliveryLogRoutes({ ...options, authenticate }),
     statisticsRoutes({ ...options, authenticate }),
     byHandRoutes({ ...options, authenticate }),
+    triggerRoutes({ ...options, authenticate }),
     // Who reads a stream is known anew every minute, which is no request.
     liveRoutes({ ...options, authenticate, knowAgain: options.authenticate }),
     documentRoutes(publicDocuments({ interfaces: served, catalog })),

@@ -79,6 +79,7 @@ export async function startApi(
     redis,
     log: silentLog,
     httpMetrics: measured,
+    eventLimits,
     console: { client: { view: 'client' }, operator: { view: 'operator' } } as const,
   };
   const jwt = options.jwt && byJwt(database, options.jwt);
@@ -95,13 +96,11 @@ export async function startApi(
     ...knownAgainMs,
   });
   const line = options.brokerUrl === undefined ? undefined : operatorLine(operatorBroker(options.brokerUrl));
-  const eventLimits = { maxBytes: 60_000, maxDepth: 32 };
   const adminApi = createAdminApi({
     ...common,
     database,
     line,
     queues: [rejectedQueue, routerQueue, 'none.of.these'],
-    eventLimits,
   });
   const at = { host: '127.0.0.1', port: 0, trustedProxies, ...limits };
   const server = stack.use(await serveApi(api, at, measured));
@@ -114,6 +113,8 @@ export async function startApi(
   const opened = stack.move();
   return { ...asked, admin, store, database, metrics, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
+
+const eventLimits = { maxBytes: 60_000, maxDepth: 32 };
 
 type LiveSettings = Partial<LiveLimits & { knownAgainMs: number; until: AbortSignal }>;
 type LiveTested = { catalog?: readonly Action[]; live?: LiveSettings };

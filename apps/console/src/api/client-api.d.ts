@@ -465,6 +465,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/triggers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Have an example event sent to your own subscriptions
+         * @description The example of the action, as if it happened now, is checked as the platform's events are and sent to the current subscriptions of the client and of its listeners: signed and retried as any other, with the header `X-Webhook-Test: true`. It counts for no deactivation.
+         */
+        post: operations["trigger"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/webhooks/": {
         parameters: {
             query?: never;
@@ -1073,6 +1093,32 @@ export interface components {
                 kind: string;
             }[];
             verdicts: components["schemas"]["Verdict"][];
+        };
+        Trigger: {
+            deliveries: {
+                /**
+                 * Format: uuid
+                 * @description As `webhook-id`.
+                 */
+                delivery_guid: string;
+                /** @description Whether it is of a listener of the client. */
+                is_listener: boolean;
+                /** Format: uuid */
+                subscription_guid: string;
+            }[];
+            /** Format: uuid */
+            event_guid: string;
+            /** @description Subscriptions that get nothing of such an event. */
+            suppressed: {
+                /** @description Whether it is of a listener of the client. */
+                is_listener: boolean;
+                /** @example links_missing */
+                reason: string;
+                /** Format: uuid */
+                subscription_guid: string;
+            }[];
+            /** @description Places that the contract does not know: notifications of most actions leave them out. */
+            unknown_members: string[];
         };
         /** @description What an event came to: a delivery, or why there is none. */
         Verdict: {
@@ -2072,6 +2118,52 @@ export interface operations {
                         /** @constant */
                         status: "success";
                     } | components["schemas"]["OwnToken"];
+                };
+            };
+        };
+    };
+    trigger: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Of which action.
+                     * @example order.created
+                     */
+                    action: string;
+                    /**
+                     * @description What is to be another than in the example, by JSON pointers into the event: places in `/payload`, `/occurred_at` and `/error_message`. Numbers go as they are written.
+                     * @example {
+                     *       "/payload/id": 4711
+                     *     }
+                     */
+                    set?: Record<string, never>;
+                };
+            };
+        };
+        responses: {
+            /** @description It will be sent within a second or so. */
+            202: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            object: components["schemas"]["Trigger"];
+                        };
+                        /** @constant */
+                        status: "success";
+                    } | components["schemas"]["Trigger"];
                 };
             };
         };

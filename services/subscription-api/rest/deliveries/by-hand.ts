@@ -177,7 +177,7 @@ function refusal({ why }: Refused, unknown: 'unknown-delivery' | 'not-subscribed
     case 'under_way':
       return new Problem('under-way', 'It is still on its way: see when its next attempt is due.');
     case 'a_test':
-      return new Problem('was-a-test', 'A test is sent once: ask for another one of the subscription.');
+      return new Problem('was-a-test', 'A test is not sent again: ask for another one.');
     case 'body_gone':
       return new Problem('body-gone', 'What was sent is no longer kept; ask the platform to publish the event again.');
     case 'unsubscribed':

@@ -1,5 +1,5 @@
 import { nothing } from '@waybell/contracts/openapi/requests';
-import { toPlain } from '@waybell/events/json';
+import { toPlain, type JsonValue } from '@waybell/events/json';
 import { readJson as readStrictly } from '@waybell/events/read-json';
 import { raw, type Request, type RequestHandler, type Response } from 'express';
 import { Problem, type Fault } from './problem.ts';
@@ -16,6 +16,11 @@ const takeBytes = ofAtMost(BODY_LIMIT_BYTES);
  * that is there twice is malformed: readers differ in which one counts.
  */
 export async function readJson(request: Request, response: Response): Promise<unknown> {
+  return toPlain(await readExactJson(request, response));
+}
+
+/** The same, numbers digit for digit. */
+export async function readExactJson(request: Request, response: Response): Promise<JsonValue> {
   requireJson(request.get('content-type'));
   return parseJson(await readBytes(request, response));
 }
@@ -34,7 +39,7 @@ export async function readOptionalJson(request: Request, response: Response): Pr
   const bytes = await readBytes(request, response);
   if (bytes.length === 0 || bytes.toString('latin1').replaceAll(/\s/g, '') === '{}') return {};
   requireJson(request.get('content-type'));
-  return parseJson(bytes);
+  return toPlain(parseJson(bytes));
 }
 
 const requireNothing = bodyReader(nothing);
@@ -110,8 +115,8 @@ function requireJson(contentType = ''): void {
   if (other !== undefined) throw new Problem('unsupported-media-type', `The charset must be utf-8, not "${other}".`);
 }
 
-function parseJson(bytes: Buffer): unknown {
+function parseJson(bytes: Buffer): JsonValue {
   const reading = readStrictly(bytes, MAX_DEPTH);
   if (reading.kind === 'invalid') throw new Problem('invalid-json', `The body is not valid JSON: ${reading.detail}.`);
-  return toPlain(reading.value);
+  return reading.value;
 }

@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto';
+import type { Queryable } from '@waybell/runtime/postgres';
+import { isOfOwner, ownerOf } from '../listener-client.ts';
+import type { ClientReader } from '../read/entries.ts';
+import type { Refused } from './by-hand.ts';
+
+/** The bytes for a subscription with these fields, in a message of this guid; or why it gets nothing. */
+export type BodyFor = (target: { auditFieldSet: string[] | null; messageGuid: string }) => Body;
+type Body = { kind: 'notification'; body: Buffer } | { kind: 'suppressed'; reason: string };
+
+export type TriggerRequest = { event: string; action: string; client: ClientReader; by: string; bodyFor: BodyFor };
+
+type To = { subscription: string; isListener: boolean };
+export type Triggered = {
+  kind: 'triggered';
+  deliveries: (To & { delivery: string })[];
+  suppressed: (To & { reason: string })[];
+};
+
+type Target = {
+  guid: string;
+  client_id: string;
+  generation: number;
+  is_active: boolean;
+  audit_field_set: string[] | null;
+};
+
+const TARGETS = `
+  select guid, client_id, generation, is_active, audit_field_set from waybell.subscriptions
+  where account_guid = $1 and interface = $2 and action = $3 and ended_at is null and ${isOfOwner('client_id', '$4')}
+  order by client_id`;
+
+const INSERT = `
+  insert into delivery_log.sendings (guid, why, is_retried, delivery, event, interface, action, account, client, subscription,
+    generation, from_attempt, body, requested_by, due_at)
+  values ($1, 'test', true, $2, $3, $4, $5, $6, $7, $8, $9, 1, $10, $11, now())`;
+
+/**
+ * Asks for an event that never happened to be sent to whom a client has subscribed to its action, its listeners among them, as a
+ * test that is retried like any delivery. In a transaction of the caller's.
+ */
+export async function askForTrigger(postgres: Queryable, request: TriggerRequest): Promise<Triggered | Refused> {
+  const { event, action, client, by, bodyFor } = request;
+  const whose = [client.account, client.interface, action, client.client];
+  const { rows } = await postgres.query<Target>(TARGETS, whose);
+  const active = rows.filter((target) => target.is_active);
+  if (active.length === 0) return { kind: 'refused', why: rows.length === 0 ? 'unsubscribed' : 'deactivated' };
+  const triggered: Triggered = { kind: 'triggered', deliveries: [], suppressed: [] };
+  for (const target of active) {
+    const { guid: subscription, client_id: toClient, generation, audit_field_set: auditFieldSet } = target;
+    const delivery = randomUUID();
+    const to = { subscription, isListener: ownerOf(toClient) !== toClient };
+    const made = bodyFor({ auditFieldSet, messageGuid: delivery });
+    if (made.kind === 'suppressed') {
+      triggered.suppressed.push({ ...to, reason: made.reason });
+      continue;
+    }
+    const of = [delivery, event, client.interface, action, client.account, toClient, subscription, generation];
+    await postgres.query(INSERT, [randomUUID(), ...of, made.body.toString(), by]);
+    triggered.deliveries.push({ ...to, delivery });
+  }
+  return triggered;
+}

@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { listenerClient } from '@waybell/delivery-log/listener-client';
+import { signUp, startApi, type TestApi } from '../../testing/api.ts';
+import { createToken } from '../../tokens.ts';
+
+const callback_url = 'https://hooks.test/a';
+
+let api: TestApi;
+
+beforeAll(async () => {
+  api = await startApi();
+});
+
+afterAll(async () => {
+  await api[Symbol.asyncDispose]();
+});
+
+async function aCarrier() {
+  const { guid: account, token } = await signUp(api, { interface: 'carrier' });
+  const subscribe = (as = token, action = 'order.created') =>
+    api.ask('POST', `/v1/webhooks/${action}/subscriptions`, { token: as, body: { callback_url } });
+  const trigger = (body: object) =>
+    api.ask('POST', '/v1/triggers', { token, body: { action: 'order.created', ...body } });
+  const raw = (set: string, action = 'order.created') =>
+    api.ask('POST', '/v1/triggers', {
+      token,
+      raw: `{"action":"${action}","set":${set}}`,
+      headers: { 'content-type': 'application/json' },
+    });
+  return { account, token, subscribe, trigger, raw };
+}
+
+/** What was asked to be sent for an account. */
+async function sendingsOf(account: string) {
+  const asked = `select delivery, event, client, subscription, why, is_retried, from_attempt, body
+    from delivery_log.sendings where account = $1 order by client`;
+  return (await api.store.postgres.query(asked, [account])).rows;
+}
+
+describe('a trigger', () => {
+  test('has the example sent to the subscription of the client, as a test that is retried', async () => {
+    const us = await aCarrier();
+    await us.subscribe();
+    const { status, body } = await us.trigger({});
+    expect({ status, body }).toMatchObject({
+      status: 202,
+      body: { deliveries: [{ is_listener: false }], suppressed: [] },
+    });
+    const [sending, ...others] = await sendingsOf(us.account);
+    expect(others).toEqual([]);
+    expect(sending).toMatchObject({
+      delivery: body.deliveries[0].delivery_guid,
+      subscription: body.deliveries[0].subscription_guid,
+      event: body.event_guid,
+      why: 'test',
+      is_retried: true,
+      from_attempt: 1,
+    });
+    expect(JSON.parse(sending?.body)).toMatchObject({
+      action: 'order.created',
+      guid: sending?.delivery,
+      data: { id: 4021, status: 'new' },
+    });
+  });
+
+  test('is made with what is set, digit for digit', async () => {
+    const us = await aCarrier();
+    await us.subscribe(us.token, 'order.updated');
+    const set = '{"/payload/id":4711,"/payload/amount":12.50,"/payload/customer/name":"Ann"}';
+    expect((await us.raw(set, 'order.updated')).status).toBe(202);
+    const [sending] = await sendingsOf(us.account);
+    expect(sending?.body).toContain('"id":4711');
+    expect(sending?.body).toContain('"amount":12.50');
+    expect(sending?.body).toContain('"customer":{"name":"Ann"}');
+  });
+
+  test('says which of what is set no notification has', async () => {
+    const us = await aCarrier();
+    await us.subscribe();
+    expect((await us.raw('{"/payload/amount":12.50}')).body.unknown_members).toEqual(['/payload/amount']);
+  });
+
+  test('goes to listeners of the client, and to no other client of the account', async () => {
+    const us = await aCarrier();
+    await us.subscribe();
+    await us.subscribe(await createToken(api.store.postgres, { accountGuid: us.account, clientId: 'other' }));
+    await us.subscribe(await createToken(api.store.postgres, { accountGuid: us.account, clientId: 'default/listen' }));
+    const listener = listenerClient('default', 'ann');
+    await api.store.postgres.query(
+      `insert into waybell.subscriptions (guid, interface, account_guid, client_id, action, callback_url, verification_token_sealed, verification_token_key_id)
+       select gen_random_uuid(), interface, account_guid, $2, action, callback_url, verification_token_sealed, verification_token_key_id
+       from waybell.subscriptions where account_guid = $1 and client_id = 'default'`,
+      [us.account, listener],
+    );
+    const { body } = await us.trigger({});
+    expect(body.deliveries.map((each: { is_listener: boolean }) => each.is_listener)).toEqual([false, true]);
+    expect((await sendingsOf(us.account)).map(({ client }) => client)).toEqual(['default', listener]);
+  });
+
+  test('is refused where there is no subscription, or it is switched off, and says what to do', async () => {
+    const us = await aCarrier();
+    const nobody = { status: 409, body: { type: 'urn:waybell:problem:nobody-subscribed' } };
+    expect(await us.trigger({})).toMatchObject(nobody);
+    expect((await us.trigger({})).body.detail).toContain('not subscribed to order.created');
+    await us.subscribe();
+    await api.store.postgres.query(
+      `update waybell.subscriptions set is_active = false, deactivated_at = now(), deactivation_rule = 'exhausted' where account_guid = $1`,
+      [us.account],
+    );
+    expect(await us.trigger({})).toMatchObject(nobody);
+    expect((await us.trigger({})).body.detail).toContain('switched off');
+    expect(await sendingsOf(us.account)).toEqual([]);
+  });
+
+  test.each([
+    [
+      'a place outside of what an event says',
+      '{"/parties/carrier":"x"}',
+      '#/set/~1parties~1carrier',
+      'must be a JSON pointer',
+    ],
+    ['what is no pointer', '{"payload.id":1}', '#/set/payload.id', 'must be a JSON pointer'],
+    [
+      'what the contract forbids',
+      '{"/payload/id":"x"}',
+      '#/set/~1payload~1id',
+      'payload_invalid: /payload/id: must be',
+    ],
+    ['a payload that lacks what it needs', '{"/payload":{}}', '#/set/~1payload', 'payload_invalid: /payload/'],
+    ['a time that is none', '{"/occurred_at":"now"}', '#/set/~1occurred_at', 'envelope_invalid: /occurred_at'],
+    ['a place beneath a number', '{"/payload/id/x":1}', '#/set/~1payload~1id~1x', 'there is no object or list'],
+  ])('refuses %s and names the place', async (_what, set, pointer, detail) => {
+    const us = await aCarrier();
+    await us.subscribe();
+    const { status, body } = await us.raw(set);
+    expect({ status, errors: body.errors }).toEqual({
+      status: 422,
+      errors: [{ pointer: decoded(pointer), detail: expect.stringContaining(detail) }],
+    });
+    expect(await sendingsOf(us.account)).toEqual([]);
+  });
+
+  test('names the nearest actions where there is no such one', async () => {
+    const us = await aCarrier();
+    const { status, body } = await us.trigger({ action: 'order.create' });
+    expect({ status, detail: body.detail }).toEqual({ status: 404, detail: expect.stringContaining('order.created') });
+  });
+});
+
+const decoded = (pointer: string) => expect.stringMatching(new RegExp(`^${pointer.replaceAll('/', '(/|%2F)')}$`));

@@ -1,0 +1,66 @@
+import { askForTrigger } from '@waybell/delivery-log/ask/trigger';
+import type { Interface } from '@waybell/catalog/action';
+import type { EventLimits } from '@waybell/events/read-event';
+import { notify } from '@waybell/notifications/notification';
+import { Router } from 'express';
+import { requireScope } from '../authentication/authenticate.ts';
+import { answerObject } from '../http/answer-for.ts';
+import { readExactJson } from '../http/body.ts';
+import { Problem } from '../http/problem.ts';
+import { addPath, type RouteOptions } from '../http/routes.ts';
+import { listActions, requireFeature, type ActionList } from '../subscriptions/find-action.ts';
+import { makeEvent, readTrigger } from './trigger-request.ts';
+
+export type TriggerOptions = Pick<RouteOptions, 'authenticate' | 'database' | 'catalog'> & { eventLimits: EventLimits };
+
+/** Events that never happened, sent as if they had, to whom the client itself has subscribed. The same on either interface. */
+export function triggerRoutes({ authenticate, database, catalog, eventLimits: limits }: TriggerOptions): Router {
+  const router = Router({ caseSensitive: true });
+  const actions: Record<Interface, ActionList> = {
+    shipper: listActions('shipper', catalog),
+    carrier: listActions('carrier', catalog),
+  };
+
+  addPath(router, ['/v1/triggers'], {
+    async post(request, response) {
+      const caller = await authenticate(request);
+      requireScope(caller, 'webhooks:write');
+      const trigger = readTrigger(await readExactJson(request, response));
+      const action = actions[caller.interface].find(trigger.action, response);
+      requireFeature(action, caller);
+      const event = await makeEvent(trigger, { action, caller, limits });
+      const client = { account: caller.accountGuid, client: caller.clientId, interface: caller.interface };
+      const asked = await database.change(caller.actor, (postgres) =>
+        askForTrigger(postgres, {
+          event: event.guid,
+          action: event.action.name,
+          client,
+          by: caller.actor.who,
+          bodyFor: notify(event),
+        }),
+      );
+      if (asked.kind === 'refused') throw nobodySubscribed(action.name, asked.why === 'deactivated');
+      const { deliveries, suppressed } = asked;
+      answerObject(caller, response.status(202), {
+        event_guid: event.guid,
+        unknown_members: event.unknownMembers.places,
+        deliveries: deliveries.map(({ delivery, ...to }) => ({ delivery_guid: delivery, ...toView(to) })),
+        suppressed: suppressed.map(({ reason, ...to }) => ({ reason, ...toView(to) })),
+      });
+    },
+  });
+
+  return router;
+}
+
+const toView = ({ subscription, isListener }: { subscription: string; isListener: boolean }) => ({
+  subscription_guid: subscription,
+  is_listener: isListener,
+});
+
+function nobodySubscribed(action: string, isSwitchedOff: boolean): Problem {
+  const why = isSwitchedOff
+    ? `The subscription to ${action} is switched off, as its deliveries failed: subscribe again first`
+    : `This client is not subscribed to ${action}: subscribe first`;
+  return new Problem('nobody-subscribed', `${why}, or start "./waybell listen".`);
+}
