@@ -11,6 +11,8 @@ export const problemKinds = {
   'not-subscribed': [404, 'There is no such subscription'],
   'unknown-delivery': [404, 'There is no such delivery'],
   'unknown-replay': [404, 'There is no such replay'],
+  'unknown-listener': [404, 'There is no such listener'],
+  'unknown-request': [404, 'There is no such request'],
   'unknown-account': [404, 'There is no such account'],
   'nothing-known': [404, 'Nothing is known of it'],
   'unknown-rejected': [404, 'There is no such rejected message'],
@@ -23,10 +25,12 @@ export const problemKinds = {
   'nobody-subscribed': [409, 'There is no subscription to send it to'],
   'already-subscribed': [409, 'The action is already subscribed'],
   'rotation-under-way': [409, 'A rotation is under way'],
+  'already-listening': [409, 'There is such a listener already'],
   'account-exists': [409, 'There is such an account already'],
   'several-rejected': [409, 'Several rejected messages are called so'],
   'not-an-event': [409, 'What was rejected is not an event'],
   'rejected-taken': [409, 'Another has the rejected messages in hand'],
+  'listener-ended': [410, 'The listener has ended'],
   'request-timeout': [408, 'The request did not end in time'],
   'body-too-large': [413, 'The body is too large'],
   'unsupported-media-type': [415, 'The body is not JSON in UTF-8'],
@@ -37,6 +41,7 @@ export const problemKinds = {
   'internal-error': [500, 'Something went wrong here'],
   'no-broker': [501, 'This process has no way to RabbitMQ'],
   unavailable: [503, 'The service is not available at the moment'],
+  'no-answer': [504, 'The listener did not answer'],
 } as const;
 
 export type ProblemKind = keyof typeof problemKinds;

@@ -105,9 +105,29 @@ export const subscriptionApiSettings = {
   LIVE_STREAMS_PER_CLIENT: count({
     per: 'client and process',
     default: 10,
-    desc: 'streams of /v1/live that one client of an account has open, at most; beyond, 429',
+    desc: 'streams of /v1/live and of listeners that one client of an account has open, at most; beyond, 429',
   }),
-  LIVE_STREAMS: count({ per: 'process', default: 500, desc: 'streams of /v1/live open in all, at most; beyond, 503' }),
+  LIVE_STREAMS: count({
+    per: 'process',
+    default: 500,
+    desc: 'streams of /v1/live and of listeners open in all, at most; beyond, 503',
+  }),
+  LISTENERS_PER_CLIENT: count({
+    per: 'client',
+    default: 5,
+    desc: 'listeners (`waybell listen`) that one client of an account has, at most; beyond, 429',
+  }),
+  LISTENERS: count({ per: 'installation', default: 500, desc: 'listeners in all, at most; beyond, 503' }),
+  LISTENER_REQUESTS: count({
+    per: 'client and process',
+    default: 20,
+    desc: 'callbacks of one listener that wait for its answer, at most; beyond, 503, and they are retried',
+  }),
+  LISTENER_LIFE: wait({ default: 30_000, desc: 'how long a listener lives without its stream' }),
+  LISTENER_ANSWER_LIMIT: wait({
+    default: 55_000,
+    desc: 'how long a callback waits for the answer of a listener, where its deliverer waits so long; then it is 504',
+  }),
   CONNECTION_LIMIT: count({
     per: 'port and process',
     default: 5_000,
@@ -145,7 +165,13 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     console: readConsole(settings, jwt),
     auditRetentionMs: settings.AUDIT_RETENTION,
     limits: { requestsPerMinute: settings.REQUESTS_PER_MINUTE, failuresPerMinute: settings.FAILURES_PER_MINUTE },
-    liveLimits: { streamsPerClient: settings.LIVE_STREAMS_PER_CLIENT, streams: settings.LIVE_STREAMS },
+    listenerLimits: { listenersPerClient: settings.LISTENERS_PER_CLIENT, listeners: settings.LISTENERS },
+    listening: {
+      lifeMs: settings.LISTENER_LIFE,
+      answerLimitMs: settings.LISTENER_ANSWER_LIMIT,
+      waitingLimit: settings.LISTENER_REQUESTS,
+    },
+    streamLimits: { streamsPerClient: settings.LIVE_STREAMS_PER_CLIENT, streams: settings.LIVE_STREAMS },
     trustedProxies: settings.TRUSTED_PROXIES,
     interfaces: settings.SERVE_INTERFACES,
     keyRing: readKeyRing(settings.SECRET_KEYS),

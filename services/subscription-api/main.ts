@@ -13,7 +13,9 @@ import { byAccessToken } from './rest/authentication/by-access-token.ts';
 import { byJwt } from './rest/authentication/by-jwt.ts';
 import { httpMetrics } from './rest/http/http-metrics.ts';
 import { serveApi } from './rest/http/serve-api.ts';
+import { serveListeners } from './rest/listeners/serve-listeners.ts';
 import { openLive } from './rest/live/live.ts';
+import { streamRoom } from './rest/live/stream-room.ts';
 import { keepSigningSecrets } from './signing-secrets.ts';
 import { keepSubscriptions } from './subscriptions.ts';
 
@@ -26,7 +28,10 @@ await using _pruning = startPruning({ database, retentionMs: config.auditRetenti
 await using redis = connectRedis({ ...config.redis, log: parts.log });
 
 const until = parts.shutdown.begun;
-await using live = openLive({ database, catalog, until, log: parts.log, limits: config.liveLimits });
+using room = streamRoom(config.streamLimits, until);
+await using live = openLive({ database, catalog, room, log: parts.log });
+await using hearing = connectRedis({ ...config.redis, log: parts.log });
+await using listenerSettings = serveListeners({ ...config, database, redis, hearing, room, until, log: parts.log });
 const common = { ...config, ...parts, redis, httpMetrics: httpMetrics(parts.metrics) };
 const jwt = config.jwt && byJwt(database, config.jwt);
 const api = createApi({
@@ -37,6 +42,7 @@ const api = createApi({
   database,
   catalog,
   live,
+  listenerSettings,
 });
 await using server = await serveApi(api, { ...config.listen, until }, common.httpMetrics);
 parts.log.info({ port: server.port, interfaces: config.interfaces }, 'api.listening');

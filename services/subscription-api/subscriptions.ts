@@ -3,7 +3,7 @@ import type { Interface } from '@waybell/catalog/action';
 import type { KeyRing } from '@waybell/runtime/secrets';
 import { IsNull } from 'typeorm';
 import type { Actor } from './actor.ts';
-import type { Database } from './database.ts';
+import type { Database, Queryable } from './database.ts';
 import { newVerificationToken } from './sealed-rows.ts';
 import { ensureSecret, newSecret } from './signing-secrets.ts';
 import { subscriptionTable, type Subscription } from './tables/subscription.ts';
@@ -41,15 +41,21 @@ const INSERT = `
 
 const SUBSCRIBE_ONCE = `${INSERT} do nothing returning *`;
 
-const SUBSCRIBE_OR_REPLACE = `${INSERT} do update set
-    callback_url = excluded.callback_url, audit_field_set = excluded.audit_field_set,
+/** What a subscription `s` is set to when it begins anew: what failed before counts no more. */
+export const BEGUN_ANEW = `
     generation = s.generation + 1, is_active = true, changed_at = now(),
     deactivated_at = null, deactivation_rule = null, deactivated_by = null,
-    failing_since = null, last_success_at = null, last_failure_at = null, last_failed_delivery = null
+    failing_since = null, last_success_at = null, last_failure_at = null, last_failed_delivery = null`;
+
+const SUBSCRIBE_OR_REPLACE = `${INSERT} do update set
+    callback_url = excluded.callback_url, audit_field_set = excluded.audit_field_set, ${BEGUN_ANEW}
   returning *`;
 
+/** What a subscription is set to when it ends. */
+export const ENDED = 'ended_at = now(), is_active = false, changed_at = now()';
+
 const END = `
-  update waybell.subscriptions set ended_at = now(), is_active = false, changed_at = now()
+  update waybell.subscriptions set ${ENDED}
   where interface = $1 and account_guid = $2 and client_id = $3 and action = $4 and ended_at is null
   returning *`;
 
@@ -59,22 +65,13 @@ export function keepSubscriptions({ database, keyRing }: { database: Database; k
     return rows[0];
   }
 
-  function row(client: Client, wish: Wish): unknown[] {
-    const guid = randomUUID();
-    const { sealed, keyId } = keyRing.seal(newVerificationToken(), guid);
-    const { accountGuid, clientId } = client;
-    const { action, callbackUrl, auditFieldSet } = wish;
-    const subscription = [guid, client.interface, accountGuid, clientId, action, callbackUrl, auditFieldSet];
-    return [...subscription, sealed, keyId, ...newSecret(keyRing)];
-  }
-
   return {
     async subscribeOrReplace(client, wish) {
-      const subscription = await change(client, SUBSCRIBE_OR_REPLACE, row(client, wish));
+      const subscription = await change(client, SUBSCRIBE_OR_REPLACE, rowOf(client, wish, keyRing));
       if (subscription === undefined) throw new Error('an insert that replaces returned no row');
       return subscription;
     },
-    subscribeOnce: (client, wish) => change(client, SUBSCRIBE_ONCE, row(client, wish)),
+    subscribeOnce: (client, wish) => change(client, SUBSCRIBE_ONCE, rowOf(client, wish, keyRing)),
     end: (client, action) => change(client, END, [client.interface, client.accountGuid, client.clientId, action]),
     list(client) {
       const where = currentOf(client);
@@ -90,6 +87,29 @@ export function keepSubscriptions({ database, keyRing }: { database: Database; k
       return keyRing.open({ sealed, keyId }, guid);
     },
   };
+}
+
+/** Makes a subscription that its client does not have yet, with this verification token, in a transaction of the caller's. */
+export async function subscribeIn(
+  postgres: Queryable,
+  client: Client,
+  wish: Wish & { verificationToken: string },
+  keyRing: KeyRing,
+): Promise<void> {
+  await postgres.query(SUBSCRIBE_ONCE, rowOf(client, wish, keyRing));
+}
+
+function rowOf(
+  client: Client,
+  { verificationToken = newVerificationToken(), ...wish }: Wish & { verificationToken?: string },
+  keyRing: KeyRing,
+): unknown[] {
+  const guid = randomUUID();
+  const { sealed, keyId } = keyRing.seal(verificationToken, guid);
+  const { accountGuid, clientId } = client;
+  const { action, callbackUrl, auditFieldSet } = wish;
+  const subscription = [guid, client.interface, accountGuid, clientId, action, callbackUrl, auditFieldSet];
+  return [...subscription, sealed, keyId, ...newSecret(keyRing)];
 }
 
 function currentOf({ interface: interfaceName, accountGuid, clientId }: Client) {

@@ -17,10 +17,10 @@ export type LiveReader = AsyncDisposable & {
 /** Reads a stream of server-sent events, on a connection of its own, until disposed of. Resolves once the answer has begun. */
 export async function readLive(
   port: number,
-  { token, query = '', lastId }: { token: string; query?: string; lastId?: string },
+  { token, path = '/v1/live', query = '', lastId }: { token: string; path?: string; query?: string; lastId?: string },
 ): Promise<LiveReader> {
   const closing = new AbortController();
-  const response = await fetch(`http://127.0.0.1:${port}/v1/live${query}`, {
+  const response = await fetch(`http://127.0.0.1:${port}${path}${query}`, {
     headers: { authorization: `Bearer ${token}`, ...(lastId !== undefined && { 'last-event-id': lastId }) },
     signal: closing.signal,
   });

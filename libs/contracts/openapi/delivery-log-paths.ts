@@ -126,6 +126,7 @@ export function deliveryLogPaths(interfaces: readonly Interface[]): Readonly<Rec
         tags,
         operationId: 'getDelivery',
         summary: 'See a delivery, its attempts and what was sent',
+        description: 'One of the client, or of a listener of it.',
         security,
         responses: {
           200: success('The delivery.', one('DeliveryDetail')),

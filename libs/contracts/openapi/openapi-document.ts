@@ -9,6 +9,7 @@ import { deliveryLogSchemas } from './delivery-log-schemas.ts';
 import { documentPaths } from './document-paths.ts';
 import type { JsonNode } from './json-node.ts';
 import { ownTokenPaths, ownTokenSchemas } from './own-token-paths.ts';
+import { listenerPaths, listenerSchemas } from './listener-paths.ts';
 import { livePaths, liveSchemas } from './live-paths.ts';
 import { signingSecretPaths } from './signing-secret-paths.ts';
 import { shipperPaths } from './shipper-paths.ts';
@@ -52,6 +53,7 @@ export function openApiDocument({ interfaces, sentExamples, version, ...options 
       { name: 'Signing secrets', description: 'What the notifications of an account are signed with.' },
       { name: 'Delivery log', description: 'What became of events and notifications, and why: kept for some weeks.' },
       { name: 'Sending by hand', description: 'Again what did not arrive, or an example.' },
+      { name: 'Listeners', description: 'Callbacks over a stream, for a machine that has no address.' },
       { name: 'Documents', description: 'They need no token.' },
     ],
     paths: {
@@ -61,6 +63,7 @@ export function openApiDocument({ interfaces, sentExamples, version, ...options 
       ...signingSecretPaths(interfaces),
       ...deliveryLogPaths(interfaces),
       ...livePaths(interfaces),
+      ...listenerPaths(interfaces),
       ...statisticsPaths(interfaces),
       ...byHandPaths(interfaces),
       ...triggerPaths(interfaces),
@@ -75,6 +78,7 @@ export function openApiDocument({ interfaces, sentExamples, version, ...options 
         ...subscriptionSchemas,
         ...deliveryLogSchemas,
         ...liveSchemas,
+        ...listenerSchemas,
         ...statisticsSchemas,
         ...byHandSchemas,
         ...triggerSchemas,

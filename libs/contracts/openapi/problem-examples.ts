@@ -33,6 +33,11 @@ const DETAILS: Record<ProblemKind, string> = {
   'rotation-under-way':
     'The secret before the last rotation is valid until 2026-11-21T09:30:00.000Z: rotate after that, or end it at once with {"force": true}.',
   'account-exists': 'account 0b6f1a52-6f5e-4a3f-9a55-0c8f2f0f7d11 exists already: update it, or choose another guid',
+  'unknown-listener': 'There is no listener of this guid that belongs to this client.',
+  'unknown-request': 'Nobody waits for the answer to it any more.',
+  'already-listening':
+    'Another listener of this name lives: choose another name, or end it; without its program it ends within 60 s.',
+  'listener-ended': 'The listener has ended: begin another.',
   'request-timeout': 'The request did not come to its end in time.',
   'body-too-large': 'A body has at most 64 KiB here, after decompression.',
   'unsupported-media-type': 'Send the header "Content-Type: application/json; charset=utf-8".',
@@ -42,6 +47,7 @@ const DETAILS: Record<ProblemKind, string> = {
   'headers-too-large': 'The request line and the headers have at most 16 KiB.',
   'internal-error': 'The error was logged under the id in "instance".',
   unavailable: 'A server behind this one cannot be reached; nothing was changed, or it is not known: ask again.',
+  'no-answer': 'The listener did not answer within 55 s.',
 };
 
 const ERRORS: Partial<Record<ProblemKind, readonly JsonNode[]>> = {

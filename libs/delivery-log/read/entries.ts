@@ -11,7 +11,8 @@ import type { NoSubscription } from './no-subscription.ts';
 /** A reader is an API client, which is told of nothing but its own, or an operator. */
 export type Reader = ClientReader | 'operator';
 
-export type ClientReader = { account: string; client: string; interface: InterfaceName };
+/** `withListeners`: what its listeners got is told, too. */
+export type ClientReader = { account: string; client: string; interface: InterfaceName; withListeners?: true };
 
 /** A reason with what it means and what can be done about it. */
 export type Why = { reason: string } & ReasonMeaning;

@@ -2,6 +2,7 @@ import { isGuid } from '@waybell/events/guid';
 import { isOwnFault, meaningOf, noSubscriptionCauses, unattempted, type ReasonKind } from '@waybell/line/reasons';
 import type { Suppression } from '@waybell/line/outcomes';
 import type { Queryable } from '@waybell/runtime/postgres';
+import { ownerOf } from '../listener-client.ts';
 import { readKey } from '../tables.ts';
 import { attemptsOf, type AttemptRow } from './attempts.ts';
 import type {
@@ -172,7 +173,8 @@ function rejectedVerdict({ rejectedDetail, rejectedDelivery }: EventRow, reason:
 
 export function isOfReader({ account, client, interface: interfaceName }: DeliveryRow, reader: Reader): boolean {
   if (reader === 'operator') return true;
-  return account === reader.account && client === reader.client && interfaceName === reader.interface;
+  const readable = reader.withListeners ? ownerOf(client) : client;
+  return account === reader.account && readable === reader.client && interfaceName === reader.interface;
 }
 
 function concerns({ account, client }: Suppression, reader: Reader): boolean {

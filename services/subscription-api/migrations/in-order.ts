@@ -24,6 +24,7 @@ import { SwitchedOff } from './0025-switched-off.ts';
 import { SchemaVersion } from './0026-schema-version.ts';
 import { ActionsOfDeliverers } from './0027-actions-of-deliverers.ts';
 import { RetriedTests } from './0028-retried-tests.ts';
+import { Listeners } from './0029-listeners.ts';
 
 /**
  * Every migration, oldest first. One that was released is never changed; the next one changes the tables, and only adds to them:
@@ -57,4 +58,5 @@ export const migrations = [
   SchemaVersion,
   ActionsOfDeliverers,
   RetriedTests,
+  Listeners,
 ];

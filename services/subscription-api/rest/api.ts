@@ -9,6 +9,7 @@ import { deliveryLogRoutes } from './deliveries/delivery-log.ts';
 import { documentRoutes, publicDocuments } from './documents/documents.ts';
 import { createHttpApp, type HttpAppOptions } from './http/http-app.ts';
 import type { RouteOptions } from './http/routes.ts';
+import { listenerRoutes, type ListenerRouteOptions } from './listeners/listeners.ts';
 import { liveRoutes, type LiveRouteOptions } from './live/live-routes.ts';
 import { signingSecretRoutes } from './secrets/signing-secrets.ts';
 import { shipperRoutes } from './subscriptions/shipper.ts';
@@ -18,7 +19,11 @@ import { triggerRoutes, type TriggerOptions } from './triggers/triggers.ts';
 export type ApiOptions = RouteOptions &
   Omit<HttpAppOptions, 'overview'> &
   Pick<LiveRouteOptions, 'knownAgainMs'> &
-  Pick<TriggerOptions, 'eventLimits'> & { interfaces: readonly string[]; console: { client: ConsoleSettings } };
+  Pick<TriggerOptions, 'eventLimits'> &
+  Pick<ListenerRouteOptions, 'listenerSettings'> & {
+    interfaces: readonly string[];
+    console: { client: ConsoleSettings };
+  };
 
 const ROUTES = { shipper: shipperRoutes, carrier: carrierRoutes } satisfies Record<Interface, unknown>;
 
@@ -37,6 +42,7 @@ export function createApi(options: ApiOptions): Express {
     triggerRoutes({ ...options, authenticate }),
     // Who reads a stream is known anew every minute, which is no request.
     liveRoutes({ ...options, authenticate, knowAgain: options.authenticate }),
+    listenerRoutes({ ...options, authenticate, knowAgain: options.authenticate }),
     documentRoutes(publicDocuments({ interfaces: served, catalog })),
     consoleRoutes(options.console.client),
   ]);

@@ -7,6 +7,7 @@ import type { Asked } from '../testing/ask.ts';
 import { cuttableProxy } from '../testing/cuttable-proxy.ts';
 import { logDelivery } from '../testing/logged-delivery.ts';
 import { createToken } from '../tokens.ts';
+import { readLive } from '../../../tests/testing/live-reader.ts';
 
 const callback_url = 'https://hooks.test/a';
 const base = '/v1/public/webhooks';
@@ -50,6 +51,15 @@ const asks: Ask[] = [
   { name: 'cancelReplay', method: 'DELETE', path: `/v1/replays/${GUID}`, body: {} },
   { name: 'testSubscription', method: 'POST', path: `/v1/subscriptions/${GUID}/test`, body: {} },
   { name: 'trigger', method: 'POST', path: '/v1/triggers', body: { action: 'damage.created' } },
+  { name: 'createListener', method: 'POST', path: '/v1/listeners', body: { url: 'https://hooks.test' } },
+  { name: 'streamRequests', method: 'GET', path: `/v1/listeners/${GUID}/requests` },
+  {
+    name: 'answerRequest',
+    method: 'POST',
+    path: `/v1/listeners/${GUID}/answers`,
+    body: { request: 'x', status: 200 },
+  },
+  { name: 'endListener', method: 'DELETE', path: `/v1/listeners/${GUID}`, body: {} },
   { name: 'unsubscribeCarrier', method: 'DELETE', path: '/v1/webhooks/order.created/subscriptions/', body: {} },
 ];
 const interfaceOf = ({ name }: Ask) => (/Shipper/.test(name) ? 'shipper' : 'carrier');
@@ -90,9 +100,11 @@ async function provoke(each: Ask): Promise<void> {
     await api.ask(method, path.replace(/order\.\w+/, 'order.nope'), { token, body });
     await api.ask(method, path.replace(/order\.\w+/, '%zz'), { token, body });
   }
+  if (name === 'createListener')
+    await api.ask(method, path, { token, body: { url: 'https://hooks.test', actions: ['order.nope'], name: 'other' } });
   if (name === 'trigger') await api.ask(method, path, { token, body: { action: 'order.nope' } });
   if (path.includes(GUID))
-    for (const wrong of ['x', '%zz']) await api.ask(method, path.replace(GUID, wrong), { token });
+    for (const wrong of ['x', '%zz']) await api.ask(method, path.replace(GUID, wrong), { token, body });
   if (body !== undefined) {
     await api.ask(method, path, { token, raw: '{', headers: json });
     await api.ask(method, path, { token, raw: '{}', headers: { ...json, 'content-encoding': 'gzip' } });
@@ -109,7 +121,7 @@ async function sendByHand(): Promise<void> {
   const subscribe = { token, body: { callback_url } };
   await api.ask('POST', '/v1/webhooks/order.created/subscriptions/', subscribe);
   const { rows } = await postgres.query(
-    'select guid from waybell.subscriptions where ended_at is null and account_guid = $1',
+    "select guid from waybell.subscriptions where ended_at is null and account_guid = $1 and client_id = 'default'",
     [account],
   );
   const subscription = String(rows[0].guid);
@@ -146,6 +158,47 @@ async function sendByHand(): Promise<void> {
   await api.ask('DELETE', '/v1/webhooks/order.created/subscriptions/', { token });
 }
 
+/** What comes over a stream, and what is answered once it has ended. */
+async function listen(): Promise<void> {
+  const { all: token } = tokens.carrier;
+  const body = { url: 'https://hooks.test', name: 'contract' };
+  const { body: listener } = await api.ask('POST', '/v1/listeners', { token, body });
+  await api.ask('POST', '/v1/listeners', {
+    token: tokens.shipper.all,
+    body: { ...body, actions: ['insurance.issued'] },
+  });
+  const at = `/v1/listeners/${listener.guid}`;
+  const { rows } = await api.store.postgres.query(
+    'select callback_url from waybell.subscriptions where callback_url like $1',
+    [`%${listener.guid}%`],
+  );
+  const { search } = new URL(rows[0].callback_url);
+  const call = () => api.ask('POST', `${at}/requests${search}`, { body: {} });
+  await call();
+  {
+    await using stream = await readLive(api.port, { token, path: `${at}/requests` });
+    const called = call();
+    const request = await until('it is called', () => stream.of('request')[0]?.['id']);
+    await api.ask('POST', `${at}/answers`, { token, body: { request, status: 200, body: 'taken' } });
+    await called;
+  }
+  await api.ask('GET', `${at}/requests`, { token });
+  for (const key of ['?key=x', '?lock=x', '']) await api.ask('POST', `${at}/requests${key}`, { body: {} });
+  await api.ask('POST', '/v1/listeners/%zz/requests', { body: {} });
+  await api.ask('POST', `${at}/requests${search}`, { raw: 'a', headers: { 'content-type': 'text/plain' } });
+  await api.ask('POST', `${at}/requests${search}`, { raw: ' '.repeat(200_000), headers: json });
+  await api.ask('DELETE', at, { token });
+  await call();
+  for (const [method, path, more] of [
+    ['GET', 'requests', {}],
+    ['POST', 'answers', { body: { request: 'x', status: 200 } }],
+  ] as const)
+    await api.ask(method, `${at}/${path}`, { token, ...more });
+  await api.ask('DELETE', at, { token });
+  const { body: next } = await api.ask('POST', '/v1/listeners', { token, body });
+  await api.ask('POST', `/v1/listeners/${next.guid}/answers`, { token, body: { request: 'x', status: 200 } });
+}
+
 /** What is to be sent is then in the place of what the deliverer would make of it. */
 async function untilAskedForTest(): Promise<string> {
   return until('it is to be sent', async () => {
@@ -168,6 +221,7 @@ describe('openapi.json', () => {
     const { delivery } = await logDelivery(api.store.postgres, { ...tokens.carrier, interface: 'carrier', mark: 'x' });
     await api.ask('GET', `/v1/deliveries/${delivery}`, { token: tokens.carrier.all });
     await sendByHand();
+    await listen();
     for (const path of [
       '/openapi.json',
       '/asyncapi.json',
@@ -181,7 +235,7 @@ describe('openapi.json', () => {
     for (const path of ['/', '/docs/', '/docs/nope', '/docs/%zz', '/schemas/nope', '/schemas/%zz'])
       await api.ask('GET', path);
     const missing = unseen(api);
-    expect(missing.filter((answer) => !/ (429|50[03]) /.test(answer))).toEqual([]);
+    expect(missing.filter((answer) => !/ (429|50[034]) /.test(answer))).toEqual([]);
   });
 
   test('tells of the answer of each operation to a token that asks too much', async () => {

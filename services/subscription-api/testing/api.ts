@@ -19,12 +19,12 @@ import { byJwt, type JwtRules } from '../rest/authentication/by-jwt.ts';
 import type { Limits } from '../rest/limits/limits.ts';
 import { httpMetrics } from '../rest/http/http-metrics.ts';
 import { serveApi, type ServerLimits } from '../rest/http/serve-api.ts';
-import { openLive, type LiveLimits } from '../rest/live/live.ts';
 import { keepSigningSecrets } from '../signing-secrets.ts';
 import { keepSubscriptions } from '../subscriptions.ts';
 import { createToken } from '../tokens.ts';
 import { askedBy, type Asked } from './ask.ts';
 import { createTestDatabase, PATIENT_MS, silentLog, type TestDatabase } from './database.ts';
+import { openStreams, type ListenerTestSettings, type LiveSettings } from './streams.ts';
 
 export type TestApi = AsyncDisposable &
   Asked & {
@@ -55,24 +55,26 @@ export async function startApi(
     trustedProxies?: string[];
     jwt?: JwtRules;
     live?: LiveSettings;
+    listeners?: ListenerTestSettings;
+    /** Another process of the same service. */
+    beside?: Pick<TestApi, 'store'>;
     /** Operators have a way to this broker. */
     brokerUrl?: string;
   } = {},
 ): Promise<TestApi> {
   await using stack = new AsyncDisposableStack();
-  const store = stack.use(await createTestDatabase(options));
+  const store = options.beside?.store ?? stack.use(await createTestDatabase(options));
   const url = options.through?.(store.url) ?? store.url;
   const database = stack.use(
     openDatabase({ url, role: '', poolSize: 8, timeoutMs: options.timeoutMs ?? PATIENT_MS, log: silentLog }),
   );
-  const redis = stack.use(
-    connectRedis({ url: options.redisUrl ?? (await borrowRedis()).url, timeoutMs: PATIENT_MS, log: silentLog }),
-  );
+  const redisUrl = options.redisUrl ?? (await borrowRedis()).url;
+  const redis = stack.use(connectRedis({ url: redisUrl, timeoutMs: PATIENT_MS, log: silentLog }));
   const metrics = createMetrics('test');
   const limits = { ...unlimited, ...options.limits };
   const measured = httpMetrics(metrics);
   const trustedProxies = options.trustedProxies ?? [];
-  const { live, knownAgainMs } = liveOf(database, options);
+  const streams = openStreams({ ...options, database, redis, redisUrl, keyRing, eventLimits });
   const common = {
     limits,
     trustedProxies,
@@ -92,8 +94,7 @@ export async function startApi(
     database,
     catalog: options.catalog ?? actions,
     callbackRules,
-    live,
-    ...knownAgainMs,
+    ...streams.routes,
   });
   const line = options.brokerUrl === undefined ? undefined : operatorLine(operatorBroker(options.brokerUrl));
   const adminApi = createAdminApi({
@@ -106,7 +107,7 @@ export async function startApi(
   const server = stack.use(await serveApi(api, at, measured));
   const adminServer = stack.use(await serveApi(adminApi, at, measured));
   // Streams end before the server waits for its answers to end.
-  stack.use(live);
+  stack.use(streams);
   if (options.isMigrated !== false) await until('the database is there', () => database.waitingFor().length === 0);
   const asked = await askedBy(server.port, '/openapi.json');
   const admin = await askedBy(adminServer.port, '/admin-openapi.json');
@@ -115,23 +116,6 @@ export async function startApi(
 }
 
 const eventLimits = { maxBytes: 60_000, maxDepth: 32 };
-
-type LiveSettings = Partial<LiveLimits & { knownAgainMs: number; until: AbortSignal }>;
-type LiveTested = { catalog?: readonly Action[]; live?: LiveSettings };
-
-function liveOf(database: Database, { catalog = actions, live: given = {} }: LiveTested) {
-  const { knownAgainMs, until: stop, ...limits } = given;
-  return {
-    live: openLive({
-      database,
-      catalog,
-      log: silentLog,
-      limits: { ...manyStreams, ...limits },
-      ...(stop !== undefined && { until: stop }),
-    }),
-    knownAgainMs: knownAgainMs === undefined ? {} : { knownAgainMs },
-  };
-}
 
 const operatorBroker = (url: string) => ({ address: { url }, limitMs: PATIENT_MS });
 
@@ -152,8 +136,6 @@ const unlimited: Limits & Omit<ServerLimits, 'trustedProxies'> = {
   connectionLimit: 1_000,
   connectionsPerAddress: 1_000,
 };
-
-const manyStreams: LiveLimits = { streamsPerClient: 1_000, streams: 1_000 };
 
 /** An account and a token for it. */
 export async function signUp(

@@ -4,6 +4,7 @@ import type { Queryable } from '../database.ts';
 
 type What = {
   account: string;
+  client?: string;
   interface: 'shipper' | 'carrier';
   mark: string;
   delivery?: string | undefined;
@@ -17,7 +18,7 @@ export async function logDelivery(
   postgres: Queryable,
   { account, interface: interfaceName, mark, ...given }: What,
 ): Promise<LoggedDelivery> {
-  const { delivery = randomUUID(), subscription = randomUUID(), byHand } = given;
+  const { delivery = randomUUID(), subscription = randomUUID(), client = 'default', byHand } = given;
   const [subject, event] = [randomUUID(), randomUUID()];
   for (const table of ['events', 'keys', 'deliveries', 'attempts', 'bodies'])
     await postgres.query(
@@ -35,8 +36,8 @@ export async function logDelivery(
      ), body as (
        insert into delivery_log.bodies values ($8, $3, $7)
      )
-     insert into delivery_log.deliveries values ($8, $3, $2, $6, 'order.created', $4, $5, 'default')`,
-    [subject, event, delivery, subscription, account, interfaceName, mark, new Date(wallClockMs()), byHand],
+     insert into delivery_log.deliveries values ($8, $3, $2, $6, 'order.created', $4, $5, $10)`,
+    [subject, event, delivery, subscription, account, interfaceName, mark, new Date(wallClockMs()), byHand, client],
   );
   return { subject, event, delivery };
 }

@@ -136,7 +136,10 @@ export interface paths {
             };
             cookie?: never;
         };
-        /** See a delivery, its attempts and what was sent */
+        /**
+         * See a delivery, its attempts and what was sent
+         * @description One of the client, or of a listener of it.
+         */
         get: operations["getDelivery"];
         put?: never;
         post?: never;
@@ -163,6 +166,93 @@ export interface paths {
          * @description To the subscription that the client has to its action now. `webhook-id` and body stay, `X-Webhook-Attempt` goes on, and there are as many retries as for a new one. It counts for no deactivation.
          */
         post: operations["resendDelivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/listeners": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Listen without an address of your own
+         * @description Subscribes a client of its own, beside that of the token, to these actions: its callbacks come over a stream, and are retried and logged as any. `./waybell listen` does all of this. It ends with `DELETE`, or when it has had no stream for a while; its signing secret stays for the next of its name.
+         */
+        post: operations["createListener"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/listeners/{guid}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                guid: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Listen no longer
+         * @description Ends its subscriptions.
+         */
+        delete: operations["endListener"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/listeners/{guid}/answers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                guid: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Answer a callback */
+        post: operations["answerRequest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/listeners/{guid}/requests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                guid: string;
+            };
+            cookie?: never;
+        };
+        /**
+         * Read the callbacks of a listener
+         * @description Server-sent events, until the client closes the connection or the listener ends. Connect again where it is cut.
+         */
+        get: operations["streamRequests"];
+        put?: never;
+        /**
+         * For deliverers: the callback URL of a listener
+         * @description Answers as the program behind the listener does.
+         */
+        post: operations["callListener"];
         delete?: never;
         options?: never;
         head?: never;
@@ -799,6 +889,27 @@ export interface components {
             status: "waiting" | "retrying" | "delivered" | "exhausted" | "dropped" | "rejected";
             /** Format: uuid */
             subscription_guid: string;
+        };
+        Listener: {
+            actions: string[];
+            /** @description So long a callback waits for its answer, unless its deliverer waits for less. */
+            answer_limit_ms: number;
+            /** Format: uuid */
+            guid: string;
+            /** @description So long it lives without its stream. */
+            life_ms: number;
+            /** @description Of its callbacks: not that of the client of the token. */
+            signing_secret: string;
+            /** @description As `X-Service-Verification-Token` in each of its callbacks. */
+            verification_token: string;
+        };
+        ListenerRequest: {
+            /** @description The bytes that were sent. */
+            body: string;
+            headers: {
+                [key: string]: string;
+            };
+            id: string;
         };
         LiveAttempt: {
             action: string;
@@ -1501,6 +1612,171 @@ export interface operations {
                         /** @constant */
                         status: "success";
                     } | components["schemas"]["Resend"];
+                };
+            };
+        };
+    };
+    createListener: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Names of actions, in which `*` is any text. All that the account can have, where it is left out. */
+                    actions?: string[];
+                    /**
+                     * @description at most 50 letters, digits and . _ -: tells several listeners of a client apart
+                     * @default
+                     */
+                    name?: string;
+                    /**
+                     * Format: uri
+                     * @description Where this API is, as its deliverers reach it: mostly the address that you have of it.
+                     * @example https://waybell.example.com
+                     */
+                    url: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The listener. Read its stream now. */
+            201: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            object: components["schemas"]["Listener"];
+                        };
+                        /** @constant */
+                        status: "success";
+                    } | components["schemas"]["Listener"];
+                };
+            };
+        };
+    };
+    endListener: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                guid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description It has ended. */
+            204: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    answerRequest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                guid: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description As much of it as the delivery log is to have.
+                     * @default
+                     */
+                    body?: string;
+                    /** @description The `id` of the request. */
+                    request: string;
+                    status: number;
+                };
+            };
+        };
+        responses: {
+            /** @description It is on its way to the deliverer. */
+            204: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    streamRequests: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                guid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The stream. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+        };
+    };
+    callListener: {
+        parameters: {
+            query?: {
+                /** @description As in the callback URL. */
+                key?: string;
+            };
+            header?: never;
+            path: {
+                guid: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description What the program answered, with its status, whichever that is. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
                 };
             };
         };

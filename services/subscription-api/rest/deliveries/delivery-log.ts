@@ -60,7 +60,7 @@ export function deliveryLogRoutes({ authenticate, database, catalog }: LogOption
       const reader = await admit(request);
       const delivery = requirePathGuid('guid', request.params.guid);
       readNoQuery(request);
-      const { entry, body } = await findDelivery(database, delivery, reader);
+      const { entry, body } = await findDelivery(database, delivery, { ...reader, withListeners: true });
       const object = deliveryDetailView(entry, sentRequest(entry, body));
       answerObject(reader, response, object);
     },

@@ -2,22 +2,15 @@ import type { Action, Interface } from '@waybell/catalog/action';
 import { nearestNames } from '@waybell/catalog/nearest-names';
 import { liveKind, type LiveKind } from '@waybell/contracts/openapi/live-paths';
 import { Router, type Request } from 'express';
-import { requireScope, type Authenticate, type Caller } from '../authentication/authenticate.ts';
+import { requireScope } from '../authentication/authenticate.ts';
 import { boundByReading } from '../limits/bound-connections.ts';
-import { Problem } from '../http/problem.ts';
 import { invalidParameters, queryReader } from '../http/read-query.ts';
 import { addPath, type RouteOptions } from '../http/routes.ts';
-import type { LiveFilter, LiveStream } from './live-stream.ts';
+import { endWithToken, type KnowingAgain } from './end-with-token.ts';
+import type { LiveFilter } from './live-stream.ts';
 import { Position, POSITION_PATTERN } from './position.ts';
 
-export type LiveRouteOptions = Pick<RouteOptions, 'authenticate' | 'catalog' | 'live'> & {
-  /** Knows a caller without counting a request. */
-  knowAgain: Authenticate;
-  knownAgainMs?: number;
-};
-
-/** A token that ends has ended its streams within a minute, with time to spare for the look. */
-const KNOWN_AGAIN_MS = 45_000;
+export type LiveRouteOptions = Pick<RouteOptions, 'authenticate' | 'catalog' | 'live'> & KnowingAgain;
 
 /** What happens now, of the token's account and client alone. */
 export function liveRoutes({ authenticate, catalog, live, ...again }: LiveRouteOptions): Router {
@@ -34,7 +27,7 @@ export function liveRoutes({ authenticate, catalog, live, ...again }: LiveRouteO
       const reader = { account: caller.accountGuid, client: caller.clientId, interface: caller.interface };
       boundByReading(response);
       const stream = live.open({ reader, filter, position, response });
-      endWith(stream, { request, caller, ...again });
+      endWithToken(stream, { request, caller, scope: 'webhooks:read', ...again });
     },
   });
 
@@ -65,23 +58,4 @@ function positionOf(request: Request): Position {
   if (new RegExp(POSITION_PATTERN).test(id)) return Position.read(id, Date.now());
   const detail = 'must be the id of an event of this feed; leave the header out to begin now';
   throw invalidParameters([{ parameter: 'Last-Event-ID', detail }]);
-}
-
-type Reading = Pick<LiveRouteOptions, 'knowAgain' | 'knownAgainMs'> & { request: Request; caller: Caller };
-
-/** Ends the stream once its token does not hold any more. While that cannot be known, it goes on. */
-function endWith(stream: LiveStream, { request, caller, knowAgain, knownAgainMs = KNOWN_AGAIN_MS }: Reading): void {
-  const look = async () => {
-    try {
-      const now = await knowAgain(request);
-      requireScope(now, 'webhooks:read');
-      if (now.accountGuid === caller.accountGuid && now.clientId === caller.clientId) return;
-    } catch (error) {
-      if (!(error instanceof Problem)) return;
-    }
-    stream.say('the access token does not hold any more');
-    stream.end();
-  };
-  const looking = setInterval(() => void look(), knownAgainMs);
-  request.res?.once('close', () => clearInterval(looking));
 }

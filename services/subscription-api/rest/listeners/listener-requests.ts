@@ -1,0 +1,35 @@
+import { listenerAnswer, listenerRequest } from '@waybell/contracts/openapi/listener-paths';
+import { readCallbackUrl, type CallbackRules } from '../../callback-url.ts';
+import { bodyReader, invalidBody, pointTo } from '../http/body.ts';
+
+export type ListenerRequest = { url: string; actions?: string[]; name: string };
+export type ListenerAnswer = { request: string; status: number; body: string };
+
+/** Throws a Problem (422) that names everything wrong with it. */
+export const readListener = bodyReader<ListenerRequest>(listenerRequest);
+export const readAnswer = bodyReader<ListenerAnswer>(listenerAnswer);
+
+export type Place = { url: string; guid: string; key: string; rules: CallbackRules };
+
+/** Where deliverers are to call, by the API's address as its client has it. Throws a Problem (422) where they never go there. */
+export async function callbackUrlOf({ url, guid, key, rules }: Place): Promise<string> {
+  const path = `/v1/listeners/${guid}/requests?key=${key}`;
+  const read = /[?#]/.test(url)
+    ? { fault: 'has a query or a fragment: take it out' }
+    : await readCallbackUrl(`${url.replace(/\/$/, '')}${path}`, rules);
+  if ('url' in read) return read.url;
+  const detail = `${read.fault}; callbacks have to reach this API there, so name an address at which they may`;
+  throw invalidBody([{ pointer: pointTo('url'), detail }]);
+}
+
+const PASSED_ON =
+  /^(content-type|user-agent|accept-encoding|traceparent|x-service-verification-token|x-webhook-.+|webhook-.+)$/;
+
+/** What the deliverer sent, without what proxies on the way have added. */
+export function passedOn(headers: NodeJS.Dict<string | string[]>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      typeof value === 'string' && PASSED_ON.test(name) ? [[name, value]] : [],
+    ),
+  );
+}

@@ -1,0 +1,183 @@
+import { randomUUID } from 'node:crypto';
+import type { Interface } from '@waybell/catalog/action';
+import { listenerKeyParameter } from '@waybell/contracts/openapi/listener-paths';
+import { listenerClient, ownerOf } from '@waybell/delivery-log/listener-client';
+import type { KeyRing } from '@waybell/runtime/secrets';
+import { Router, type Request, type Response } from 'express';
+import { verificationTokenOf, type Listener, type Listeners } from '../../listeners.ts';
+import { requireScope, type Caller } from '../authentication/authenticate.ts';
+import { answerObject } from '../http/answer-for.ts';
+import { jsonBytesReader, readJson, readNothing } from '../http/body.ts';
+import { Problem } from '../http/problem.ts';
+import { queryReader, readNoQuery, requirePathGuid } from '../http/read-query.ts';
+import { addPath, type RouteOptions } from '../http/routes.ts';
+import { boundByReading } from '../limits/bound-connections.ts';
+import { endWithToken, type KnowingAgain } from '../live/end-with-token.ts';
+import { listActions, type ActionList } from '../subscriptions/find-action.ts';
+import { chooseActions } from './choose-actions.ts';
+import { isKeyOf, makeKey } from './listener-key.ts';
+import { callbackUrlOf, passedOn, readAnswer, readListener } from './listener-requests.ts';
+import type { Listening } from './listening.ts';
+import type { Relay } from './relay.ts';
+
+export type ListenerSettings = {
+  listeners: Listeners;
+  listening: Listening;
+  relay: Relay;
+  keyRing: KeyRing;
+  lifeMs: number;
+  answerLimitMs: number;
+  /** The largest callback. */
+  requestBytes: number;
+};
+
+export type ListenerRouteOptions = Pick<RouteOptions, 'authenticate' | 'catalog' | 'callbackRules' | 'signingSecrets'> &
+  KnowingAgain & { listenerSettings: ListenerSettings };
+
+type OfGuid = { guid: string };
+
+const SCOPE = 'webhooks:write';
+const RETRY_LATER = { headers: { 'retry-after': '5' } };
+
+/** Programs of clients to which callbacks go over a stream, on either interface; and where the deliverer calls them. */
+export function listenerRoutes(options: ListenerRouteOptions): Router {
+  const router = Router({ caseSensitive: true });
+  addListeners(router, options);
+  addRequests(router, options);
+  return router;
+}
+
+function addListeners(router: Router, options: ListenerRouteOptions): void {
+  const { catalog, callbackRules: rules, signingSecrets, listenerSettings } = options;
+  const { listeners, relay, keyRing, lifeMs, answerLimitMs } = listenerSettings;
+  const actionsOf: Record<Interface, ActionList> = {
+    shipper: listActions('shipper', catalog),
+    carrier: listActions('carrier', catalog),
+  };
+
+  addPath(router, ['/v1/listeners'], {
+    async post(request, response) {
+      const caller = await admit(request, options);
+      const { url, actions: patterns, name } = readListener(await readJson(request, response));
+      const actions = chooseActions({ patterns, actions: actionsOf[caller.interface], caller, response });
+      const guid = randomUUID();
+      const callbackUrl = await callbackUrlOf({ url, guid, key: makeKey(keyRing, guid), rules });
+      const client = { ...caller, clientId: listenerClient(caller.clientId, name) };
+      const [signingSecret] = await signingSecrets.list(client);
+      if (signingSecret === undefined) throw new Error('a client without a signing secret');
+      const verificationToken = verificationTokenOf(signingSecret.secret);
+      const begun = await listeners.begin(client, { guid, actions, callbackUrl, verificationToken });
+      if (begun !== 'begun') throw notBegun(begun, lifeMs);
+      answerObject(caller, response.status(201), {
+        guid,
+        actions,
+        signing_secret: signingSecret.secret,
+        verification_token: verificationToken,
+        life_ms: lifeMs,
+        answer_limit_ms: answerLimitMs,
+      });
+    },
+  });
+
+  addPath<OfGuid>(router, ['/v1/listeners/:guid'], {
+    async delete(request, response) {
+      const caller = await admit(request, options);
+      await readNothing(request, response);
+      const { guid } = await requireOwn(request, caller, listeners);
+      await listeners.end(caller.actor, guid);
+      response.status(204).end();
+    },
+  });
+
+  addPath<OfGuid>(router, ['/v1/listeners/:guid/answers'], {
+    async post(request, response) {
+      const caller = await admit(request, options);
+      const { request: id, ...answer } = readAnswer(await readJson(request, response));
+      const { guid } = await requireOwn(request, caller, listeners);
+      if (!(await relay.answer(guid, id, answer)))
+        throw new Problem('unknown-request', 'Nobody waits for the answer to it any more.');
+      response.status(204).end();
+    },
+  });
+}
+
+function addRequests(router: Router, { knowAgain, knownAgainMs, ...options }: ListenerRouteOptions): void {
+  const { listeners, listening, relay, keyRing, requestBytes, answerLimitMs } = options.listenerSettings;
+  const readKey = queryReader<{ key?: string }>([listenerKeyParameter]);
+  const readBody = jsonBytesReader(requestBytes);
+
+  async function ask(request: Request<OfGuid>, response: Response): Promise<void> {
+    const guid = requirePathGuid('guid', request.params.guid);
+    const { key = '' } = readKey(request);
+    if (!isKeyOf(keyRing, guid, key)) throw unknownListener();
+    const body = (await readBody(request, response)).toString('base64');
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    const asked = await relay.ask(guid, { headers: passedOn(request.headers), body }, gone.signal);
+    switch (asked.kind) {
+      case 'answered':
+        return void response.status(asked.answer.status).type('text/plain').end(asked.answer.body);
+      case 'nobody':
+        requireCurrent(await listeners.find(guid));
+        throw new Problem('unavailable', 'The listener has no stream at the moment.', RETRY_LATER);
+      case 'busy':
+        throw new Problem('unavailable', 'As many requests as may wait for the listener do.', RETRY_LATER);
+      case 'unanswered':
+        throw new Problem('no-answer', `The listener did not answer within ${answerLimitMs / 1_000} s.`);
+    }
+  }
+
+  addPath<OfGuid>(router, ['/v1/listeners/:guid/requests'], {
+    post: ask,
+    async get(request, response) {
+      const caller = await admit(request, options);
+      const listener = await requireOwn(request, caller, listeners);
+      readNoQuery(request);
+      if (request.method === 'HEAD') return void response.type('text/event-stream').end();
+      boundByReading(response);
+      const whose = { account: caller.accountGuid, client: caller.clientId };
+      const stream = listening.open(listener, whose, response);
+      const again = { knowAgain, ...(knownAgainMs !== undefined && { knownAgainMs }) };
+      endWithToken(stream, { request: request, caller, scope: SCOPE, ...again });
+    },
+  });
+}
+
+async function admit(request: Request, { authenticate }: Pick<RouteOptions, 'authenticate'>): Promise<Caller> {
+  const caller = await authenticate(request);
+  requireScope(caller, SCOPE);
+  return caller;
+}
+
+/** Throws a Problem where it is not the caller's (404), as where there is none, or has ended (410). */
+async function requireOwn(request: Request<OfGuid>, caller: Caller, listeners: Listeners): Promise<Listener> {
+  const found = await listeners.find(requirePathGuid('guid', request.params.guid));
+  const isOwn = found?.accountGuid === caller.accountGuid && ownerOf(found.clientId) === caller.clientId;
+  return requireCurrent(isOwn ? found : undefined);
+}
+
+function requireCurrent(found: Listener | undefined): Listener {
+  if (found === undefined) throw unknownListener();
+  if (found.isEnded) throw new Problem('listener-ended', 'The listener has ended: begin another.');
+  return found;
+}
+
+const unknownListener = () =>
+  new Problem('unknown-listener', 'There is no listener of this guid that belongs to this client.');
+
+function notBegun(why: 'taken' | 'too many of it' | 'too many', lifeMs: number): Problem {
+  switch (why) {
+    case 'taken': {
+      const detail = `Another listener of this name lives: choose another name, or end it; without its program it ends within ${lifeMs / 500} s.`;
+      return new Problem('already-listening', detail);
+    }
+    case 'too many of it':
+      return new Problem(
+        'too-many-requests',
+        'The client has as many listeners as one may have: end one.',
+        RETRY_LATER,
+      );
+    case 'too many':
+      return new Problem('unavailable', 'There are as many listeners as there may be: ask later.', RETRY_LATER);
+  }
+}

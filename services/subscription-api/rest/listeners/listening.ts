@@ -1,0 +1,58 @@
+import type { ServerResponse } from 'node:http';
+import type { Log } from '@waybell/runtime/log';
+import { repeatedly } from '@waybell/runtime/repeatedly';
+import type { Listener, Listeners } from '../../listeners.ts';
+import { EventStream } from '../live/event-stream.ts';
+import type { StreamRoom, WhoseStream } from '../live/stream-room.ts';
+import type { Relay, Relayed } from './relay.ts';
+
+export type ListeningOptions = { listeners: Listeners; relay: Relay; room: StreamRoom; lifeMs: number; log: Log };
+
+/** The streams of listeners in this process. */
+export type Listening = AsyncDisposable & {
+  /** Begins one. Throws a Problem (429, 503) where there are too many. */
+  open(listener: Listener, whose: WhoseStream, response: ServerResponse): EventStream;
+};
+
+/** Several requests, each of which may have an event's size. */
+const BUFFER_BYTES = 2 ** 23;
+/** Said so often within the life of a listener that one time which fails does no harm. */
+const TIMES_A_LIFE = 3;
+
+/** Keeps the listeners alive that have a stream here, and ends those, of whichever process, that live no more. */
+export function openListening({ listeners, relay, room, lifeMs, log }: ListeningOptions): Listening {
+  const open = new Map<EventStream, string>();
+
+  async function keep(): Promise<void> {
+    if (open.size > 0) {
+      await relay.look();
+      const streams = [...open];
+      const { alive, switchedOn } = await listeners.keep([...new Set(open.values())]);
+      for (const [stream, guid] of streams) {
+        for (const { listener, action } of switchedOn)
+          if (listener === guid) stream.write(stream.event('switched-on', JSON.stringify({ action })));
+        if (!alive.includes(guid)) stream.end();
+      }
+    }
+    await listeners.sweep();
+  }
+
+  const keeping = repeatedly(keep, { intervalMs: lifeMs / TIMES_A_LIFE, complaint: 'listeners.not-kept', log });
+  return {
+    open({ guid }, whose, response) {
+      const stream = room.enter(whose, response, () => new EventStream({ response, bufferBytes: BUFFER_BYTES }));
+      const leave = relay.take(guid, (relayed) => stream.write(eventOf(stream, relayed)));
+      open.set(stream, guid);
+      response.once('close', () => {
+        leave();
+        open.delete(stream);
+      });
+      return stream;
+    },
+    [Symbol.asyncDispose]: () => keeping[Symbol.asyncDispose](),
+  };
+}
+
+function eventOf(stream: EventStream, { kind, ...data }: Relayed): string {
+  return stream.event(kind, JSON.stringify(data));
+}

@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto';
+import type { Log } from '@waybell/runtime/log';
+import type { Redis } from '@waybell/runtime/redis';
+import { Unavailable } from '@waybell/runtime/unavailable';
+
+/** A callback as it came; `body` is base64. */
+export type RelayedRequest = { headers: Record<string, string>; body: string };
+
+/** What the program behind a listener answered. */
+export type RelayedAnswer = { status: number; body: string };
+
+/** What whoever has the stream of a listener is told: a request, or that nobody waits for its answer any more. */
+export type Relayed = ({ kind: 'request'; id: string } & RelayedRequest) | { kind: 'over'; id: string };
+
+/**
+ * - `nobody`: no process has a stream of the listener.
+ * - `unanswered`: nothing was answered within the limit, or for as long as whoever asks waits.
+ * - `busy`: as many as may wait for an answer do.
+ */
+export type Asked = { kind: 'answered'; answer: RelayedAnswer } | { kind: 'nobody' | 'unanswered' | 'busy' };
+
+/** Between the process that a callback came to and the one that has its listener's stream, which may be another. */
+export type Relay = {
+  /** Throws Unavailable while Redis is away. */
+  ask(listener: string, request: RelayedRequest, until: AbortSignal): Promise<Asked>;
+  /** Resolves with whether the process that waits for it is there. Throws Unavailable while Redis is away. */
+  answer(listener: string, id: string, answer: RelayedAnswer): Promise<boolean>;
+  /** Hands on what is asked of a listener, until what it returns is called. */
+  take(listener: string, take: (relayed: Relayed) => void): () => void;
+  /** Finds out that Redis hangs: a connection that only hears would not. */
+  look(): Promise<void>;
+};
+
+export type RelayOptions = {
+  redis: Pick<Redis, 'publish' | 'ping'>;
+  /** A connection of its own, which hears and says nothing else. */
+  hearing: Redis;
+  /** Per listener. */
+  waitingLimit: number;
+  answerLimitMs: number;
+  log: Log;
+  /** Once it is given, nothing is waited for any more. */
+  until: AbortSignal;
+};
+
+/** An answer on its way to the process that waits for it. */
+type OnItsWay = { listener: string; id: string; answer: RelayedAnswer };
+
+type Waiting = { listener: string; settle: (asked: Asked) => void };
+
+const REQUEST_ID = /^([0-9a-f-]{36})\.[0-9a-f-]{36}$/;
+
+const requestsOf = (listener: string): string => `waybell:listener:${listener}`;
+const answersTo = (process: string): string => `waybell:answers:${process}`;
+
+export function openRelay({ redis, hearing, waitingLimit, answerLimitMs, log, until }: RelayOptions): Relay {
+  const here = randomUUID();
+  const waiting = new Map<string, Waiting>();
+  const taking = new Map<string, Set<(relayed: Relayed) => void>>();
+
+  // What was said while the connection was away is lost: whoever said it was told that nobody heard.
+  const hear = (...channels: string[]) =>
+    void hearing
+      .subscribe(...channels)
+      .catch((error: unknown) => log.warn({ reason: String(error) }, 'listeners.not-heard'));
+  const hearAll = () => hear(answersTo(here), ...taking.keys());
+  hearing.on('ready', hearAll);
+  if (hearing.status === 'ready') hearAll();
+  hearing.on('message', (channel, text) => {
+    // Only this module publishes there.
+    if (channel === answersTo(here)) settle(JSON.parse(text) as OnItsWay);
+    else taking.get(channel)?.forEach((take) => take(JSON.parse(text) as Relayed));
+  });
+
+  function settle({ listener, id, answer }: OnItsWay): void {
+    const found = waiting.get(id);
+    if (found?.listener === listener) found.settle({ kind: 'answered', answer });
+  }
+
+  async function say(channel: string, what: Relayed | OnItsWay): Promise<number> {
+    try {
+      return await redis.publish(channel, JSON.stringify(what));
+    } catch (error) {
+      throw new Unavailable('redis', () => redis.ping(), error);
+    }
+  }
+
+  return {
+    async ask(listener, request, gone) {
+      const others = [...waiting.values()].filter((each) => each.listener === listener);
+      if (others.length >= waitingLimit) return { kind: 'busy' };
+      const id = `${here}.${randomUUID()}`;
+      const { promise, resolve } = Promise.withResolvers<Asked>();
+      waiting.set(id, { listener, settle: resolve });
+      const over = AbortSignal.any([gone, until]);
+      const giveUp = () => resolve({ kind: 'unanswered' });
+      over.addEventListener('abort', giveUp);
+      const limit = setTimeout(giveUp, answerLimitMs);
+      try {
+        const heard = await say(requestsOf(listener), { kind: 'request', id, ...request });
+        if (heard === 0) return { kind: 'nobody' };
+        if (over.aborted) giveUp();
+        const asked = await promise;
+        if (asked.kind === 'unanswered') await say(requestsOf(listener), { kind: 'over', id }).catch(() => 0);
+        return asked;
+      } finally {
+        clearTimeout(limit);
+        over.removeEventListener('abort', giveUp);
+        waiting.delete(id);
+      }
+    },
+    async answer(listener, id, answer) {
+      const [, process] = REQUEST_ID.exec(id) ?? [];
+      return process !== undefined && (await say(answersTo(process), { listener, id, answer })) > 0;
+    },
+    take(listener, take) {
+      const channel = requestsOf(listener);
+      const takers = taking.get(channel) ?? new Set();
+      taking.set(channel, takers.add(take));
+      hear(channel);
+      return () => {
+        takers.delete(take);
+        if (takers.size > 0) return;
+        taking.delete(channel);
+        void hearing.unsubscribe(channel).catch(() => undefined);
+      };
+    },
+    look: async () => void (await hearing.ping()),
+  };
+}

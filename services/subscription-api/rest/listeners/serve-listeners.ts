@@ -1,0 +1,36 @@
+import type { EventLimits } from '@waybell/events/read-event';
+import { keepListeners, type ListenerLimits, type ListenerOptions } from '../../listeners.ts';
+import { openListening, type ListeningOptions } from './listening.ts';
+import type { ListenerSettings } from './listeners.ts';
+import { openRelay, type RelayOptions } from './relay.ts';
+
+export type ServeListenersOptions = Pick<ListenerOptions, 'database' | 'keyRing'> &
+  Pick<ListeningOptions, 'room' | 'log'> &
+  Pick<RelayOptions, 'redis' | 'hearing' | 'until'> & {
+    listenerLimits: ListenerLimits;
+    listening: Pick<RelayOptions, 'waitingLimit' | 'answerLimitMs'> & { lifeMs: number };
+    eventLimits: EventLimits;
+  };
+
+/** A notification says a little more than its event. */
+const ENVELOPE_BYTES = 2 ** 16;
+
+/** What routes of listeners need. Disposed of, it keeps none alive any more. */
+export function serveListeners(options: ServeListenersOptions): ListenerSettings & AsyncDisposable {
+  const { keyRing, eventLimits, listenerLimits: limits } = options;
+  const { lifeMs, answerLimitMs } = options.listening;
+  const listeners = keepListeners({ ...options, lifeMs, limits });
+  const relay = openRelay({ ...options, ...options.listening });
+  const listening = openListening({ ...options, listeners, relay, lifeMs });
+  const requestBytes = eventLimits.maxBytes + ENVELOPE_BYTES;
+  return {
+    listeners,
+    listening,
+    relay,
+    keyRing,
+    lifeMs,
+    answerLimitMs,
+    requestBytes,
+    [Symbol.asyncDispose]: () => listening[Symbol.asyncDispose](),
+  };
+}

@@ -1,0 +1,58 @@
+import type { Action } from '@waybell/catalog/action';
+import { actions } from '@waybell/catalog/actions';
+import { connectRedis, type Redis } from '@waybell/runtime/redis';
+import type { KeyRing } from '@waybell/runtime/secrets';
+import type { Database } from '../database.ts';
+import type { ListenerLimits } from '../listeners.ts';
+import { serveListeners, type ServeListenersOptions } from '../rest/listeners/serve-listeners.ts';
+import { openLive } from '../rest/live/live.ts';
+import { streamRoom, type StreamLimits } from '../rest/live/stream-room.ts';
+import { PATIENT_MS, silentLog } from './database.ts';
+
+export type LiveSettings = Partial<StreamLimits & { knownAgainMs: number; until: AbortSignal }>;
+export type ListenerTestSettings = Partial<ServeListenersOptions['listening'] & ListenerLimits>;
+
+export type StreamsOptions = {
+  database: Database;
+  redis: Redis;
+  redisUrl: string;
+  keyRing: KeyRing;
+  eventLimits: ServeListenersOptions['eventLimits'];
+  catalog?: readonly Action[] | undefined;
+  live?: LiveSettings | undefined;
+  listeners?: ListenerTestSettings | undefined;
+};
+
+/** What no test comes near that is about something else. */
+const manyStreams: StreamLimits = { streamsPerClient: 1_000, streams: 1_000 };
+const manyListeners: ListenerLimits = { listenersPerClient: 1_000, listeners: 1_000 };
+const patient = { lifeMs: PATIENT_MS, answerLimitMs: PATIENT_MS, waitingLimit: 100 };
+
+/** The live feed and listeners. Disposed of, they end their streams. */
+export function openStreams(options: StreamsOptions) {
+  const { redisUrl, catalog = actions, live: given = {}, listeners = {}, ...common } = options;
+  const { knownAgainMs, until, ...limits } = given;
+  const ended = new AbortController();
+  const room = streamRoom({ ...manyStreams, ...limits }, until);
+  const live = openLive({ ...common, catalog, room, log: silentLog });
+  const hearing = connectRedis({ url: redisUrl, timeoutMs: PATIENT_MS, log: silentLog });
+  const listenerSettings = serveListeners({
+    ...common,
+    hearing,
+    room,
+    until: ended.signal,
+    log: silentLog,
+    listening: { ...patient, ...listeners },
+    listenerLimits: { ...manyListeners, ...listeners },
+  });
+  return {
+    routes: { live, listenerSettings, ...(knownAgainMs !== undefined && { knownAgainMs }) },
+    async [Symbol.asyncDispose]() {
+      ended.abort();
+      room[Symbol.dispose]();
+      await live[Symbol.asyncDispose]();
+      await listenerSettings[Symbol.asyncDispose]();
+      await hearing[Symbol.asyncDispose]();
+    },
+  };
+}
