@@ -10,6 +10,7 @@ import { downCommand } from './commands/down.ts';
 import { envCommand } from './commands/env.ts';
 import { failingCommand } from './commands/failing.ts';
 import { forgetCommand } from './commands/forget.ts';
+import { listenCommand } from './commands/listen.ts';
 import { logsCommand } from './commands/logs.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { parkedCommand } from './commands/parked.ts';
@@ -23,6 +24,7 @@ import { statusCommand } from './commands/status.ts';
 import { superviseCommand } from './commands/supervise.ts';
 import { testCommand } from './commands/test.ts';
 import { tokenCommand } from './commands/token.ts';
+import { triggerCommand } from './commands/trigger.ts';
 import { upCommand } from './commands/up.ts';
 import { whyCommand } from './commands/why.ts';
 import { report } from './report.ts';
@@ -54,6 +56,7 @@ for (const command of [
   forgetCommand,
 ])
   program.addCommand(command());
+for (const command of [listenCommand, triggerCommand]) program.addCommand(command());
 for (const command of [declareCommand, permissionsCommand, migrateCommand]) program.addCommand(command());
 for (const command of [
   testCommand,

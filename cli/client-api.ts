@@ -1,0 +1,103 @@
+import { stackOf } from '@waybell/stack/stack-folder';
+import { requireRunning } from '@waybell/stack/stack-state';
+
+/** What names the API and its caller on a command line. */
+export type ApiOptions = { api?: string; token?: string };
+
+/** An answer of the API other than the one hoped for. */
+export class ApiProblem extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.name = 'ApiProblem';
+    this.status = status;
+  }
+}
+
+/** The REST interface as a client of either interface has it: an address and a token are all it takes. */
+export type ClientApi = {
+  address: string;
+  /** Asks with a body of JSON, as its text. Resolves with the object answered; throws ApiProblem, or an Error where the API cannot be reached. */
+  ask(method: string, path: string, body?: string, signal?: AbortSignal): Promise<unknown>;
+  /** The same of an answer that does not end. */
+  stream(path: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array<ArrayBuffer>>>;
+};
+
+const ANSWER_LIMIT_MS = 30_000;
+
+export function clientApi(options: ApiOptions, env: NodeJS.ProcessEnv): ClientApi {
+  const address = addressOf(options, env);
+  const authorization = `Bearer ${tokenOf(options, env)}`;
+
+  async function fetched(path: string, init: RequestInit): Promise<Response> {
+    const headers = { authorization, ...(init.body !== undefined && { 'content-type': 'application/json' }) };
+    const response = await fetch(`${address}${path}`, { ...init, headers, redirect: 'manual' }).catch(
+      (error: unknown) => {
+        throw new Error(`the API cannot be reached at ${address}: ${reasonOf(error)}`, { cause: error });
+      },
+    );
+    if (!response.ok) throw await problemOf(response, address);
+    return response;
+  }
+
+  return {
+    address,
+    async ask(method, path, body, signal) {
+      const limit = AbortSignal.timeout(ANSWER_LIMIT_MS);
+      const until = signal === undefined ? limit : AbortSignal.any([limit, signal]);
+      const response = await fetched(path, { method, signal: until, ...(body !== undefined && { body }) });
+      const text = await response.text();
+      return text === '' ? undefined : unwrapped(JSON.parse(text));
+    },
+    async stream(path, signal) {
+      const { body } = await fetched(path, { signal });
+      if (body === null) throw new Error('the stream has no body');
+      return body;
+    },
+  };
+}
+
+function addressOf({ api }: ApiOptions, env: NodeJS.ProcessEnv): string {
+  const url = URL.parse(api ?? env['API_URL'] ?? addressHere(env));
+  if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '')
+    throw new Error('say where the API is: --api https://waybell.example.com, or API_URL');
+  return url.href.replace(/\/$/, '');
+}
+
+function addressHere(env: NodeJS.ProcessEnv): string {
+  try {
+    return requireRunning(stackOf(env)).addresses['API_URL'] ?? '';
+  } catch {
+    return '';
+  }
+}
+
+function tokenOf({ token }: ApiOptions, env: NodeJS.ProcessEnv): string {
+  const given = token ?? env['WAYBELL_TOKEN'];
+  if (given !== undefined && given !== '') return given;
+  throw new Error(
+    'give an access token: WAYBELL_TOKEN, or --token. Of a stack on this machine you make one yourself:\n' +
+      '  export WAYBELL_TOKEN=$(./waybell token create --account $ACCOUNT)',
+  );
+}
+
+/** A shipper gets an object wrapped, a carrier bare. */
+function unwrapped(answer: unknown): unknown {
+  const { status, data } = answer as { status?: unknown; data?: { object?: unknown } };
+  return status === 'success' && data?.object !== undefined ? data.object : answer;
+}
+
+async function problemOf(response: Response, address: string): Promise<ApiProblem> {
+  const text = await response.text();
+  const isProblem = response.headers.get('content-type') === 'application/problem+json';
+  // What the API answers so has a detail for people.
+  const { detail } = isProblem ? (JSON.parse(text) as { detail: string }) : { detail: undefined };
+  return new ApiProblem(response.status, detail ?? `${address} answered ${response.status}: is this Waybell's API?`);
+}
+
+/** Node.js hides it in the cause. */
+function reasonOf(error: unknown): string {
+  const { message, cause } = error as Error;
+  return cause instanceof Error && cause.message !== '' ? cause.message : message;
+}

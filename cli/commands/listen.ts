@@ -1,0 +1,66 @@
+import { Command } from 'commander';
+import { clientApi, type ApiOptions } from '../client-api.ts';
+import { collected } from '../collected.ts';
+import { describeTold } from '../listen/describe-callback.ts';
+import { listen, type Listener } from '../listen/listen.ts';
+import { print } from '../print.ts';
+import { report } from '../report.ts';
+
+export function listenCommand(): Command {
+  return new Command('listen')
+    .description('receive callbacks on this machine: it needs no address, only the API and a token')
+    .requiredOption('-f, --forward-to <url>', 'your receiver, such as http://localhost:3000/hook')
+    .option('-a, --action <pattern>', 'an action, * being any text; give it again for each (default: all)', collected)
+    .option('--name <name>', 'tells several listeners of one client apart', '')
+    .option('--api <url>', 'where the API is (default: API_URL, or that of the running stack)')
+    .option('--token <token>', 'an access token that may write (default: WAYBELL_TOKEN)')
+    .option('--reached-at <url>', 'where deliverers reach the API, if that is elsewhere')
+    .option('--json', 'one JSON object a line')
+    .addHelpText(
+      'after',
+      [
+        '',
+        'Subscribes a client of its own, beside yours, and forwards its callbacks to your receiver: each with its headers, its body',
+        'to the byte. What the receiver answers, the deliverer gets: failures are retried and logged as any. Redirects are not',
+        'followed. Ctrl-C ends the subscriptions; without this program they end by themselves within a minute or so.',
+        '',
+        'Example:',
+        "  ./waybell listen --forward-to http://localhost:3000/hook --action 'order.*'",
+        '',
+      ].join('\n'),
+    )
+    .action(run);
+}
+
+type Options = ApiOptions & { forwardTo: string; action?: string[]; name: string; reachedAt?: string; json?: true };
+
+async function run({ forwardTo, action, name, reachedAt, json, ...options }: Options): Promise<void> {
+  const to = receiverAt(forwardTo);
+  const api = clientApi(options, process.env);
+  const halt = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => halt.abort());
+  await listen({
+    api,
+    to,
+    request: JSON.stringify({ url: reachedAt ?? api.address, actions: action, name }),
+    begun: (listener) => tellOf(listener, to),
+    told: (callback) => print(json === true ? JSON.stringify(callback) : describeTold(callback)),
+    say: report,
+    signal: halt.signal,
+  });
+  report('ended, with its subscriptions');
+}
+
+function receiverAt(text: string): URL {
+  const url = URL.parse(/^https?:\/\//i.test(text) ? text : `http://${text}`);
+  if (url === null) throw new Error(`"${text}" is no URL: --forward-to http://localhost:3000/hook`);
+  return url;
+}
+
+function tellOf({ actions, signing_secret: secret, verification_token: token }: Listener, to: URL): void {
+  report(`listening to ${actions.join(', ')}`);
+  report(`forwarding to ${to.href}`);
+  report(`your signing secret is ${secret} (of this listener; it stays the same)`);
+  report(`X-Service-Verification-Token is ${token}`);
+  report(`to try it, in another terminal: ./waybell trigger ${actions[0] ?? ''}; Ctrl-C ends this`);
+}

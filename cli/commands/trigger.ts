@@ -1,0 +1,54 @@
+import { Command } from 'commander';
+import { clientApi, type ApiOptions } from '../client-api.ts';
+import { collected } from '../collected.ts';
+import { print } from '../print.ts';
+import { report } from '../report.ts';
+import { readSetting, triggerBody } from '../trigger/read-setting.ts';
+
+export function triggerCommand(): Command {
+  return new Command('trigger')
+    .description('have an example event sent to your own subscriptions, those of "./waybell listen" among them')
+    .argument('<action>', 'such as order.created')
+    .option('--set <place=value>', 'what is to be another than in the example; give it again for each', collected, [])
+    .option('--api <url>', 'where the API is (default: API_URL, or that of the running stack)')
+    .option('--token <token>', 'an access token that may write (default: WAYBELL_TOKEN)')
+    .option('--json', 'the answer of the API, as JSON')
+    .addHelpText(
+      'after',
+      [
+        '',
+        'The event is checked as those of the platform are, and its notifications are signed, retried and logged as any, with the',
+        'header X-Webhook-Test: true. Nobody else gets them. A value is JSON, digit for digit, where it is any, and text otherwise:',
+        `'payload.number="4711"' sets a text of digits. Items of lists are numbered from 0.`,
+        '',
+        'Example:',
+        '  ./waybell trigger order.updated --set payload.price=12.50 --set payload.customer.name=Ann --set payload.stops.0.city=Austin',
+        '',
+      ].join('\n'),
+    )
+    .action(run);
+}
+
+type Options = ApiOptions & { set: string[]; json?: true };
+type To = { subscription_guid: string; is_listener: boolean };
+
+/** As the API answers it. */
+type Triggered = {
+  event_guid: string;
+  unknown_members: string[];
+  deliveries: (To & { delivery_guid: string })[];
+  suppressed: (To & { reason: string })[];
+};
+
+async function run(action: string, { set, json, ...options }: Options): Promise<void> {
+  const body = triggerBody(action, set.map(readSetting));
+  const answer = (await clientApi(options, process.env).ask('POST', '/v1/triggers', body)) as Triggered;
+  for (const place of answer.unknown_members)
+    report(`warning: ${place}: is not known to ${action}: most notifications leave such out`);
+  if (json === true) return print(JSON.stringify(answer));
+  for (const { delivery_guid: delivery, ...to } of answer.deliveries) print(`${action}  ${delivery}  → ${nameOf(to)}`);
+  for (const { reason, ...to } of answer.suppressed) print(`${action}  not sent (${reason})  → ${nameOf(to)}`);
+}
+
+const nameOf = ({ subscription_guid: guid, is_listener: isListener }: To): string =>
+  `${isListener ? 'listener' : 'subscription'} ${guid}`;

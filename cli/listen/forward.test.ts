@@ -1,0 +1,84 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { describe, expect, test } from '@jest/globals';
+import { closeServer, listen } from '@waybell/runtime/health';
+import { describeTold, toldOf } from './describe-callback.ts';
+import { forward, type Callback } from './forward.ts';
+
+const PATIENT_MS = 60_000;
+const callback: Callback = {
+  headers: { 'content-type': 'application/json; charset=utf-8', 'webhook-id': 'a', 'x-webhook-attempt': '2' },
+  body: Buffer.from('{ "action": "order.created", "n": 1.0, "ä": 1 }'),
+};
+
+type Handler = (request: IncomingMessage & { body: Buffer }, response: ServerResponse) => void;
+
+/** Forwards to a server that answers so. */
+async function forwardTo(handler: Handler, limitMs = PATIENT_MS) {
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => handler(Object.assign(request, { body: Buffer.concat(chunks) }), response));
+  });
+  const { port } = await listen(server, { host: '127.0.0.1', port: 0 });
+  try {
+    return await forward(callback, new URL(`http://127.0.0.1:${port}/hook?a=b`), limitMs);
+  } finally {
+    server.closeAllConnections();
+    await closeServer(server);
+  }
+}
+
+describe('forward', () => {
+  test('sends the body to the byte, with the headers, to path and query', async () => {
+    const seen: (IncomingMessage & { body: Buffer })[] = [];
+    const forwarded = await forwardTo((request, response) => {
+      seen.push(request);
+      response.writeHead(202).end('taken');
+    });
+    expect(forwarded).toMatchObject({ status: 202, body: 'taken' });
+    expect(forwarded).not.toHaveProperty('trouble');
+    expect(seen[0]).toMatchObject({ method: 'POST', url: '/hook?a=b', body: callback.body });
+    expect(seen[0]?.headers).toMatchObject({ ...callback.headers, 'content-length': String(callback.body.length) });
+  });
+
+  test('follows no redirect', async () => {
+    const forwarded = await forwardTo((_request, response) => response.writeHead(307, { location: '/other' }).end());
+    expect(forwarded.status).toBe(307);
+  });
+
+  test('takes the beginning of an answer that is long', async () => {
+    const forwarded = await forwardTo((_request, response) => response.end('é'.repeat(1_000_000)));
+    expect(forwarded.body).toBe('é'.repeat(16_384));
+  });
+
+  test('is 504 where there is no answer in time', async () => {
+    expect(await forwardTo(() => undefined, 1)).toMatchObject({ status: 504, trouble: 'no answer within 0.001 s' });
+  });
+
+  test('is 502 where the connection is cut, or refused', async () => {
+    const cut = await forwardTo((request) => request.socket.destroy());
+    expect(cut).toMatchObject({ status: 502, trouble: expect.stringContaining('failed: ') });
+    const refused = await forward(callback, new URL('http://127.0.0.1:1/'), PATIENT_MS);
+    expect(refused).toMatchObject({ status: 502, trouble: 'refused: nothing listens at 127.0.0.1:1' });
+  });
+});
+
+describe('what is told of it', () => {
+  const at = new Date('2026-11-20T09:30:00.123Z');
+  const to = new URL('http://localhost:3000/hook');
+
+  test('is one line', () => {
+    const told = toldOf(callback, to, { status: 200, body: '', tookMs: 12 }, at);
+    expect(describeTold(told)).toBe(
+      '09:30:00  order.created  a  → POST http://localhost:3000/hook  200 in 12 ms  (attempt 2)',
+    );
+  });
+
+  test('says why nobody answered, and that it is a test', () => {
+    const headers = { ...callback.headers, 'x-webhook-attempt': '1', 'x-webhook-test': 'true' };
+    const told = toldOf({ ...callback, headers }, to, { status: 502, body: '', tookMs: 1, trouble: 'refused: x' }, at);
+    expect(describeTold(told)).toBe(
+      '09:30:00  order.created  a  → POST http://localhost:3000/hook  refused: x  (test)',
+    );
+  });
+});

@@ -1,0 +1,58 @@
+import { request as requestHttp, type IncomingMessage } from 'node:http';
+import { request as requestHttps } from 'node:https';
+
+/** A callback to be made: headers as they were sent to the listener, body to the byte. */
+export type Callback = { headers: Record<string, string>; body: Buffer };
+
+/** What came of it: `status` and `body` are to be answered, `trouble` says why nobody else gave them. */
+export type Forwarded = { status: number; body: string; tookMs: number; trouble?: string };
+
+/** As much of an answer as the API takes. */
+const KEPT_CHARACTERS = 16_384;
+
+/** Makes the request at another URL. Redirects are not followed, as deliverers follow none. Whatever goes wrong is an answer, too. */
+export async function forward({ headers, body }: Callback, to: URL, limitMs: number): Promise<Forwarded> {
+  const begunAt = performance.now();
+  const signal = AbortSignal.timeout(limitMs);
+  const ended = (status: number, text: string, trouble?: string): Forwarded => ({
+    status,
+    body: text,
+    tookMs: Math.round(performance.now() - begunAt),
+    ...(trouble !== undefined && { trouble }),
+  });
+  try {
+    const response = await answered(to, { headers, body, signal });
+    return ended(response.statusCode ?? 502, await beginningOf(response));
+  } catch (error) {
+    const [status, trouble] = troubleOf(error, { to, limitMs, isLate: signal.aborted });
+    return ended(status, `waybell listen: ${trouble}`, trouble);
+  }
+}
+
+function answered(to: URL, { headers, body, signal }: Callback & { signal: AbortSignal }): Promise<IncomingMessage> {
+  const request = to.protocol === 'https:' ? requestHttps : requestHttp;
+  return new Promise((resolve, reject) => {
+    const options = { method: 'POST', headers: { ...headers, 'content-length': body.length }, signal };
+    request(to, options, resolve).once('error', reject).end(body);
+  });
+}
+
+async function beginningOf(response: IncomingMessage): Promise<string> {
+  let text = '';
+  response.setEncoding('utf8');
+  for await (const chunk of response) {
+    text += String(chunk);
+    if (text.length >= KEPT_CHARACTERS) break;
+  }
+  return text.slice(0, KEPT_CHARACTERS).toWellFormed();
+}
+
+function troubleOf(
+  error: unknown,
+  { to, limitMs, isLate }: { to: URL; limitMs: number; isLate: boolean },
+): [status: number, trouble: string] {
+  if (isLate) return [504, `no answer within ${limitMs / 1_000} s`];
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'ECONNREFUSED') return [502, `refused: nothing listens at ${to.host}`];
+  return [502, `failed: ${message || String(code)}`];
+}

@@ -1,0 +1,112 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ApiProblem, type ClientApi } from '../client-api.ts';
+import { toldOf, type Told } from './describe-callback.ts';
+import { forward } from './forward.ts';
+import { readEvents, type StreamEvent } from './read-events.ts';
+
+/** As the API answers it. */
+export type Listener = {
+  guid: string;
+  actions: string[];
+  signing_secret: string;
+  verification_token: string;
+  life_ms: number;
+  answer_limit_ms: number;
+};
+
+export type ListenOptions = {
+  api: ClientApi;
+  to: URL;
+  /** What is asked of the API, as JSON. */
+  request: string;
+  begun: (listener: Listener) => void;
+  told: (callback: Told) => void;
+  say: (line: string) => void;
+  signal: AbortSignal;
+};
+
+/** The API says something every 15 seconds. */
+const SILENCE_MS = 45_000;
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 10_000;
+const END_LIMIT_MS = 5_000;
+
+/**
+ * Forwards callbacks until the signal is given, and ends the listener then. A stream that is cut is taken up again; a listener that
+ * has ended meanwhile is followed by another. Throws where none can begin, or the token does not hold any more.
+ */
+export async function listen(options: ListenOptions): Promise<void> {
+  const { api, request, begun, say, signal } = options;
+  while (!signal.aborted) {
+    // What the API has of it is an object of this form.
+    const listener = (await api.ask('POST', '/v1/listeners', request)) as Listener;
+    begun(listener);
+    try {
+      await follow(listener, options);
+    } finally {
+      await api
+        .ask('DELETE', `/v1/listeners/${listener.guid}`, undefined, AbortSignal.timeout(END_LIMIT_MS))
+        .catch((error: unknown) => {
+          if (!hasEnded(error)) say(`its subscriptions end within ${listener.life_ms / 500} s: ${messageOf(error)}`);
+        });
+    }
+    if (!signal.aborted) say('the listener had ended: another one takes its place');
+  }
+}
+
+/** Resolves once the listener has ended, or the signal is given. */
+async function follow(listener: Listener, options: ListenOptions): Promise<void> {
+  const { api, say, signal } = options;
+  const over = new Set<string>();
+  let failures = 0;
+  while (!signal.aborted) {
+    let reason = 'the API ended it';
+    try {
+      const stream = await api.stream(`/v1/listeners/${listener.guid}/requests`, signal);
+      if (failures > 0) say('connected again');
+      failures = 0;
+      for await (const event of readEvents(stream, SILENCE_MS)) take(event, { ...options, listener, over });
+    } catch (error) {
+      if (hasEnded(error)) return;
+      if (error instanceof ApiProblem && error.status < 429) throw error;
+      reason = messageOf(error);
+    }
+    if (signal.aborted) return;
+    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** failures, LONGEST_PAUSE_MS);
+    failures += 1;
+    say(`the stream was cut (${reason}): trying again in ${pauseMs / 1_000} s`);
+    await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+type Taking = ListenOptions & { listener: Listener; over: Set<string> };
+
+function take({ name, data }: StreamEvent, taking: Taking): void {
+  switch (name) {
+    case 'request':
+      return void answer(JSON.parse(data), taking);
+    case 'over':
+      return void taking.over.add(JSON.parse(data).id);
+    case 'switched-on':
+      return taking.say(`${JSON.parse(data).action} had been switched off, as its deliveries failed: it is on again`);
+    default:
+  }
+}
+
+type Request = { id: string; headers: Record<string, string>; body: string };
+
+async function answer({ id, headers, body }: Request, { api, to, listener, told, say, over }: Taking): Promise<void> {
+  const callback = { headers, body: Buffer.from(body, 'base64') };
+  const forwarded = await forward(callback, to, listener.answer_limit_ms);
+  told(toldOf(callback, to, forwarded, new Date()));
+  const late = `the answer to ${headers['webhook-id']} came too late: its deliverer had given up`;
+  if (over.delete(id)) return say(late);
+  const said = { request: id, status: Math.min(Math.max(200, forwarded.status), 599), body: forwarded.body };
+  await api
+    .ask('POST', `/v1/listeners/${listener.guid}/answers`, JSON.stringify(said))
+    .catch((error: unknown) => say(`the answer to ${headers['webhook-id']} could not be sent: ${messageOf(error)}`));
+}
+
+const hasEnded = (error: unknown): boolean => error instanceof ApiProblem && [404, 410].includes(error.status);
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,173 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
+import { until } from '@waybell/runtime/testing/until';
+import { runWaybell } from '../../testing/run-waybell.ts';
+import { startWaybell, type Running } from '../../testing/start-waybell.ts';
+import type { Client } from '../../testing/test-stack.ts';
+import { receiver, settingsOf, stack } from '../stand.ts';
+
+const LISTENER_LIFE = '5s';
+
+const environmentOf = ({ token }: Client) => ({
+  API_URL: stack.stack.addresses['API_URL'] ?? '',
+  WAYBELL_TOKEN: token,
+});
+
+const untilSaid = (listener: Running, what: RegExp) =>
+  until(`it says ${what}`, () => what.exec(listener.stderr()) ?? undefined);
+
+/** A program that forwards to a path of the receiver. */
+async function listening(client: Client, path: string, ...more: string[]): Promise<Running> {
+  const args = ['listen', '--forward-to', receiver.url(path), '--json', ...more];
+  const listener = startWaybell(args, environmentOf(client));
+  await untilSaid(listener, /to try it/);
+  return listener;
+}
+
+const trigger = (client: Client, ...args: string[]) =>
+  runWaybell(stack, ['trigger', ...args], { env: environmentOf(client) });
+
+const toldBy = (listener: Running) =>
+  listener
+    .stdout()
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line));
+
+async function currentOf({ account }: Client): Promise<string[]> {
+  const { rows } = await stack.postgres.query(
+    'select action from waybell.subscriptions where account_guid = $1 and ended_at is null order by action',
+    [account],
+  );
+  return rows.map(({ action }) => action);
+}
+
+const untilEnded = (client: Client) =>
+  until('its subscriptions have ended', async () => (await currentOf(client)).length === 0);
+
+export function listen(): void {
+  describe('./waybell listen', () => {
+    settingsOf('subscription-api', () => ({ LISTENER_LIFE }));
+
+    test('forwards what ./waybell trigger has sent, is tried again after a 500, and the log has both answers', async () => {
+      const client = await stack.client('carrier');
+      const path = `/${randomUUID()}`;
+      receiver.answer(path, (response) => {
+        const isFirst = receiver.at(path).length === 1;
+        response.writeHead(isFirst ? 500 : 200).end(isFirst ? 'not yet' : 'thanks');
+      });
+      await using listener = await listening(client, path, '--action', 'order.*');
+      const set = ['--set', 'payload.price=12.50', '--set', 'payload.stops.0.city=Austin'];
+      const triggered = await trigger(client, 'order.updated', ...set);
+      expect(triggered).toMatchObject({ code: 0, stdout: expect.stringContaining('→ listener') });
+
+      const [first, second] = await receiver.untilReceived(path, 2);
+      expect(first?.headers).toMatchObject({ 'x-webhook-test': 'true', 'x-webhook-attempt': '1' });
+      expect(second?.headers).toMatchObject({ 'x-webhook-test': 'true', 'x-webhook-attempt': '2' });
+      expect(second?.body).toBe(first?.body);
+      expect(first?.body).toContain('"price":12.50');
+      expect(first?.body).toContain('"stops":[{"city":"Austin"}]');
+      const [, secret = ''] = await untilSaid(listener, /signing secret is (\S+)/);
+      // The oracle of the standard.
+      new Webhook(secret).verify(second?.body ?? '', second?.headers as Record<string, string>);
+      const [, token] = await untilSaid(listener, /Verification-Token is (\S+)/);
+      expect(second?.headers['x-service-verification-token']).toBe(token);
+
+      const delivery = String(first?.headers['webhook-id']);
+      const { attempts } = await until('it is delivered', async () => {
+        const { body } = await client.call('GET', `/v1/deliveries/${delivery}`);
+        const entry = body as { status: string; attempts: unknown[] };
+        return entry.status === 'delivered' && entry;
+      });
+      expect(attempts).toMatchObject([
+        { http_status: 500, answer: 'not yet', by_hand: 'test' },
+        { http_status: 200, answer: 'thanks', by_hand: 'test' },
+      ]);
+      expect(toldBy(listener)).toMatchObject([
+        { action: 'order.updated', delivery_guid: delivery, attempt: 1, status: 500, is_test: true },
+        { action: 'order.updated', delivery_guid: delivery, attempt: 2, status: 200, is_test: true },
+      ]);
+      expect(await listener.stop('SIGINT')).toBe(0);
+      expect(await currentOf(client)).toEqual([]);
+    });
+
+    test('gets what really happens, beside the subscriptions of its client', async () => {
+      const client = await stack.client('shipper');
+      const [own, path] = [`/${randomUUID()}`, `/${randomUUID()}`];
+      await client.subscribe('order.paid', receiver.url(own));
+      await using listener = await listening(client, path, '--action', 'order.paid');
+      await client.hear('order.paid');
+      const [[real], [forwarded]] = await Promise.all([
+        receiver.untilReceived(own, 1),
+        receiver.untilReceived(path, 1),
+      ]);
+      expect(forwarded?.body).toBe(real?.body);
+      expect(forwarded?.headers).not.toHaveProperty('x-webhook-test');
+      expect(forwarded?.headers['webhook-id']).not.toBe(real?.headers['webhook-id']);
+      expect(await listener.stop('SIGTERM')).toBe(0);
+      expect(await currentOf(client)).toEqual(['order.paid']);
+    });
+
+    test('takes its stream up again when the API was away, or listens anew', async () => {
+      const client = await stack.client('carrier');
+      const path = `/${randomUUID()}`;
+      await using listener = await listening(client, path, '--action', 'order.created');
+      await stack.stack.service('subscription-api').restart();
+      await untilSaid(listener, /connected again|takes its place/);
+      await client.hear('order.created');
+      await receiver.untilReceived(path, 1);
+    });
+
+    test('ends by itself where its program was killed', async () => {
+      const client = await stack.client('carrier');
+      await using listener = await listening(client, `/${randomUUID()}`, '--action', 'order.created');
+      expect(await currentOf(client)).toEqual(['order.created']);
+      await listener.stop('SIGKILL');
+      await untilEnded(client);
+    });
+
+    test('has a failure logged and retried where no receiver is there', async () => {
+      const client = await stack.client('carrier');
+      const args = ['listen', '--forward-to', 'http://127.0.0.1:1/', '--json', '--action', 'order.created'];
+      await using listener = startWaybell(args, environmentOf(client));
+      await untilSaid(listener, /to try it/);
+      await trigger(client, 'order.created');
+      await until('it is tried twice', () => toldBy(listener).length >= 2);
+      expect(toldBy(listener)[0]).toMatchObject({ status: 502, trouble: 'refused: nothing listens at 127.0.0.1:1' });
+    });
+
+    test('says what to do, and ends with 1, where it cannot begin', async () => {
+      const client = await stack.client('carrier');
+      const run = (env: object, ...more: string[]) =>
+        runWaybell(stack, ['listen', '--forward-to', 'localhost:1', ...more], {
+          env: { ...environmentOf(client), ...env },
+        });
+      await using _first = await listening(client, `/${randomUUID()}`, '--action', 'order.created');
+      expect(await run({})).toMatchObject({ code: 1, stderr: expect.stringContaining('choose another name') });
+      expect(await run({ WAYBELL_TOKEN: '' })).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('./waybell token create'),
+      });
+      expect(await run({ WAYBELL_TOKEN: 'wbl_x' })).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('unknown'),
+      });
+      expect(await run({ API_URL: 'x' })).toMatchObject({ code: 1, stderr: expect.stringContaining('--api') });
+      const elsewhere = ['--reached-at', 'https://10.0.0.1', '--name', 'other'];
+      expect(await run({}, ...elsewhere)).toMatchObject({ code: 1, stderr: expect.stringContaining('never go') });
+    });
+  });
+
+  describe('./waybell trigger', () => {
+    test('says what to do where nobody is subscribed, there is no such action, or the event would be refused', async () => {
+      const client = await stack.client('carrier');
+      const refused = (said: string) => ({ code: 1, stderr: expect.stringContaining(said) });
+      expect(await trigger(client, 'order.created')).toMatchObject(refused('./waybell listen'));
+      expect(await trigger(client, 'order.create')).toMatchObject(refused('order.created'));
+      await client.subscribe('order.created', receiver.url(`/${randomUUID()}`));
+      const wrong = await trigger(client, 'order.created', '--set', 'payload.id=x');
+      expect(wrong).toMatchObject(refused('/payload/id: must be integer'));
+    });
+  });
+}
