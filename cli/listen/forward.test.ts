@@ -51,6 +51,11 @@ describe('forward', () => {
     expect(forwarded.body).toBe('é'.repeat(16_384));
   });
 
+  test('takes what is no text for one that the API takes', async () => {
+    const bytes = Buffer.from([0, 0xff, 0x61]);
+    expect((await forwardTo((_request, response) => response.end(bytes))).body).toBe('\uFFFD\uFFFDa');
+  });
+
   test('is 504 where there is no answer in time', async () => {
     expect(await forwardTo(() => undefined, 1)).toMatchObject({ status: 504, trouble: 'no answer within 0.001 s' });
   });

@@ -44,7 +44,8 @@ async function beginningOf(response: IncomingMessage): Promise<string> {
     text += String(chunk);
     if (text.length >= KEPT_CHARACTERS) break;
   }
-  return text.slice(0, KEPT_CHARACTERS).toWellFormed();
+  // The API takes no NUL.
+  return text.slice(0, KEPT_CHARACTERS).replaceAll('\0', '\uFFFD').toWellFormed();
 }
 
 function troubleOf(

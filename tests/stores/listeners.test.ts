@@ -110,6 +110,17 @@ describe('a callback to a listener', () => {
     expect(stream.of('over')).toEqual([{ id: request?.['id'] }]);
   });
 
+  test('has its answer from its own listener alone', async () => {
+    const [us, stranger] = [await aCarrier(), await aCarrier()];
+    const [{ body: listener }, { body: another }] = [await listen(us), await listen(stranger)];
+    await using stream = await streamOf(us, listener.guid);
+    const called = callBack(us);
+    const [request] = await requested(stream);
+    await answer(stranger, another.guid, { request: request?.['id'], status: 200, body: 'forged' });
+    await answer(us, listener.guid, { request: request?.['id'], status: 202 });
+    expect(await called).toEqual({ status: 202, text: '' });
+  });
+
   test('is over when its deliverer waits no longer', async () => {
     const us = await aCarrier();
     const { body: listener } = await listen(us);
@@ -267,11 +278,11 @@ describe('a listener', () => {
     for (const stranger of strangers) {
       await using stream = await streamOf(stranger, listener.guid);
       expect(stream.status).toBe(404);
-      expect((await answer(stranger, listener.guid, { request: 'x', status: 200 })).status).toBe(404);
+      expect((await answer(stranger, listener.guid, { request: 'a', status: 200 })).status).toBe(404);
       expect((await api.ask('DELETE', `/v1/listeners/${listener.guid}`, { token: stranger.token })).status).toBe(404);
     }
     expect(await subscriptionsOf(us)).toHaveLength(1);
-    expect((await answer(us, listener.guid, { request: 'x', status: 200 })).body.type).toContain('unknown-request');
+    expect((await answer(us, listener.guid, { request: 'a', status: 200 })).body.type).toContain('answered-too-late');
   });
 
   test.each([

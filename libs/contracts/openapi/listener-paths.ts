@@ -27,7 +27,12 @@ export const listenerRequest: JsonNode = {
       type: 'array',
       minItems: 1,
       maxItems: 100,
-      items: { type: 'string', maxLength: 100, examples: ['order.*'] },
+      items: {
+        type: 'string',
+        pattern: '^[a-z_.*]{1,100}$',
+        examples: ['order.*'],
+        description: 'the name of an action, in which * is any text',
+      },
       description: 'Names of actions, in which `*` is any text. All that the account can have, where it is left out.',
     },
     name: {
@@ -45,13 +50,14 @@ export const listenerAnswer: JsonNode = {
   required: ['request', 'status'],
   additionalProperties: false,
   properties: {
-    request: { type: 'string', maxLength: 100, description: 'The `id` of the request.' },
+    request: { type: 'string', pattern: '^[0-9a-f.-]{1,100}$', description: 'the `id` of a request' },
     status: { type: 'integer', minimum: 200, maximum: 599 },
     body: {
       type: 'string',
       maxLength: 16_384,
+      pattern: String.raw`^[^\u0000]*$`,
       default: '',
-      description: 'As much of it as the delivery log is to have.',
+      description: 'as much of the answer, without NUL, as the delivery log is to have',
     },
   },
 };
@@ -116,7 +122,7 @@ const answerRequest: JsonNode = {
   requestBody: { required: true, content: jsonOf(listenerAnswer) },
   responses: {
     204: success('It is on its way to the deliverer.', null),
-    ...problemAnswers(['any-interface', 'body', 'parameters'], [...own, 'unknown-request']),
+    ...problemAnswers(['any-interface', 'body', 'parameters'], [...own, 'answered-too-late']),
   },
 };
 

@@ -34,7 +34,7 @@ const DETAILS: Record<ProblemKind, string> = {
     'The secret before the last rotation is valid until 2026-11-21T09:30:00.000Z: rotate after that, or end it at once with {"force": true}.',
   'account-exists': 'account 0b6f1a52-6f5e-4a3f-9a55-0c8f2f0f7d11 exists already: update it, or choose another guid',
   'unknown-listener': 'There is no listener of this guid that belongs to this client.',
-  'unknown-request': 'Nobody waits for the answer to it any more.',
+  'answered-too-late': 'Nobody waits for the answer to it any more.',
   'already-listening':
     'Another listener of this name lives: choose another name, or end it; without its program it ends within 60 s.',
   'listener-ended': 'The listener has ended: begin another.',

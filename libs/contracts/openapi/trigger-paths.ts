@@ -10,7 +10,12 @@ export const triggerRequest: JsonNode = {
   required: ['action'],
   additionalProperties: false,
   properties: {
-    action: { type: 'string', maxLength: 100, examples: ['order.created'], description: 'Of which action.' },
+    action: {
+      type: 'string',
+      pattern: '^[a-z_.]{1,100}$',
+      examples: ['order.created'],
+      description: 'the name of an action',
+    },
     set: {
       type: 'object',
       maxProperties: 100,

@@ -57,7 +57,7 @@ const asks: Ask[] = [
     name: 'answerRequest',
     method: 'POST',
     path: `/v1/listeners/${GUID}/answers`,
-    body: { request: 'x', status: 200 },
+    body: { request: 'a', status: 200 },
   },
   { name: 'endListener', method: 'DELETE', path: `/v1/listeners/${GUID}`, body: {} },
   { name: 'unsubscribeCarrier', method: 'DELETE', path: '/v1/webhooks/order.created/subscriptions/', body: {} },
@@ -191,12 +191,12 @@ async function listen(): Promise<void> {
   await call();
   for (const [method, path, more] of [
     ['GET', 'requests', {}],
-    ['POST', 'answers', { body: { request: 'x', status: 200 } }],
+    ['POST', 'answers', { body: { request: 'a', status: 200 } }],
   ] as const)
     await api.ask(method, `${at}/${path}`, { token, ...more });
   await api.ask('DELETE', at, { token });
   const { body: next } = await api.ask('POST', '/v1/listeners', { token, body });
-  await api.ask('POST', `/v1/listeners/${next.guid}/answers`, { token, body: { request: 'x', status: 200 } });
+  await api.ask('POST', `/v1/listeners/${next.guid}/answers`, { token, body: { request: 'a', status: 200 } });
 }
 
 /** What is to be sent is then in the place of what the deliverer would make of it. */

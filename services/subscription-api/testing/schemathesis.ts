@@ -52,18 +52,26 @@ export async function runSchemathesis({ port, token, delivery, ended, seconds, t
 }
 
 // What rules say beyond a schema is answered 422: a callback URL that leads inside, since after until.
-// A cancelled replay is still shown.
+// A cancelled replay is still shown, and of a listener that it has ended. What is too long may be more than is read.
 const configOf = ({ delivery, ended }: Pick<Fuzzing, 'delivery' | 'ended'>) => `
 [checks.positive_data_acceptance]
-expected-statuses = ["2xx", "303", "401", "403", "404", "409", "422"]
+expected-statuses = ["2xx", "303", "401", "403", "404", "409", "410", "422"]
+
+[checks.negative_data_rejection]
+expected-statuses = ["400", "401", "403", "404", "405", "409", "410", "413", "415", "422", "5xx"]
 
 [checks.use_after_free]
 enabled = false
 
-# Its answer never ends.
+# Their answers never end.
 [[operations]]
-include-operation-id = ["streamLive"]
+include-operation-id = ["streamLive", "streamRequests"]
 enabled = false
+
+# Any value may be set in an event, and no schema says of the strings within that none has a NUL.
+[[operations]]
+include-operation-id = ["trigger"]
+checks.positive_data_acceptance.expected-statuses = ["2xx", "400", "401", "403", "404", "409", "422"]
 
 [[operations]]
 include-operation-id = ["getDelivery", "resendDelivery"]

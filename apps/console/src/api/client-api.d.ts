@@ -1703,11 +1703,11 @@ export interface operations {
             content: {
                 "application/json": {
                     /**
-                     * @description As much of it as the delivery log is to have.
+                     * @description as much of the answer, without NUL, as the delivery log is to have
                      * @default
                      */
                     body?: string;
-                    /** @description The `id` of the request. */
+                    /** @description the `id` of a request */
                     request: string;
                     status: number;
                 };
@@ -2409,7 +2409,7 @@ export interface operations {
             content: {
                 "application/json": {
                     /**
-                     * @description Of which action.
+                     * @description the name of an action
                      * @example order.created
                      */
                     action: string;

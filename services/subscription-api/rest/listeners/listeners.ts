@@ -95,13 +95,13 @@ function addListeners(router: Router, options: ListenerRouteOptions): void {
       const { request: id, ...answer } = readAnswer(await readJson(request, response));
       const { guid } = await requireOwn(request, caller, listeners);
       if (!(await relay.answer(guid, id, answer)))
-        throw new Problem('unknown-request', 'Nobody waits for the answer to it any more.');
+        throw new Problem('answered-too-late', 'Nobody waits for the answer to it any more.');
       response.status(204).end();
     },
   });
 }
 
-function addRequests(router: Router, { knowAgain, knownAgainMs, ...options }: ListenerRouteOptions): void {
+function addRequests(router: Router, options: ListenerRouteOptions): void {
   const { listeners, listening, relay, keyRing, requestBytes, answerLimitMs } = options.listenerSettings;
   const readKey = queryReader<{ key?: string }>([listenerKeyParameter]);
   const readBody = jsonBytesReader(requestBytes);
@@ -137,8 +137,7 @@ function addRequests(router: Router, { knowAgain, knownAgainMs, ...options }: Li
       boundByReading(response);
       const whose = { account: caller.accountGuid, client: caller.clientId };
       const stream = listening.open(listener, whose, response);
-      const again = { knowAgain, ...(knownAgainMs !== undefined && { knownAgainMs }) };
-      endWithToken(stream, { request: request, caller, scope: SCOPE, ...again });
+      endWithToken(stream, { ...options, request, caller, scope: SCOPE });
     },
   });
 }
