@@ -213,12 +213,13 @@ describe('a listener', () => {
     };
     const lives = new Set<number>();
     {
-      await using _stream = await streamOf(us, listener.guid, other);
+      await using stream = await streamOf(us, listener.guid, other);
       await until('its life is longer again and again', async () => {
         lives.add((await aliveUntil()).alive_until.getTime());
         return lives.size > 3;
       });
       expect((await aliveUntil()).ended_at).toBeNull();
+      expect(stream.of('switched-on')).toEqual([]);
     }
     await isEnded(us);
     await using stream = await streamOf(us, listener.guid);

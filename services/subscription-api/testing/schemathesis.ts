@@ -46,7 +46,7 @@ export async function runSchemathesis({ port, token, delivery, ended, seconds, t
   ];
   return await run(
     program,
-    ['--config-file', config, ...asked, '--max-time', String(seconds), '--no-color'],
+    ['--config-file', config, ...asked, '--max-time', String(Math.ceil(seconds)), '--no-color'],
     place.path,
   );
 }
