@@ -36,11 +36,10 @@ const END_LIMIT_MS = 5_000;
  * has ended meanwhile is followed by another. Throws where none can begin, or the token does not hold any more.
  */
 export async function listen(options: ListenOptions): Promise<void> {
-  const { api, request, begun, say, signal } = options;
+  const { api, request, say, signal } = options;
   while (!signal.aborted) {
     // What the API has of it is an object of this form.
     const listener = (await api.ask('POST', '/v1/listeners', request)) as Listener;
-    begun(listener);
     try {
       await follow(listener, options);
     } finally {
@@ -50,52 +49,68 @@ export async function listen(options: ListenOptions): Promise<void> {
           if (!hasEnded(error)) say(`its subscriptions end within ${listener.life_ms / 500} s: ${messageOf(error)}`);
         });
     }
-    if (!signal.aborted) say('the listener had ended: another one takes its place');
+    if (signal.aborted) return;
+    say('the listener had ended: another one takes its place');
+    await sleep(FIRST_PAUSE_MS, undefined, { signal }).catch(() => undefined);
   }
 }
 
 /** Resolves once the listener has ended, or the signal is given. */
 async function follow(listener: Listener, options: ListenOptions): Promise<void> {
   const { api, say, signal } = options;
-  const over = new Set<string>();
-  let failures = 0;
+  const session: Session = { ...options, listener, over: new Set(), hasBegun: false, failures: 0 };
   while (!signal.aborted) {
     let reason = 'the API ended it';
     try {
       const stream = await api.stream(`/v1/listeners/${listener.guid}/requests`, signal);
-      if (failures > 0) say('connected again');
-      failures = 0;
-      for await (const event of readEvents(stream, SILENCE_MS)) take(event, { ...options, listener, over });
+      for await (const event of readEvents(stream, SILENCE_MS)) take(event, session);
     } catch (error) {
       if (hasEnded(error)) return;
       if (error instanceof ApiProblem && error.status < 429) throw error;
       reason = messageOf(error);
     }
     if (signal.aborted) return;
-    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** failures, LONGEST_PAUSE_MS);
-    failures += 1;
+    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** session.failures, LONGEST_PAUSE_MS);
+    session.failures += 1;
     say(`the stream was cut (${reason}): trying again in ${pauseMs / 1_000} s`);
     await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
   }
 }
 
-type Taking = ListenOptions & { listener: Listener; over: Set<string> };
+type Session = ListenOptions & {
+  listener: Listener;
+  /** Requests whose answers nobody waits for any more. */
+  over: Set<string>;
+  hasBegun: boolean;
+  /** Since callbacks came last. */
+  failures: number;
+};
 
-function take({ name, data }: StreamEvent, taking: Taking): void {
+function take({ name, data }: StreamEvent, session: Session): void {
   switch (name) {
+    case 'listening':
+      return nowListening(session);
     case 'request':
-      return void answer(JSON.parse(data), taking);
+      return void answer(JSON.parse(data), session);
     case 'over':
-      return void taking.over.add(JSON.parse(data).id);
+      return void session.over.add(JSON.parse(data).id);
     case 'switched-on':
-      return taking.say(`${JSON.parse(data).action} had been switched off, as its deliveries failed: it is on again`);
+      return session.say(`${JSON.parse(data).action} had been switched off, as its deliveries failed: it is on again`);
     default:
   }
 }
 
+function nowListening(session: Session): void {
+  const { begun, say, listener, hasBegun, failures } = session;
+  if (!hasBegun) begun(listener);
+  else if (failures > 0) say('connected again');
+  session.hasBegun = true;
+  session.failures = 0;
+}
+
 type Request = { id: string; headers: Record<string, string>; body: string };
 
-async function answer({ id, headers, body }: Request, { api, to, listener, told, say, over }: Taking): Promise<void> {
+async function answer({ id, headers, body }: Request, { api, to, listener, told, say, over }: Session): Promise<void> {
   const callback = { headers, body: Buffer.from(body, 'base64') };
   const forwarded = await forward(callback, to, listener.answer_limit_ms);
   told(toldOf(callback, to, forwarded, new Date()));

@@ -40,8 +40,11 @@ type Us = Awaited<ReturnType<typeof aCarrier>>;
 const listen = (us: Us, body: object = {}, at = api) =>
   at.ask('POST', '/v1/listeners', { token: us.token, body: { url, actions: ['order.created'], ...body } });
 
-const streamOf = (us: Us, guid: string, at = api): Promise<LiveReader> =>
-  readLive(at.port, { token: us.token, path: `/v1/listeners/${guid}/requests` });
+async function streamOf(us: Us, guid: string, at = api): Promise<LiveReader> {
+  const stream = await readLive(at.port, { token: us.token, path: `/v1/listeners/${guid}/requests` });
+  if (stream.status === 200) await until('callbacks come', () => stream.of('listening').length > 0);
+  return stream;
+}
 
 const answer = (us: Us, guid: string, body: object, at = api) =>
   at.ask('POST', `/v1/listeners/${guid}/answers`, { token: us.token, body });

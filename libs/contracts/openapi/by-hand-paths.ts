@@ -2,7 +2,7 @@ import type { Interface } from '@waybell/catalog/action';
 import { LARGEST_REPLAY, LISTED_REPLAYS, REPLAY_RATE } from '@waybell/delivery-log/read/limits';
 import { problemAnswers, success } from './answers.ts';
 import { answered, objectOf } from './delivery-log-paths.ts';
-import { jsonOf, schemaRef, type JsonNode } from './json-node.ts';
+import { actionName, jsonOf, schemaRef, type JsonNode } from './json-node.ts';
 import { byGuid, links } from './links.ts';
 import { noBody } from './requests.ts';
 
@@ -147,7 +147,7 @@ export const replayRequest: JsonNode = {
   required: ['since'],
   additionalProperties: false,
   properties: {
-    action: { type: 'string', maxLength: 100, description: 'Of which action. Name this or a subscription.' },
+    action: { ...actionName, description: 'the name of an action; this, or a subscription, is to be there' },
     subscription_guid: {
       ...guid,
       description: 'Of the action of this subscription of the client, current or not; whichever of them missed it.',

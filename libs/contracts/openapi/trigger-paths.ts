@@ -1,7 +1,7 @@
 import type { Interface } from '@waybell/catalog/action';
 import { problemAnswers, success } from './answers.ts';
 import { answered, objectOf } from './delivery-log-paths.ts';
-import { guid, jsonOf, object, schemaRef, text, type JsonNode } from './json-node.ts';
+import { actionName, guid, jsonOf, object, schemaRef, text, type JsonNode } from './json-node.ts';
 import { byGuid, links } from './links.ts';
 
 /** The body of a request for an event that never happened. */
@@ -10,12 +10,7 @@ export const triggerRequest: JsonNode = {
   required: ['action'],
   additionalProperties: false,
   properties: {
-    action: {
-      type: 'string',
-      pattern: '^[a-z_.]{1,100}$',
-      examples: ['order.created'],
-      description: 'the name of an action',
-    },
+    action: { ...actionName, examples: ['order.created'] },
     set: {
       type: 'object',
       maxProperties: 100,

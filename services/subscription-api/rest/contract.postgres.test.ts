@@ -177,6 +177,7 @@ async function listen(): Promise<void> {
   await call();
   {
     await using stream = await readLive(api.port, { token, path: `${at}/requests` });
+    await until('callbacks come', () => stream.of('listening').length > 0);
     const called = call();
     const request = await until('it is called', () => stream.of('request')[0]?.['id']);
     await api.ask('POST', `${at}/answers`, { token, body: { request, status: 200, body: 'taken' } });

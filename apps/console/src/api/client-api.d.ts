@@ -1985,7 +1985,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description Of which action. Name this or a subscription. */
+                    /** @description the name of an action; this, or a subscription, is to be there */
                     action?: string;
                     /**
                      * @description Count only.

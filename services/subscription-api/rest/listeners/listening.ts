@@ -25,7 +25,6 @@ export function openListening({ listeners, relay, room, lifeMs, log }: Listening
 
   async function keep(): Promise<void> {
     if (open.size > 0) {
-      await relay.look();
       const streams = [...open];
       const { alive, switchedOn } = await listeners.keep([...new Set(open.values())]);
       for (const [stream, guid] of streams) {
@@ -35,6 +34,7 @@ export function openListening({ listeners, relay, room, lifeMs, log }: Listening
       }
     }
     await listeners.sweep();
+    if (open.size > 0) await relay.look();
   }
 
   const keeping = repeatedly(keep, { intervalMs: lifeMs / TIMES_A_LIFE, complaint: 'listeners.not-kept', log });

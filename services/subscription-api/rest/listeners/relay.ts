@@ -9,8 +9,11 @@ export type RelayedRequest = { headers: Record<string, string>; body: string };
 /** What the program behind a listener answered. */
 export type RelayedAnswer = { status: number; body: string };
 
-/** What whoever has the stream of a listener is told: a request, or that nobody waits for its answer any more. */
-export type Relayed = ({ kind: 'request'; id: string } & RelayedRequest) | { kind: 'over'; id: string };
+/** What whoever has the stream of a listener is told: that requests come from now on, one of them, or that nobody waits for its answer any more. */
+export type Relayed =
+  | { kind: 'listening' }
+  | ({ kind: 'request'; id: string } & RelayedRequest)
+  | { kind: 'over'; id: string };
 
 /**
  * - `nobody`: no process has a stream of the listener.
@@ -60,16 +63,18 @@ export function openRelay({ redis, hearing, waitingLimit, answerLimitMs, log, un
 
   // What was said while the connection was away is lost: whoever said it was told that nobody heard.
   const hear = (...channels: string[]) =>
-    void hearing
-      .subscribe(...channels)
-      .catch((error: unknown) => log.warn({ reason: String(error) }, 'listeners.not-heard'));
+    void hearing.subscribe(...channels).then(
+      () => channels.forEach((channel) => pass(channel, { kind: 'listening' })),
+      (error: unknown) => log.warn({ reason: String(error) }, 'listeners.not-heard'),
+    );
+  const pass = (channel: string, relayed: Relayed) => taking.get(channel)?.forEach((take) => take(relayed));
   const hearAll = () => hear(answersTo(here), ...taking.keys());
   hearing.on('ready', hearAll);
   if (hearing.status === 'ready') hearAll();
   hearing.on('message', (channel, text) => {
     // Only this module publishes there.
     if (channel === answersTo(here)) settle(JSON.parse(text) as OnItsWay);
-    else taking.get(channel)?.forEach((take) => take(JSON.parse(text) as Relayed));
+    else pass(channel, JSON.parse(text) as Relayed);
   });
 
   function settle({ listener, id, answer }: OnItsWay): void {
