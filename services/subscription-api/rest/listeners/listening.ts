@@ -4,9 +4,17 @@ import { repeatedly } from '@waybell/runtime/repeatedly';
 import type { Listener, Listeners } from '../../listeners.ts';
 import { EventStream } from '../live/event-stream.ts';
 import type { StreamRoom, WhoseStream } from '../live/stream-room.ts';
+import type { Channels } from './channels.ts';
 import type { Relay, Relayed } from './relay.ts';
 
-export type ListeningOptions = { listeners: Listeners; relay: Relay; room: StreamRoom; lifeMs: number; log: Log };
+export type ListeningOptions = {
+  listeners: Listeners;
+  relay: Relay;
+  channels: Channels;
+  room: StreamRoom;
+  lifeMs: number;
+  log: Log;
+};
 
 /** The streams of listeners in this process. */
 export type Listening = AsyncDisposable & {
@@ -20,7 +28,7 @@ const BUFFER_BYTES = 2 ** 23;
 const TIMES_A_LIFE = 3;
 
 /** Keeps the listeners alive that have a stream here, and ends those, of whichever process, that live no more. */
-export function openListening({ listeners, relay, room, lifeMs, log }: ListeningOptions): Listening {
+export function openListening({ listeners, relay, channels, room, lifeMs, log }: ListeningOptions): Listening {
   const open = new Map<EventStream, string>();
 
   async function keep(): Promise<void> {
@@ -34,7 +42,7 @@ export function openListening({ listeners, relay, room, lifeMs, log }: Listening
       }
     }
     await listeners.sweep();
-    if (open.size > 0) await relay.look();
+    if (open.size > 0) await channels.look();
   }
 
   const keeping = repeatedly(keep, { intervalMs: lifeMs / TIMES_A_LIFE, complaint: 'listeners.not-kept', log });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { Log } from '@waybell/runtime/log';
 import type { Redis } from '@waybell/runtime/redis';
 import { Unavailable } from '@waybell/runtime/unavailable';
+import type { Channels } from './channels.ts';
 
 /** A callback as it came; `body` is base64. */
 export type RelayedRequest = { headers: Record<string, string>; body: string };
@@ -30,18 +30,14 @@ export type Relay = {
   answer(listener: string, id: string, answer: RelayedAnswer): Promise<boolean>;
   /** Hands on what is asked of a listener, until what it returns is called. */
   take(listener: string, take: (relayed: Relayed) => void): () => void;
-  /** Finds out that Redis hangs: a connection that only hears would not. */
-  look(): Promise<void>;
 };
 
 export type RelayOptions = {
   redis: Pick<Redis, 'publish' | 'ping'>;
-  /** A connection of its own, which hears and says nothing else. */
-  hearing: Redis;
+  channels: Channels;
   /** Per listener. */
   waitingLimit: number;
   answerLimitMs: number;
-  log: Log;
   /** Once it is given, nothing is waited for any more. */
   until: AbortSignal;
 };
@@ -56,26 +52,11 @@ const REQUEST_ID = /^([0-9a-f-]{36})\.[0-9a-f-]{36}$/;
 const requestsOf = (listener: string): string => `waybell:listener:${listener}`;
 const answersTo = (process: string): string => `waybell:answers:${process}`;
 
-export function openRelay({ redis, hearing, waitingLimit, answerLimitMs, log, until }: RelayOptions): Relay {
+export function openRelay({ redis, channels, waitingLimit, answerLimitMs, until }: RelayOptions): Relay {
   const here = randomUUID();
   const waiting = new Map<string, Waiting>();
-  const taking = new Map<string, Set<(relayed: Relayed) => void>>();
-
-  // What was said while the connection was away is lost: whoever said it was told that nobody heard.
-  const hear = (...channels: string[]) =>
-    void hearing.subscribe(...channels).then(
-      () => channels.forEach((channel) => pass(channel, { kind: 'listening' })),
-      (error: unknown) => log.warn({ reason: String(error) }, 'listeners.not-heard'),
-    );
-  const pass = (channel: string, relayed: Relayed) => taking.get(channel)?.forEach((take) => take(relayed));
-  const hearAll = () => hear(answersTo(here), ...taking.keys());
-  hearing.on('ready', hearAll);
-  if (hearing.status === 'ready') hearAll();
-  hearing.on('message', (channel, text) => {
-    // Only this module publishes there.
-    if (channel === answersTo(here)) settle(JSON.parse(text) as OnItsWay);
-    else pass(channel, JSON.parse(text) as Relayed);
-  });
+  // Only this module publishes there.
+  channels.take(answersTo(here), { heard: (text) => settle(JSON.parse(text) as OnItsWay) });
 
   function settle({ listener, id, answer }: OnItsWay): void {
     const found = waiting.get(id);
@@ -118,18 +99,10 @@ export function openRelay({ redis, hearing, waitingLimit, answerLimitMs, log, un
       const [, process] = REQUEST_ID.exec(id) ?? [];
       return process !== undefined && (await say(answersTo(process), { listener, id, answer })) > 0;
     },
-    take(listener, take) {
-      const channel = requestsOf(listener);
-      const takers = taking.get(channel) ?? new Set();
-      taking.set(channel, takers.add(take));
-      hear(channel);
-      return () => {
-        takers.delete(take);
-        if (takers.size > 0) return;
-        taking.delete(channel);
-        void hearing.unsubscribe(channel).catch(() => undefined);
-      };
-    },
-    look: async () => void (await hearing.ping()),
+    take: (listener, take) =>
+      channels.take(requestsOf(listener), {
+        begun: () => take({ kind: 'listening' }),
+        heard: (text) => take(JSON.parse(text) as Relayed),
+      }),
   };
 }

@@ -1,12 +1,16 @@
 import type { EventLimits } from '@waybell/events/read-event';
+import type { Redis } from '@waybell/runtime/redis';
 import { keepListeners, type ListenerLimits, type ListenerOptions } from '../../listeners.ts';
+import { openChannels } from './channels.ts';
 import { openListening, type ListeningOptions } from './listening.ts';
 import type { ListenerSettings } from './listeners.ts';
 import { openRelay, type RelayOptions } from './relay.ts';
 
 export type ServeListenersOptions = Pick<ListenerOptions, 'database' | 'keyRing'> &
   Pick<ListeningOptions, 'room' | 'log'> &
-  Pick<RelayOptions, 'redis' | 'hearing' | 'until'> & {
+  Pick<RelayOptions, 'redis' | 'until'> & {
+    /** A connection of its own. */
+    hearing: Redis;
     listenerLimits: ListenerLimits;
     listening: Pick<RelayOptions, 'waitingLimit' | 'answerLimitMs'> & { lifeMs: number };
     eventLimits: EventLimits;
@@ -20,8 +24,9 @@ export function serveListeners(options: ServeListenersOptions): ListenerSettings
   const { keyRing, eventLimits, listenerLimits: limits } = options;
   const { lifeMs, answerLimitMs } = options.listening;
   const listeners = keepListeners({ ...options, lifeMs, limits });
-  const relay = openRelay({ ...options, ...options.listening });
-  const listening = openListening({ ...options, listeners, relay, lifeMs });
+  const channels = openChannels(options);
+  const relay = openRelay({ ...options, ...options.listening, channels });
+  const listening = openListening({ ...options, listeners, relay, channels, lifeMs });
   const requestBytes = eventLimits.maxBytes + ENVELOPE_BYTES;
   return {
     listeners,
