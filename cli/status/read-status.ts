@@ -1,7 +1,8 @@
 import { keptInAll, type KeptFor } from '@waybell/delivery-log/read/kept';
 import { parkedInAll, type ParkedInAll } from '@waybell/delivery-log/read/parked';
 import type { NamedState } from '@waybell/line/broker/depth';
-import { placeOf, type ServerAddress } from '@waybell/runtime/server-address';
+import { placeOf } from '@waybell/runtime/place-of';
+import type { ServerAddress } from '@waybell/runtime/server-address';
 import { messageOf } from '@waybell/runtime/server-trouble';
 import { isAlive } from '@waybell/stack/process-identity';
 import { readDepths } from '@waybell/stack/queue-depths';

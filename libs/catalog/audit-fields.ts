@@ -68,7 +68,11 @@ export function auditTree(fields: readonly string[]): readonly AuditNode[] {
 }
 
 function nodesOf(entries: readonly { field: string; path: readonly string[] }[]): AuditNode[] {
-  const byName = Map.groupBy(entries, ({ path }) => path[0] ?? '');
+  const byName = new Map<string, (typeof entries)[number][]>();
+  for (const entry of entries) {
+    const [name = ''] = entry.path;
+    byName.set(name, [...(byName.get(name) ?? []), entry]);
+  }
   return [...byName].map(([name, group]) => {
     const held = group.filter(({ path }) => path.length > 1).map(({ field, path }) => ({ field, path: path.slice(1) }));
     return {

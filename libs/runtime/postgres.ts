@@ -2,7 +2,8 @@ import pg from 'pg';
 import { systemClock } from './clock.ts';
 import type { Log } from './log.ts';
 import { postgresClient, READ_TIMEOUT } from './postgres-client.ts';
-import { placeOf, type ServerAddress } from './server-address.ts';
+import { placeOf } from './place-of.ts';
+import type { ServerAddress } from './server-address.ts';
 import { Unavailable } from './unavailable.ts';
 import { within } from './within.ts';
 

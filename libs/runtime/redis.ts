@@ -2,7 +2,8 @@ import { Redis as Client } from 'ioredis';
 import type { Log } from './log.ts';
 import { masterOf, namesSentinels } from './redis-sentinels.ts';
 import { troubleWith } from './server-trouble.ts';
-import { placeOf, type ServerAddress } from './server-address.ts';
+import { placeOf } from './place-of.ts';
+import type { ServerAddress } from './server-address.ts';
 
 export type Redis = Client & AsyncDisposable;
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { brokerAddress, placeOf, postgresAddress, redisAddress } from './server-address.ts';
+import { placeOf } from './place-of.ts';
+import { brokerAddress, postgresAddress, redisAddress } from './server-address.ts';
 
 const broker = { AMQP_URL: 'amqps://u:p@host', AMQP_CA: '', AMQP_CERTIFICATE: '', AMQP_KEY: '' };
 const postgres = {
@@ -95,12 +96,5 @@ describe('the address of a server', () => {
     ['sslmode=verify-full&sslrootcert=/ca.pem', 'DATABASE_CA_FILE'],
   ])('does not let Postgres be whoever answers: ?%s', (query, advice) => {
     expect(() => postgresAddress({ ...postgres, DATABASE_URL: `${postgres.DATABASE_URL}?${query}` })).toThrow(advice);
-  });
-});
-
-describe('placeOf', () => {
-  test('names the host and the port, and no password', () => {
-    expect(placeOf('amqps://user:secret@rabbitmq:5671/vhost')).toBe('rabbitmq:5671');
-    expect(placeOf('nonsense')).toBeUndefined();
   });
 });

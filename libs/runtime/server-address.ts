@@ -62,12 +62,6 @@ export function postgresAddress({ DATABASE_URL, ...settings }: PostgresAddressSe
   return addressOf({ prefix: 'DATABASE', url, isTls, how: 'has no sslmode=verify-full', ca, cert, key });
 }
 
-/** Host and port, of each where there are several, for messages: an address holds a password. */
-export function placeOf(url: string): string | undefined {
-  const addresses = addressesIn(url).map((address) => URL.parse(address));
-  return addresses.includes(null) ? undefined : addresses.map((address) => address?.host).join(', ');
-}
-
 /** Throws where several addresses differ in more than their hosts: the rest is read of the first. */
 function requireAlike(name: string, url: string): void {
   const parsed = addressesIn(url).map((each) => URL.parse(each));

@@ -1,7 +1,7 @@
 import { types } from 'node:util';
 import { addressesIn } from './addresses-in.ts';
 import { codeOf } from './error-codes.ts';
-import { placeOf } from './server-address.ts';
+import { placeOf } from './place-of.ts';
 
 const SETTINGS = { RabbitMQ: 'AMQP_URL', Postgres: 'DATABASE_URL', Redis: 'REDIS_URL' } as const;
 
@@ -31,7 +31,8 @@ export function troubleWith({ server, url, isOfStack = false }: AskedServer, err
 
 function whatIsWrong(url: string, error: unknown, advice: string): string {
   const why = messageOf(error);
-  const { username, pathname } = URL.parse(addressesIn(url)[0] ?? '') ?? { username: '', pathname: '' };
+  const [address] = addressesIn(url);
+  const { username, pathname } = URL.canParse(address) ? new URL(address) : { username: '', pathname: '' };
   const kind = SAID.find(([, said]) => said.test(codeOf(error)) || said.test(why))?.[0] ?? 'away';
   if (kind === 'rights')
     return `does not let the user "${username}" do what it is for (${why}): give it what "./waybell permissions" prints`;

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onConnection } from '@waybell/line/broker/connect-once';
 import { statesOf, type NamedState } from '@waybell/line/broker/depth';
-import { placeOf, type ServerAddress } from '@waybell/runtime/server-address';
+import { placeOf } from '@waybell/runtime/place-of';
+import type { ServerAddress } from '@waybell/runtime/server-address';
 
 /** A broker that hangs must not hold up what asks. */
 const LIMIT_MS = 3_000;

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '@waybell/runtime/log';
-import { placeOf, type ServerAddress } from '@waybell/runtime/server-address';
+import { placeOf } from '@waybell/runtime/place-of';
+import type { ServerAddress } from '@waybell/runtime/server-address';
 import type pg from 'pg';
 import { MigrationExecutor, type DataSource, type QueryRunner } from 'typeorm';
 import { postgresClient } from '@waybell/runtime/postgres-client';

@@ -34,7 +34,7 @@ const UNCONFIRMED_BYTES_LIMIT = 8 * 2 ** 20;
 export async function connectBroker(options: BrokerOptions): Promise<Broker> {
   const common = { heartbeatSeconds: 10, clock: systemClock, ...options };
   const check = new QueueCheck({ ...common, queues: options.publishesTo ?? [] });
-  const publisher = await openPublisher({
+  const publisher = openPublisher({
     ...common,
     unconfirmedBytesLimit: UNCONFIRMED_BYTES_LIMIT,
     onReturned: () => check.lookAgain(),

@@ -1,5 +1,6 @@
 import { connect, type Channel, type ChannelModel } from 'amqplib';
-import { placeOf, type ServerAddress } from '@waybell/runtime/server-address';
+import { placeOf } from '@waybell/runtime/place-of';
+import type { ServerAddress } from '@waybell/runtime/server-address';
 import { messageOf, troubleWith } from '@waybell/runtime/server-trouble';
 import { nodesOf } from './nodes-of.ts';
 
@@ -73,9 +74,8 @@ export async function openChannel(connection: ChannelModel): Promise<Channel> {
  * somebody who waits for an answer to a close. Rejects where it is closed already.
  */
 export async function close(open: Channel | ChannelModel): Promise<void> {
-  const gone = Promise.withResolvers<void>();
-  open.once('close', () => gone.resolve());
-  await Promise.race([open.close(), gone.promise]);
+  const gone = new Promise<void>((resolve) => open.once('close', () => resolve()));
+  await Promise.race([open.close(), gone]);
 }
 
 /** Closes the channel first: closing the connection at once would overtake what the channel has still to say. */

@@ -1,15 +1,16 @@
 import { connect, type Channel, type ChannelModel } from 'amqplib';
 import { systemClock, type Clock } from '@waybell/runtime/clock';
-import type { Log } from '@waybell/runtime/log';
-import { placeOf, type ServerAddress } from '@waybell/runtime/server-address';
+import type { ServerAddress } from '@waybell/runtime/server-address';
+import { placeOf } from '@waybell/runtime/place-of';
 import { within } from '@waybell/runtime/within';
+import type { BrokerLog } from './broker-log.ts';
 import { close } from './connect-once.ts';
 import { gatherWrites, socketOf } from './gather-writes.ts';
 
 export type ConnectionOptions = ServerAddress & {
   name: string;
   heartbeatSeconds: number;
-  log: Log;
+  log: BrokerLog;
   clock: Clock;
   /** Sets up what goes by the connection. `control` carries no messages, so that it answers while the broker reads at all. */
   onOpen: (connection: ChannelModel, control: Channel) => Promise<void>;
@@ -31,7 +32,9 @@ export class LinkConnection {
   readonly #options: ConnectionOptions;
   readonly #model: ChannelModel;
   readonly #cut: AbortController;
-  readonly #ended = Promise.withResolvers<string>();
+  #end: (why: string) => void = () => undefined;
+  /** Resolves, with the reason, when it has gone or was given up. */
+  readonly ended = new Promise<string>((resolve) => (this.#end = resolve));
   #isOver = false;
 
   /** Rejects where it cannot be made or set up, and when the signal is given; nothing of it is left open then. */
@@ -71,18 +74,13 @@ export class LinkConnection {
     return placeOf(this.#options.url);
   }
 
-  /** Resolves, with the reason, when it has gone or was given up. */
-  get ended(): Promise<string> {
-    return this.#ended.promise;
-  }
-
   /** More was written than the way takes. */
   get isCongested(): boolean {
     return socketOf(this.#model)?.writableNeedDrain === true;
   }
 
   giveUp(why: string): void {
-    this.#ended.resolve(why);
+    this.#end(why);
   }
 
   /** A broker with an alarm reads nothing from a publisher, not even that it leaves: its answer could take hours. */

@@ -1,6 +1,6 @@
 import { systemClock } from '@waybell/runtime/clock';
 import { troubleWith } from '@waybell/runtime/server-trouble';
-import { placeOf } from '@waybell/runtime/server-address';
+import { placeOf } from '@waybell/runtime/place-of';
 import { within } from '@waybell/runtime/within';
 import { nodesOf } from './nodes-of.ts';
 import { LinkConnection, type ConnectionOptions } from './link-connection.ts';

@@ -71,7 +71,7 @@ async function insist(publisher: Publisher, publication: Publication): Promise<v
 describe('publish', () => {
   test('resolves when the queue has the message, whole and persistent', async () => {
     const queue = await broker.queue();
-    await using publisher = await aPublisher();
+    await using publisher = aPublisher();
     await untilWritable(publisher);
     await publisher.publish(
       aPublication(queue, 'body', {
@@ -95,7 +95,7 @@ describe('publish', () => {
 
   test('rejects what no queue is bound for, and its neighbours get through', async () => {
     const queue = await broker.queue();
-    await using publisher = await aPublisher();
+    await using publisher = aPublisher();
     await untilWritable(publisher);
     const results = await Promise.allSettled([
       publisher.publish(aPublication(queue, 'before')),
@@ -108,7 +108,7 @@ describe('publish', () => {
   });
 
   test('counts all copies as returned where they cannot be told apart', async () => {
-    await using publisher = await aPublisher();
+    await using publisher = aPublisher();
     await untilWritable(publisher);
     const copies = [1, 2].map(() => publisher.publish(aPublication('nobody', 'same')));
     const results = await Promise.allSettled(copies);
@@ -116,7 +116,7 @@ describe('publish', () => {
   });
 
   test('rejects when the broker is not there', async () => {
-    await using publisher = await aPublisher({ url: 'amqp://127.0.0.1:1' });
+    await using publisher = aPublisher({ url: 'amqp://127.0.0.1:1' });
     await expect(publisher.publish(aPublication('any'))).rejects.toThrow(Unconfirmed);
     expect(publisher.state()).not.toBe('writable');
   });
@@ -124,7 +124,7 @@ describe('publish', () => {
   test('rejects when no confirm comes in time, and takes nothing until there is a new connection', async () => {
     const queue = await broker.queue();
     const clock = new TurnedClock();
-    await using publisher = await aPublisher({ ...PATIENT, clock });
+    await using publisher = aPublisher({ ...PATIENT, clock });
     await untilWritable(publisher);
     await publisher.publish(aPublication(queue, 'first'));
     await broker.take(queue);
@@ -147,7 +147,7 @@ describe('publish', () => {
   test('says so while confirms do not come, long before it gives up on one', async () => {
     const queue = await broker.queue();
     const clock = new TurnedClock();
-    await using publisher = await aPublisher({ ...PATIENT, clock });
+    await using publisher = aPublisher({ ...PATIENT, clock });
     await untilWritable(publisher);
     await publisher.publish(aPublication(queue, 'first'));
     await broker.take(queue);
@@ -165,7 +165,7 @@ describe('publish', () => {
 
   test('rejects what was on its way when the connection was cut; published again, all of it arrives', async () => {
     const queue = await broker.queue();
-    await using publisher = await aPublisher();
+    await using publisher = aPublisher();
     await untilWritable(publisher);
     const all = numbers(2_000).map((body) => insist(publisher, aPublication(queue, body)));
     await all[100];
@@ -179,7 +179,7 @@ describe('publish', () => {
   test('loses nothing when the broker is killed and comes back', async () => {
     const queue = await broker.queue();
     await broker.rememberQueues();
-    await using publisher = await aPublisher();
+    await using publisher = aPublisher();
     await untilWritable(publisher);
     const all = numbers(2_000).map((body) => insist(publisher, aPublication(queue, body)));
     await all[50];
@@ -196,7 +196,7 @@ describe('publish', () => {
     const full = await broker.queue({ 'x-max-length': 1, 'x-overflow': 'reject-publish' });
     const queue = await broker.queue();
     await broker.put(full, ['there']);
-    await using publisher = await aPublisher();
+    await using publisher = aPublisher();
     await untilWritable(publisher);
     // A quorum queue refuses a little later than at its limit.
     await expect(
@@ -209,7 +209,7 @@ describe('publish', () => {
   });
 
   test('waits for a missing exchange to be declared', async () => {
-    await using publisher = await aPublisher({ exchanges: [deliveriesExchange, 'waybell.later'] });
+    await using publisher = aPublisher({ exchanges: [deliveriesExchange, 'waybell.later'] });
     await until('it was asked for', () => broker.detour.said.includes('waybell.later'));
     await expect(publisher.publish(aPublication('any'))).rejects.toThrow('the broker is away');
     expect(publisher.state()).not.toBe('writable');
@@ -221,7 +221,7 @@ describe('publish', () => {
 
   test('is writable again after a publish that made the broker close the channel', async () => {
     const queue = await broker.queue();
-    await using publisher = await aPublisher();
+    await using publisher = aPublisher();
     await untilWritable(publisher);
     await expect(publisher.publish(aPublication('any', 'x', { exchange: 'missing' }))).rejects.toThrow(Unconfirmed);
     await untilWritable(publisher);
@@ -230,7 +230,7 @@ describe('publish', () => {
 
   test('rejects what was on its way when the broker closed the channel; published again, all of it arrives', async () => {
     const queue = await broker.queue();
-    await using publisher = await aPublisher();
+    await using publisher = aPublisher();
     await untilWritable(publisher);
     const before = numbers(250).map((body) => insist(publisher, aPublication(queue, body)));
     const culprit = publisher.publish(aPublication('any', 'x', { exchange: 'missing' }));
@@ -244,7 +244,7 @@ describe('publish', () => {
 
   test('sends no more than its limit before confirms come, and everything in the end', async () => {
     const queue = await broker.queue();
-    await using publisher = await aPublisher({ ...PATIENT, unconfirmedLimit: 10 });
+    await using publisher = aPublisher({ ...PATIENT, unconfirmedLimit: 10 });
     await untilWritable(publisher);
     await publisher.publish(aPublication(queue, 'first'));
     await broker.take(queue);
@@ -259,7 +259,7 @@ describe('publish', () => {
 
   test('lets go of what waits for room when the connection is lost', async () => {
     const queue = await broker.queue();
-    await using publisher = await aPublisher({ unconfirmedLimit: 1 });
+    await using publisher = aPublisher({ unconfirmedLimit: 1 });
     await untilWritable(publisher);
     await publisher.publish(aPublication(queue, 'first'));
     await broker.take(queue);
@@ -276,7 +276,7 @@ describe('a blocked connection', () => {
   test('that was given up before it was known to be blocked does not wait for the end of the alarm', async () => {
     const queue = await broker.queue();
     const clock = new TurnedClock();
-    await using publisher = await aPublisher({ ...PATIENT, clock });
+    await using publisher = aPublisher({ ...PATIENT, clock });
     await broker.alarm(true);
     await untilWritable(publisher);
     broker.detour.stallAt('what blocks');
@@ -297,7 +297,7 @@ describe('a blocked connection', () => {
   test('waits without giving up, and is confirmed when the alarm is over', async () => {
     const queue = await broker.queue();
     const clock = new TurnedClock();
-    await using publisher = await aPublisher({ clock });
+    await using publisher = aPublisher({ clock });
     await untilWritable(publisher);
     await publisher.publish(aPublication(queue, 'first'));
     await broker.take(queue);
@@ -316,7 +316,7 @@ describe('a blocked connection', () => {
 
   test('that is cut is writable again after the alarm', async () => {
     const queue = await broker.queue();
-    await using publisher = await aPublisher();
+    await using publisher = aPublisher();
     await untilWritable(publisher);
     await broker.alarm(true);
     const published = insist(publisher, aPublication(queue));
@@ -334,7 +334,7 @@ describe('closing a publisher', () => {
     // The detour's listening one.
     await until('no socket is open but one', () => openSockets() === 1);
     const clock = new TurnedClock();
-    const publisher = await aPublisher({ url: broker.url, clock });
+    const publisher = aPublisher({ url: broker.url, clock });
     await untilWritable(publisher);
     broker.signal('SIGSTOP');
     try {
@@ -348,7 +348,7 @@ describe('closing a publisher', () => {
   });
 
   test('while the broker is away ends at once', async () => {
-    const publisher = await aPublisher({ url: 'amqp://127.0.0.1:1' });
+    const publisher = aPublisher({ url: 'amqp://127.0.0.1:1' });
     await expect(publisher[Symbol.asyncDispose]()).resolves.toBeUndefined();
   });
 });

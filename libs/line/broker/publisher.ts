@@ -1,9 +1,9 @@
 import type { ChannelModel } from 'amqplib';
 import type { Clock } from '@waybell/runtime/clock';
-import type { Log } from '@waybell/runtime/log';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import type { PublishingFigures } from '../line-metrics.ts';
 import type { Publication } from '../messages.ts';
+import type { BrokerLog } from './broker-log.ts';
 import { close, openChannel } from './connect-once.ts';
 import { ConfirmWatch } from './confirm-watch.ts';
 import { openLink, type BrokerState } from './link.ts';
@@ -40,7 +40,7 @@ export type PublisherOptions = ServerAddress & {
   exchanges: readonly string[];
   /** Runs when no queue took a message. */
   onReturned?: () => void;
-  log: Log;
+  log: BrokerLog;
   clock: Clock;
 };
 
@@ -49,7 +49,8 @@ const NOT_FOUND = /\b404 \(/;
 /** What RabbitMQ is to be set to at least, and takes by default. */
 const LARGEST_BYTES = 16 * 2 ** 20;
 
-export async function openPublisher(options: PublisherOptions): Promise<Publisher> {
+/** Connects in the background. */
+export function openPublisher(options: PublisherOptions): Publisher {
   const { confirmTimeoutMs, exchanges, clock } = options;
   const limits = { messages: options.unconfirmedLimit, bytes: options.unconfirmedBytesLimit };
   const tell = tellOf(options, (why) => link.drop(why));

@@ -81,7 +81,7 @@ describe('a queue that stands still', () => {
   ])('and %s holds up nothing that goes elsewhere, however much is sent to it', async (_, isKnown) => {
     const [stalled, other] = [await broker.queue(), await broker.queue()];
     const clock = new TurnedClock();
-    await using publisher = await aPublisher(clock);
+    await using publisher = aPublisher(clock);
     await until('it is writable', () => publisher.state() === 'writable');
     if (isKnown) await publisher.publish(aPublication(stalled, 'before'));
     await whileStalled(stalled, async () => {
@@ -102,7 +102,7 @@ describe('a queue that stands still', () => {
   test('for longer than confirms may take does not cost the connection, and it is tried again', async () => {
     const [stalled, other] = [await broker.queue(), await broker.queue()];
     const clock = new TurnedClock();
-    await using publisher = await aPublisher(clock);
+    await using publisher = aPublisher(clock);
     await until('it is writable', () => publisher.state() === 'writable');
     const states: string[] = [];
     publisher.onState((state) => states.push(state));
@@ -134,7 +134,7 @@ describe('a message larger than the broker takes', () => {
     const clock = new TurnedClock();
     await limit(1_000);
     try {
-      await using publisher = await aPublisher(clock);
+      await using publisher = aPublisher(clock);
       await until('it is writable', () => publisher.state() === 'writable');
       expect(publisher.largest()).toBe(2 ** 24);
       await expect(publisher.publish(aPublication(queue, 'x'.repeat(1_001)))).rejects.toThrow(TooLarge);
@@ -154,7 +154,7 @@ describe('a message to an exchange that has gone', () => {
   test('is not confirmed, and nothing is begun until the exchange is back', async () => {
     await broker.on((channel) => channel.assertExchange('waybell.gone', 'fanout'));
     const clock = new TurnedClock();
-    await using publisher = await openPublisher({
+    await using publisher = openPublisher({
       url: broker.url,
       name: 'test',
       heartbeatSeconds: 600,

@@ -1,0 +1,61 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { JsonNumber, writeJson } from './json.ts';
+import { readJson } from './read-json.ts';
+import { writeExact } from './write-exact.ts';
+
+const DEPTH = 32;
+const written = (value: unknown) => {
+  const result = writeExact(value, DEPTH);
+  return result.kind === 'written' ? result.text : result;
+};
+
+class OtherCopy {
+  readonly text = '0.10';
+
+  toJSON(): unknown {
+    throw new Error('this engine knows no raw JSON');
+  }
+}
+
+const nested = (levels: number): unknown => (levels === 0 ? 1 : [nested(levels - 1)]);
+const circular: Record<string, unknown> = {};
+circular['self'] = circular;
+
+describe('writeExact', () => {
+  test.each<[what: string, value: unknown, text: string]>([
+    ['a whole number that no double holds', 9007199254740993n, '9007199254740993'],
+    ['a number digit for digit', { price: new JsonNumber('1250.50') }, '{"price":1250.50}'],
+    ['a number of another copy of this code', [new OtherCopy()], '[0.10]'],
+    ['numbers as JavaScript does', [-0, 1e21, 5e-324], '[0,1e+21,5e-324]'],
+    ['a date as its own JSON', [new Date(0)], '["1970-01-01T00:00:00.000Z"]'],
+    ['members but those that are undefined', { a: undefined, b: null, __proto__: null }, '{"b":null}'],
+    ['a lone surrogate as an escape', '\ud800', String.raw`"\ud800"`],
+    ['as many levels as may be', nested(DEPTH), '['.repeat(DEPTH) + 1 + ']'.repeat(DEPTH)],
+  ])('writes %s', (_what, value, text) => {
+    expect(written(value)).toBe(text);
+  });
+
+  test.each<[what: string, value: unknown, place: string, reason: string, detail: string]>([
+    ['NaN', { a: [1, NaN] }, '/a/1', 'not_json', 'must be a finite number, not NaN'],
+    ['a function', { a: () => 1 }, '/a', 'not_json', 'must be a value that JSON has, not function'],
+    ['an empty place', [1, undefined], '/1', 'not_json', 'must be a value that JSON has, not undefined'],
+    ['digits that are none', { 'a/b': new JsonNumber('01') }, '/a~1b', 'not_json', '"01" is not a number of JSON'],
+    ['what is too deep', nested(DEPTH + 1), '/0'.repeat(DEPTH), 'too_deep', 'nesting goes deeper than 32 levels'],
+    ['a circle', circular, '/self'.repeat(DEPTH), 'too_deep', 'nesting goes deeper than 32 levels'],
+  ])('refuses %s, and says where', (_what, value, place, reason, detail) => {
+    expect(written(value)).toEqual({ kind: 'invalid', reason, place, detail: `${place}: ${detail}` });
+  });
+
+  test('writes what JSON.stringify writes, where that loses nothing', () => {
+    fc.assert(fc.property(fc.jsonValue(), (value) => expect(written(value)).toBe(JSON.stringify(value))));
+  });
+
+  test('writes again what was read, digit for digit', () => {
+    const text = '{"b":[0.10,1e400,-0.0],"a":{"":12345678901234567890}}';
+    const reading = readJson(Buffer.from(text), DEPTH);
+    const value = reading.kind === 'value' ? reading.value : null;
+    expect(written(value)).toBe(text);
+    expect(written(value)).toBe(writeJson(value));
+  });
+});

@@ -1,0 +1,90 @@
+import { invalidAt, type Invalid } from './invalid-event.ts';
+import { JsonNumber } from './json.ts';
+import { pointer } from './json-pointer.ts';
+
+export type Written = { kind: 'written'; text: string } | Invalid;
+
+/**
+ * Writes a value as JSON with the digits that it has: a `bigint` is a whole number, a `JsonNumber` is written as it stands.
+ * Otherwise as `JSON.stringify` does, but what that would leave out or write as null without a word (NaN, a function,
+ * an empty place in a list) is refused. Members that are undefined are left out.
+ */
+export function writeExact(value: unknown, maxDepth: number): Written {
+  try {
+    return { kind: 'written', text: new Writer(maxDepth).write(value) };
+  } catch (error) {
+    if (error instanceof Unwritable) return error.fault;
+    throw error;
+  }
+}
+
+class Unwritable extends Error {
+  readonly fault: Invalid;
+
+  constructor(fault: Invalid) {
+    super(fault.detail);
+    this.fault = fault;
+  }
+}
+
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+class Writer {
+  readonly #maxDepth: number;
+  readonly #path: (string | number)[] = [];
+
+  constructor(maxDepth: number) {
+    this.#maxDepth = maxDepth;
+  }
+
+  write(value: unknown): string {
+    switch (typeof value) {
+      case 'string':
+        return JSON.stringify(value);
+      case 'boolean':
+      case 'bigint':
+        return String(value);
+      case 'number':
+        return Number.isFinite(value) ? JSON.stringify(value) : this.#refuse(`must be a finite number, not ${value}`);
+      case 'object':
+        return value === null ? 'null' : this.#writeObject(value);
+      case 'undefined':
+      case 'function':
+      case 'symbol':
+        return this.#refuse(`must be a value that JSON has, not ${typeof value}`);
+    }
+  }
+
+  #writeObject(value: object): string {
+    const digits = digitsIn(value);
+    if (digits !== undefined) return NUMBER.test(digits) ? digits : this.#refuse(`"${digits}" is not a number of JSON`);
+    if ('toJSON' in value && typeof value.toJSON === 'function') return this.write(value.toJSON());
+    if (this.#path.length === this.#maxDepth)
+      throw new Unwritable({ ...this.#at(`nesting goes deeper than ${this.#maxDepth} levels`), reason: 'too_deep' });
+    if (Array.isArray(value)) return `[${Array.from(value, (item, index) => this.#writeAt(index, item)).join(',')}]`;
+    const members = Object.entries(value).filter(([, member]) => member !== undefined);
+    return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${this.#writeAt(name, member)}`).join(',')}}`;
+  }
+
+  #writeAt(segment: string | number, value: unknown): string {
+    this.#path.push(segment);
+    const text = this.write(value);
+    this.#path.pop();
+    return text;
+  }
+
+  #refuse(what: string): never {
+    throw new Unwritable(this.#at(what));
+  }
+
+  #at(what: string): Invalid {
+    return invalidAt('not_json', pointer(this.#path), what);
+  }
+}
+
+/** The text of a `JsonNumber`, also of another copy of this code: a program may hold several. */
+function digitsIn(value: object): string | undefined {
+  if (value instanceof JsonNumber) return value.text;
+  const isAlike = 'text' in value && 'toJSON' in value && Object.keys(value).length === 1;
+  return isAlike && typeof value.text === 'string' && NUMBER.test(value.text) ? value.text : undefined;
+}
