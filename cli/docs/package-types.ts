@@ -112,10 +112,10 @@ function mapSchemas(schema: JsonSchema, change: (schema: JsonSchema) => JsonSche
   };
 }
 
-/** An event of this action, whose payload takes members that it does not name where the action does. */
+/** An event of this action, whose payload takes members that it does not name where the notification has them, too. */
 function publishedSchema(action: Action): JsonSchema {
   const schema = eventSchema(action);
-  if (action.payload.kind !== 'open') return schema;
+  if (action.payload.kind !== 'open' && action.payload.members !== null) return schema;
   const { properties } = schema;
   const payload = { ...payloadSchema(action), additionalProperties: { tsType: 'ExactValue' } };
   return { ...schema, properties: { ...(isRecord(properties) && properties), payload } };

@@ -30,6 +30,12 @@ describe('troubleWith', () => {
       `RabbitMQ at rabbitmq, which AMQP_URL names, does not let the user "waybell-deliverer" do what it is for (Operation failed: ExchangeDeclare; 403 (ACCESS-REFUSED) with message "ACCESS_REFUSED - access to exchange 'waybell.ends'"): give it what "./waybell permissions" prints`,
     ],
     [
+      'a line that is not declared',
+      { server: 'RabbitMQ', url: 'amqp://rabbitmq' } as const,
+      `Operation failed: ExchangeDeclare; 404 (NOT-FOUND) with message "NOT_FOUND - no exchange 'waybell.events'"`,
+      `RabbitMQ at rabbitmq, which AMQP_URL names, lacks a part of the line (Operation failed: ExchangeDeclare; 404 (NOT-FOUND) with message "NOT_FOUND - no exchange 'waybell.events'"): create it with "./waybell declare"`,
+    ],
+    [
       'an address that is none',
       { server: 'RabbitMQ', url: 's3cret' } as const,
       'odd',

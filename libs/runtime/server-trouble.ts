@@ -8,12 +8,13 @@ const SETTINGS = { RabbitMQ: 'AMQP_URL', Postgres: 'DATABASE_URL', Redis: 'REDIS
 /** A server, and whether a setting names it or the running stack. */
 export type AskedServer = { server: keyof typeof SETTINGS; url: string; isOfStack?: boolean | undefined };
 
-type Kind = 'rights' | 'login' | 'database' | 'pooler' | 'away';
+type Kind = 'rights' | 'line' | 'login' | 'database' | 'pooler' | 'away';
 
 /** What servers and clients say, by code where they have one, of an address that names a wrong user or a wrong part of it. */
 const SAID: readonly [kind: Kind, said: RegExp][] = [
   // RabbitMQ lets the user in, and not do something.
   ['rights', /^Operation failed: \w+; 403 /],
+  ['line', /^Operation failed: \w+; 404 /],
   ['login', /^(28P01|28000)$|ACCESS_REFUSED|\b(WRONGPASS|NOAUTH|NOPERM)\b/],
   // The latter is what pgbouncer answers to the limits of a connection, unless it is told to ignore them.
   ['pooler', /a pooler answers for it|unsupported startup parameter/],
@@ -36,6 +37,7 @@ function whatIsWrong(url: string, error: unknown, advice: string): string {
   const kind = SAID.find(([, said]) => said.test(codeOf(error)) || said.test(why))?.[0] ?? 'away';
   if (kind === 'rights')
     return `does not let the user "${username}" do what it is for (${why}): give it what "./waybell permissions" prints`;
+  if (kind === 'line') return `lacks a part of the line (${why}): create it with "./waybell declare"`;
   if (kind === 'login') return `refuses the user "${username}" or its password (${why}): ${advice}`;
   if (kind === 'database')
     return `has no "${pathname.slice(1)}" that the user "${username}" may use (${why}): ${advice}, or create it there`;

@@ -2605,7 +2605,9 @@ export interface CarrierOrderAssignedEvent {
   };
   ignored?: false;
   error_message?: string | null;
-  payload: {};
+  payload: {
+    [k: string]: ExactValue;
+  };
 }
 
 /**
@@ -2621,7 +2623,9 @@ export interface CarrierOrderUpdatedEvent {
   };
   ignored?: false;
   error_message?: string | null;
-  payload: {};
+  payload: {
+    [k: string]: ExactValue;
+  };
 }
 
 /**
@@ -2637,7 +2641,9 @@ export interface CarrierOrderPickedUpEvent {
   };
   ignored?: false;
   error_message?: string | null;
-  payload: {};
+  payload: {
+    [k: string]: ExactValue;
+  };
 }
 
 /**
@@ -2653,7 +2659,9 @@ export interface CarrierOrderDeliveredEvent {
   };
   ignored?: false;
   error_message?: string | null;
-  payload: {};
+  payload: {
+    [k: string]: ExactValue;
+  };
 }
 
 /**
@@ -2669,7 +2677,9 @@ export interface CarrierOrderCancelledEvent {
   };
   ignored?: false;
   error_message?: string | null;
-  payload: {};
+  payload: {
+    [k: string]: ExactValue;
+  };
 }
 
 /**
@@ -2685,7 +2695,9 @@ export interface CarrierDamageCreatedEvent {
   };
   ignored?: false;
   error_message?: string | null;
-  payload: {};
+  payload: {
+    [k: string]: ExactValue;
+  };
 }
 
 /**
@@ -2701,7 +2713,9 @@ export interface CarrierDamageDeletedEvent {
   };
   ignored?: false;
   error_message?: string | null;
-  payload: {};
+  payload: {
+    [k: string]: ExactValue;
+  };
 }
 
 /**

@@ -1,2 +1,14 @@
 export type * from './events.ts';
+export type { EventInput } from './event-input.ts';
+export { InvalidEvent, type InvalidEventFacts } from './invalid-event.ts';
+export { NotConfirmed } from './not-confirmed.ts';
+export { createPublisher, type Publisher, type PublisherFigures, type PublishOptions } from './publisher.ts';
+export type { PublisherLog, PublisherOptions } from './publisher-options.ts';
+export { writeEvent, type WrittenEvent } from './write-event.ts';
 export { JsonNumber } from '@waybell/events/json';
+export type { OutboxConnection, OutboxPool, OutboxQueries } from './outbox-connection.ts';
+export { outboxEvent, type OutboxStatement } from './outbox-event.ts';
+export { readOutboxFigures, type OutboxFigures } from './outbox-figures.ts';
+export { outboxMigration } from './outbox-migration.ts';
+export { createRelay, type Relay, type RelayFigures, type RelayOptions } from './relay.ts';
+export type { FailedEvent } from './relay-batch.ts';

@@ -1,0 +1,134 @@
+import { openPublisher, type Publisher as Line } from '@waybell/line/broker/publisher';
+import { eventsExchange } from '@waybell/line/topology';
+import { systemClock } from '@waybell/runtime/clock';
+import { Room } from '@waybell/runtime/room';
+import { within } from '@waybell/runtime/within';
+import type { EventInput } from './event-input.ts';
+import { NotConfirmed } from './not-confirmed.ts';
+import type { PublisherLog, PublisherOptions } from './publisher-options.ts';
+import { Resending } from './resending.ts';
+import { writeEvent, type WrittenEvent } from './write-event.ts';
+
+export interface PublishOptions {
+  /** When given, `publish` waits no longer and rejects with `NotConfirmed`. */
+  signal?: AbortSignal;
+}
+
+/** Figures for metrics. */
+export interface PublisherFigures {
+  /** Sent, or waiting to be sent again, and not confirmed. */
+  unconfirmed: number;
+  /** Since the start. */
+  confirmed: number;
+  /** How often an event was sent again, since the start. */
+  resent: number;
+}
+
+export interface Publisher {
+  /**
+   * Resolves, with the guid, when the broker has confirmed the event; until then it is sent again with the same guid and
+   * bytes. Throws `InvalidEvent` where it breaks the contract. Await it: it waits for room.
+   */
+  publish(event: EventInput, options?: PublishOptions): Promise<{ guid: string }>;
+  /** The same for an event that is written already. */
+  send(event: WrittenEvent, options?: PublishOptions): Promise<void>;
+  /** Resolves when the broker takes events: connected, the exchange there, no alarm. */
+  ready(options?: PublishOptions): Promise<void>;
+  /** Why it cannot publish now, in words; undefined while it can. */
+  trouble(): string | undefined;
+  figures(): PublisherFigures;
+  /** Takes nothing more, waits for confirms for so long (10,000 ms), and tells the guids of what was not confirmed. */
+  close(options?: { withinMs?: number }): Promise<{ unconfirmed: string[] }>;
+}
+
+/** Little is under way at once: what waits is in the room, not in the socket. */
+const UNDER_WAY = { messages: 1_000, bytes: 8 * 2 ** 20 };
+const CLOSE_LIMIT_MS = 10_000;
+/** Those that say why there is no connection, or none that takes anything. */
+const COMPLAINTS = new Set(['broker.connect-failed', 'broker.disconnected', 'broker.blocked']);
+
+/** Connects in the background, and again whenever the connection is lost. */
+export function createPublisher(options: PublisherOptions): Publisher {
+  const { url, tls, name = 'publisher', heartbeatSeconds = 10, confirmTimeoutMs = 30_000 } = options;
+  const { bufferBytes = 32 * 2 ** 20, log = silent } = options;
+  /** What the connection last complained of. */
+  let complaint = 'it is not connected yet';
+  const line = openPublisher({
+    url,
+    ...(tls !== undefined && { tls }),
+    name,
+    heartbeatSeconds,
+    confirmTimeoutMs,
+    unconfirmedLimit: UNDER_WAY.messages,
+    unconfirmedBytesLimit: UNDER_WAY.bytes,
+    exchanges: [eventsExchange],
+    log: {
+      info: (facts, message) => log.info(facts, message),
+      warn(facts, message) {
+        if (COMPLAINTS.has(message) && 'reason' in facts) complaint = String(facts.reason);
+        log.warn(facts, message);
+      },
+    },
+    clock: systemClock,
+  });
+  const trouble = () => (line.state() === 'writable' ? undefined : troubleIn(line.state(), complaint));
+  const resending = new Resending({ line, room: new Room(bufferBytes), trouble });
+  const untilWritable = writableOf(line);
+  let isClosed = false;
+
+  const send: Publisher['send'] = async (event, { signal } = {}) => {
+    if (isClosed) throw new NotConfirmed(event.guid, 'the publisher is closed');
+    await resending.send(event, signal);
+  };
+  return {
+    send,
+    async publish(event, publishOptions) {
+      const written = writeEvent(event);
+      await send(written, publishOptions);
+      return { guid: written.guid };
+    },
+    ready: ({ signal } = {}) => untilWritable(signal),
+    trouble: () => trouble() ?? resending.trouble,
+    figures: () => ({
+      unconfirmed: resending.unconfirmed,
+      confirmed: resending.confirmed,
+      resent: resending.resent,
+    }),
+    async close({ withinMs = CLOSE_LIMIT_MS } = {}) {
+      isClosed = true;
+      await within({ clock: systemClock, limitMs: withinMs }, resending.ended());
+      const unconfirmed = resending.giveUpAll();
+      await line[Symbol.asyncDispose]();
+      return { unconfirmed };
+    },
+  };
+}
+
+const silent: PublisherLog = { info: () => undefined, warn: () => undefined };
+
+const troubleIn = (state: ReturnType<Line['state']>, complaint: string): string =>
+  state === 'blocked' ? `the broker takes nothing for now: ${complaint}` : complaint;
+
+/** Waits until the line is writable, or rejects when the signal is given. */
+function writableOf(line: Line): (signal: AbortSignal | undefined) => Promise<void> {
+  const waiting = new Set<() => void>();
+  line.onState((state) => {
+    if (state === 'writable') for (const goOn of waiting) goOn();
+  });
+  return async (signal) => {
+    signal?.throwIfAborted();
+    if (line.state() === 'writable') return;
+    await new Promise<void>((resolve, reject) => {
+      const end = (isStopped: boolean) => {
+        waiting.delete(goOn);
+        signal?.removeEventListener('abort', stop);
+        if (isStopped) reject(signal?.reason);
+        else resolve();
+      };
+      const stop = () => end(true);
+      const goOn = () => end(false);
+      waiting.add(goOn);
+      signal?.addEventListener('abort', stop);
+    });
+  };
+}

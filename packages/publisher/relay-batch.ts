@@ -1,0 +1,93 @@
+import { InvalidEvent } from './invalid-event.ts';
+import { NotConfirmed } from './not-confirmed.ts';
+import type { OutboxQueries } from './outbox-connection.ts';
+import type { Publisher } from './publisher.ts';
+
+/** An event that the broker never takes: it stays in the outbox, with the reason. */
+export interface FailedEvent {
+  guid: string;
+  /** `<interface>.<action>` */
+  routingKey: string;
+  why: string;
+}
+
+export type Batch = {
+  /** How many were found. */
+  taken: number;
+  published: number;
+  failed: FailedEvent[];
+  /** Routing keys by which something was confirmed, and those by which something was not in time. */
+  confirmedKeys: Set<string>;
+  lateKeys: Set<string>;
+};
+
+export type BatchOptions = {
+  postgres: OutboxQueries;
+  publisher: Pick<Publisher, 'send'>;
+  /** Events, at most. */
+  most: number;
+  /** Routing keys whose events are left alone. */
+  heldKeys: readonly string[];
+};
+
+/** The transaction is open for about so long at most: nothing that others delete meanwhile can be cleaned up. */
+const HOLD_MS = 5_000;
+const MOST_BYTES = 8 * 2 ** 20;
+
+/** Locks rows that no other relay has, oldest first, up to so many and about so many bytes. */
+const CLAIM = `
+with locked as materialized (
+  select id, guid, routing_key, event from waybell_outbox
+  where failed is null and routing_key <> all($2::text[])
+  order by id limit $1 for update skip locked
+), summed as (
+  select *, sum(octet_length(event)) over (order by id) - octet_length(event) as bytes_before from locked
+)
+select id::text, guid, routing_key, event from summed where bytes_before < $3`;
+const REMOVE = 'delete from waybell_outbox where id = any($1::bigint[])';
+const SET_ASIDE = 'update waybell_outbox set failed = $2 where id = $1::bigint';
+
+type Claimed = FailedEvent & { id: string; fate: 'confirmed' | 'late' | 'failed' };
+
+/**
+ * Publishes some of what waits, and removes what the broker has confirmed. What dies before its commit is found there
+ * again, with the same guid and bytes. Rejects where Postgres fails: then the connection is to be closed.
+ */
+export async function relayBatch({ postgres, publisher, most, heldKeys }: BatchOptions): Promise<Batch> {
+  await postgres.query('begin');
+  const { rows } = await postgres.query(CLAIM, [most, heldKeys, MOST_BYTES]);
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(), HOLD_MS);
+  const claimed = await Promise.all(rows.map((row) => publishRow(publisher, row, limit.signal)));
+  clearTimeout(timer);
+  const confirmed = claimed.filter(({ fate }) => fate === 'confirmed');
+  const failed = claimed.filter(({ fate }) => fate === 'failed');
+  if (confirmed.length > 0) await postgres.query(REMOVE, [confirmed.map(({ id }) => id)]);
+  for (const { id, why } of failed) await postgres.query(SET_ASIDE, [id, why]);
+  await postgres.query('commit');
+  return {
+    taken: rows.length,
+    published: confirmed.length,
+    failed,
+    confirmedKeys: new Set(confirmed.map(({ routingKey }) => routingKey)),
+    lateKeys: new Set(claimed.flatMap(({ fate, routingKey }) => (fate === 'late' ? [routingKey] : []))),
+  };
+}
+
+async function publishRow(
+  publisher: BatchOptions['publisher'],
+  row: Record<string, unknown>,
+  signal: AbortSignal,
+): Promise<Claimed> {
+  const { id, guid, routing_key: routingKey, event } = row as Record<string, string>; // By the statement they are texts.
+  const claimed = { id: id ?? '', guid: guid ?? '', routingKey: routingKey ?? '', why: '' };
+  const body = Buffer.from(event ?? '');
+  try {
+    await publisher.send({ guid: claimed.guid, routingKey: claimed.routingKey, body }, { signal });
+    return { ...claimed, fate: 'confirmed' };
+  } catch (error) {
+    if (error instanceof NotConfirmed) return { ...claimed, fate: 'late' };
+    if (error instanceof InvalidEvent) return { ...claimed, fate: 'failed', why: error.message };
+    throw error;
+  }
+}

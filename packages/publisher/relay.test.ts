@@ -1,0 +1,192 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { until } from '@waybell/runtime/testing/until';
+import pg from 'pg';
+import { outboxEvent } from './outbox-event.ts';
+import { readOutboxFigures } from './outbox-figures.ts';
+import { outboxMigration } from './outbox-migration.ts';
+import { createPublisher, type Publisher } from './publisher.ts';
+import { createRelay, type Relay, type RelayOptions } from './relay.ts';
+import { anEvent } from './testing/an-event.ts';
+import { put, startOutboxStand, type OutboxStand } from './testing/outbox-stand.ts';
+
+let stand: OutboxStand;
+let publisher: Publisher;
+const relays: Relay[] = [];
+
+beforeAll(async () => {
+  stand = await startOutboxStand();
+});
+beforeEach(async () => {
+  await stand.broker.take(stand.queue);
+  publisher = createPublisher({ url: stand.broker.detour.url, heartbeatSeconds: 600, confirmTimeoutMs: 600_000 });
+});
+afterEach(async () => {
+  stand.broker.detour.flow();
+  await Promise.all(relays.splice(0).map((relay) => relay.close()));
+  await publisher.close({ withinMs: 0 });
+  await stand.postgres.query('truncate waybell_outbox');
+});
+afterAll(async () => {
+  await stand[Symbol.asyncDispose]();
+});
+
+const aRelay = (options: Partial<RelayOptions> = {}) => {
+  const relay = createRelay({ pool: stand.postgres, publisher, ...options });
+  relays.push(relay);
+  return relay;
+};
+const published = (count: number) => stand.broker.takeBodies(stand.queue, count);
+const untilEmpty = () =>
+  until('the outbox is empty', async () => (await readOutboxFigures(stand.postgres)).waiting === 0);
+/** Whether a relay sleeps: it then holds a lock that everybody may see. */
+const isAsleep = async () => {
+  const held = `select 1 from pg_locks where locktype = 'advisory' and mode = 'ExclusiveLock' and granted
+    and database = (select oid from pg_database where datname = current_database())`;
+  return (await stand.postgres.query(held)).rows.length > 0;
+};
+
+async function inTransaction(
+  end: 'commit' | 'rollback',
+  work: (client: pg.PoolClient) => Promise<void>,
+): Promise<void> {
+  const client = await stand.postgres.connect();
+  await client.query('begin');
+  await work(client);
+  await client.query(end);
+  client.release();
+}
+
+/** How many notifications come while something is done. */
+async function notifications(work: () => Promise<unknown>): Promise<number> {
+  const listener = new pg.Client({ connectionString: stand.url });
+  let heard = 0;
+  await listener.connect();
+  listener.on('notification', ({ payload }) => (heard += payload === '' ? 1 : 0));
+  await listener.query('listen waybell_outbox');
+  await work();
+  // What was committed before is heard before the answer.
+  await listener.query('select 1');
+  await listener.end();
+  return heard;
+}
+
+describe('the migration', () => {
+  test('may be run again, and by several at once, and leaves what is in the outbox', async () => {
+    await put(stand.postgres);
+    await Promise.all([1, 2, 3].map(() => stand.postgres.query(outboxMigration)));
+    expect(await readOutboxFigures(stand.postgres)).toMatchObject({ waiting: 1 });
+  });
+});
+
+describe('waybell_publish', () => {
+  const publish = (text: string) => stand.postgres.query('select waybell_publish($1) as guid', [text]);
+
+  test('takes an event as text from anybody, and answers with its guid', async () => {
+    const { guid, values } = outboxEvent(anEvent(12345678901234567890n));
+    expect((await publish(values[0])).rows).toEqual([{ guid }]);
+    aRelay();
+    expect(await published(1)).toEqual([values[0]]);
+  });
+
+  test.each([
+    ['what is no JSON', '{', /invalid input syntax for type json/],
+    ['what has no guid', '{"interface":"carrier","action":"order.created"}', /"guid"/],
+    ['a guid that is none', '{"guid":"4711","interface":"carrier","action":"order.created"}', /guid_is_a_uuid/],
+    ['what names no action', '{"guid":"6f1e2ab4-0f0c-4c1c-9a3c-0d6d0f6f3a51","interface":"carrier"}', /"routing_key"/],
+    [
+      'what is too large',
+      `{"guid":"6f1e2ab4-0f0c-4c1c-9a3c-0d6d0f6f3a51","interface":"carrier","action":"a","payload":"${'x'.repeat(2 ** 20)}"}`,
+      /at_most_1_mib/,
+    ],
+  ])('refuses %s', async (_what, text, error) => {
+    await expect(publish(text)).rejects.toThrow(error);
+  });
+
+  test('notifies where a relay sleeps, and nobody else pays for it', async () => {
+    expect(await notifications(() => put(stand.postgres))).toBe(0);
+    aRelay();
+    await published(1);
+    await until('the relay sleeps', isAsleep);
+    expect(await notifications(() => put(stand.postgres))).toBe(1);
+    await published(1);
+  });
+});
+
+describe('createRelay', () => {
+  test('publishes what was committed, as it was written, and removes it', async () => {
+    aRelay();
+    const written: string[] = [];
+    await inTransaction('commit', async (client) => {
+      for (let id = 0; id < 10; id += 1) written.push(await put(client, id));
+    });
+    expect(await published(10)).toEqual(written);
+    await untilEmpty();
+  });
+
+  test('publishes nothing of what was rolled back', async () => {
+    aRelay();
+    await inTransaction('rollback', async (client) => void (await put(client, 1)));
+    const kept = await put(stand.postgres, 2);
+    expect(await published(1)).toEqual([kept]);
+  });
+
+  test('does not fall asleep while a transaction is open that would not notify', async () => {
+    await inTransaction('commit', async (client) => {
+      await put(client);
+      const relay = aRelay();
+      await put(stand.postgres);
+      await published(1);
+      await until('it has looked in vain for a while', () => relay.figures().published === 1);
+      expect(await isAsleep()).toBe(false);
+    });
+    await published(1);
+    await until('the relay sleeps', isAsleep);
+  });
+
+  test('several share the work, and each event is published once', async () => {
+    await Promise.all(Array.from({ length: 300 }, (_, id) => put(stand.postgres, id)));
+    const several = [1, 2, 3].map(() => aRelay({ batch: 20 }));
+    await several[0]?.close();
+    aRelay({ batch: 20, listen: false });
+    const bodies = await published(300);
+    expect(new Set(bodies.map((body) => JSON.parse(body).guid)).size).toBe(300);
+    await untilEmpty();
+    expect(await stand.broker.take(stand.queue)).toEqual([]);
+  });
+
+  test('keeps what is not confirmed, and sends the same again by a new connection', async () => {
+    aRelay();
+    await put(stand.postgres);
+    await published(1);
+    stand.broker.detour.stall('answers');
+    const written = await put(stand.postgres);
+    expect(await published(1)).toEqual([written]);
+    expect(await readOutboxFigures(stand.postgres)).toMatchObject({ waiting: 1, failed: 0 });
+    stand.broker.detour.flow();
+    stand.broker.detour.cut();
+    expect(await published(1)).toEqual([written]);
+    await untilEmpty();
+  });
+
+  test('goes on when its connection to Postgres is lost', async () => {
+    const said: string[] = [];
+    aRelay({ log: { info: () => undefined, warn: (_facts, message) => said.push(message) } });
+    await put(stand.postgres);
+    await published(1);
+    await until('the relay sleeps', isAsleep);
+    await stand.postgres.query(`select pg_terminate_backend(pid) from pg_locks
+      where locktype = 'advisory' and mode = 'ExclusiveLock' and granted
+      and database = (select oid from pg_database where datname = current_database())`);
+    await until('it says so', () => said.includes('outbox.interrupted'));
+    await put(stand.postgres);
+    await published(1);
+  });
+
+  test('tells how much waits, and for how long', async () => {
+    await put(stand.postgres);
+    await put(stand.postgres);
+    const { waiting, failed, oldestMs } = await readOutboxFigures(stand.postgres);
+    expect({ waiting, failed }).toEqual({ waiting: 2, failed: 0 });
+    expect(oldestMs).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,144 @@
+import type { Publisher as Line } from '@waybell/line/broker/publisher';
+import { TooLarge } from '@waybell/line/broker/publish-errors';
+import { eventsExchange } from '@waybell/line/topology';
+import type { Room } from '@waybell/runtime/room';
+import { InvalidEvent } from './invalid-event.ts';
+import { NotConfirmed } from './not-confirmed.ts';
+import type { WrittenEvent } from './write-event.ts';
+
+type Pending = {
+  event: WrittenEvent;
+  failures: number;
+  /** It has its part of the room. */
+  isIn: boolean;
+  /** Runs until it is sent again. */
+  timer?: NodeJS.Timeout;
+  end: (error?: Error) => void;
+};
+
+const FIRST_DELAY_MS = 100;
+const LONGEST_DELAY_MS = 5_000;
+/** What an event takes beside its bytes. */
+const OVERHEAD_BYTES = 1_024;
+
+/** Sends each event, the same bytes each time, until the broker has confirmed it or its sender gives up. */
+export class Resending {
+  readonly #line: Line;
+  readonly #room: Room;
+  readonly #pending = new Set<Pending>();
+  /** Those that wait for a broker that takes anything at all. */
+  readonly #stranded = new Set<Pending>();
+  readonly #troubleOfLine: () => string | undefined;
+  #trouble: string | undefined;
+  #onEmpty: () => void = () => undefined;
+  confirmed = 0;
+  resent = 0;
+
+  /** `trouble` says why nothing can be sent now. */
+  constructor({ line, room, trouble }: { line: Line; room: Room; trouble: () => string | undefined }) {
+    this.#line = line;
+    this.#room = room;
+    this.#troubleOfLine = trouble;
+    line.onState((state) => {
+      if (state !== 'writable') return;
+      const stranded = [...this.#stranded];
+      this.#stranded.clear();
+      for (const pending of stranded) this.#send(pending);
+    });
+  }
+
+  get unconfirmed(): number {
+    return this.#pending.size;
+  }
+
+  /** What the broker last said to an event that it did not take; undefined once it has taken another. */
+  get trouble(): string | undefined {
+    return this.#trouble;
+  }
+
+  /** Resolves when it is confirmed. Rejects with `NotConfirmed` when the signal is given, with `InvalidEvent` where the broker never takes it. */
+  send(event: WrittenEvent, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const giveUp = () => pending.end(this.#notConfirmed(event));
+      const pending: Pending = {
+        event,
+        failures: 0,
+        isIn: false,
+        end: (error) => {
+          if (!this.#pending.delete(pending)) return;
+          if (pending.isIn) this.#room.giveBack(bytesOf(event));
+          this.#stranded.delete(pending);
+          clearTimeout(pending.timer);
+          signal?.removeEventListener('abort', giveUp);
+          if (error === undefined) resolve();
+          else reject(error);
+          if (this.#pending.size === 0) this.#onEmpty();
+        },
+      };
+      this.#pending.add(pending);
+      signal?.addEventListener('abort', giveUp);
+      if (signal?.aborted === true) giveUp();
+      else void this.#letIn(pending);
+    });
+  }
+
+  /** Resolves when everything was confirmed or given up. */
+  async ended(): Promise<void> {
+    if (this.#pending.size > 0) await new Promise<void>((resolve) => (this.#onEmpty = resolve));
+  }
+
+  /** Guids of what was not confirmed until now; it is not sent again. */
+  giveUpAll(): string[] {
+    const left = [...this.#pending];
+    for (const pending of left) pending.end(this.#notConfirmed(pending.event));
+    return left.map(({ event }) => event.guid);
+  }
+
+  #notConfirmed({ guid }: WrittenEvent): NotConfirmed {
+    return new NotConfirmed(guid, this.#troubleOfLine() ?? this.#trouble ?? 'the broker has not answered yet');
+  }
+
+  async #letIn(pending: Pending): Promise<void> {
+    const bytes = bytesOf(pending.event);
+    if (!this.#room.takeNow(bytes)) await this.#room.take(bytes);
+    pending.isIn = true;
+    if (this.#pending.has(pending)) this.#send(pending);
+    else this.#room.giveBack(bytes);
+  }
+
+  #send(pending: Pending): void {
+    if (!this.#pending.has(pending)) return;
+    if (this.#line.state() !== 'writable') return void this.#stranded.add(pending);
+    const { guid, routingKey, body } = pending.event;
+    this.#line.send(
+      {
+        kind: 'publish',
+        exchange: eventsExchange,
+        routingKey,
+        body,
+        messageId: guid,
+        contentType: 'application/json',
+      },
+      (error) => this.#settled(pending, error),
+    );
+  }
+
+  #settled(pending: Pending, error: Error | undefined): void {
+    // Its sender gave up meanwhile.
+    if (!this.#pending.has(pending)) return;
+    if (error === undefined) {
+      this.#trouble = undefined;
+      this.confirmed += 1;
+      return pending.end();
+    }
+    if (error instanceof TooLarge) return pending.end(new InvalidEvent({ reason: 'too_large', detail: error.message }));
+    this.#trouble = error.message;
+    this.resent += 1;
+    // Spread, so that what was refused together does not come again together.
+    const delayMs = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** pending.failures) * (0.5 + Math.random() / 2);
+    pending.failures += 1;
+    pending.timer = setTimeout(() => this.#send(pending), delayMs);
+  }
+}
+
+const bytesOf = ({ body }: WrittenEvent): number => body.length + OVERHEAD_BYTES;

@@ -1,0 +1,35 @@
+import { randomUUID } from 'node:crypto';
+import type { Invalid } from '@waybell/events/invalid-event';
+import { writeExact } from '@waybell/events/write-exact';
+import { checkEvent } from '@waybell/rejected/check-event';
+import { nearestKey } from '@waybell/rejected/read-rejected-event';
+import type { EventInput } from './event-input.ts';
+import { InvalidEvent } from './invalid-event.ts';
+
+/** An event as it is sent: the same bytes each time. */
+export interface WrittenEvent {
+  guid: string;
+  /** `<interface>.<action>` */
+  routingKey: string;
+  /** JSON. */
+  body: Buffer;
+}
+
+/** As Waybell has them unless its operator changes them. */
+const LIMITS = { maxBytes: 1_048_576, maxDepth: 32 };
+
+/** Fills in the guid and the time, and checks the event as Waybell will. Throws `InvalidEvent`. */
+export function writeEvent(event: EventInput): WrittenEvent {
+  const { guid = randomUUID(), interface: interfaceName, action, occurred_at = new Date(), ...rest } = event;
+  const written = writeExact({ guid, interface: interfaceName, action, occurred_at, ...rest }, LIMITS.maxDepth);
+  if (written.kind === 'invalid') throw refusal(written);
+  const body = Buffer.from(written.text);
+  const checked = checkEvent(body, LIMITS);
+  if (checked.kind === 'invalid') throw refusal(checked);
+  return { guid: checked.event.guid, routingKey: checked.publication.routingKey, body };
+}
+
+function refusal({ reason, detail, place, unknown }: Invalid): InvalidEvent {
+  const nearest = unknown === undefined ? undefined : nearestKey({ named: unknown });
+  return new InvalidEvent({ reason, detail, place, nearest });
+}
