@@ -53,9 +53,9 @@ export default {
     },
     {
       name: 'nothing-runs-on-packages',
-      comment: 'They are for others; tests alone use them.',
+      comment: 'They are for others; tests and benchmarks alone use them.',
       severity: 'error',
-      from: { path: '^(apps|libs|services|cli|bench)/', pathNot: TEST },
+      from: { path: '^(apps|libs|services|cli)/', pathNot: TEST },
       to: { path: '^packages/' },
     },
     {

@@ -11,6 +11,7 @@ import { idle } from './f8-idle.ts';
 import { growth } from './growth.ts';
 import { logCost } from './log-cost.ts';
 import { log } from './log.ts';
+import { outbox } from './outbox.ts';
 import { parking } from './parking.ts';
 import { positions } from './positions.ts';
 import { silence } from './silence.ts';
@@ -35,4 +36,5 @@ export const scenarios: readonly Scenario[] = [
   logCost,
   deliverers,
   timeline,
+  outbox,
 ];

@@ -35,9 +35,11 @@ export interface Relay {
 
 /** Between two looks: twice as long each time that nothing is found. */
 const LEAST_PAUSE_MS = 2;
-const MOST_PAUSE_MS = 100;
-/** After such a pause it tries to sleep. */
-const SLEEPY_MS = 16;
+const MOST_PAUSE_MS = 16;
+/** After so long without an event it sleeps. Sooner, a slow disk would keep it asleep: commits that notify wait for each other. */
+const AWAKE_MS = 500;
+/** Between two looks where it cannot sleep. */
+const IDLE_PAUSE_MS = 100;
 /** A notification that is lost costs as much time, and nothing else. */
 const SLEEP_MS = 1_000;
 const RETRY_MS = 1_000;
@@ -53,6 +55,7 @@ class OutboxRelay implements Relay {
   readonly #held = new HeldKeys(() => systemClock.now());
   readonly #ended: Promise<void>;
   #pauseMs = LEAST_PAUSE_MS;
+  #foundAt = -Infinity;
   #published = 0;
   #failed = 0;
 
@@ -91,7 +94,9 @@ class OutboxRelay implements Relay {
       if (signal.aborted) return;
       const taken = await this.#look(connection);
       if (taken >= batch) continue;
-      if (this.#pauseMs < SLEEPY_MS || !(await this.#sleep(connection))) await connection.wait(this.#pauseMs, signal);
+      const isIdle = systemClock.now() - this.#foundAt > AWAKE_MS;
+      if (isIdle && (await this.#sleep(connection))) continue;
+      await connection.wait(isIdle ? IDLE_PAUSE_MS : this.#pauseMs, signal);
       this.#pauseMs = Math.min(MOST_PAUSE_MS, this.#pauseMs * 2);
     }
   }
@@ -120,7 +125,9 @@ class OutboxRelay implements Relay {
       log?.warn({ guid, routingKey, why }, 'outbox.event-failed');
       onFailed?.({ guid, routingKey, why });
     }
-    if (batch.taken > 0) this.#pauseMs = LEAST_PAUSE_MS;
+    if (batch.taken === 0) return 0;
+    this.#pauseMs = LEAST_PAUSE_MS;
+    this.#foundAt = systemClock.now();
     return batch.taken;
   }
 }
