@@ -1,0 +1,22 @@
+import { expect } from '@jest/globals';
+import { callerPoints, relayPoints, runDoomed } from './run-doomed.ts';
+import { startOutboxStand } from './outbox-stand.ts';
+
+/** Whatever dies when: what the broker has is what was committed, no more and no less, and what it has twice is the same. */
+export async function proveSurvival(events: number): Promise<void> {
+  await using stand = await startOutboxStand();
+  const { deaths, committed } = await runDoomed(stand, events);
+  const arrived = new Map<string, string>();
+  let repeats = 0;
+  for (const { content, properties } of await stand.broker.take(stand.queue)) {
+    const [guid, event] = [String(properties.messageId), content.toString()];
+    if (arrived.has(guid)) repeats += 1;
+    expect(arrived.get(guid) ?? event).toBe(event);
+    arrived.set(guid, event);
+  }
+  expect(arrived).toEqual(committed);
+  expect(committed.size).toBeGreaterThanOrEqual(events);
+  // Else nothing was proven.
+  expect(repeats).toBeGreaterThan(0);
+  expect(Object.keys(deaths)).toEqual(expect.arrayContaining([...callerPoints, ...relayPoints]));
+}
