@@ -1,8 +1,8 @@
 import { describe, test } from '@jest/globals';
-import { proveSurvival } from './testing/prove-survival.ts';
+import { expectSurvival } from './testing/expect-survival.ts';
 
 describe('the outbox', () => {
   test('loses and invents none of 10,000 events, wherever callers and relays are killed', async () => {
-    await proveSurvival(10_000);
+    await expectSurvival(10_000);
   });
 });

@@ -1,8 +1,8 @@
 import { describe, test } from '@jest/globals';
-import { proveSurvival } from './testing/prove-survival.ts';
+import { expectSurvival } from './testing/expect-survival.ts';
 
 describe('the outbox', () => {
   test('loses and invents nothing, wherever callers and relays are killed', async () => {
-    await proveSurvival(1_000);
+    await expectSurvival(1_000);
   });
 });

@@ -1,4 +1,6 @@
+import { writeFileSync } from 'node:fs';
 import { defineConfig } from 'tsdown';
+import { outboxMigration } from './outbox-migration.ts';
 
 /** Code of this repository goes into the package; what is published on its own stays a dependency. */
 export default defineConfig({
@@ -8,4 +10,8 @@ export default defineConfig({
   platform: 'node',
   dts: { generator: 'oxc' },
   deps: { alwaysBundle: [/^@waybell\//] },
+  hooks: {
+    // For those who keep their migrations as SQL.
+    'build:done': () => writeFileSync('dist/outbox.sql', outboxMigration.trimStart()),
+  },
 });

@@ -3,7 +3,7 @@ import { callerPoints, relayPoints, runDoomed } from './run-doomed.ts';
 import { startOutboxStand } from './outbox-stand.ts';
 
 /** Whatever dies when: what the broker has is what was committed, no more and no less, and what it has twice is the same. */
-export async function proveSurvival(events: number): Promise<void> {
+export async function expectSurvival(events: number): Promise<void> {
   await using stand = await startOutboxStand();
   const { deaths, committed } = await runDoomed(stand, events);
   const arrived = new Map<string, string>();
