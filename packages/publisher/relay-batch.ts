@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { InvalidEvent } from './invalid-event.ts';
 import { NotConfirmed } from './not-confirmed.ts';
 import type { OutboxQueries } from './outbox-connection.ts';
@@ -57,6 +58,8 @@ export async function relayBatch({ postgres, publisher, most, heldKeys }: BatchO
   await postgres.query('begin');
   const { rows } = await postgres.query(CLAIM, [most, heldKeys, MOST_BYTES]);
   const limit = new AbortController();
+  // Each event listens.
+  setMaxListeners(0, limit.signal);
   const timer = setTimeout(() => limit.abort(), HOLD_MS);
   const claimed = await Promise.all(rows.map((row) => publishRow(publisher, row, limit.signal)));
   clearTimeout(timer);

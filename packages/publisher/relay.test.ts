@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
 import pg from 'pg';
+import type { OutboxPool } from './outbox-connection.ts';
 import { outboxEvent } from './outbox-event.ts';
 import { readOutboxFigures } from './outbox-figures.ts';
 import { outboxMigration } from './outbox-migration.ts';
@@ -44,6 +45,22 @@ const isAsleep = async () => {
     and database = (select oid from pg_database where datname = current_database())`;
   return (await stand.postgres.query(held)).rows.length > 0;
 };
+
+/** The pool, and what is asked by connections that it gives. */
+function overheard(): { pool: OutboxPool; statements: string[] } {
+  const statements: string[] = [];
+  const connect = async () => {
+    const connection = await stand.postgres.connect();
+    const { query } = connection;
+    // The pool itself asks in other forms.
+    const hear = (...asked: Parameters<typeof query>) => {
+      statements.push(String(asked[0]));
+      return query.apply(connection, asked);
+    };
+    return Object.assign(connection, { query: hear as typeof query });
+  };
+  return { pool: { connect }, statements };
+}
 
 async function inTransaction(
   end: 'commit' | 'rollback',
@@ -131,12 +148,12 @@ describe('createRelay', () => {
   });
 
   test('does not fall asleep while a transaction is open that would not notify', async () => {
+    const { pool, statements } = overheard();
     await inTransaction('commit', async (client) => {
       await put(client);
-      const relay = aRelay();
-      await put(stand.postgres);
-      await published(1);
-      await until('it has looked in vain for a while', () => relay.figures().published === 1);
+      aRelay({ pool });
+      const tries = () => statements.filter((text) => text.includes('pg_try_advisory_lock')).length;
+      await until('it has tried to', () => tries() > 1);
       expect(await isAsleep()).toBe(false);
     });
     await published(1);
@@ -166,6 +183,22 @@ describe('createRelay', () => {
     stand.broker.detour.cut();
     expect(await published(1)).toEqual([written]);
     await untilEmpty();
+  });
+
+  test('waits no longer than a few seconds for a confirm, and leaves the event to be sent again', async () => {
+    const said: string[] = [];
+    aRelay({ log: { info: () => undefined, warn: (_facts, message) => said.push(message) } });
+    await put(stand.postgres);
+    await published(1);
+    stand.broker.detour.stall('answers');
+    const written = await put(stand.postgres);
+    await until('it says so', () => said.includes('outbox.events-late'));
+    expect(await readOutboxFigures(stand.postgres)).toMatchObject({ waiting: 1, failed: 0 });
+    stand.broker.detour.flow();
+    stand.broker.detour.cut();
+    await untilEmpty();
+    const copies = (await stand.broker.take(stand.queue)).map(({ content }) => content.toString());
+    expect(new Set(copies)).toEqual(new Set([written]));
   });
 
   test('goes on when its connection to Postgres is lost', async () => {

@@ -1,4 +1,5 @@
 import { createTestDatabase, type TestDatabase } from '@waybell/subscription-api/testing/database';
+import { routerQueue } from '@waybell/line/topology';
 import { TestBroker } from '@waybell/line/testing/test-broker';
 import type pg from 'pg';
 import { outboxEvent } from '../outbox-event.ts';
@@ -12,6 +13,8 @@ export type OutboxStand = AsyncDisposable & TestDatabase & { broker: TestBroker;
 export async function startOutboxStand(): Promise<OutboxStand> {
   const [database, broker] = await Promise.all([createTestDatabase({ isMigrated: false }), TestBroker.start()]);
   await database.postgres.query(outboxMigration);
+  // Nothing takes from it here: full, it would refuse.
+  await broker.delete(routerQueue);
   const queue = await tapped(broker);
   return {
     ...database,

@@ -31,17 +31,20 @@ function start(doom: Doom): Process {
 /** How often a process died at each point, and what was put aside in the same transactions as the events. */
 export type Survived = { deaths: Record<string, number>; committed: Map<string, string> };
 
+/** How much is committed at least, and in how many lives of a caller. */
+export type Extent = { events: number; lives: number };
+
 /** Kills callers and relays, point by point, until so many events are committed, and lets one relay finish. */
-export async function runDoomed(stand: OutboxStand, events: number): Promise<Survived> {
+export async function runDoomed(stand: OutboxStand, { events, lives }: Extent): Promise<Survived> {
   const urls = { postgres: stand.url, rabbitmq: stand.broker.url };
   const deaths: Record<string, number> = {};
   await stand.postgres.query('create table orders (guid text primary key, event text not null)');
   const committed = async () => (await stand.postgres.query<{ guid: string; event: string }>('table orders')).rows;
   const isEmpty = async () => (await readOutboxFigures(stand.postgres)).waiting === 0;
   for (let turn = 0; (await committed()).length < events; turn += 1) {
-    const calls = { point: callerPoints[turn % callerPoints.length]!, after: 40 + ((turn * 7) % 20) };
+    const calls = { point: callerPoints[turn % callerPoints.length]!, after: Math.ceil(events / lives) + (turn % 7) };
     const relays = { point: relayPoints[turn % relayPoints.length]!, after: 1 + (turn % 3) };
-    using caller = start({ role: 'caller', urls, transactions: 1_000, die: calls });
+    using caller = start({ role: 'caller', urls, transactions: events, die: calls });
     using relay = start({ role: 'relay', urls, die: relays });
     if ((await caller.ended) === 'SIGKILL') deaths[calls.point] = (deaths[calls.point] ?? 0) + 1;
     const died = relay.ended.then((end) => {
