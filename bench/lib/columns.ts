@@ -26,6 +26,8 @@ export const COLUMNS: Readonly<Record<string, string>> = {
   'Redis, bytes per vehicle, Postgres, bytes per vehicle': 'memory and disk that one vehicle takes',
   asked: 'how many questions the row is made of',
   'who, without: p99, while it is: p99': 'who waits, while no day is dropped and while one is',
+  'committed/s, published/s': 'events of transactions that were committed, and events that the broker took, per second',
+  'caller, relay, postgres, rabbitmq': 'CPU that one event costs each of these processes',
   'promise, bar, here, verdict': 'under "Bars": what is promised, the limit, what came out, and whether it is met',
 };
 
