@@ -54,7 +54,7 @@ function overheard(): { pool: OutboxPool; statements: string[] } {
     const { query } = connection;
     // The pool itself asks in other forms.
     const hear = (...asked: Parameters<typeof query>) => {
-      statements.push(String(asked[0]));
+      statements.push(asked[0]);
       return query.apply(connection, asked);
     };
     return Object.assign(connection, { query: hear as typeof query });

@@ -19,11 +19,11 @@ function losingOnce(pool: pg.Pool): OutboxPool {
       const connection = await pool.connect();
       const { query } = connection;
       const lose = async (...asked: Parameters<typeof query>) => {
-        if (!isLost && String(asked[0]).startsWith('delete')) {
+        if (!isLost && asked[0].startsWith('delete')) {
           isLost = true;
           await pool.query('select pg_terminate_backend($1)', [Reflect.get(connection, 'processID')]);
         }
-        return await query.apply(connection, asked);
+        return query.apply(connection, asked);
       };
       return Object.assign(connection, { query: lose as typeof query });
     },
