@@ -16,13 +16,14 @@ export type OutboxStand = AsyncDisposable & {
   caller: Part<OutboxCallerCommands>;
   relay: Part<OutboxRelayCommands>;
   parts: Parts;
-  /** How many events the broker has handed to somebody who listens. */
-  arrived(): number;
-  /** Milliseconds since 1970 at which each arrived, by its guid, since it was last asked. */
-  takeArrivals(): Map<string, number>;
+  /** Listens to what is published from now on, until it is closed. */
+  listen(): Promise<Listener>;
   /** Has every event notify, or only those that find the relay asleep. */
   notify(when: 'always' | 'asleep'): Promise<void>;
 };
+
+/** When each event arrived, ms since 1970, by its guid. */
+export type Listener = { arrivals: ReadonlyMap<string, number>; close: () => Promise<void> };
 
 const PROBE = 'if not pg_try_advisory_xact_lock_shared';
 
@@ -36,7 +37,6 @@ export async function startOutboxStand(): Promise<OutboxStand> {
   await prepareBroker({ url: urls.rabbitmq }, { QUORUM_SIZE: '1' });
   const postgres = new pg.Pool({ connectionString: urls.postgres, max: 1 });
   await postgres.query(`${outboxMigration}; create table orders (id bigint generated always as identity, note text)`);
-  const arrivals = await listenTo(urls.rabbitmq);
   const caller = startPart<OutboxCallerCommands>('parts/outbox-caller.ts');
   const relay = startPart<OutboxRelayCommands>('parts/outbox-relay.ts');
   await caller.call('connect', urls.postgres);
@@ -46,40 +46,30 @@ export async function startOutboxStand(): Promise<OutboxStand> {
     caller,
     relay,
     parts: { caller: [caller.pid], relay: [relay.pid], postgres: pids('postgres'), rabbitmq: pids('rabbitmq') },
-    ...arrivals,
+    listen: () => listenTo(urls.rabbitmq),
     async notify(when) {
       if (!outboxMigration.includes(PROBE)) throw new Error('the function notifies in another way');
       const always = outboxMigration.replace(PROBE, PROBE.replace('if', 'if true or'));
       await postgres.query(when === 'always' ? always : outboxMigration);
     },
     async [Symbol.asyncDispose]() {
-      await Promise.all([caller.stop(), relay.call('stop').then(() => relay.stop()), arrivals.close(), postgres.end()]);
+      await Promise.all([caller.stop(), relay.call('stop').then(() => relay.stop()), postgres.end()]);
       await servers.stop();
       rmSync(home, { recursive: true, force: true });
     },
   };
 }
 
-async function listenTo(url: string) {
+async function listenTo(url: string): Promise<Listener> {
   const connection = await connect(url, { noDelay: true });
   const channel = await connection.createChannel();
   const { queue } = await channel.assertQueue('', { exclusive: true });
   await channel.bindQueue(queue, 'waybell.events', '#');
-  let arrived = 0;
-  let times = new Map<string, number>();
+  const arrivals = new Map<string, number>();
   const hear = (message: ConsumeMessage | null) => {
-    if (message === null) return;
-    arrived += 1;
-    times.set(String(message.properties.messageId), performance.timeOrigin + performance.now());
+    if (message !== null)
+      arrivals.set(String(message.properties.messageId), performance.timeOrigin + performance.now());
   };
   await channel.consume(queue, hear, { noAck: true });
-  return {
-    arrived: () => arrived,
-    takeArrivals() {
-      const taken = times;
-      times = new Map();
-      return taken;
-    },
-    close: () => connection.close(),
-  };
+  return { arrivals, close: () => connection.close() };
 }

@@ -15,6 +15,9 @@ const commands = {
     running = { pool, publisher, relay: createRelay({ pool, publisher }) };
   },
 
+  /** Events that were confirmed and removed. */
+  published: (): number => running?.relay.figures().published ?? 0,
+
   async stop(): Promise<void> {
     await running?.relay.close();
     await running?.publisher.close();

@@ -34,7 +34,7 @@ export const outbox: Scenario = {
     const figures = (name: string, of: (result: Result) => number) => spread((runs.get(name) ?? []).map(of));
     const [one, ten, always] = TURNS.map(({ name }) => name) as [string, string, string];
     return {
-      workload: `${CALLERS} callers, each in its transactions: a row of its own and events of 400 bytes, put into the outbox by the checked statement; one relay with one connection; RabbitMQ with the line and nothing that takes from it but a listener. Postgres as it comes, every commit on disk. Then ${PACED_PER_SECOND} transactions of one event a second.`,
+      workload: `${CALLERS} callers, each in its transactions: a row of its own and events of 400 bytes, put into the outbox by the checked statement; one relay with one connection; RabbitMQ with the line and nothing that takes from it. Published are those that the broker has confirmed and the relay removed. Postgres as it comes, every commit on disk. Then ${PACED_PER_SECOND} transactions of one event a second, and somebody who listens.`,
       settings: { rounds, warmMs, measureMs },
       rounds: Object.fromEntries(runs),
       tables: [speedTable(runs), latencyTable(runs)],
@@ -56,10 +56,11 @@ export const outbox: Scenario = {
 };
 
 async function takeFull(stand: OutboxStand, { eventsEach }: Turn, forMs: number): Promise<Omit<Result, 'latency'>> {
-  const before = { cpu: cpuOf(stand.parts), arrived: stand.arrived(), at: performance.now() };
+  const published = () => stand.relay.call('published');
+  const before = { cpu: cpuOf(stand.parts), published: await published(), at: performance.now() };
   const committed = await stand.caller.call('full', { callers: CALLERS, eventsEach, forMs });
   const committedMs = performance.now() - before.at;
-  while (stand.arrived() < before.arrived + committed) await sleep(DRAIN_LOOK_MS);
+  while ((await published()) < before.published + committed) await sleep(DRAIN_LOOK_MS);
   const ms = performance.now() - before.at;
   const cpu = cpuBetween(before.cpu, cpuOf(stand.parts));
   return {
@@ -70,11 +71,10 @@ async function takeFull(stand: OutboxStand, { eventsEach }: Turn, forMs: number)
 }
 
 async function takePaced(stand: OutboxStand, forMs: number): Promise<Summary> {
-  stand.takeArrivals();
-  const before = stand.arrived();
+  const { arrivals, close } = await stand.listen();
   const committed = await stand.caller.call('paced', { perSecond: PACED_PER_SECOND, forMs });
-  while (stand.arrived() < before + committed.length) await sleep(DRAIN_LOOK_MS);
-  const arrivals = stand.takeArrivals();
+  while (arrivals.size < committed.length) await sleep(DRAIN_LOOK_MS);
+  await close();
   return summarise(committed.map(([guid, at]) => (arrivals.get(guid) ?? Number.NaN) - at));
 }
 

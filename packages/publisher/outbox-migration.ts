@@ -26,7 +26,9 @@ create table if not exists waybell_outbox (
   -- Rows live for milliseconds: what they leave is to be cleaned up by number, whatever the size of the table.
   autovacuum_vacuum_scale_factor = 0,
   autovacuum_vacuum_threshold = 5000,
-  autovacuum_vacuum_cost_delay = 0
+  autovacuum_vacuum_cost_delay = 0,
+  -- To give space back it would lock out everybody for a moment, and need the space again.
+  vacuum_truncate = false
 );
 
 create or replace function waybell_publish(event text) returns text
