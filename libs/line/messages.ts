@@ -84,6 +84,8 @@ export type Publication = {
   note?: string;
   contentType?: string;
   contentEncoding?: string;
+  /** The user of the connection: the broker refuses any other. */
+  userId?: string;
   headers?: Record<string, string | number>;
   /** It only tells of what lies elsewhere, and holds nothing up for long: where it cannot be published it is let go of. */
   mayBeLost?: true;

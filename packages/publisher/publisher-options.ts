@@ -9,6 +9,8 @@ export interface PublisherOptions {
   url: string;
   /** PEM: the authorities that may vouch for the broker, and what this process shows of itself. */
   tls?: { ca?: string; cert?: string; key?: string };
+  /** The user of `url`, where its team has a queue of its own for what was rejected: sent as `user_id`, which the broker checks. */
+  userId?: string;
   /** Shown in the broker's list of connections. `publisher` unless given. */
   name?: string;
   /** Seconds. 10 unless given. */

@@ -48,6 +48,14 @@ describe('createPublisher', () => {
     expect(publisher.figures()).toEqual({ unconfirmed: 0, confirmed: 1, resent: 0 });
   });
 
+  test('names the user of its connection where it is told to', async () => {
+    const queue = await tapped(broker);
+    const userId = new URL(broker.url).username;
+    await another({ userId });
+    await publisher.publish(anEvent());
+    expect((await broker.take(queue)).map(({ properties }) => properties.userId)).toEqual([userId]);
+  });
+
   test('sends again what a lost connection left unconfirmed, with the same guid and bytes', async () => {
     await publisher.publish(anEvent());
     const queue = await tapped(broker);

@@ -72,7 +72,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
     clock: systemClock,
   });
   const trouble = () => (line.state() === 'writable' ? undefined : troubleIn(line.state(), complaint));
-  const resending = new Resending({ line, room: new Room(bufferBytes), trouble });
+  const resending = new Resending({ line, room: new Room(bufferBytes), trouble, userId: options.userId });
   const untilWritable = writableOf(line);
   let isClosed = false;
 

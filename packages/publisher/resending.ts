@@ -21,10 +21,19 @@ const LONGEST_DELAY_MS = 5_000;
 /** What an event takes beside its bytes. */
 const OVERHEAD_BYTES = 1_024;
 
+type ResendingOptions = {
+  line: Line;
+  room: Room;
+  /** Says why nothing can be sent now. */
+  trouble: () => string | undefined;
+  userId: string | undefined;
+};
+
 /** Sends each event, the same bytes each time, until the broker has confirmed it or its sender gives up. */
 export class Resending {
   readonly #line: Line;
   readonly #room: Room;
+  readonly #userId: string | undefined;
   readonly #pending = new Set<Pending>();
   /** Those that wait for a broker that takes anything at all. */
   readonly #stranded = new Set<Pending>();
@@ -34,11 +43,11 @@ export class Resending {
   confirmed = 0;
   resent = 0;
 
-  /** `trouble` says why nothing can be sent now. */
-  constructor({ line, room, trouble }: { line: Line; room: Room; trouble: () => string | undefined }) {
+  constructor({ line, room, trouble, userId }: ResendingOptions) {
     this.#line = line;
     this.#room = room;
     this.#troubleOfLine = trouble;
+    this.#userId = userId;
     line.onState((state) => {
       if (state !== 'writable') return;
       const stranded = [...this.#stranded];
@@ -118,6 +127,7 @@ export class Resending {
         body,
         messageId: guid,
         contentType: 'application/json',
+        ...(this.#userId !== undefined && { userId: this.#userId }),
       },
       (error) => this.#settled(pending, error),
     );

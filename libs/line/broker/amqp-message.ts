@@ -71,13 +71,14 @@ function copy(message: Message, member: Text, value: unknown): void {
 
 /** The properties of a publication. What no queue takes is returned. */
 export function publishOptions(publication: Publication): Options.Publish {
-  const { messageId, type, note, contentType, contentEncoding, headers } = publication;
+  const { messageId, type, note, contentType, contentEncoding, userId, headers } = publication;
   const options: Options.Publish = { persistent: true, mandatory: true };
   if (messageId !== undefined) options.messageId = messageId;
   if (type !== undefined) options.type = type;
   if (note !== undefined) options.correlationId = note;
   if (contentType !== undefined) options.contentType = contentType;
   if (contentEncoding !== undefined) options.contentEncoding = contentEncoding;
+  if (userId !== undefined) options.userId = userId;
   if (headers !== undefined) options.headers = headers;
   return options;
 }
