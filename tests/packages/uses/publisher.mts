@@ -1,3 +1,18 @@
-import { JsonNumber } from '@waybell/publisher';
+import { createPublisher, InvalidEvent, JsonNumber, outboxEvent, type EventInput } from '@waybell/publisher';
 
-console.log('used', new JsonNumber('0.10').text);
+const guid = '6f1e2ab4-0f0c-4c1c-9a3c-0d6d0f6f3a51';
+const event: EventInput = {
+  guid,
+  interface: 'carrier',
+  action: 'order.updated',
+  occurred_at: new Date(0),
+  parties: { carrier: guid },
+  payload: { id: 12345678901234567890n, price: new JsonNumber('0.10') },
+};
+// @ts-expect-error its payload lacks the order
+const wrong: EventInput = { interface: 'shipper', action: 'order.picked_up', parties: { shipper: guid }, payload: {} };
+
+const publisher = createPublisher({ url: 'amqp://127.0.0.1:1' });
+const refused = await publisher.publish(wrong).catch((error: unknown) => error);
+await publisher.close();
+console.log('used', outboxEvent(event).values[0], refused instanceof InvalidEvent && refused.place);
