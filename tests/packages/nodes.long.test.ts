@@ -14,7 +14,8 @@ beforeAll(async () => {
   const archives = [await pack('publisher', project.folder), await pack('receiver', project.folder)];
   await project.install(...archives, '@types/node');
   const uses = ['publisher.mts', 'publisher.cts', 'receiver.mts', 'receiver.cts', 'round-trip.mts'];
-  expect(await project.compile(...uses.map((file) => join(repository, 'tests/packages/uses', file)))).toBe('');
+  const faults = await project.compile(...uses.map((file) => join(repository, 'tests/packages/uses', file)));
+  if (faults !== '') throw new Error(faults);
 });
 afterAll(async () => {
   await project[Symbol.asyncDispose]();
