@@ -9,10 +9,12 @@ import { Hono } from 'hono';
 import { callbackHeaders } from '@waybell/notifications/callback-headers';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { createReceiver, type Receiver } from './create-receiver.ts';
+import { readBody } from './read-body.ts';
 import { sendTo, signedRequest } from './signed-request.ts';
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const MAX_BYTES = 10_000;
+const LONG_MS = 60_000;
 
 type Stand = { url: string; close: () => unknown };
 const stands: Stand[] = [];
@@ -65,7 +67,7 @@ const FRAMEWORKS: Record<string, (receiver: Receiver) => Promise<string>> = {
   },
 };
 
-function aReceiver(what: { bodyWithinMs?: number } = {}) {
+function aReceiver(what: { maxBodyBytes?: number; bodyWithinMs?: number; handle?: () => Promise<void> } = {}) {
   const heard: unknown[] = [];
   const receiver = createReceiver({
     interface: 'carrier',
@@ -104,7 +106,7 @@ describe.each(Object.entries(FRAMEWORKS))('with %s, a receiver', (_name, start) 
 
   test('refuses what another secret signed, saying why', async () => {
     const { receiver, heard } = aReceiver();
-    const answer = await sendTo(await start(receiver), { ...about, secret: 'whsec_AAAA' });
+    const answer = await sendTo(await start(receiver), { ...about, secret: 'whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA' });
     expect([answer.status, await answer.json()]).toEqual([
       401,
       { status: 'refused', reason: 'signature_does_not_match', detail: expect.stringContaining('signing-secrets') },
@@ -159,6 +161,47 @@ describe('a receiver', () => {
     response.resume();
     slow.on('error', () => undefined).destroy();
   });
+
+  test.each([
+    ['a body that is too large', { method: 'POST', body: 'x'.repeat(MAX_BYTES + 1) }, 413],
+    ['another method', { method: 'PUT', body: 'x' }, 405],
+  ])('has fetch close a connection after %s, whose rest is not read', async (_what, init, status) => {
+    const answer = await aReceiver().receiver.fetch(new Request('http://receiver.example.com', init));
+    expect([answer.status, answer.headers.get('connection')]).toEqual([status, 'close']);
+    const read = await aReceiver().receiver.fetch(signedRequest(about).to('http://receiver.example.com'));
+    expect([read.status, read.headers.get('connection')]).toEqual([200, null]);
+  });
+
+  test('leaves an answer that the framework gave meanwhile as it is, and lives on', async () => {
+    const work = Promise.withResolvers<void>();
+    const { receiver } = aReceiver({ handle: () => work.promise });
+    const served = Promise.withResolvers<unknown>();
+    const url = await listen((request, response) => {
+      served.resolve(receiver.node(request, response));
+      setImmediate(() => response.writeHead(504).end());
+    });
+    expect((await sendTo(url, about)).status).toBe(504);
+    work.resolve();
+    await expect(served.promise).resolves.toBeUndefined();
+  });
+
+  test('reads a body in chunks of a byte, up to the last that it may have', async () => {
+    async function* bytes(count: number) {
+      for (let at = 0; at < count; at += 1) yield Buffer.from([at % 256]);
+    }
+    const limits = { maxBytes: 100_000, withinMs: LONG_MS };
+    expect(await readBody(bytes(100_000), limits)).toEqual(
+      Buffer.from(Array.from({ length: 100_000 }, (_each, at) => at)),
+    );
+    expect(await readBody(bytes(100_001), limits)).toMatchObject({ reason: 'body_too_large' });
+  });
+
+  test.each([{ maxBodyBytes: NaN }, { bodyWithinMs: 0 }, { bodyWithinMs: 2 ** 31 }])(
+    'is not to be had with %o',
+    (what) => {
+      expect(() => aReceiver(what)).toThrow('must be a number above 0');
+    },
+  );
 
   test('says so where fetch has read the body before', async () => {
     const { receiver } = aReceiver();

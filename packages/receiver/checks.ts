@@ -1,10 +1,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { signatures, type Signed } from '@waybell/notifications/signature';
+import { requireNumbers } from './require-numbers.ts';
 
 type OneOrMore = string | readonly string[];
 type Given = OneOrMore | undefined;
 
-/** `whsec_…`, one or several while they are rotated, or a function that is asked at each request. */
+/** `whsec_…`, one or several while they are rotated (in one text with commas or blanks, too), or a function that is asked at each request. */
 export type Secrets = OneOrMore | (() => Given | Promise<Given>);
 
 /** The `verification_token` of each subscription, or a function that finds those of an action. */
@@ -26,7 +27,7 @@ export type Checks = {
 
 /** Throws where neither check is given, or one of them cannot be made. */
 export function requireChecks(checks: Checks): void {
-  const { secrets, tokens } = checks;
+  const { secrets, tokens, toleranceS = TOLERANCE_S } = checks;
   for (const name of ['secrets', 'tokens'] as const)
     if (name in checks && checks[name] === undefined)
       throw new TypeError(
@@ -35,36 +36,64 @@ export function requireChecks(checks: Checks): void {
   if (secrets === undefined && tokens === undefined) throw new TypeError('give "secrets", "tokens" or both');
   if (secrets !== undefined && typeof secrets !== 'function') secretsIn(secrets);
   if (tokens !== undefined && typeof tokens !== 'function') tokensIn(tokens);
+  requireNumbers({ toleranceS });
 }
 
-const SECRET = /^whsec_[\w+/-]+={0,2}$/;
+export const TOLERANCE_S = 300;
 
+/** Of Standard Webhooks 1.0: a secret has 24 to 64 bytes. */
+const LEAST_BYTES = 24;
+
+/** Each of the secrets; a text may have several. */
 export function secretsIn(given: Given): string[] {
-  const secrets = [given ?? []].flat();
+  // An empty text stays, and is told.
+  const secrets = textsIn(given).flatMap((text) => text.trim().split(/[\s,]+/));
   if (secrets.length === 0) throw new TypeError('there is no signing secret to verify with');
-  if (!secrets.every((each) => SECRET.test(each)))
-    throw new TypeError('a signing secret is "whsec_" and base64: GET /v1/signing-secrets shows yours');
+  const wrong = secrets.findIndex((each) => !isSecret(each));
+  if (wrong >= 0)
+    throw new TypeError(
+      `secrets[${wrong}] is no signing secret, which is "whsec_" and base64 of ${LEAST_BYTES} bytes at least: GET /v1/signing-secrets ` +
+        'shows yours. A comma or a blank separates several',
+    );
   return secrets;
+}
+
+/** Whether its key is the one that its text says: base64 that is not canonical is read as fewer bytes, without an error. */
+function isSecret(text: string): boolean {
+  const [, base64 = ''] = /^whsec_(.+)$/.exec(text) ?? [];
+  const key = Buffer.from(base64, 'base64');
+  return key.length >= LEAST_BYTES && key.toString('base64') === base64;
 }
 
 /** None where a function found none. */
 export function tokensIn(given: Given): string[] {
-  const tokens = [given ?? []].flat();
-  if (tokens.some((each) => each === '')) throw new TypeError('a verification token is empty');
+  const tokens = textsIn(given);
+  if (tokens.some((each) => each.trim() === '')) throw new TypeError('a verification token is empty');
   if (given !== undefined && tokens.length === 0) throw new TypeError('there is no verification token to compare with');
   return tokens;
 }
 
-/** Whether one of the signatures in the header is that of one of the secrets. */
-export function isSigned(header: string, secrets: readonly string[], signed: Signed): boolean {
-  const expected = signatures(secrets, signed).split(' ');
-  const given = header.split(' ');
-  return expected.some((one) => given.some((other) => isSame(one, other)));
+function textsIn(given: Given): string[] {
+  // Code without a compiler may give anything.
+  return [given ?? []].flat().map((each: unknown) => (typeof each === 'string' ? each : ''));
 }
 
-/** Takes as long wherever two texts differ. */
-export function isSame(one: string, other: string): boolean {
-  return timingSafeEqual(digest(one), digest(other));
+const SIGNATURE = /^v1,[A-Za-z0-9+/]{43}=$/;
+/** More than anybody signs with at once. */
+const MOST_SIGNATURES = 10;
+
+/** Whether one of the signatures in the header is that of one of the secrets. */
+export function isSigned(header: string, secrets: readonly string[], signed: Signed): boolean {
+  // Servers join headers of one name with a comma and a blank.
+  const parts = header.split(/,? /).filter((part) => SIGNATURE.test(part));
+  const given = parts.slice(0, MOST_SIGNATURES).map((part) => Buffer.from(part));
+  const expected = signatures(secrets, signed).split(' ');
+  return expected.some((one) => given.some((other) => timingSafeEqual(Buffer.from(one), other)));
+}
+
+/** Whether it is one of the tokens. Takes as long wherever two texts differ. */
+export function isTokenOf(tokens: readonly string[], given: string): boolean {
+  return tokens.filter((each) => timingSafeEqual(digest(each), digest(given))).length > 0;
 }
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();

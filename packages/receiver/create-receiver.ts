@@ -1,5 +1,6 @@
 import type { Interface } from './parse-notification.ts';
 import { receiving, type Receive, type ReceiveOptions } from './receive.ts';
+import { requireNumbers, requireTimers } from './require-numbers.ts';
 import { serveFastify, type FastifyScope } from './serve-fastify.ts';
 import { serveFetch } from './serve-fetch.ts';
 import { serveNode, type NodeListener } from './serve-node.ts';
@@ -28,6 +29,8 @@ const BODY_WITHIN_MS = 10_000;
 /** Receives the notifications of one interface. Throws where the options cannot be used. */
 export function createReceiver(options: ReceiverOptions<'shipper'> | ReceiverOptions<'carrier'>): Receiver {
   const { maxBodyBytes: maxBytes = MAX_BODY_BYTES, bodyWithinMs: withinMs = BODY_WITHIN_MS } = options;
+  requireNumbers({ maxBodyBytes: maxBytes });
+  requireTimers({ bodyWithinMs: withinMs });
   const serving = { ...receivingOf(options), limits: { maxBytes, withinMs } };
   return {
     node: serveNode(serving),

@@ -1,33 +1,18 @@
+import { inTime } from './in-time.ts';
 import type { Store } from './store.ts';
 
 export type Outcome =
   | { kind: 'done' | 'repeated' | 'in_progress' }
-  | { kind: 'failed'; in: 'store' | 'work' | 'time limit'; error: unknown };
+  | { kind: 'failed'; in: 'store' | 'work'; error: unknown };
 
 export type OnceOptions = {
   store: Store;
-  /** After so long, in milliseconds, nobody waits any longer. Work goes on and counts if it ends well; its lease is not renewed. */
-  withinMs: number;
-  /** Gets what no outcome tells of: work that failed late, or an end that the store could not be told, so that it may be done twice. */
-  onUnseen: (part: 'store' | 'work', error: unknown) => void;
+  /** Gets why the store does not know how work ended, so that it may be done twice. */
+  onUnrecorded: (error: unknown) => void;
 };
 
-/** Does something unless it was done before, or is being done. */
-export async function doOnce(id: string, work: () => unknown, options: OnceOptions): Promise<Outcome> {
-  const waiting = new AbortController();
-  try {
-    return await Promise.race([begin(id, work, options, waiting.signal), after(options.withinMs, waiting.signal)]);
-  } finally {
-    waiting.abort();
-  }
-}
-
-async function begin(
-  id: string,
-  work: () => unknown,
-  { store, onUnseen }: OnceOptions,
-  waiting: AbortSignal,
-): Promise<Outcome> {
+/** Does something unless it was done before, or is being done. The lease is renewed until the work ends, however long that takes. */
+export async function doOnce(id: string, work: () => unknown, { store, onUnrecorded }: OnceOptions): Promise<Outcome> {
   let begun;
   try {
     begun = await store.begin(id);
@@ -37,34 +22,36 @@ async function begin(
   if (begun.kind === 'done') return { kind: 'repeated' };
   if (begun.kind === 'in_progress') return begun;
   const { lease } = begun;
-  const onUnrecorded = (error: unknown) => onUnseen('store', error);
-  renew(store, id, lease, waiting);
+  const renewing = renew(store, id, lease);
   try {
     await work();
   } catch (error) {
-    await store.fail(id, lease).catch(onUnrecorded);
-    if (waiting.aborted) onUnseen('work', error);
+    clearInterval(renewing);
+    await record(store.fail(id, lease), onUnrecorded);
     return { kind: 'failed', in: 'work', error };
   }
-  await store.finish(id, lease).catch(onUnrecorded);
+  clearInterval(renewing);
+  await record(store.finish(id, lease), onUnrecorded);
   return { kind: 'done' };
 }
 
-/** Renews a lease while somebody waits. */
-function renew(store: Store, id: string, lease: string, waiting: AbortSignal): void {
-  if (waiting.aborted) return;
-  // Not renewed once, it has two more chances before it is over.
-  const timer = setInterval(() => void store.renew(id, lease).catch(() => undefined), store.leaseMs / 3);
-  timer.unref();
-  waiting.addEventListener('abort', () => clearInterval(timer));
+const RECORDED_WITHIN_MS = 1_000;
+
+/** Waits for the store, but not for long: whoever sent the notification waits as well. */
+async function record(recording: Promise<void>, onUnrecorded: OnceOptions['onUnrecorded']): Promise<void> {
+  const recorded = await inTime(recording.catch(onUnrecorded), RECORDED_WITHIN_MS);
+  if (recorded === 'late') onUnrecorded(new Error(`not recorded after ${RECORDED_WITHIN_MS} ms`));
 }
 
-/** Resolves after so long, unless nobody waits any more. */
-function after(delayMs: number, waiting: AbortSignal): Promise<Outcome> {
-  return new Promise((resolve) => {
-    const error = new Error(`not done after ${delayMs} ms: see "enqueue"`);
-    const timer = setTimeout(resolve, delayMs, { kind: 'failed', in: 'time limit', error });
-    timer.unref();
-    waiting.addEventListener('abort', () => clearTimeout(timer));
-  });
+function renew(store: Store, id: string, lease: string): NodeJS.Timeout {
+  let isUnderWay = false;
+  const renewOnce = async (): Promise<void> => {
+    // A store that hangs must not gather renewals, each with a connection of its own.
+    if (isUnderWay) return;
+    isUnderWay = true;
+    await store.renew(id, lease).catch(() => undefined);
+    isUnderWay = false;
+  };
+  // Not renewed once, it has two more chances before it is over.
+  return setInterval(() => void renewOnce(), store.leaseMs / 3).unref();
 }

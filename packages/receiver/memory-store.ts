@@ -1,26 +1,37 @@
 import { randomUUID } from 'node:crypto';
-import { KEEP_MS, type Begun, type Store, type StoreTimes } from './store.ts';
+import { requireNumbers, requireTimers } from './require-numbers.ts';
+import { KEEP_MS, takenOver, type Begun, type Store, type StoreTimes } from './store.ts';
 
 export type MemoryStoreOptions = Pick<StoreTimes, 'keepMs'> & {
   /** 60 s unless given. */
   leaseMs?: number;
-  /** How many that were handled are remembered; the oldest are forgotten first. 100,000 unless given. */
+  /** How many are remembered; of those that were handled the oldest are forgotten first. 100,000 unless given. */
   limit?: number;
   now?: () => number;
 };
 
-/** No other process waits for it to end: only work that never ends is given up by it, not a process that stood still. */
+/** No other process waits for it to end. */
 const MEMORY_LEASE_MS = 60_000;
 
 /** A store of this process alone: enough for one process, and for tests. */
 export function memoryStore(options: MemoryStoreOptions = {}): Store {
   const { limit = 100_000, keepMs = KEEP_MS, leaseMs = MEMORY_LEASE_MS, now = Date.now } = options;
+  requireTimers({ leaseMs });
+  requireNumbers({ keepMs, limit });
+  /** The one that ends first comes first, and so with what is done. */
   const leases = new Map<string, { lease: string; endsAt: number }>();
-  /** When each was handled, the oldest first. */
   const done = new Map<string, number>();
+  const grant = (id: string, lease: string): void => {
+    leases.delete(id);
+    leases.set(id, { lease, endsAt: now() + leaseMs });
+  };
   const forget = (): void => {
+    for (const [id, { endsAt }] of leases) {
+      if (endsAt > now()) break;
+      leases.delete(id);
+    }
     for (const [id, at] of done) {
-      if (done.size <= limit && now() - at <= keepMs) return;
+      if (done.size + leases.size <= limit && now() - at <= keepMs) return;
       done.delete(id);
     }
   };
@@ -30,17 +41,19 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     async begin(id): Promise<Begun> {
       forget();
       if (done.has(id)) return { kind: 'done' };
-      if ((leases.get(id)?.endsAt ?? -Infinity) > now()) return { kind: 'in_progress' };
+      if (leases.has(id)) return { kind: 'in_progress' };
       const lease = randomUUID();
-      leases.set(id, { lease, endsAt: now() + leaseMs });
+      grant(id, lease);
       return { kind: 'new', lease };
     },
     async renew(id, lease) {
-      if (has(id, lease)) leases.set(id, { lease, endsAt: now() + leaseMs });
+      if (has(id, lease)) grant(id, lease);
     },
     async finish(id, lease) {
-      if (!has(id, lease)) return;
+      forget();
+      if (leases.has(id) && !has(id, lease)) throw takenOver(id);
       leases.delete(id);
+      done.delete(id);
       done.set(id, now());
       forget();
     },

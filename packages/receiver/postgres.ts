@@ -3,6 +3,7 @@ export {
   postgresStore,
   receivedTable,
   recordOnce,
+  type KeepOptions,
   type PooledClient,
   type Queryable,
 } from './postgres-store.ts';

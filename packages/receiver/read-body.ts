@@ -1,3 +1,4 @@
+import { inTime } from './in-time.ts';
 import { refuse, type Refusal } from './refusal.ts';
 
 export type BodyLimits = { maxBytes: number; withinMs: number };
@@ -7,26 +8,40 @@ export async function readBody(
   chunks: AsyncIterable<Uint8Array>,
   { maxBytes, withinMs }: BodyLimits,
 ): Promise<Buffer | Refusal> {
+  const waiting = new AbortController();
+  const read = await inTime(readAll(chunks, maxBytes, waiting.signal), withinMs);
+  waiting.abort();
+  return read === 'late' ? refuse('body_too_slow', `the body took more than ${withinMs} ms`) : read;
+}
+
+const FIRST_BYTES = 16 * 1024;
+
+/** Copies chunks into one buffer: kept as they are, chunks of a byte would take a hundred times their size. */
+async function readAll(
+  chunks: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+  waiting: AbortSignal,
+): Promise<Buffer | Refusal> {
+  // Left early, `for await` would end the stream, and with it the connection that the answer takes.
   const iterator = chunks[Symbol.asyncIterator]();
-  const read: Uint8Array[] = [];
+  let buffer = Buffer.alloc(0);
   let bytes = 0;
-  let timer: NodeJS.Timeout | undefined;
-  const isLate = new Promise<'late'>((resolve) => {
-    timer = setTimeout(resolve, withinMs, 'late');
-  });
   try {
     for (;;) {
-      const next = await Promise.race([iterator.next(), isLate]);
-      if (next === 'late') return refuse('body_too_slow', `the body took more than ${withinMs} ms`);
-      if (next.done) return Buffer.concat(read, bytes);
-      bytes += next.value.byteLength;
-      if (bytes > maxBytes)
+      const { done, value: chunk } = await iterator.next();
+      if (done || waiting.aborted) return buffer.subarray(0, bytes);
+      const end = bytes + chunk.byteLength;
+      if (end > maxBytes)
         return refuse('body_too_large', `the body has more than ${maxBytes} bytes: see "maxBodyBytes"`);
-      read.push(next.value);
+      if (end > buffer.length) {
+        const larger = Buffer.allocUnsafe(Math.min(maxBytes, Math.max(FIRST_BYTES, end, buffer.length * 2)));
+        buffer.copy(larger, 0, 0, bytes);
+        buffer = larger;
+      }
+      buffer.set(chunk, bytes);
+      bytes = end;
     }
   } catch {
     return refuse('body_incomplete', 'the body broke off');
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -94,6 +94,48 @@ describe('readNotification', () => {
     expect(await endOf(signedRequest({ ...about, secret }), both)).toEqual(['signature_does_not_match', 401]);
   });
 
+  test.each([',', ' ', ', ', '\n'])('takes several secrets in one text, with %j between them', async (separator) => {
+    const secrets = ` ${[aSecret(), secret].join(separator)} `;
+    expect(await endOf(signedRequest(about), { ...checks, secrets })).toBe('notification');
+  });
+
+  const signedBy = (...values: (string | string[])[]) => {
+    const { headers, body } = signedRequest(about);
+    const own = headers['webhook-signature'] ?? '';
+    const other = signedRequest({ ...about, secret: aSecret() }).headers['webhook-signature'] ?? '';
+    const named = { own, other } as Record<string, string>;
+    const given = values.map((each) => [each].flat().map((name) => named[name] ?? name));
+    return { headers: { ...headers, 'webhook-signature': given.map((each) => each.join(' ')) }, body };
+  };
+
+  test.each([
+    [[['v1a,abc', 'other', 'own']], 'notification'],
+    [['other', 'own'], 'notification'],
+    [[[...Array<string>(1_000).fill('v2,x'), 'own']], 'notification'],
+    [[[...Array<string>(10).fill('other'), 'own']], ['signature_does_not_match', 401]],
+    [['v1,'], ['signature_does_not_match', 401]],
+  ])('looks at the signatures in the header, but not at very many: case %#', async (values, end) => {
+    expect(await endOf(signedBy(...(values as (string | string[])[])))).toEqual(end);
+  });
+
+  test('takes two headers of one name, which servers join with a comma', async () => {
+    const { headers, body } = signedBy('other', 'own');
+    expect(
+      await endOf({ headers: { ...headers, 'webhook-signature': headers['webhook-signature'].join(', ') }, body }),
+    ).toBe('notification');
+  });
+
+  test('asks no function about what is too old, or says no token', async () => {
+    const asked = { ...checks, secrets: () => Promise.reject(new Error('asked')) };
+    expect(await endOf(signedRequest({ ...about, at: new Date(0) }), asked)).toEqual(['too_old', 401]);
+    expect(await endOf(without('x-service-verification-token'), asked)).toEqual(['missing_token', 401]);
+  });
+
+  test('reads nothing of a body before it has compared the token', async () => {
+    const request = { ...signedRequest({ ...about, token: 'other' }), body: '{' };
+    expect(await endOf(request, { tokens: 'token' })).toEqual(['token_does_not_match', 401]);
+  });
+
   test('asks functions for secrets and for the tokens of an action', async () => {
     const tokens = { 'order.created': 'token', 'order.updated': 'other' } as Record<string, string>;
     const asked: Checks = { ...checks, secrets: async () => [secret], tokens: ({ action }) => tokens[action] };
@@ -120,10 +162,19 @@ describe('readNotification', () => {
     ['"secrets" is undefined', { secrets: undefined, tokens: 'token' }],
     ['"tokens" is undefined', { secrets: secret, tokens: undefined }],
     ['no signing secret', { secrets: [] }],
-    ['is "whsec_" and base64', { secrets: 'whsec_' }],
-    ['is "whsec_" and base64', { secrets: 'not-a-secret' }],
+    ['secrets[0] is no signing secret, which is "whsec_" and base64', { secrets: 'whsec_' }],
+    ['secrets[0] is no signing secret', { secrets: 'not-a-secret' }],
+    ['secrets[0] is no signing secret', { secrets: '' }],
+    ['secrets[1] is no signing secret', { secrets: [secret, ''] }],
+    ['secrets[1] is no signing secret', { secrets: [secret, undefined] as never }],
+    ['secrets[1] is no signing secret', { secrets: `${secret},whsec_${randomBytes(23).toString('base64')}` }],
+    ['secrets[0] is no signing secret', { secrets: `whsec_${'-_'.repeat(16)}` }],
+    // Its last digit has bits that no byte takes.
+    ['secrets[0] is no signing secret', { secrets: `whsec_${'A'.repeat(42)}B=` }],
+    ['A comma or a blank separates several', { secrets: `${secret};${secret}` }],
     ['no signing secret', { secrets: () => undefined }],
     ['is empty', { tokens: '' }],
+    ['is empty', { tokens: [' '] }],
     ['no verification token', { tokens: [] }],
   ])('rejects what would leave a check out: %s', async (message, what) => {
     await expect(read(signedRequest(about), { now: checks.now, ...what })).rejects.toThrow(message);
@@ -239,9 +290,10 @@ describe('the types', () => {
     const on = { 'order.created': () => undefined };
     createReceiver({ ...given, on, otherwise: () => undefined });
     // @ts-expect-error: seven handlers are missing.
-    expect(createReceiver({ ...given, on })).toBeDefined();
+    expect(() => createReceiver({ ...given, on })).toThrow('order.assigned');
+    const unknown = { 'order.teleported': () => undefined };
     // @ts-expect-error: an action that there is not.
-    createReceiver({ ...given, on: { 'order.teleported': () => undefined }, otherwise: () => undefined });
+    expect(() => createReceiver({ ...given, on: unknown, otherwise: () => undefined })).toThrow('order.teleported');
   });
 
   test('know the names of the actions', () => {

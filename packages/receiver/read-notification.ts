@@ -1,4 +1,4 @@
-import { isSame, isSigned, requireChecks, secretsIn, tokensIn, type Checks } from './checks.ts';
+import { isSigned, isTokenOf, requireChecks, secretsIn, TOLERANCE_S, tokensIn, type Checks } from './checks.ts';
 import { bytesOf, parseNotification, type Interface, type Parsed } from './parse-notification.ts';
 import { refuse, refuseParsedBody, type Refusal } from './refusal.ts';
 
@@ -42,12 +42,18 @@ export async function readNotification<I extends Interface>(
   const id = headerOf(headers, 'webhook-id');
   if (id === undefined)
     return refuse('missing_id', 'there is no header webhook-id: Waybell sends it with every request');
+  // What costs nothing comes first: anybody can send a request, and functions may ask a database.
+  const { tokens } = options;
+  const token = headerOf(headers, 'x-service-verification-token') ?? '';
+  if (tokens !== undefined && token === '')
+    return refuse('missing_token', 'there is no header X-Service-Verification-Token');
   const unsigned = await whyNotSigned(headers, { id, body: bytes }, options);
   if (unsigned !== undefined) return unsigned;
+  if (tokens !== undefined && typeof tokens !== 'function' && !isTokenOf(tokensIn(tokens), token)) return refuseToken();
   const parsed = parseNotification(options.interface, bytes);
   if (parsed.kind === 'refused') return parsed;
-  const unknown = await whyNotKnown(headers, parsed.action, options);
-  if (unknown !== undefined) return unknown;
+  const { action } = parsed;
+  if (typeof tokens === 'function' && !isTokenOf(tokensIn(await tokens({ action })), token)) return refuseToken();
   const timestampS = timestampOf(headers);
   return {
     ...parsed,
@@ -59,44 +65,36 @@ export async function readNotification<I extends Interface>(
   };
 }
 
-const TOLERANCE_S = 300;
-
 async function whyNotSigned(
   headers: HeadersLike,
   { id, body }: { id: string; body: Buffer },
   { secrets, toleranceS = TOLERANCE_S, now = Date.now }: Checks,
 ): Promise<Refusal | undefined> {
   if (secrets === undefined) return undefined;
-  const signature = headerOf(headers, 'webhook-signature');
+  const signature = headersOf(headers, 'webhook-signature').join(' ');
   const timestampS = timestampOf(headers);
-  if (signature === undefined || timestampS === undefined)
+  if (signature === '' || timestampS === undefined)
     return refuse(
       'missing_signature',
       'there is no header webhook-signature, or no webhook-timestamp in whole seconds',
-    );
-  const known = secretsIn(typeof secrets === 'function' ? await secrets() : secrets);
-  if (!isSigned(signature, known, { id, timestampS, body }))
-    return refuse(
-      'signature_does_not_match',
-      'it was signed with another secret (GET /v1/signing-secrets shows those of your client), or something changed the body on its way',
     );
   const ageS = now() / 1_000 - timestampS;
   if (ageS > toleranceS)
     return refuse('too_old', `it was signed ${Math.round(ageS)} s ago: is this machine's clock right?`);
   if (ageS < -toleranceS)
     return refuse('in_the_future', `it was signed ${Math.round(-ageS)} s from now: is this machine's clock right?`);
-  return undefined;
+  const known = secretsIn(typeof secrets === 'function' ? await secrets() : secrets);
+  if (isSigned(signature, known, { id, timestampS, body })) return undefined;
+  return refuse(
+    'signature_does_not_match',
+    'it was signed with another secret (GET /v1/signing-secrets shows those of your client), or something changed the body on its way',
+  );
 }
 
-async function whyNotKnown(headers: HeadersLike, action: string, { tokens }: Checks): Promise<Refusal | undefined> {
-  if (tokens === undefined) return undefined;
-  const given = headerOf(headers, 'x-service-verification-token');
-  if (given === undefined) return refuse('missing_token', 'there is no header X-Service-Verification-Token');
-  const known = tokensIn(typeof tokens === 'function' ? await tokens({ action }) : tokens);
-  if (known.filter((each) => isSame(each, given)).length > 0) return undefined;
+function refuseToken(): Refusal {
   return refuse(
     'token_does_not_match',
-    `the token is none of those known here for ${action}: on the carrier interface it changes when one subscribes anew`,
+    'the token is none of those known here: on the carrier interface it changes when one subscribes anew',
   );
 }
 
@@ -107,10 +105,14 @@ function timestampOf(headers: HeadersLike): number | undefined {
 
 /** Absent and empty are the same; of several, the first. */
 function headerOf(headers: HeadersLike, name: string): string | undefined {
+  return headersOf(headers, name)[0] || undefined;
+}
+
+function headersOf(headers: HeadersLike, name: string): string[] {
   const value = isFetched(headers)
     ? headers.get(name)
     : (headers[name] ?? Object.entries(headers).find(([each]) => each.toLowerCase() === name)?.[1]);
-  return [value ?? ''].flat()[0] || undefined;
+  return [value ?? ''].flat();
 }
 
 function isFetched(headers: HeadersLike): headers is { get(name: string): string | null } {

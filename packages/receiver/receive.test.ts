@@ -34,6 +34,10 @@ function aReceiver(what: Partial<Options> & Pick<Options, 'handle' | 'on' | 'oth
   };
 }
 
+function raise(message: string): never {
+  throw new Error(message);
+}
+
 describe('receive', () => {
   test('answers with 200 once the handler has resolved, and hands over what the request says beside the notification', async () => {
     const handle = jest.fn(async () => undefined);
@@ -57,14 +61,6 @@ describe('receive', () => {
     await ask(request());
     await ask(request({ action: 'damage.created' }));
     expect(heard).toEqual(['created new', 'damage.created']);
-  });
-
-  test('answers 500 where there is neither, so that nothing is lost', async () => {
-    const { ask, troubles } = aReceiver({ on: {} as never });
-    expect(await ask(request())).toEqual([500, 'failed']);
-    expect(troubles).toMatchObject([
-      { in: 'work', error: { message: expect.stringContaining('"on" has no order.created') } },
-    ]);
   });
 
   test('answers a repeat with 200 and does nothing about it', async () => {
@@ -120,14 +116,29 @@ describe('receive', () => {
     expect(handle).toHaveBeenCalledTimes(2);
   });
 
-  test('answers though the hook for troubles throws', async () => {
-    const onTrouble = () => {
-      throw new Error('a fault of the hook');
-    };
-    const print = jest.spyOn(console, 'error').mockReturnValueOnce();
+  test.each([
+    ['throws', () => raise('a fault of the hook')],
+    ['rejects', () => Promise.reject(new Error('a fault of the hook'))],
+  ])('answers though the hook for troubles %s', async (_how, onTrouble) => {
+    const print = jest.spyOn(console, 'error').mockReturnValue();
     const { ask } = aReceiver({ handle: jest.fn(), onTrouble });
     expect(await ask({ ...request(), body: '{}' })).toEqual([401, 'refused']);
-    expect(print).toHaveBeenCalledTimes(1);
+    await until('the fault is printed', () => print.mock.calls.length > 0);
+    expect(print.mock.calls).toEqual([['waybell receiver: onTrouble', new Error('a fault of the hook')]]);
+    print.mockRestore();
+  });
+
+  test('prints the first refusal for each reason, and all that fails, where no hook is given', async () => {
+    const print = jest.spyOn(console, 'error').mockReturnValue();
+    const { ask } = aReceiver({ handle: () => raise('no'), onTrouble: undefined as never });
+    const wrong = { ...request(), body: '{}' };
+    for (const each of [wrong, wrong, { ...wrong, headers: {} }, request(), request()]) await ask(each);
+    expect(print.mock.calls.map((words) => words.join(' '))).toEqual([
+      expect.stringContaining('signature_does_not_match: it was signed with another secret'),
+      expect.stringContaining('missing_id'),
+      expect.stringContaining('work'),
+      expect.stringContaining('work'),
+    ]);
     print.mockRestore();
   });
 
@@ -179,7 +190,7 @@ describe('receive', () => {
   });
 
   test('answers 405, 401 and what else is wrong without asking the store', async () => {
-    const store = { begin: jest.fn() } as unknown as Store;
+    const store = { ...memoryStore(), begin: jest.fn<Store['begin']>() };
     const { ask, troubles } = aReceiver({ handle: jest.fn(), store });
     expect(await ask({ ...request(), method: 'GET' })).toEqual([405, 'refused']);
     expect(await ask({ ...request(), body: '{}' })).toEqual([401, 'refused']);
@@ -197,11 +208,79 @@ describe('receive', () => {
     expect(handle).not.toHaveBeenCalled();
   });
 
-  test('answers 200 where it was handled and that cannot be recorded: to do it again is worse', async () => {
-    const finish = () => Promise.reject(new Error('away'));
-    const { ask, troubles } = aReceiver({ handle: jest.fn(), store: { ...memoryStore(), finish } });
+  test.each<[string, Store['finish'], string]>([
+    ['rejects', () => Promise.reject(new Error('away')), 'away'],
+    ['throws', () => raise('away'), 'away'],
+    ['hangs', () => new Promise(() => undefined), 'not recorded after 1000 ms'],
+  ])(
+    'answers 200 where it was handled and that cannot be recorded, as to do it again is worse: the store %s',
+    async (_how, finish, message) => {
+      const { ask, troubles } = aReceiver({ handle: jest.fn(), store: { ...memoryStore(), finish } });
+      expect(await ask(request())).toEqual([200, 'handled']);
+      expect(troubles).toMatchObject([{ in: 'store', error: { message } }]);
+    },
+  );
+
+  test.each<[string, Partial<Store>]>([
+    ['throws', { begin: () => raise('away') }],
+    ['returns nothing', { begin: (() => undefined) as never }],
+  ])('answers 503 where the store %s when work is to begin', async (_how, part) => {
+    const handle = jest.fn();
+    const { ask, troubles } = aReceiver({ handle, store: { ...memoryStore(), ...part } });
+    expect(await ask(request())).toEqual([503, 'failed']);
+    expect([troubles, handle.mock.calls]).toMatchObject([[{ in: 'store' }], []]);
+  });
+
+  test.each<[string, Partial<Store>]>([
+    ['throw', { renew: () => raise('away'), finish: () => raise('away') }],
+    ['return nothing', { renew: (() => undefined) as never, finish: (() => undefined) as never }],
+  ])('lives on where calls of the store %s', async (_how, part) => {
+    const renew = jest.fn(part.renew);
+    const handle = () => until('it was renewed', () => renew.mock.calls.length > 1);
+    const { ask } = aReceiver({ handle, store: { ...memoryStore(), leaseMs: 3, ...part, renew } });
     expect(await ask(request())).toEqual([200, 'handled']);
-    expect(troubles).toMatchObject([{ in: 'store', error: new Error('away') }]);
+  });
+
+  test('begins no renewal while one is under way', async () => {
+    const renew = jest.fn(() => new Promise<void>(() => undefined));
+    const other = jest.fn(async () => undefined);
+    const handle = () =>
+      until('the other was renewed', () => renew.mock.calls.length > 0 && other.mock.calls.length > 3);
+    await Promise.all(
+      [renew, other].map((each) =>
+        aReceiver({ handle, store: { ...memoryStore(), leaseMs: 3, renew: each } }).ask(request()),
+      ),
+    );
+    expect(renew).toHaveBeenCalledTimes(1);
+  });
+
+  test('renews the lease also when nobody waits for the work any more', async () => {
+    const work = Promise.withResolvers<void>();
+    const renew = jest.fn(async () => undefined);
+    const { ask } = aReceiver({
+      handle: () => work.promise,
+      handleWithinMs: 1,
+      store: { ...memoryStore(), leaseMs: 3, renew },
+    });
+    expect(await ask(request())).toEqual([503, 'failed']);
+    const count = renew.mock.calls.length;
+    await until('it is renewed', () => renew.mock.calls.length > count);
+    work.resolve();
+  });
+
+  const never = () => new Promise<never>(() => undefined);
+  test.each<[string, Partial<Options>]>([
+    ['secrets', { secrets: never }],
+    ['tokens', { tokens: never }],
+    ['onTest', { onTest: never }],
+  ])('answers 503 where %s takes too long', async (_what, options) => {
+    const { ask, troubles } = aReceiver({ handle: jest.fn(), handleWithinMs: 1, ...options });
+    expect(await ask(request({ token: 'token', isTest: true }))).toEqual([503, 'failed']);
+    expect(troubles).toMatchObject([{ in: 'time limit' }]);
+  });
+
+  test('may be given a store that is undefined', async () => {
+    expect(await aReceiver({ handle: jest.fn(), store: undefined }).ask(request())).toEqual([200, 'handled']);
   });
 
   test('renews the lease while it works, and not after', async () => {
@@ -224,11 +303,22 @@ describe('receive', () => {
     expect(() => aReceiver({ handle: jest.fn(), interface: 'both' as never })).toThrow('not both');
   });
 
-  test.each([
-    ['none', {}],
-    ['two', { handle: () => undefined, enqueue: () => undefined }],
-  ])('is not to be had with %s of "handle", "on" and "enqueue"', (_count, what) => {
-    expect(() => aReceiver(what as never)).toThrow('give one of');
+  test.each<[string, object]>([
+    ['give one of', {}],
+    ['give one of', { handle: jest.fn(), enqueue: jest.fn() }],
+    ['"handle" must be a function', { handle: 'handle' }],
+    ['"onTest" must be a function', { handle: jest.fn(), onTest: 'handled' }],
+    ['"on" has order.teleported', { on: { 'order.teleported': jest.fn() }, otherwise: jest.fn() }],
+    ['"on" has no function for order.assigned', { on: { 'order.created': jest.fn() } }],
+    ['"on" has no function for order.created', { on: { 'order.created': 'x' }, otherwise: jest.fn() }],
+    ['"handleWithinMs" must be a number above 0', { handle: jest.fn(), handleWithinMs: NaN }],
+    ['"handleWithinMs" must be a number above 0', { handle: jest.fn(), handleWithinMs: 2 ** 31 }],
+    ['"toleranceS" must be a number above 0', { handle: jest.fn(), toleranceS: '300' }],
+    ['"toleranceS" must be a number above 0', { handle: jest.fn(), toleranceS: Infinity }],
+    ['"leaseMs" must be a number above 0', { handle: jest.fn(), store: { ...memoryStore(), leaseMs: undefined } }],
+    ['"store" has no renew', { handle: jest.fn(), store: { ...memoryStore(), renew: undefined } }],
+  ])('says at the start: %s', (message, what) => {
+    expect(() => aReceiver(what as never)).toThrow(message);
   });
 });
 
@@ -260,9 +350,32 @@ describe('memoryStore', () => {
     expect(await begin(store, 'a')).toBe('in_progress');
     clock.now = 9;
     const lease = await begin(store, 'a');
-    for (const what of ['renew', 'finish', 'fail'] as const) await store[what]('a', lost);
+    await expect(store.finish('a', lost)).rejects.toThrow('somebody else began it');
+    for (const what of ['renew', 'fail'] as const) await store[what]('a', lost);
     expect(await begin(store, 'a')).toBe('in_progress');
     await store.finish('a', lease);
     expect(await begin(store, 'a')).toBe('done');
+  });
+
+  test('records what ended after its lease was over, where nobody else began it', async () => {
+    const { clock, store } = aStore();
+    const lease = await begin(store, 'a');
+    clock.now = 6;
+    await store.finish('a', lease);
+    expect(await begin(store, 'a')).toBe('done');
+  });
+
+  test('counts leases, and forgets those that are over', async () => {
+    const { clock, store } = aStore({ limit: 2 });
+    for (const id of ['a', 'b']) await store.finish(id, await begin(store, id));
+    for (const id of ['c', 'd']) await begin(store, id);
+    clock.now = 6;
+    await store.finish('e', await begin(store, 'e'));
+    expect(await store.begin('e')).toEqual({ kind: 'done' });
+    expect(await store.begin('a')).toMatchObject({ kind: 'new' });
+  });
+
+  test.each([{ limit: NaN }, { keepMs: 0 }, { leaseMs: Infinity }])('is not to be had with %o', (what) => {
+    expect(() => aStore(what)).toThrow('must be a number above 0');
   });
 });

@@ -1,5 +1,8 @@
+import { actionNames } from './action-names.ts';
 import { requireChecks } from './checks.ts';
-import { doOnce, type OnceOptions } from './do-once.ts';
+import { doOnce } from './do-once.ts';
+import { guardStore } from './guard-store.ts';
+import { inTime } from './in-time.ts';
 import { memoryStore } from './memory-store.ts';
 import { requireInterface, type Interface, type NotificationOf } from './parse-notification.ts';
 import {
@@ -10,6 +13,7 @@ import {
   type ReceivedRequest,
 } from './read-notification.ts';
 import { refuse, type Refusal } from './refusal.ts';
+import { requireTimers } from './require-numbers.ts';
 import type { Store } from './store.ts';
 
 export type Handle<I extends Interface> = (notification: NotificationOf<I>, about: About) => unknown;
@@ -47,7 +51,7 @@ export type Trouble = Refusal | Failure;
 export type ReceiveOptions<I extends Interface> = ReadOptions<I> &
   Work<I> & {
     /** What was handled before, by `webhook-id`; in the memory of this process, unless given. */
-    store?: Store;
+    store?: Store | undefined;
     /**
      * Gets the tests that somebody asked for, which nothing else does; they are answered with 200 without it. `'handle'`: they are handled
      * like any other, as on the machine of a developer who tries things out.
@@ -55,9 +59,12 @@ export type ReceiveOptions<I extends Interface> = ReadOptions<I> &
     onTest?: 'handle' | ((received: Received<I>) => unknown);
     /** Gets an action that this version does not know (`enqueue` gets it too); without it a warning is printed, once for each action. */
     onUnknownAction?: (received: Extract<Received<I>, { kind: 'unknown_action' }>) => unknown;
-    /** Printed where an answer is 5xx, unless given. */
-    onTrouble?: (trouble: Trouble) => void;
-    /** How long work may take until its request is answered with 503, in milliseconds; it goes on, and counts if it ends well. 60 s unless given. */
+    /** Unless given, prints where an answer is 5xx, and the first refusal for each reason. */
+    onTrouble?: (trouble: Trouble) => unknown;
+    /**
+     * How long all but reading the body may take until a request is answered with 503, in milliseconds; work goes on, and counts if it
+     * ends well. 60 s unless given.
+     */
     handleWithinMs?: number;
   };
 
@@ -74,15 +81,15 @@ export function receiving<I extends Interface>(
 ): { receive: Receive; refuseRequest: Refuse } {
   requireChecks(options);
   requireInterface(options.interface);
-  const { store = memoryStore(), onTrouble = print, handleWithinMs: withinMs = HANDLE_WITHIN_MS } = options;
+  const { onTrouble = printer(), onTest, handleWithinMs: withinMs = HANDLE_WITHIN_MS } = options;
+  requireFunctions({ onTrouble, ...(onTest === 'handle' ? {} : { onTest }) });
+  requireTimers({ handleWithinMs: withinMs });
+  const store = guardStore(options.store ?? memoryStore());
   const work = workOf(options);
   const tell = (trouble: Trouble): void => {
-    try {
-      onTrouble(trouble);
-    } catch (error) {
-      // A fault of the hook must not leave a request without an answer.
-      console.error('waybell receiver: onTrouble', error);
-    }
+    const told = async (): Promise<unknown> => onTrouble(trouble);
+    // A fault of the hook must leave no request without an answer, and must not end the process.
+    told().catch((error: unknown) => console.error('waybell receiver: onTrouble', error));
   };
   const isQueued = options.enqueue !== undefined;
 
@@ -99,8 +106,8 @@ export function receiving<I extends Interface>(
 
   const receiveOnce = async (received: Received<I>): Promise<Answer> => {
     const { id, action } = received;
-    const onUnseen: OnceOptions['onUnseen'] = (part, error) => tell({ kind: 'failed', in: part, error, id, action });
-    const outcome = await doOnce(id, () => work(received), { store, withinMs, onUnseen });
+    const onUnrecorded = (error: unknown) => tell({ kind: 'failed', in: 'store', error, id, action });
+    const outcome = await doOnce(id, () => work(received), { store, onUnrecorded });
     switch (outcome.kind) {
       case 'done':
         return answer(200, { status: isQueued ? 'queued' : 'handled' });
@@ -114,7 +121,6 @@ export function receiving<I extends Interface>(
     }
   };
 
-  const { onTest } = options;
   const receiveTest = async (received: Received<I>): Promise<Answer> => {
     if (onTest === 'handle') return receiveOnce(received);
     const { id, action } = received;
@@ -126,37 +132,56 @@ export function receiving<I extends Interface>(
     return answer(200, { status: 'test' });
   };
 
+  /** What fails after nobody waits any more is told all the same. */
+  const receivePosted = async (request: ReceivedRequest, about: Pick<Failure, 'id' | 'action'>): Promise<Answer> => {
+    let reading;
+    try {
+      reading = await readNotification(request, options);
+    } catch (error) {
+      return failed({ in: 'checks', error }, 503);
+    }
+    if (reading.kind === 'refused') return refuseRequest(reading);
+    Object.assign(about, { id: reading.id, action: reading.action });
+    return reading.isTest ? receiveTest(reading) : receiveOnce(reading);
+  };
+
   return {
     refuseRequest,
     async receive({ method, ...request }) {
       if (method !== 'POST') return refuseRequest(refuse('wrong_method', 'notifications come by POST'));
-      let reading;
-      try {
-        reading = await readNotification(request, options);
-      } catch (error) {
-        return failed({ in: 'checks', error }, 503);
-      }
-      if (reading.kind === 'refused') return refuseRequest(reading);
-      return reading.isTest ? receiveTest(reading) : receiveOnce(reading);
+      const about = {};
+      const answered = await inTime(receivePosted(request, about), withinMs);
+      if (answered !== 'late') return answered;
+      const error = new Error(`not done after ${withinMs} ms: see "enqueue"`);
+      return failed({ in: 'time limit', error, ...about }, 503);
     },
   };
 }
 
 function workOf<I extends Interface>(options: ReceiveOptions<I>): (received: Received<I>) => unknown {
-  const { handle, on, otherwise, enqueue } = options;
+  const { handle, on, otherwise, enqueue, onUnknownAction = warnOnce() } = options;
   if ([handle, on, enqueue].filter((each) => each !== undefined).length !== 1)
     throw new TypeError('give one of "handle", "on" and "enqueue"');
+  requireFunctions({ handle, otherwise, enqueue, onUnknownAction });
   if (enqueue !== undefined) return enqueue;
-  const { onUnknownAction = warnOnce() } = options;
+  // A handler of an action takes its notifications, which its name says and the compiler cannot follow.
+  const handlers = on as Partial<Record<string, Handle<I>>> | undefined;
+  const handlerOf = (action: string) => handle ?? handlers?.[action] ?? otherwise;
+  const names: readonly string[] = actionNames[options.interface];
+  const unknown = Object.keys(handlers ?? {}).find((name) => !names.includes(name));
+  if (unknown !== undefined) throw new TypeError(`"on" has ${unknown}, which is no action of this interface`);
+  const missing = names.find((name) => typeof handlerOf(name) !== 'function');
+  if (missing !== undefined) throw new TypeError(`"on" has no function for ${missing}, and there is no "otherwise"`);
   return (received) => {
     if (received.kind === 'unknown_action') return onUnknownAction(received);
     const { notification, kind: _kind, ...about } = received;
-    // A handler of this action takes its notifications, which its name says and the compiler cannot follow.
-    const handlers = on as Partial<Record<string, Handle<I>>> | undefined;
-    const handler = handle ?? handlers?.[notification.action] ?? otherwise;
-    if (handler === undefined) throw new TypeError(`"on" has no ${notification.action}, and there is no "otherwise"`);
-    return handler(notification, about);
+    return handlerOf(notification.action)?.(notification, about);
   };
+}
+
+function requireFunctions(functions: Record<string, unknown>): void {
+  for (const [name, value] of Object.entries(functions))
+    if (value !== undefined && typeof value !== 'function') throw new TypeError(`"${name}" must be a function`);
 }
 
 function answer(status: number, body: Record<string, string>, headers: Record<string, string> = {}): Answer {
@@ -175,8 +200,15 @@ function warnOnce(): (received: { action: string }) => void {
   };
 }
 
-/** Strangers get 4xx all the time; what is 5xx is for the people here. */
-function print(trouble: Trouble): void {
-  if (trouble.kind === 'failed') console.error('waybell receiver:', trouble.in, trouble.id ?? '', trouble.error);
-  else if (trouble.status >= 500) console.error('waybell receiver:', trouble.detail);
+/** Strangers get 4xx all the time; the first may be one's own: a secret that is wrong. */
+function printer(): (trouble: Trouble) => void {
+  const printed = new Set<string>();
+  return (trouble) => {
+    if (trouble.kind === 'failed')
+      return console.error('waybell receiver:', trouble.in, trouble.id ?? '', trouble.error);
+    const { reason, status, detail } = trouble;
+    if (status < 500 && printed.has(reason)) return;
+    printed.add(reason);
+    console.error(`waybell receiver: ${reason}: ${detail}${status < 500 ? ' (further ones are not printed)' : ''}`);
+  };
 }

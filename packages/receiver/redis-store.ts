@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { KEEP_MS, LEASE_MS, type Begun, type Store, type StoreTimes } from './store.ts';
+import { requireNumbers, requireTimers } from './require-numbers.ts';
+import { KEEP_MS, LEASE_MS, takenOver, type Begun, type Store, type StoreTimes } from './store.ts';
 
 export type RedisStoreOptions = StoreTimes & {
   /**
-   * Sends one command. ioredis: `([name, ...rest]) => redis.call(name, ...rest)`; node-redis: `(words) =>
-   * redis.sendCommand(words)`.
+   * Sends one command and resolves with its reply. ioredis: `([name, ...rest]) => redis.call(name, ...rest)`; node-redis:
+   * `(words) => redis.sendCommand(words)`.
    */
   command: (words: [string, ...string[]]) => Promise<unknown>;
   /** What keys begin with; `waybell:received:` unless given. */
@@ -14,26 +15,46 @@ export type RedisStoreOptions = StoreTimes & {
 const DONE = 'done';
 /** Does something to a key that still has this lease. */
 const RENEW = `if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end`;
-const FINISH = `if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('SET', KEYS[1], '${DONE}', 'PX', ARGV[2]) end`;
 const FAIL = `if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end`;
+/** A lease that is over is gone. */
+const FINISH = `local known = redis.call('GET', KEYS[1])
+if known and known ~= ARGV[1] and known ~= '${DONE}' then return false end
+return redis.call('SET', KEYS[1], '${DONE}', 'PX', ARGV[2])`;
 
 /** A store that processes share, one key for each notification. */
 export function redisStore(options: RedisStoreOptions): Store {
   const { command, prefix = 'waybell:received:', leaseMs = LEASE_MS, keepMs = KEEP_MS } = options;
-  const ifStill = async (script: string, ...[id, ...values]: [string, ...string[]]): Promise<void> => {
-    await command(['EVAL', script, '1', prefix + id, ...values]);
-  };
+  requireTimers({ leaseMs });
+  requireNumbers({ keepMs });
+  const run = (script: string, ...[id, ...values]: [string, ...string[]]): Promise<unknown> =>
+    command(['EVAL', script, '1', prefix + id, ...values]);
   return {
     leaseMs,
     async begin(id): Promise<Begun> {
       const key = prefix + id;
       const lease = randomUUID();
-      const isOurs = (await command(['SET', key, lease, 'NX', 'PX', String(leaseMs)])) !== null;
-      if (isOurs) return { kind: 'new', lease };
+      if (isSet(await command(['SET', key, lease, 'NX', 'PX', wholeMs(leaseMs)]))) return { kind: 'new', lease };
       return String(await command(['GET', key])) === DONE ? { kind: 'done' } : { kind: 'in_progress' };
     },
-    renew: (id, lease) => ifStill(RENEW, id, lease, String(leaseMs)),
-    finish: (id, lease) => ifStill(FINISH, id, lease, String(keepMs)),
-    fail: (id, lease) => ifStill(FAIL, id, lease),
+    async renew(id, lease) {
+      await run(RENEW, id, lease, wholeMs(leaseMs));
+    },
+    async finish(id, lease) {
+      if (!isSet(await run(FINISH, id, lease, wholeMs(keepMs)))) throw takenOver(id);
+    },
+    async fail(id, lease) {
+      await run(FAIL, id, lease);
+    },
   };
+}
+
+/** Whether Redis set a key. Throws for what is no reply to that: a `command` that resolves with nothing would have all handled twice. */
+function isSet(reply: unknown): boolean {
+  if (reply === null) return false;
+  if (String(reply) === 'OK') return true;
+  throw new TypeError(`"command" must resolve with the reply of Redis, OK or null, not ${typeof reply}`);
+}
+
+function wholeMs(timeMs: number): string {
+  return String(Math.ceil(timeMs));
 }

@@ -13,12 +13,18 @@ export type NodeListener = (request: IncomingMessage, response: ServerResponse) 
 export function serveNode(serving: Serving): NodeListener {
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { status, headers, body } = await answerTo(request, serving);
+    // A time limit of the framework may have been first.
+    if (response.headersSent) return;
     // What is left of a body that was refused must not be taken for the next request.
     if (!request.complete) response.setHeader('connection', 'close');
     response.writeHead(status, headers).end(body);
   };
   // Pages of Next.js wait for it; to servers it is a listener, which returns nothing.
-  return (request, response) => serve(request, response) as unknown as void;
+  return (request, response) =>
+    serve(request, response).catch((error: unknown) => {
+      console.error('waybell receiver:', error);
+      response.destroy();
+    }) as unknown as void;
 }
 
 async function answerTo(

@@ -6,10 +6,11 @@ export type Store = {
   /** How long a lease lasts unless renewed, in milliseconds. */
   leaseMs: number;
   begin(id: string): Promise<Begun>;
-  /** These three do nothing where the lease is over and somebody else has one. */
+  /** Does nothing where somebody else has the lease. */
   renew(id: string, lease: string): Promise<void>;
+  /** Records it, also where the lease is over. Rejects where somebody else has it and is at work too. */
   finish(id: string, lease: string): Promise<void>;
-  /** Whoever comes next begins anew. */
+  /** Whoever comes next begins anew. Does nothing where somebody else has the lease. */
   fail(id: string, lease: string): Promise<void>;
 };
 
@@ -24,3 +25,8 @@ export type StoreTimes = {
 
 export const LEASE_MS = 5_000;
 export const KEEP_MS: number = 7 * 24 * 60 * 60 * 1_000;
+
+/** Why a store does not record work that ended well. */
+export function takenOver(id: string): Error {
+  return new Error(`the lease of ${id} was over before its work was, and somebody else began it: it may be done twice`);
+}

@@ -4,12 +4,14 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import type pg from 'pg';
+import pg from 'pg';
 import { borrowRedis } from '@waybell/runtime/testing/borrow';
 import { until } from '@waybell/runtime/testing/until';
 import { createTestDatabase, type TestDatabase } from '@waybell/subscription-api/testing/database';
 import { inTransaction, postgresStore, receivedTable, recordOnce } from './postgres-store.ts';
+import { redisStore } from './redis-store.ts';
 import { sendTo } from './signed-request.ts';
+import { KEEP_MS } from './store.ts';
 import { openStore, type OpenStore, type StoreKind } from './testing/open-store.ts';
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
@@ -139,8 +141,29 @@ describe.each(['ioredis', 'node-redis', 'postgres'] as const)('a store of %s', (
     const { store, lease } = await begin(id);
     await setLeftMs(kind, id, 1);
     await until('the lease is over', async () => (await store.begin(id)).kind === 'new');
-    await store[what](id, lease);
+    const said = await store[what](id, lease).then(
+      () => 'nothing',
+      (error: Error) => error.message,
+    );
+    expect(said).toMatch(what === 'finish' ? /somebody else began it/ : /^nothing$/);
     expect(await store.begin(id)).toEqual({ kind: 'in_progress' });
+  });
+
+  test('records what ended after its lease was over, where nobody else began it', async () => {
+    const id = `${kind}-late`;
+    const { store, lease } = await begin(id);
+    await setLeftMs(kind, id, 1);
+    await until('the lease is over', async () => !((await readLeftMs(kind, id)) > 0));
+    await store.finish(id, lease);
+    expect(await store.begin(id)).toEqual({ kind: 'done' });
+  });
+
+  test('is content where it was recorded before', async () => {
+    const id = `${kind}-twice`;
+    const { store, lease } = await begin(id);
+    await store.finish(id, lease);
+    await store.finish(id, lease);
+    expect(await store.begin(id)).toEqual({ kind: 'done' });
   });
 
   test('forgets what it has kept long enough', async () => {
@@ -153,21 +176,79 @@ describe.each(['ioredis', 'node-redis', 'postgres'] as const)('a store of %s', (
   });
 });
 
-describe('the table of Postgres', () => {
-  test('is rid of what is over', async () => {
-    const store = postgresStore(database.postgres, { keepMs: 0 });
-    for (const id of ['over-1', 'over-2'])
-      await database.postgres.query(`insert into waybell_received values ($1, null, now())`, [id]);
-    const begun = await store.begin('over-3');
-    await store.finish('over-3', begun.kind === 'new' ? begun.lease : '');
-    const { rows } = await database.postgres.query(`select id from waybell_received where id like 'over-%'`);
-    expect(rows).toEqual([]);
-  });
-
-  test('may be made again where it is', async () => {
-    await expect(database.postgres.query(receivedTable)).resolves.toBeDefined();
+describe('redisStore', () => {
+  test('throws where the command resolves with no reply, which would have all handled twice', async () => {
+    const store = redisStore({ command: async () => undefined });
+    await expect(store.begin('an-id')).rejects.toThrow('must resolve with the reply of Redis');
   });
 });
+
+test.each([NaN, Infinity, 0, -1, '5' as never])('stores cannot be had with %p for milliseconds', (timeMs) => {
+  const command = async () => 'OK';
+  for (const times of [{ leaseMs: timeMs }, { keepMs: timeMs }])
+    for (const make of [() => redisStore({ command, ...times }), () => postgresStore(database.postgres, times)])
+      expect(make).toThrow(/"(lease|keep)Ms" must be a number above 0/);
+});
+
+describe('the table of Postgres', () => {
+  const insertOver = async (...ids: string[]) => {
+    for (const id of ids)
+      await database.postgres.query(`insert into waybell_received values ($1, gen_random_uuid(), now())`, [id]);
+  };
+  const over = async () => {
+    const { rows } = await database.postgres.query(
+      `select id from waybell_received where id like 'over-%' order by id`,
+    );
+    return rows.map(({ id }) => id);
+  };
+
+  test('is rid of what is over, and what ends after that is recorded', async () => {
+    const { store, close } = await openStore('postgres', database.url);
+    closing.push(close);
+    const late = await store.begin('over-late');
+    await setLeftMs('postgres', 'over-late', 0);
+    await insertOver('over-1', 'over-2');
+    const begun = await store.begin('over-3');
+    await store.finish('over-3', begun.kind === 'new' ? begun.lease : '');
+    expect(await over()).toEqual(['over-3']);
+    await store.finish('over-late', late.kind === 'new' ? late.lease : '');
+    expect(await store.begin('over-late')).toEqual({ kind: 'done' });
+  });
+
+  test('is rid of it by inTransaction as well, which keeps what was handled as long as it is told', async () => {
+    await using pool = new AsyncPool(database.url);
+    await insertOver('over-4');
+    await inTransaction(pool, 'over-kept', async () => undefined, { keepMs: 2 * KEEP_MS });
+    expect(await over()).not.toContain('over-4');
+    expect(await readLeftMs('postgres', 'over-kept')).toBeGreaterThan(1.5 * KEEP_MS);
+  });
+
+  test('may be made again where it is, and by several at once where it is not', async () => {
+    await expect(database.postgres.query(receivedTable)).resolves.toBeDefined();
+    await using pool = new AsyncPool(database.url);
+    const clients = await Promise.all(Array.from({ length: 8 }, () => pool.connect()));
+    try {
+      for (let round = 0; round < 5; round += 1) {
+        await database.postgres.query(`drop schema if exists fresh cascade; create schema fresh`);
+        for (const client of clients) await client.query('set search_path to fresh');
+        await Promise.all(clients.map((client) => client.query(receivedTable)));
+      }
+    } finally {
+      for (const client of clients) client.release(true);
+    }
+  });
+});
+
+/** A pool of its own, for a test that counts or breaks connections. */
+class AsyncPool extends pg.Pool {
+  constructor(connectionString: string, max = 10) {
+    super({ connectionString, max });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.end();
+  }
+}
 
 describe('inTransaction', () => {
   const done = async () =>
@@ -198,6 +279,31 @@ describe('inTransaction', () => {
     await expect(broken).rejects.toThrow(/terminat/);
     expect(await inTransaction(database.postgres, 'tx-b', work('tx-b'))).toBe(true);
     expect(await done()).toEqual(['tx-a', 'tx-b']);
+  });
+
+  test('rejects where Postgres had aborted the transaction and the work did not say so, and another does it', async () => {
+    const swallowing = inTransaction(database.postgres, 'tx-e', async (client) => {
+      await work('tx-e')(client);
+      await client.query('select 1 / 0').catch(() => undefined);
+    });
+    await expect(swallowing).rejects.toThrow('savepoint');
+    expect(await done()).not.toContain('tx-e');
+    expect(await inTransaction(database.postgres, 'tx-e', work('tx-e'))).toBe(true);
+    expect(await done()).toContain('tx-e');
+  });
+
+  test('leaves a store on the same pool its connections, though its row is locked and its lease over', async () => {
+    await using pool = new AsyncPool(database.url, 2);
+    const store = postgresStore(pool);
+    const begun = await store.begin('tx-d');
+    const lease = begun.kind === 'new' ? begun.lease : '';
+    await setLeftMs('postgres', 'tx-d', 0);
+    await inTransaction(pool, 'tx-d', async () => {
+      await store.renew('tx-d', lease);
+      expect(await store.begin('tx-d')).toEqual({ kind: 'in_progress' });
+    });
+    await store.finish('tx-d', lease);
+    expect(await store.begin('tx-d')).toEqual({ kind: 'done' });
   });
 
   test('goes together with a store on the same table: what it records is done, whatever becomes of the lease', async () => {

@@ -1,0 +1,16 @@
+/** What timers of Node wait at most: beyond it they fire at once. */
+const MOST_TIMER_MS = 2 ** 31 - 1;
+
+/** Throws for a number that is not above zero and finite. */
+export function requireNumbers(numbers: Record<string, number>, most: number = Number.MAX_VALUE): void {
+  for (const [name, value] of Object.entries(numbers))
+    if (typeof value !== 'number' || !(value > 0 && value <= most))
+      throw new TypeError(
+        `"${name}" must be a number above 0${most < Number.MAX_VALUE ? `, at most ${most}` : ''}, not ${String(value)}`,
+      );
+}
+
+/** The same of milliseconds that a timer waits. */
+export function requireTimers(timesMs: Record<string, number>): void {
+  requireNumbers(timesMs, MOST_TIMER_MS);
+}
