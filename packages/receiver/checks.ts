@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { signatures, type Signed } from '@waybell/notifications/signature';
-import { requireNumbers } from './require-numbers.ts';
+import { requireNumbers } from './require-options.ts';
 
 type OneOrMore = string | readonly string[];
 type Given = OneOrMore | undefined;

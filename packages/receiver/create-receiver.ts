@@ -1,6 +1,6 @@
 import type { Interface } from './parse-notification.ts';
 import { receiving, type Receive, type ReceiveOptions } from './receive.ts';
-import { requireNumbers, requireTimers } from './require-numbers.ts';
+import { requireNumbers, requireTimers } from './require-options.ts';
 import { serveFastify, type FastifyScope } from './serve-fastify.ts';
 import { serveFetch } from './serve-fetch.ts';
 import { serveNode, type NodeListener } from './serve-node.ts';

@@ -1,4 +1,4 @@
-import { requireTimers } from './require-numbers.ts';
+import { requireTimers } from './require-options.ts';
 import type { Begun, Store } from './store.ts';
 
 const KINDS: readonly unknown[] = ['new', 'in_progress', 'done'] satisfies Begun['kind'][];

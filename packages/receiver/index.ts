@@ -15,7 +15,9 @@ export {
   type Received,
   type ReceivedRequest,
 } from './read-notification.ts';
-export type { Answer, Failure, Handle, Handlers, Receive, ReceiveOptions, Trouble, Work } from './receive.ts';
+export type { Answer, Receive, ReceiveOptions } from './receive.ts';
 export type { Refusal, RefusalReason } from './refusal.ts';
 export type { NodeListener } from './serve-node.ts';
 export type { Begun, Store, StoreTimes } from './store.ts';
+export type { Failure, Trouble } from './tell-trouble.ts';
+export type { Handle, Handlers, Work } from './work-of.ts';

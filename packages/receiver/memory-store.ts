@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { requireNumbers, requireTimers } from './require-numbers.ts';
+import { requireNumbers, requireTimers } from './require-options.ts';
 import { KEEP_MS, takenOver, type Begun, type Store, type StoreTimes } from './store.ts';
 
 export type MemoryStoreOptions = Pick<StoreTimes, 'keepMs'> & {

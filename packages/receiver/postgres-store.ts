@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { requireNumbers, requireTimers } from './require-numbers.ts';
+import { requireNumbers, requireTimers } from './require-options.ts';
 import { KEEP_MS, LEASE_MS, takenOver, type Begun, type Store, type StoreTimes } from './store.ts';
 
 /** A pool or a client of `pg`, or whatever runs SQL with `$1`. */

@@ -1,55 +1,18 @@
-import { actionNames } from './action-names.ts';
 import { requireChecks } from './checks.ts';
 import { doOnce } from './do-once.ts';
 import { guardStore } from './guard-store.ts';
 import { inTime } from './in-time.ts';
 import { memoryStore } from './memory-store.ts';
-import { requireInterface, type Interface, type NotificationOf } from './parse-notification.ts';
-import {
-  readNotification,
-  type About,
-  type ReadOptions,
-  type Received,
-  type ReceivedRequest,
-} from './read-notification.ts';
+import { requireInterface, type Interface } from './parse-notification.ts';
+import { readNotification, type ReadOptions, type Received, type ReceivedRequest } from './read-notification.ts';
 import { refuse, type Refusal } from './refusal.ts';
-import { requireTimers } from './require-numbers.ts';
+import { requireFunctions, requireTimers } from './require-options.ts';
 import type { Store } from './store.ts';
-
-export type Handle<I extends Interface> = (notification: NotificationOf<I>, about: About) => unknown;
-
-/** What to do about each action. */
-export type Handlers<I extends Interface> = {
-  [A in NotificationOf<I>['action']]: (
-    notification: Extract<NotificationOf<I>, { action: A }>,
-    about: About,
-  ) => unknown;
-};
-
-/**
- * What to do about a notification. It is answered with 200 once that has resolved, and comes again if it throws. `on` has
- * all actions, or `otherwise` gets the rest. `enqueue` resolves when it has stored `received.body` for later.
- */
-export type Work<I extends Interface> =
-  | { handle: Handle<I>; on?: never; otherwise?: never; enqueue?: never }
-  | { on: Handlers<I>; handle?: never; otherwise?: never; enqueue?: never }
-  | { on: Partial<Handlers<I>>; otherwise: Handle<I>; handle?: never; enqueue?: never }
-  | { enqueue: (received: Received<I>) => unknown; handle?: never; on?: never; otherwise?: never };
-
-/** Something here failed, not the request. */
-export type Failure = {
-  kind: 'failed';
-  in: 'checks' | 'store' | 'work' | 'time limit';
-  error: unknown;
-  id?: string;
-  action?: string;
-};
-
-/** What went wrong in a request, for people to look at. */
-export type Trouble = Refusal | Failure;
+import { tellTrouble, type Failure, type Trouble } from './tell-trouble.ts';
+import { workOf, type WorkOptions } from './work-of.ts';
 
 export type ReceiveOptions<I extends Interface> = ReadOptions<I> &
-  Work<I> & {
+  WorkOptions<I> & {
     /** What was handled before, by `webhook-id`; in the memory of this process, unless given. */
     store?: Store | undefined;
     /**
@@ -57,8 +20,6 @@ export type ReceiveOptions<I extends Interface> = ReadOptions<I> &
      * like any other, as on the machine of a developer who tries things out.
      */
     onTest?: 'handle' | ((received: Received<I>) => unknown);
-    /** Gets an action that this version does not know (`enqueue` gets it too); without it a warning is printed, once for each action. */
-    onUnknownAction?: (received: Extract<Received<I>, { kind: 'unknown_action' }>) => unknown;
     /** Unless given, prints where an answer is 5xx, and the first refusal for each reason. */
     onTrouble?: (trouble: Trouble) => unknown;
     /**
@@ -81,16 +42,11 @@ export function receiving<I extends Interface>(
 ): { receive: Receive; refuseRequest: Refuse } {
   requireChecks(options);
   requireInterface(options.interface);
-  const { onTrouble = printer(), onTest, handleWithinMs: withinMs = HANDLE_WITHIN_MS } = options;
-  requireFunctions({ onTrouble, ...(onTest === 'handle' ? {} : { onTest }) });
+  const { onTest, handleWithinMs: withinMs = HANDLE_WITHIN_MS } = options;
+  if (onTest !== 'handle') requireFunctions({ onTest });
   requireTimers({ handleWithinMs: withinMs });
   const store = guardStore(options.store ?? memoryStore());
-  const work = workOf(options);
-  const tell = (trouble: Trouble): void => {
-    const told = async (): Promise<unknown> => onTrouble(trouble);
-    // A fault of the hook must leave no request without an answer, and must not end the process.
-    told().catch((error: unknown) => console.error('waybell receiver: onTrouble', error));
-  };
+  const [work, tell] = [workOf(options), tellTrouble(options.onTrouble)];
   const isQueued = options.enqueue !== undefined;
 
   const failed = (about: Omit<Failure, 'kind'>, status: 500 | 503): Answer => {
@@ -158,57 +114,7 @@ export function receiving<I extends Interface>(
   };
 }
 
-function workOf<I extends Interface>(options: ReceiveOptions<I>): (received: Received<I>) => unknown {
-  const { handle, on, otherwise, enqueue, onUnknownAction = warnOnce() } = options;
-  if ([handle, on, enqueue].filter((each) => each !== undefined).length !== 1)
-    throw new TypeError('give one of "handle", "on" and "enqueue"');
-  requireFunctions({ handle, otherwise, enqueue, onUnknownAction });
-  if (enqueue !== undefined) return enqueue;
-  // A handler of an action takes its notifications, which its name says and the compiler cannot follow.
-  const handlers = on as Partial<Record<string, Handle<I>>> | undefined;
-  const handlerOf = (action: string) => handle ?? handlers?.[action] ?? otherwise;
-  const names: readonly string[] = actionNames[options.interface];
-  const unknown = Object.keys(handlers ?? {}).find((name) => !names.includes(name));
-  if (unknown !== undefined) throw new TypeError(`"on" has ${unknown}, which is no action of this interface`);
-  const missing = names.find((name) => typeof handlerOf(name) !== 'function');
-  if (missing !== undefined) throw new TypeError(`"on" has no function for ${missing}, and there is no "otherwise"`);
-  return (received) => {
-    if (received.kind === 'unknown_action') return onUnknownAction(received);
-    const { notification, kind: _kind, ...about } = received;
-    return handlerOf(notification.action)?.(notification, about);
-  };
-}
-
-function requireFunctions(functions: Record<string, unknown>): void {
-  for (const [name, value] of Object.entries(functions))
-    if (value !== undefined && typeof value !== 'function') throw new TypeError(`"${name}" must be a function`);
-}
-
 function answer(status: number, body: Record<string, string>, headers: Record<string, string> = {}): Answer {
   const allow = status === 405 ? { allow: 'POST' } : {};
   return { status, headers: { 'content-type': 'application/json', ...allow, ...headers }, body: JSON.stringify(body) };
-}
-
-function warnOnce(): (received: { action: string }) => void {
-  const warned = new Set<string>();
-  return ({ action }) => {
-    if (warned.has(action)) return;
-    warned.add(action);
-    process.emitWarning(
-      `@waybell/receiver does not know ${action}, which was answered with 200: update it, or give "onUnknownAction"`,
-    );
-  };
-}
-
-/** Strangers get 4xx all the time; the first may be one's own: a secret that is wrong. */
-function printer(): (trouble: Trouble) => void {
-  const printed = new Set<string>();
-  return (trouble) => {
-    if (trouble.kind === 'failed')
-      return console.error('waybell receiver:', trouble.in, trouble.id ?? '', trouble.error);
-    const { reason, status, detail } = trouble;
-    if (status < 500 && printed.has(reason)) return;
-    printed.add(reason);
-    console.error(`waybell receiver: ${reason}: ${detail}${status < 500 ? ' (further ones are not printed)' : ''}`);
-  };
 }

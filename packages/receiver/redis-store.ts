@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { requireNumbers, requireTimers } from './require-numbers.ts';
+import { requireNumbers, requireTimers } from './require-options.ts';
 import { KEEP_MS, LEASE_MS, takenOver, type Begun, type Store, type StoreTimes } from './store.ts';
 
 export type RedisStoreOptions = StoreTimes & {
@@ -51,7 +51,8 @@ export function redisStore(options: RedisStoreOptions): Store {
 /** Whether Redis set a key. Throws for what is no reply to that: a `command` that resolves with nothing would have all handled twice. */
 function isSet(reply: unknown): boolean {
   if (reply === null) return false;
-  if (String(reply) === 'OK') return true;
+  // A client may be set to reply with bytes.
+  if (reply === 'OK' || (reply instanceof Uint8Array && Buffer.from(reply).toString() === 'OK')) return true;
   throw new TypeError(`"command" must resolve with the reply of Redis, OK or null, not ${typeof reply}`);
 }
 

@@ -14,3 +14,9 @@ export function requireNumbers(numbers: Record<string, number>, most: number = N
 export function requireTimers(timesMs: Record<string, number>): void {
   requireNumbers(timesMs, MOST_TIMER_MS);
 }
+
+/** Throws for what is given and no function. */
+export function requireFunctions(functions: Record<string, unknown>): void {
+  for (const [name, value] of Object.entries(functions))
+    if (value !== undefined && typeof value !== 'function') throw new TypeError(`"${name}" must be a function`);
+}
