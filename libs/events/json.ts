@@ -3,7 +3,7 @@ import { isWhole } from './json-decimal.ts';
 declare global {
   interface JSON {
     /** ECMAScript 2026: what `stringify` writes as it stands. */
-    rawJSON(text: string): unknown;
+    rawJSON?(text: string): unknown;
   }
 }
 
@@ -15,8 +15,9 @@ export class JsonNumber {
     this.text = text;
   }
 
+  /** Where JavaScript has no raw numbers yet (Node 20) a text, which has every digit. */
   toJSON(): unknown {
-    return JSON.rawJSON(this.text);
+    return JSON.rawJSON?.(this.text) ?? this.text;
   }
 
   toString(): string {

@@ -19,5 +19,6 @@ export type { Answer, Receive, ReceiveOptions } from './receive.ts';
 export type { Refusal, RefusalReason } from './refusal.ts';
 export type { NodeListener } from './serve-node.ts';
 export type { Begun, Store, StoreTimes } from './store.ts';
+export { stringify } from './stringify.ts';
 export type { Failure, Trouble } from './tell-trouble.ts';
 export type { Handle, Handlers, Work } from './work-of.ts';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { sentExamples } from '@waybell/contracts/sent-examples';
-import type { ExactObject, ExactValue } from '@waybell/events/exact-json';
-import { JsonNumber } from '@waybell/events/json';
+import type { ExactObject } from '@waybell/events/exact-json';
 import { callbackHeaders } from '@waybell/notifications/callback-headers';
 import { parseNotification, type Interface, type NotificationOf } from './parse-notification.ts';
+import { stringify } from './stringify.ts';
 
 type ActionOf<I extends Interface> = NotificationOf<I>['action'];
 
@@ -40,7 +40,7 @@ export function signedRequest<I extends Interface, A extends string>(
 ): SignedRequest {
   const { secret = [], token = '', at = new Date(), id = randomUUID(), attempt = 1, isTest = false } = options;
   const ownId = options.interface === 'carrier' ? { guid: id } : {};
-  const body = textOf({ ...exampleOf(options), ...ownId, ...(options.change as ExactObject | undefined) });
+  const body = stringify({ ...exampleOf(options), ...ownId, ...(options.change as ExactObject | undefined) });
   const headers = callbackHeaders({
     id,
     timestampS: Math.floor(at.getTime() / 1_000),
@@ -72,17 +72,4 @@ function exampleOf({ interface: name, action, form = 'plain' }: SignedRequestOpt
   const at = '2026-11-20T09:30:00.123+0000';
   if (name === 'shipper') return { action, action_date: at, error_message: null };
   return { action, guid: '', occurred_at: at, data: {} };
-}
-
-/** Compact JSON with every digit, also where `JSON.rawJSON` is not there. */
-function textOf(value: ExactValue | undefined): string {
-  if (typeof value === 'bigint' || value instanceof JsonNumber) return String(value);
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  if (isList(value)) return `[${value.map(textOf).join(',')}]`;
-  const members = Object.entries(value).filter(([, member]) => member !== undefined);
-  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${textOf(member)}`).join(',')}}`;
-}
-
-function isList(value: ExactValue): value is readonly ExactValue[] {
-  return Array.isArray(value);
 }
