@@ -1,7 +1,7 @@
 import { createServer, request as httpRequest, type RequestListener, type Server } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { serve } from '@hono/node-server';
 import express from 'express';
 import fastify from 'fastify';
@@ -173,6 +173,7 @@ describe('a receiver', () => {
   });
 
   test('leaves an answer that the framework gave meanwhile as it is, and lives on', async () => {
+    const print = jest.spyOn(console, 'error');
     const work = Promise.withResolvers<void>();
     const { receiver } = aReceiver({ handle: () => work.promise });
     const served = Promise.withResolvers<unknown>();
@@ -183,6 +184,8 @@ describe('a receiver', () => {
     expect((await sendTo(url, about)).status).toBe(504);
     work.resolve();
     await expect(served.promise).resolves.toBeUndefined();
+    expect(print).not.toHaveBeenCalled();
+    print.mockRestore();
   });
 
   test('reads a body in chunks of a byte, up to the last that it may have', async () => {

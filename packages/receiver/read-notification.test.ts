@@ -118,7 +118,7 @@ describe('readNotification', () => {
   });
 
   test('takes two headers of one name, which servers join with a comma', async () => {
-    const { headers, body } = signedBy('other', 'own');
+    const { headers, body } = signedBy('own', 'other');
     expect(
       await endOf({ headers: { ...headers, 'webhook-signature': headers['webhook-signature'].join(', ') }, body }),
     ).toBe('notification');
