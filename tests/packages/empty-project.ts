@@ -20,17 +20,11 @@ const compilerOptions = {
   skipLibCheck: false,
 };
 
-/** Packs a package of this repository as it would be published, built anew. Resolves with the path of the archive. */
+/** Packs a package of this repository as it would be published, built anew, by one test at a time. Resolves with the path of the archive. */
 export async function pack(name: string, into: string): Promise<string> {
-  const { code, stdout, stderr } = await runPnpm([
-    '--filter',
-    `@waybell/${name}`,
-    'pack',
-    '--json',
-    '--pack-destination',
-    into,
-  ]);
-  if (code !== 0) throw new Error(`cannot pack ${name}: ${stderr}${stdout}`);
+  const args = ['--filter', `@waybell/${name}`, 'pack', '--json', '--pack-destination', into];
+  const manifest = join('packages', name, 'package.json');
+  const { stdout } = await run('flock', [manifest, 'pnpm', ...args], { cwd: repository });
   const { filename } = JSON.parse(stdout.slice(stdout.indexOf('{'))) as { filename: string };
   return join(into, basename(filename));
 }
