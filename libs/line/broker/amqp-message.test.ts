@@ -47,4 +47,11 @@ describe('readMessage', () => {
     expect(forged).toMatchObject({ exchange: 'waybell.events', routingKey: 'k' });
     expect(Object.keys(forged)).not.toEqual(expect.arrayContaining([expect.stringMatching(/^(userId|waits)$/)]));
   });
+
+  test('reads a CloudEvent in binary mode as one that is structured', () => {
+    const headers = { 'cloudEvents:specversion': '1.0', 'cloudEvents:id': 'x' };
+    const message = readMessage('q', aMessage('waybell.events', { headers, contentType: 'application/json' }));
+    expect(message.contentType).toBe('application/cloudevents+json');
+    expect(JSON.parse(message.body.toString())).toMatchObject({ id: 'x', data: {} });
+  });
 });

@@ -54,6 +54,15 @@ describe('readRejected', () => {
     });
   });
 
+  test('reads a CloudEvent in binary mode that the broker put there as one that is structured', () => {
+    const headers = { ce_specversion: '1.0', ce_id: 'x', 'x-death': [{ reason: 'rejected' }] };
+    const { body, contentType } = readRejected(aMessage(headers, { contentType: 'application/json' }));
+    expect([contentType, JSON.parse(body.toString())]).toEqual([
+      'application/cloudevents+json',
+      { datacontenttype: 'application/json', id: 'x', specversion: '1.0', data: { a: 1 } },
+    ]);
+  });
+
   test('says so where no reason was left', () => {
     expect(readRejected(aMessage({}))).toMatchObject({ reason: 'unknown', queue: '', exchange: 'waybell.rejected' });
   });
