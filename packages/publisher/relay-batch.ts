@@ -35,6 +35,14 @@ export type BatchOptions = {
 const HOLD_MS = 5_000;
 const MOST_BYTES = 8 * 2 ** 20;
 
+/**
+ * Whatever the role or the database has by default. Of a relay that stands still Postgres ends the transaction, so that
+ * another takes over; a shorter limit would end one that waits for confirms.
+ */
+const BEGIN = `
+begin isolation level read committed read write;
+set local idle_in_transaction_session_timeout = '15s'`;
+
 /** Locks rows that no other relay has, oldest first, up to so many and about so many bytes. */
 const CLAIM = `
 with locked as materialized (
@@ -55,7 +63,7 @@ type Claimed = FailedEvent & { id: string; fate: 'confirmed' | 'late' | 'failed'
  * again, with the same guid and bytes. Rejects where Postgres fails: then the connection is to be closed.
  */
 export async function relayBatch({ postgres, publisher, most, heldKeys }: BatchOptions): Promise<Batch> {
-  await postgres.query('begin');
+  await postgres.query(BEGIN);
   const { rows } = await postgres.query(CLAIM, [most, heldKeys, MOST_BYTES]);
   const limit = new AbortController();
   // Each event listens.

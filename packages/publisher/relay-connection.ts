@@ -11,7 +11,12 @@ export class RelayConnection implements OutboxQueries {
   readonly #listens: boolean;
   #isNotified = false;
   #wake: () => void = () => undefined;
-  readonly #onError = (): void => undefined;
+  /** Why it was lost: the next statement only says that it was. */
+  #lost: Error | undefined;
+  readonly #onError = (error: Error): void => {
+    this.#lost = error;
+    this.#wake();
+  };
   readonly #onNotification = (): void => {
     this.#isNotified = true;
     this.#wake();
@@ -26,7 +31,6 @@ export class RelayConnection implements OutboxQueries {
   static async use(pool: OutboxPool, listens: boolean, work: (own: RelayConnection) => Promise<void>): Promise<void> {
     const connection = await pool.connect();
     const own = new RelayConnection(connection, listens);
-    // The next statement fails and says so.
     connection.on('error', own.#onError);
     connection.on('notification', own.#onNotification);
     let failure: Error | undefined;
@@ -35,7 +39,7 @@ export class RelayConnection implements OutboxQueries {
       await work(own);
       if (listens) await own.query(`unlisten ${outboxChannel}`);
     } catch (error) {
-      failure = error instanceof Error ? error : new Error(String(error));
+      failure = own.#lost ?? (error instanceof Error ? error : new Error(String(error)));
       throw failure;
     } finally {
       connection.removeListener('notification', own.#onNotification);
@@ -44,7 +48,7 @@ export class RelayConnection implements OutboxQueries {
     }
   }
 
-  async query(text: string, values: unknown[] = []): Promise<{ rows: Record<string, unknown>[] }> {
+  async query(text: string, values?: unknown[]): Promise<{ rows: Record<string, unknown>[] }> {
     return await limited(this.#connection.query(text, values));
   }
 

@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
 import pg from 'pg';
-import type { OutboxPool } from './outbox-connection.ts';
 import { outboxEvent } from './outbox-event.ts';
 import { readOutboxFigures } from './outbox-figures.ts';
 import { outboxMigration } from './outbox-migration.ts';
@@ -9,6 +8,7 @@ import { createPublisher, type Publisher } from './publisher.ts';
 import { createRelay, type Relay, type RelayOptions } from './relay.ts';
 import { anEvent } from './testing/an-event.ts';
 import { put, startOutboxStand, type OutboxStand } from './testing/outbox-stand.ts';
+import { overheard } from './testing/overheard.ts';
 
 let stand: OutboxStand;
 let publisher: Publisher;
@@ -45,22 +45,6 @@ const isAsleep = async () => {
     and database = (select oid from pg_database where datname = current_database())`;
   return (await stand.postgres.query(held)).rows.length > 0;
 };
-
-/** The pool, and what is asked by connections that it gives. */
-function overheard(): { pool: OutboxPool; statements: string[] } {
-  const statements: string[] = [];
-  const connect = async () => {
-    const connection = await stand.postgres.connect();
-    const { query } = connection;
-    // The pool itself asks in other forms.
-    const hear = (...asked: Parameters<typeof query>) => {
-      statements.push(asked[0]);
-      return query.apply(connection, asked);
-    };
-    return Object.assign(connection, { query: hear as typeof query });
-  };
-  return { pool: { connect }, statements };
-}
 
 async function inTransaction(
   end: 'commit' | 'rollback',
@@ -148,7 +132,7 @@ describe('createRelay', () => {
   });
 
   test('does not fall asleep while a transaction is open that would not notify', async () => {
-    const { pool, statements } = overheard();
+    const { pool, statements } = overheard(stand.postgres);
     await inTransaction('commit', async (client) => {
       await put(client);
       aRelay({ pool });
@@ -202,15 +186,17 @@ describe('createRelay', () => {
   });
 
   test('goes on when its connection to Postgres is lost', async () => {
-    const said: string[] = [];
-    aRelay({ log: { info: () => undefined, warn: (_facts, message) => said.push(message) } });
+    const said: unknown[] = [];
+    aRelay({ log: { info: () => undefined, warn: (facts, message) => said.push({ ...facts, message }) } });
     await put(stand.postgres);
     await published(1);
     await until('the relay sleeps', isAsleep);
     await stand.postgres.query(`select pg_terminate_backend(pid) from pg_locks
       where locktype = 'advisory' and mode = 'ExclusiveLock' and granted
       and database = (select oid from pg_database where datname = current_database())`);
-    await until('it says so', () => said.includes('outbox.interrupted'));
+    await until('it says so', () => said.length > 0);
+    const reason = 'terminating connection due to administrator command';
+    expect(said).toEqual([{ message: 'outbox.interrupted', reason }]);
     await put(stand.postgres);
     await published(1);
   });
