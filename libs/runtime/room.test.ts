@@ -31,4 +31,18 @@ describe('Room', () => {
     await settled();
     expect(taken).toEqual([1, 100, 1]);
   });
+
+  test('is not taken by who gave up waiting, and is left to those behind', () => {
+    const room = new Room(10);
+    const taken: string[] = [];
+    room.takeNow(8);
+    const giveUp = room.takeLater(5, () => taken.push('gave up'));
+    room.takeLater(2, () => taken.push('behind'));
+    expect(taken).toEqual([]);
+    giveUp();
+    expect(taken).toEqual(['behind']);
+    room.giveBack(10);
+    expect(room.takeNow(10)).toBe(true);
+    expect(taken).toEqual(['behind']);
+  });
 });

@@ -2,7 +2,7 @@
 export class Room {
   readonly #size: number;
   #taken = 0;
-  readonly #waiting: { amount: number; resolve: () => void }[] = [];
+  readonly #waiting = new Set<{ amount: number; onTaken: () => void }>();
 
   constructor(size: number) {
     this.#size = size;
@@ -10,7 +10,7 @@ export class Room {
 
   /** False where there is not so much, or others wait. A caller that takes more than there is has it alone. */
   takeNow(amount: number): boolean {
-    if (this.#waiting.length > 0 || !this.#fits(amount)) return false;
+    if (this.#waiting.size > 0 || !this.#fits(amount)) return false;
     this.#taken += amount;
     return true;
   }
@@ -18,15 +18,29 @@ export class Room {
   /** Resolves when it is taken. */
   async take(amount: number): Promise<void> {
     if (this.takeNow(amount)) return;
-    await new Promise<void>((resolve) => this.#waiting.push({ amount, resolve }));
+    await new Promise<void>((resolve) => this.takeLater(amount, resolve));
+  }
+
+  /** Waits, and calls when it is taken. What it returns gives up waiting: then nothing is taken, and those behind may fit. */
+  takeLater(amount: number, onTaken: () => void): () => void {
+    const waiter = { amount, onTaken };
+    this.#waiting.add(waiter);
+    return () => {
+      if (this.#waiting.delete(waiter)) this.#letIn();
+    };
   }
 
   giveBack(amount: number): void {
     this.#taken -= amount;
-    for (let [next] = this.#waiting; next !== undefined && this.#fits(next.amount); [next] = this.#waiting) {
-      this.#waiting.shift();
-      this.#taken += next.amount;
-      next.resolve();
+    this.#letIn();
+  }
+
+  #letIn(): void {
+    for (const waiter of this.#waiting) {
+      if (!this.#fits(waiter.amount)) return;
+      this.#waiting.delete(waiter);
+      this.#taken += waiter.amount;
+      waiter.onTaken();
     }
   }
 

@@ -3,7 +3,7 @@ import { InvalidEnvironment } from './environment.ts';
 import { masterNameOf, namesMaster, namesSentinels } from './redis-sentinels.ts';
 
 /** PEM: the authorities that may vouch for the server, and what this process shows of itself where it is asked. */
-export type ServerTls = { ca?: string; cert?: string; key?: string };
+export type ServerTls = { ca?: string | undefined; cert?: string | undefined; key?: string | undefined };
 
 /** The address of a server, or those of a cluster's nodes. With `tls`, its certificate must hold for the host of `url`, now, by an authority that is trusted. */
 export type ServerAddress = {

@@ -3,9 +3,9 @@ import type { Event } from './events.ts';
 type Given<E> = E extends Event
   ? { [Name in keyof E as Exclude<Name, 'guid' | 'occurred_at'>]: E[Name] } & {
       /** Identifies the event: a random one unless given. */
-      guid?: string;
+      guid?: string | undefined;
       /** When it happened: now, unless given. A text is RFC 3339 with up to nine fractional digits. */
-      occurred_at?: string | Date;
+      occurred_at?: string | Date | undefined;
     }
   : never;
 

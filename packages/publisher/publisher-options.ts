@@ -5,20 +5,20 @@ export interface PublisherLog {
 }
 
 export interface PublisherOptions {
-  /** `amqp://` or `amqps://`; several nodes of a cluster are separated by commas. */
-  url: string;
+  /** `amqp://` or `amqps://`; several nodes of a cluster are separated by commas. Throws at once where it is missing. */
+  url: string | undefined;
   /** PEM: the authorities that may vouch for the broker, and what this process shows of itself. */
-  tls?: { ca?: string; cert?: string; key?: string };
+  tls?: { ca?: string | undefined; cert?: string | undefined; key?: string | undefined } | undefined;
   /** The user of `url`, where its team has a queue of its own for what was rejected: sent as `user_id`, which the broker checks. */
-  userId?: string;
+  userId?: string | undefined;
   /** Shown in the broker's list of connections. `publisher` unless given. */
-  name?: string;
+  name?: string | undefined;
   /** Seconds. 10 unless given. */
-  heartbeatSeconds?: number;
+  heartbeatSeconds?: number | undefined;
   /** An event without a confirm for so long is sent again. 30,000 unless given. */
-  confirmTimeoutMs?: number;
+  confirmTimeoutMs?: number | undefined;
   /** Bytes of events that may be unconfirmed at once; `publish` waits for room. 32 MiB unless given. */
-  bufferBytes?: number;
-  /** Hears of lost connections, of what the broker lacks, and of what is late. */
-  log?: PublisherLog;
+  bufferBytes?: number | undefined;
+  /** Hears of lost connections, of what the broker lacks, and of what is late. Without it each warning is printed once. */
+  log?: PublisherLog | undefined;
 }

@@ -56,6 +56,14 @@ describe('createPublisher', () => {
     expect((await broker.take(queue)).map(({ properties }) => properties.userId)).toEqual([userId]);
   });
 
+  test('names a user that is not that of its connection', async () => {
+    await another({ userId: 'nobody' });
+    const refused = expect(publisher.publish(anEvent())).rejects.toThrow("'nobody'");
+    await until('it says so', () => publisher.trouble()?.includes("'nobody'"));
+    await publisher.close({ withinMs: 0 });
+    await refused;
+  });
+
   test('sends again what a lost connection left unconfirmed, with the same guid and bytes', async () => {
     await publisher.publish(anEvent());
     const queue = await tapped(broker);

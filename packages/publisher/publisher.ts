@@ -1,17 +1,20 @@
+import { setMaxListeners } from 'node:events';
 import { openPublisher, type Publisher as Line } from '@waybell/line/broker/publisher';
 import { eventsExchange } from '@waybell/line/topology';
 import { systemClock } from '@waybell/runtime/clock';
 import { Room } from '@waybell/runtime/room';
 import { within } from '@waybell/runtime/within';
+import { checkedUrl, checkNumbers, checkTexts } from './check-options.ts';
 import type { EventInput } from './event-input.ts';
 import { NotConfirmed } from './not-confirmed.ts';
-import type { PublisherLog, PublisherOptions } from './publisher-options.ts';
+import { ownLog } from './own-log.ts';
+import type { PublisherOptions } from './publisher-options.ts';
 import { Resending } from './resending.ts';
 import { writeEvent, type WrittenEvent } from './write-event.ts';
 
 export interface PublishOptions {
   /** When given, `publish` waits no longer and rejects with `NotConfirmed`. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 /** Figures for metrics. */
@@ -32,13 +35,16 @@ export interface Publisher {
   publish(event: EventInput, options?: PublishOptions): Promise<{ guid: string }>;
   /** The same for an event that is written already. */
   send(event: WrittenEvent, options?: PublishOptions): Promise<void>;
-  /** Resolves when the broker takes events: connected, the exchange there, no alarm. */
+  /** Resolves when the broker takes events: connected, the exchange there, no alarm. Rejects when it is closed. */
   ready(options?: PublishOptions): Promise<void>;
   /** Why it cannot publish now, in words; undefined while it can. */
   trouble(): string | undefined;
   figures(): PublisherFigures;
-  /** Takes nothing more, waits for confirms for so long (10,000 ms), and tells the guids of what was not confirmed. */
-  close(options?: { withinMs?: number }): Promise<{ unconfirmed: string[] }>;
+  /**
+   * Takes nothing more, waits for confirms for so long (10,000 ms), and tells the guids of what was not confirmed. It
+   * closes once: who asks again gets the same promise.
+   */
+  close(options?: { withinMs?: number | undefined }): Promise<{ unconfirmed: string[] }>;
 }
 
 /** Little is under way at once: what waits is in the room, not in the socket. */
@@ -47,10 +53,16 @@ const CLOSE_LIMIT_MS = 10_000;
 /** Those that say why there is no connection, or none that takes anything. */
 const COMPLAINTS = new Set(['broker.connect-failed', 'broker.disconnected', 'broker.blocked']);
 
-/** Connects in the background, and again whenever the connection is lost. */
+const CLOSED = 'the publisher is closed';
+
+/** Connects in the background, and again whenever the connection is lost. Throws where an option is none. */
 export function createPublisher(options: PublisherOptions): Publisher {
-  const { url, tls, name = 'publisher', heartbeatSeconds = 10, confirmTimeoutMs = 30_000 } = options;
-  const { bufferBytes = 32 * 2 ** 20, log = silent } = options;
+  const { tls, userId, name = 'publisher', heartbeatSeconds = 10, confirmTimeoutMs = 30_000 } = options;
+  const { bufferBytes = 32 * 2 ** 20 } = options;
+  const url = checkedUrl(options.url);
+  checkTexts({ name, userId });
+  checkNumbers({ heartbeatSeconds, confirmTimeoutMs, bufferBytes });
+  const log = ownLog(options.log);
   /** What the connection last complained of. */
   let complaint = 'it is not connected yet';
   const line = openPublisher({
@@ -71,13 +83,23 @@ export function createPublisher(options: PublisherOptions): Publisher {
     },
     clock: systemClock,
   });
+  let closed: ReturnType<Publisher['close']> | undefined;
   const trouble = () => (line.state() === 'writable' ? undefined : troubleIn(line.state(), complaint));
-  const resending = new Resending({ line, room: new Room(bufferBytes), trouble, userId: options.userId });
+  const resending = new Resending({ line, room: new Room(bufferBytes), trouble, userId });
+  const closing = new AbortController();
+  // Each call of ready() listens.
+  setMaxListeners(0, closing.signal);
   const untilWritable = writableOf(line);
-  let isClosed = false;
+  const close = async (withinMs: number) => {
+    closing.abort(new Error(CLOSED));
+    await within({ clock: systemClock, limitMs: withinMs }, resending.ended());
+    const unconfirmed = resending.giveUpAll();
+    await line[Symbol.asyncDispose]();
+    return { unconfirmed };
+  };
 
   const send: Publisher['send'] = async (event, { signal } = {}) => {
-    if (isClosed) throw new NotConfirmed(event.guid, 'the publisher is closed');
+    if (closed !== undefined) throw new NotConfirmed(event.guid, CLOSED);
     await resending.send(event, signal);
   };
   return {
@@ -87,48 +109,42 @@ export function createPublisher(options: PublisherOptions): Publisher {
       await send(written, publishOptions);
       return { guid: written.guid };
     },
-    ready: ({ signal } = {}) => untilWritable(signal),
-    trouble: () => trouble() ?? resending.trouble,
+    async ready({ signal } = {}) {
+      await untilWritable(signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal]));
+    },
+    trouble: () => (closed === undefined ? (trouble() ?? resending.trouble) : CLOSED),
     figures: () => ({
       unconfirmed: resending.unconfirmed,
       confirmed: resending.confirmed,
       resent: resending.resent,
     }),
-    async close({ withinMs = CLOSE_LIMIT_MS } = {}) {
-      isClosed = true;
-      await within({ clock: systemClock, limitMs: withinMs }, resending.ended());
-      const unconfirmed = resending.giveUpAll();
-      await line[Symbol.asyncDispose]();
-      return { unconfirmed };
-    },
+    close: ({ withinMs = CLOSE_LIMIT_MS } = {}) => (closed ??= close(withinMs)),
   };
 }
-
-const silent: PublisherLog = { info: () => undefined, warn: () => undefined };
 
 const troubleIn = (state: ReturnType<Line['state']>, complaint: string): string =>
   state === 'blocked' ? `the broker takes nothing for now: ${complaint}` : complaint;
 
 /** Waits until the line is writable, or rejects when the signal is given. */
-function writableOf(line: Line): (signal: AbortSignal | undefined) => Promise<void> {
+function writableOf(line: Line): (signal: AbortSignal) => Promise<void> {
   const waiting = new Set<() => void>();
   line.onState((state) => {
     if (state === 'writable') for (const goOn of waiting) goOn();
   });
   return async (signal) => {
-    signal?.throwIfAborted();
+    signal.throwIfAborted();
     if (line.state() === 'writable') return;
     await new Promise<void>((resolve, reject) => {
       const end = (isStopped: boolean) => {
         waiting.delete(goOn);
-        signal?.removeEventListener('abort', stop);
-        if (isStopped) reject(signal?.reason);
+        signal.removeEventListener('abort', stop);
+        if (isStopped) reject(signal.reason);
         else resolve();
       };
       const stop = () => end(true);
       const goOn = () => end(false);
       waiting.add(goOn);
-      signal?.addEventListener('abort', stop);
+      signal.addEventListener('abort', stop);
     });
   };
 }

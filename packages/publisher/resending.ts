@@ -9,8 +9,8 @@ import type { WrittenEvent } from './write-event.ts';
 type Pending = {
   event: WrittenEvent;
   failures: number;
-  /** It has its part of the room. */
-  isIn: boolean;
+  /** Gives its part of the room back, or its wait for it up. */
+  leave: () => void;
   /** Runs until it is sent again. */
   timer?: NodeJS.Timeout;
   end: (error?: Error) => void;
@@ -72,10 +72,10 @@ export class Resending {
       const pending: Pending = {
         event,
         failures: 0,
-        isIn: false,
+        leave: () => undefined,
         end: (error) => {
           if (!this.#pending.delete(pending)) return;
-          if (pending.isIn) this.#room.giveBack(bytesOf(event));
+          pending.leave();
           this.#stranded.delete(pending);
           clearTimeout(pending.timer);
           signal?.removeEventListener('abort', giveUp);
@@ -87,7 +87,7 @@ export class Resending {
       this.#pending.add(pending);
       signal?.addEventListener('abort', giveUp);
       if (signal?.aborted === true) giveUp();
-      else void this.#letIn(pending);
+      else this.#letIn(pending);
     });
   }
 
@@ -107,12 +107,18 @@ export class Resending {
     return new NotConfirmed(guid, this.#troubleOfLine() ?? this.#trouble ?? 'the broker has not answered yet');
   }
 
-  async #letIn(pending: Pending): Promise<void> {
+  #letIn(pending: Pending): void {
     const bytes = bytesOf(pending.event);
-    if (!this.#room.takeNow(bytes)) await this.#room.take(bytes);
-    pending.isIn = true;
-    if (this.#pending.has(pending)) this.#send(pending);
-    else this.#room.giveBack(bytes);
+    const leave = () => this.#room.giveBack(bytes);
+    if (this.#room.takeNow(bytes)) {
+      pending.leave = leave;
+      return this.#send(pending);
+    }
+    pending.leave = this.#room.takeLater(bytes, () => {
+      pending.leave = leave;
+      // Those before it may just give up, and it with them.
+      queueMicrotask(() => this.#send(pending));
+    });
   }
 
   #send(pending: Pending): void {

@@ -1,0 +1,33 @@
+import type { PublisherLog } from './publisher-options.ts';
+
+/**
+ * What a publisher or a relay says itself by. A log that throws does not interrupt it. Where none is given, each warning
+ * is printed once, so that nobody looks for a broker or a table that is missing.
+ */
+export function ownLog(given: PublisherLog | undefined): PublisherLog {
+  if (given === undefined) return { info: () => undefined, warn: printedOnce() };
+  return {
+    info: (facts, message) => unharmed(() => given.info(facts, message)),
+    warn: (facts, message) => unharmed(() => given.warn(facts, message)),
+  };
+}
+
+/** Runs what is not ours; that it throws is printed, and does no harm. */
+export function unharmed(run: () => unknown): void {
+  try {
+    run();
+  } catch (error) {
+    print(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function printedOnce(): PublisherLog['warn'] {
+  const printed = new Set<string>();
+  return (facts, message) => {
+    if (printed.has(message)) return;
+    printed.add(message);
+    print(`${message} ${JSON.stringify(facts)}`);
+  };
+}
+
+const print = (what: string): void => process.emitWarning(what, 'WaybellWarning');
