@@ -10,5 +10,6 @@ export type { OutboxConnection, OutboxPool, OutboxQueries } from './outbox-conne
 export { outboxEvent, type OutboxStatement } from './outbox-event.ts';
 export { readOutboxFigures, type OutboxFigures } from './outbox-figures.ts';
 export { outboxMigration } from './outbox-migration.ts';
+export type { OutboxPlace } from './outbox-table.ts';
 export { createRelay, type Relay, type RelayFigures, type RelayOptions } from './relay.ts';
 export type { FailedEvent } from './relay-batch.ts';

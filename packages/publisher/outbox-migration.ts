@@ -1,7 +1,7 @@
 /**
  * SQL that creates the outbox, or leaves it as it is, in the first schema of the search path: the table `waybell_outbox`,
- * and the function `waybell_publish(event text)`, which puts an event into it and returns its guid. It is in the package
- * as `outbox.sql`, too. As text, because `jsonb` would change the digits of numbers.
+ * and the function `waybell_publish(event text)`, which puts an event into it and returns its guid: into that of its own
+ * schema, whatever the caller's search path. It is in the package as `outbox.sql`, too. As text, because `jsonb` would change the digits of numbers.
  *
  * The function wakes a relay only where one sleeps: a notification takes a lock that all commits share. A relay that
  * sleeps holds an advisory lock, so that the function, which shares it until the end of its transaction, cannot get it;
@@ -31,24 +31,35 @@ create table if not exists waybell_outbox (
   vacuum_truncate = false
 );
 
-create or replace function waybell_publish(event text) returns text
+do $migration$
+begin
+  execute format($create$
+create or replace function %1$I.waybell_publish(event text) returns text
 language plpgsql
-set search_path from current
-as $$
+set search_path = pg_catalog, pg_temp
+as $publish$
 declare
   named json := event::json;
   published text := named ->> 'guid';
+  missing text := concat_ws(', ',
+    case when named ->> 'guid' is null then 'guid' end,
+    case when named ->> 'interface' is null then 'interface' end,
+    case when named ->> 'action' is null then 'action' end);
 begin
-  insert into waybell_outbox (guid, routing_key, event)
+  if missing <> '' then
+    raise exception 'the event lacks %%', missing using errcode = 'check_violation';
+  end if;
+  insert into %1$I.waybell_outbox (guid, routing_key, event)
   values (published, (named ->> 'interface') || '.' || (named ->> 'action'), event);
-  if not pg_try_advisory_xact_lock_shared((2002876770::bigint << 32) + 'waybell_outbox'::regclass::oid::bigint) then
+  if not pg_try_advisory_xact_lock_shared((2002876770::bigint << 32) + %2$L::regclass::oid::bigint) then
     perform pg_notify('waybell_outbox', '');
   end if;
   return published;
 end
-$$;
+$publish$
+$create$, current_schema(), format('%I.waybell_outbox', current_schema()));
+end
+$migration$;
 `;
 
-/** The lock that a sleeping relay holds. */
-export const sleepingLock = `(2002876770::bigint << 32) + 'waybell_outbox'::regclass::oid::bigint`;
 export const outboxChannel = 'waybell_outbox';

@@ -24,6 +24,8 @@ export type Batch = {
 
 export type BatchOptions = {
   postgres: OutboxQueries;
+  /** The outbox, as SQL names it. */
+  table: string;
   publisher: Pick<Publisher, 'send'>;
   /** Events, at most. */
   most: number;
@@ -44,17 +46,17 @@ begin isolation level read committed read write;
 set local idle_in_transaction_session_timeout = '15s'`;
 
 /** Locks rows that no other relay has, oldest first, up to so many and about so many bytes. */
-const CLAIM = `
+const claimOf = (table: string): string => `
 with locked as materialized (
-  select id, guid, routing_key, event from waybell_outbox
+  select id, guid, routing_key, event from ${table}
   where failed is null and routing_key <> all($2::text[])
   order by id limit $1 for update skip locked
 ), summed as (
   select *, sum(octet_length(event)) over (order by id) - octet_length(event) as bytes_before from locked
 )
 select id::text, guid, routing_key, event from summed where bytes_before < $3`;
-const REMOVE = 'delete from waybell_outbox where id = any($1::bigint[])';
-const SET_ASIDE = 'update waybell_outbox set failed = $2 where id = $1::bigint';
+const removeOf = (table: string): string => `delete from ${table} where id = any($1::bigint[])`;
+const setAsideOf = (table: string): string => `update ${table} set failed = $2 where id = $1::bigint`;
 
 type Claimed = FailedEvent & { id: string; fate: 'confirmed' | 'late' | 'failed' };
 
@@ -62,9 +64,9 @@ type Claimed = FailedEvent & { id: string; fate: 'confirmed' | 'late' | 'failed'
  * Publishes some of what waits, and removes what the broker has confirmed. What dies before its commit is found there
  * again, with the same guid and bytes. Rejects where Postgres fails: then the connection is to be closed.
  */
-export async function relayBatch({ postgres, publisher, most, heldKeys }: BatchOptions): Promise<Batch> {
+export async function relayBatch({ postgres, table, publisher, most, heldKeys }: BatchOptions): Promise<Batch> {
   await postgres.query(BEGIN);
-  const { rows } = await postgres.query(CLAIM, [most, heldKeys, MOST_BYTES]);
+  const { rows } = await postgres.query(claimOf(table), [most, heldKeys, MOST_BYTES]);
   const limit = new AbortController();
   // Each event listens.
   setMaxListeners(0, limit.signal);
@@ -73,8 +75,8 @@ export async function relayBatch({ postgres, publisher, most, heldKeys }: BatchO
   clearTimeout(timer);
   const confirmed = claimed.filter(({ fate }) => fate === 'confirmed');
   const failed = claimed.filter(({ fate }) => fate === 'failed');
-  if (confirmed.length > 0) await postgres.query(REMOVE, [confirmed.map(({ id }) => id)]);
-  for (const { id, why } of failed) await postgres.query(SET_ASIDE, [id, why]);
+  if (confirmed.length > 0) await postgres.query(removeOf(table), [confirmed.map(({ id }) => id)]);
+  for (const { id, why } of failed) await postgres.query(setAsideOf(table), [id, why]);
   await postgres.query('commit');
   return {
     taken: rows.length,

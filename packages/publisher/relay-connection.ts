@@ -1,14 +1,25 @@
 import { systemClock } from '@waybell/runtime/clock';
 import type { OutboxConnection, OutboxPool, OutboxQueries } from './outbox-connection.ts';
-import { outboxChannel, sleepingLock } from './outbox-migration.ts';
+import { outboxChannel } from './outbox-migration.ts';
 
 /** A server that is gone without a word would be waited for without end. */
 const QUERY_LIMIT_MS = 60_000;
 
+type Terms = {
+  listens: boolean;
+  /** What it holds while it sleeps, as SQL. */
+  lock: string;
+  /** It is to end when what it has begun is done. */
+  halt: AbortSignal;
+  /** It is to end now. */
+  cut: AbortSignal;
+};
+
 /** The one connection of a relay, and what it hears by it. */
 export class RelayConnection implements OutboxQueries {
   readonly #connection: OutboxConnection;
-  readonly #listens: boolean;
+  #listens: boolean;
+  readonly #lock: string;
   #isNotified = false;
   #wake: () => void = () => undefined;
   /** Why it was lost: the next statement only says that it was. */
@@ -22,22 +33,24 @@ export class RelayConnection implements OutboxQueries {
     this.#wake();
   };
 
-  private constructor(connection: OutboxConnection, listens: boolean) {
+  private constructor(connection: OutboxConnection, { listens, lock }: Terms) {
     this.#connection = connection;
     this.#listens = listens;
+    this.#lock = lock;
   }
 
-  /** Works on a connection from the pool. What fails closes it: its transaction may be open, a lock held. */
-  static async use(pool: OutboxPool, listens: boolean, work: (own: RelayConnection) => Promise<void>): Promise<void> {
-    const connection = await pool.connect();
-    const own = new RelayConnection(connection, listens);
+  /**
+   * Works on a connection from the pool. What fails closes it: its transaction may be open, a lock held. Rejects when it is
+   * halted while it waits for a connection, and when it is cut, whatever it waits for.
+   */
+  static async use(pool: OutboxPool, terms: Terms, work: (own: RelayConnection) => Promise<void>): Promise<void> {
+    const connection = await unlessHalted(pool, terms.halt);
+    const own = new RelayConnection(connection, terms);
     connection.on('error', own.#onError);
     connection.on('notification', own.#onNotification);
     let failure: Error | undefined;
     try {
-      if (listens) await own.query(`listen ${outboxChannel}`);
-      await work(own);
-      if (listens) await own.query(`unlisten ${outboxChannel}`);
+      await unlessAborted(own.#work(work), terms.cut);
     } catch (error) {
       failure = own.#lost ?? (error instanceof Error ? error : new Error(String(error)));
       throw failure;
@@ -46,6 +59,12 @@ export class RelayConnection implements OutboxQueries {
       if (failure === undefined) connection.removeListener('error', own.#onError);
       connection.release(failure);
     }
+  }
+
+  async #work(work: (own: RelayConnection) => Promise<void>): Promise<void> {
+    if (this.#listens) await this.query(`listen ${outboxChannel}`);
+    await work(this);
+    if (this.#listens) await this.query(`unlisten ${outboxChannel}`);
   }
 
   async query(text: string, values?: unknown[]): Promise<{ rows: Record<string, unknown>[] }> {
@@ -71,12 +90,44 @@ export class RelayConnection implements OutboxQueries {
   /** Has every transaction that puts something into the outbox notify. False while one is open that will not, and where another relay sleeps. */
   async fallAsleep(): Promise<boolean> {
     if (!this.#listens) return false;
-    const { rows } = await this.query(`select pg_try_advisory_lock(${sleepingLock}) as is_asleep`);
+    const { rows } = await this.query(`select pg_try_advisory_lock(${this.#lock}) as is_asleep`);
     return rows[0]?.['is_asleep'] === true;
   }
 
-  async wakeUp(): Promise<void> {
-    await this.query(`select pg_advisory_unlock(${sleepingLock})`);
+  /** False where it held no lock: a pooler gave the one connection to Postgres for it, and now another. */
+  async wakeUp(): Promise<boolean> {
+    const { rows } = await this.query(`select pg_advisory_unlock(${this.#lock}) as was_asleep`);
+    this.#listens = rows[0]?.['was_asleep'] === true;
+    return this.#listens;
+  }
+}
+
+/** What comes after it was halted goes back at once. */
+async function unlessHalted(pool: OutboxPool, halt: AbortSignal): Promise<OutboxConnection> {
+  const connecting = pool.connect();
+  try {
+    return await unlessAborted(connecting, halt);
+  } catch (error) {
+    if (halt.aborted)
+      connecting.then(
+        (late) => late.release(),
+        () => undefined,
+      );
+    throw error;
+  }
+}
+
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  let stop: () => void = () => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(new Error('the relay is closed'));
+    signal.addEventListener('abort', stop);
+    if (signal.aborted) stop();
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', stop);
   }
 }
 

@@ -91,9 +91,10 @@ describe('waybell_publish', () => {
 
   test.each([
     ['what is no JSON', '{', /invalid input syntax for type json/],
-    ['what has no guid', '{"interface":"carrier","action":"order.created"}', /"guid"/],
+    ['what is no event', '[1]', /lacks guid, interface, action$/],
+    ['what has no guid', '{"interface":"carrier","action":"order.created"}', /lacks guid$/],
     ['a guid that is none', '{"guid":"4711","interface":"carrier","action":"order.created"}', /guid_is_a_uuid/],
-    ['what names no action', '{"guid":"6f1e2ab4-0f0c-4c1c-9a3c-0d6d0f6f3a51","interface":"carrier"}', /"routing_key"/],
+    ['what names no action', '{"guid":"6f1e2ab4-0f0c-4c1c-9a3c-0d6d0f6f3a51","interface":"carrier"}', /lacks action$/],
     [
       'what is too large',
       `{"guid":"6f1e2ab4-0f0c-4c1c-9a3c-0d6d0f6f3a51","interface":"carrier","action":"a","payload":"${'x'.repeat(2 ** 20)}"}`,

@@ -1,22 +1,27 @@
 import { systemClock } from '@waybell/runtime/clock';
 import { HeldKeys } from './held-keys.ts';
+import { within } from '@waybell/runtime/within';
+import { checkNumbers, checkTexts } from './check-options.ts';
 import type { OutboxPool } from './outbox-connection.ts';
+import { outboxTable, sleepingLock, type OutboxPlace } from './outbox-table.ts';
+import { ownLog, unharmed } from './own-log.ts';
 import type { PublisherLog } from './publisher-options.ts';
 import type { Publisher } from './publisher.ts';
 import { relayBatch, type FailedEvent } from './relay-batch.ts';
 import { RelayConnection } from './relay-connection.ts';
 
-export interface RelayOptions {
+export interface RelayOptions extends OutboxPlace {
   /** Gives one connection for as long as the relay runs. */
   pool: OutboxPool;
-  publisher: Pick<Publisher, 'send' | 'ready'>;
+  publisher: Pick<Publisher, 'send' | 'ready' | 'trouble'>;
   /** Events in one transaction, at most. 500 unless given. */
-  batch?: number;
+  batch?: number | undefined;
   /** Sleeps until it is notified. False behind a pooler that gives a connection for a transaction only: then it looks every 100 ms. True unless given. */
-  listen?: boolean;
-  log?: PublisherLog;
+  listen?: boolean | undefined;
+  /** Hears of what is late or interrupted. Without it each warning is printed once. */
+  log?: PublisherLog | undefined;
   /** Hears of each event that the broker never takes. */
-  onFailed?: (failed: FailedEvent) => void;
+  onFailed?: ((failed: FailedEvent) => void) | undefined;
 }
 
 export interface RelayFigures {
@@ -29,10 +34,16 @@ export interface RelayFigures {
 /** Publishes what is in the outbox, in about the order in which it came. Several may run at once, in any number of processes. */
 export interface Relay {
   figures(): RelayFigures;
-  /** Takes nothing more, and resolves when what was taken is confirmed, 5 s later at the latest. The publisher stays open. */
-  close(): Promise<void>;
+  /** Why it publishes nothing now, in words; undefined while it can. */
+  trouble(): string | undefined;
+  /**
+   * Takes nothing more, and waits for what was taken, but no longer than so (10,000 ms): Postgres may not answer. The
+   * publisher stays open.
+   */
+  close(options?: { withinMs?: number | undefined }): Promise<void>;
 }
 
+const BATCH = 500;
 /** Between two looks: twice as long each time that nothing is found. */
 const LEAST_PAUSE_MS = 2;
 const MOST_PAUSE_MS = 16;
@@ -43,6 +54,7 @@ const IDLE_PAUSE_MS = 100;
 /** A notification that is lost costs as much time, and nothing else. */
 const SLEEP_MS = 1_000;
 const RETRY_MS = 1_000;
+const CLOSE_LIMIT_MS = 10_000;
 
 /** Starts a relay. While Postgres or the broker is away, it waits and says so. */
 export function createRelay(options: RelayOptions): Relay {
@@ -51,6 +63,12 @@ export function createRelay(options: RelayOptions): Relay {
 
 class OutboxRelay implements Relay {
   readonly #options: RelayOptions;
+  readonly #log: PublisherLog;
+  readonly #table: string;
+  #listens: boolean;
+  /** What Postgres last failed by. */
+  #trouble: string | undefined = 'it is not connected to Postgres yet';
+  readonly #cut = new AbortController();
   readonly #halt = new AbortController();
   readonly #held = new HeldKeys(() => systemClock.now());
   readonly #ended: Promise<void>;
@@ -60,7 +78,12 @@ class OutboxRelay implements Relay {
   #failed = 0;
 
   constructor(options: RelayOptions) {
+    checkNumbers({ batch: options.batch ?? BATCH });
+    checkTexts({ schema: options.schema });
     this.#options = options;
+    this.#log = ownLog(options.log);
+    this.#table = outboxTable(options);
+    this.#listens = options.listen ?? true;
     this.#ended = this.#run();
   }
 
@@ -68,26 +91,35 @@ class OutboxRelay implements Relay {
     return { published: this.#published, failed: this.#failed };
   }
 
-  async close(): Promise<void> {
+  trouble(): string | undefined {
+    if (this.#halt.signal.aborted) return 'the relay is closed';
+    return this.#options.publisher.trouble() ?? this.#trouble;
+  }
+
+  async close({ withinMs = CLOSE_LIMIT_MS }: { withinMs?: number | undefined } = {}): Promise<void> {
     this.#halt.abort();
+    await within({ clock: systemClock, limitMs: withinMs }, this.#ended);
+    this.#cut.abort();
     await this.#ended;
   }
 
   async #run(): Promise<void> {
-    const { pool, listen = true, log } = this.#options;
+    const [halt, cut, lock] = [this.#halt.signal, this.#cut.signal, sleepingLock(this.#table)];
     while (!this.#halt.signal.aborted) {
       try {
-        await RelayConnection.use(pool, listen, (connection) => this.#relayBy(connection));
+        const terms = { listens: this.#listens, lock, halt, cut };
+        await RelayConnection.use(this.#options.pool, terms, (connection) => this.#relayBy(connection));
       } catch (error) {
         if (this.#halt.signal.aborted) return;
-        log?.warn({ reason: error instanceof Error ? error.message : String(error) }, 'outbox.interrupted');
+        this.#trouble = error instanceof Error ? error.message : String(error);
+        this.#log.warn({ reason: this.#trouble }, 'outbox.interrupted');
         await systemClock.sleep(RETRY_MS, this.#halt.signal);
       }
     }
   }
 
   async #relayBy(connection: RelayConnection): Promise<void> {
-    const { publisher, batch = 500 } = this.#options;
+    const { publisher, batch = BATCH } = this.#options;
     const { signal } = this.#halt;
     while (!signal.aborted) {
       await publisher.ready({ signal }).catch(() => undefined);
@@ -108,22 +140,34 @@ class OutboxRelay implements Relay {
   async #sleep(connection: RelayConnection): Promise<boolean> {
     if (!(await connection.fallAsleep())) return false;
     if ((await this.#look(connection)) === 0) await connection.wait(SLEEP_MS, this.#halt.signal);
-    await connection.wakeUp();
+    if (await connection.wakeUp()) return true;
+    this.#listens = false;
+    this.#log.warn(
+      { reason: 'a pooler gives a connection for a transaction only: set listen to false' },
+      'outbox.pooler',
+    );
     return true;
   }
 
   /** Resolves with how many events it found. */
   async #look(connection: RelayConnection): Promise<number> {
-    const { publisher, batch: most = 500, log, onFailed } = this.#options;
+    const { publisher, batch: most = BATCH, onFailed } = this.#options;
     connection.looks();
-    const batch = await relayBatch({ postgres: connection, publisher, most, heldKeys: this.#held.keys });
+    const batch = await relayBatch({
+      postgres: connection,
+      table: this.#table,
+      publisher,
+      most,
+      heldKeys: this.#held.keys,
+    });
+    this.#trouble = undefined;
     this.#held.learn(batch);
     this.#published += batch.published;
     this.#failed += batch.failed.length;
-    if (batch.lateKeys.size > 0) log?.warn({ routingKeys: [...batch.lateKeys] }, 'outbox.events-late');
+    if (batch.lateKeys.size > 0) this.#log.warn({ routingKeys: [...batch.lateKeys] }, 'outbox.events-late');
     for (const { guid, routingKey, why } of batch.failed) {
-      log?.warn({ guid, routingKey, why }, 'outbox.event-failed');
-      onFailed?.({ guid, routingKey, why });
+      this.#log.warn({ guid, routingKey, why }, 'outbox.event-failed');
+      unharmed(() => onFailed?.({ guid, routingKey, why }));
     }
     if (batch.taken === 0) return 0;
     this.#pauseMs = LEAST_PAUSE_MS;

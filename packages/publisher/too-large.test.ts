@@ -60,7 +60,11 @@ describe('an event that the broker never takes', () => {
     const written = await put(database.postgres);
     const publisher = createPublisher({ url: broker.url });
     const failed: FailedEvent[] = [];
-    const relay = createRelay({ pool: database.postgres, publisher, onFailed: (each) => failed.push(each) });
+    const onFailed = (each: FailedEvent) => {
+      failed.push(each);
+      throw new Error('who hears of it fails');
+    };
+    const relay = createRelay({ pool: database.postgres, publisher, onFailed });
     await until('the other is published', async () => (await readOutboxFigures(database.postgres)).waiting === 0);
     expect(new Set((await broker.take(queue)).map(({ content }) => content.toString()))).toEqual(new Set([written]));
     expect(failed).toEqual([{ guid, routingKey: 'carrier.order.created', why: expect.stringContaining('too_large') }]);
