@@ -22,6 +22,14 @@ const nested = (levels: number): unknown => (levels === 0 ? 1 : [nested(levels -
 const circular: Record<string, unknown> = {};
 circular['self'] = circular;
 
+const HALF = 'must be whole characters, not half of a surrogate pair';
+
+/** Looks like a number from the second time on that it is read. */
+function shifting(): string {
+  let reads = 0;
+  return { toString: () => (reads++ === 0 ? '1 0' : '1') } as never;
+}
+
 describe('writeExact', () => {
   test.each<[what: string, value: unknown, text: string]>([
     ['a whole number that no double holds', 9007199254740993n, '9007199254740993'],
@@ -30,7 +38,7 @@ describe('writeExact', () => {
     ['numbers as JavaScript does', [-0, 1e21, 5e-324], '[0,1e+21,5e-324]'],
     ['a date as its own JSON', [new Date(0)], '["1970-01-01T00:00:00.000Z"]'],
     ['members but those that are undefined', { a: undefined, b: null, __proto__: null }, '{"b":null}'],
-    ['a lone surrogate as an escape', '\ud800', String.raw`"\ud800"`],
+    ['a pair of surrogates as it is', { '\u{1f69a}': '\u{1f69a}' }, '{"\u{1f69a}":"\u{1f69a}"}'],
     ['as many levels as may be', nested(DEPTH), '['.repeat(DEPTH) + 1 + ']'.repeat(DEPTH)],
   ])('writes %s', (_what, value, text) => {
     expect(written(value)).toBe(text);
@@ -41,6 +49,12 @@ describe('writeExact', () => {
     ['a function', { a: () => 1 }, '/a', 'not_json', 'must be a value that JSON has, not function'],
     ['an empty place', [1, undefined], '/1', 'not_json', 'must be a value that JSON has, not undefined'],
     ['digits that are none', { 'a/b': new JsonNumber('01') }, '/a~1b', 'not_json', '"01" is not a number of JSON'],
+    ['half of a surrogate pair', ['a\ud800b'], '/0', 'not_utf8', HALF],
+    ['half of one in a name', { a: { '': { 'k\udc00': 1 } } }, String.raw`/a//k\\udc00`, 'not_utf8', HALF],
+    ['an invalid date', [new Date(NaN)], '/0', 'not_json', 'must be a date, not Invalid Date'],
+    ['a Map', { a: new Map([[1, 2]]) }, '/a', 'not_json', 'must be a value that JSON has, not Map'],
+    ['a Set', [new Set([1])], '/0', 'not_json', 'must be a value that JSON has, not Set'],
+    ['digits that change', [new JsonNumber(shifting())], '/0', 'not_json', '"1 0" is not a number of JSON'],
     ['what is too deep', nested(DEPTH + 1), '/0'.repeat(DEPTH), 'too_deep', 'nesting goes deeper than 32 levels'],
     ['a circle', circular, '/self'.repeat(DEPTH), 'too_deep', 'nesting goes deeper than 32 levels'],
   ])('refuses %s, and says where', (_what, value, place, reason, detail) => {

@@ -1,4 +1,5 @@
-import { invalidAt, type Invalid } from './invalid-event.ts';
+import { types } from 'node:util';
+import { invalidAt, type Invalid, type InvalidReason } from './invalid-event.ts';
 import { JsonNumber } from './json.ts';
 import { pointer } from './json-pointer.ts';
 
@@ -7,7 +8,8 @@ export type Written = { kind: 'written'; text: string } | Invalid;
 /**
  * Writes a value as JSON with the digits that it has: a `bigint` is a whole number, a `JsonNumber` is written as it stands.
  * Otherwise as `JSON.stringify` does, but what that would leave out or write as null without a word (NaN, a function,
- * an empty place in a list) is refused. Members that are undefined are left out.
+ * an empty place in a list, the members of a Map) is refused, and text that has no UTF-8. Members that are undefined are
+ * left out.
  */
 export function writeExact(value: unknown, maxDepth: number): Written {
   try {
@@ -40,7 +42,7 @@ class Writer {
   write(value: unknown): string {
     switch (typeof value) {
       case 'string':
-        return JSON.stringify(value);
+        return this.#writeText(value);
       case 'boolean':
       case 'bigint':
         return String(value);
@@ -58,12 +60,15 @@ class Writer {
   #writeObject(value: object): string {
     const digits = digitsIn(value);
     if (digits !== undefined) return NUMBER.test(digits) ? digits : this.#refuse(`"${digits}" is not a number of JSON`);
+    if (types.isDate(value) && Number.isNaN(value.getTime())) return this.#refuse('must be a date, not Invalid Date');
     if ('toJSON' in value && typeof value.toJSON === 'function') return this.write(value.toJSON());
     if (this.#path.length === this.#maxDepth)
       throw new Unwritable({ ...this.#at(`nesting goes deeper than ${this.#maxDepth} levels`), reason: 'too_deep' });
     if (Array.isArray(value)) return `[${Array.from(value, (item, index) => this.#writeAt(index, item)).join(',')}]`;
+    // What it holds is no member of it: an empty object would be written.
+    if (Symbol.iterator in value) return this.#refuse(`must be a value that JSON has, not ${value.constructor.name}`);
     const members = Object.entries(value).filter(([, member]) => member !== undefined);
-    return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${this.#writeAt(name, member)}`).join(',')}}`;
+    return `{${members.map(([name, member]) => `${this.#writeAt(name, name)}:${this.#writeAt(name, member)}`).join(',')}}`;
   }
 
   #writeAt(segment: string | number, value: unknown): string {
@@ -73,8 +78,15 @@ class Writer {
     return text;
   }
 
-  #refuse(what: string): never {
-    throw new Unwritable(this.#at(what));
+  /** Half of a surrogate pair could be written as an escape, and Postgres and many readers would refuse that. */
+  #writeText(text: string): string {
+    return text.isWellFormed()
+      ? JSON.stringify(text)
+      : this.#refuse('must be whole characters, not half of a surrogate pair', 'not_utf8');
+  }
+
+  #refuse(what: string, reason: InvalidReason = 'not_json'): never {
+    throw new Unwritable({ ...this.#at(what), reason });
   }
 
   #at(what: string): Invalid {
@@ -82,9 +94,10 @@ class Writer {
   }
 }
 
-/** The text of a `JsonNumber`, also of another copy of this code: a program may hold several. */
+/** The text of a `JsonNumber`, also of another copy of this code: a program may hold several. Read once: it is checked, and written, as read. */
 function digitsIn(value: object): string | undefined {
-  if (value instanceof JsonNumber) return value.text;
-  const isAlike = 'text' in value && 'toJSON' in value && Object.keys(value).length === 1;
-  return isAlike && typeof value.text === 'string' && NUMBER.test(value.text) ? value.text : undefined;
+  const text: unknown = 'text' in value ? value.text : undefined;
+  if (value instanceof JsonNumber) return String(text);
+  const isAlike = 'toJSON' in value && Object.keys(value).length === 1;
+  return isAlike && typeof text === 'string' && NUMBER.test(text) ? text : undefined;
 }

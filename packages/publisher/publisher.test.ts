@@ -58,10 +58,10 @@ describe('createPublisher', () => {
 
   test('names a user that is not that of its connection', async () => {
     await another({ userId: 'nobody' });
-    const refused = expect(publisher.publish(anEvent())).rejects.toThrow("'nobody'");
+    const refused = publisher.publish(anEvent()).catch(String);
     await until('it says so', () => publisher.trouble()?.includes("'nobody'"));
     await publisher.close({ withinMs: 0 });
-    await refused;
+    expect(await refused).toContain("'nobody'");
   });
 
   test('sends again what a lost connection left unconfirmed, with the same guid and bytes', async () => {

@@ -69,6 +69,15 @@ describe('writeEvent', () => {
     expect(refused(event)).toMatchObject({ place, detail: expect.stringContaining(place) });
   });
 
+  test.each([null, undefined, 'x', 5, []])('refuses %j, which is no event', (event) => {
+    expect(refused(event as never)).toBeInstanceOf(InvalidEvent);
+  });
+
+  test('refuses half of a surrogate pair, which Postgres would refuse in the transaction', () => {
+    const event = { ...right, error_message: 'cut \ud83d' };
+    expect(refused(event)).toMatchObject({ reason: 'not_utf8', place: '/error_message' });
+  });
+
   test('takes the example of every action, digit for digit', () => {
     for (const action of [...actions, ...reports]) {
       const event = exampleEvent(action);

@@ -20,13 +20,19 @@ const LIMITS = { maxBytes: 1_048_576, maxDepth: 32 };
 
 /** Fills in the guid and the time, and checks the event as Waybell will. Throws `InvalidEvent`. */
 export function writeEvent(event: EventInput): WrittenEvent {
-  const { guid = randomUUID(), interface: interfaceName, action, occurred_at = new Date(), ...rest } = event;
-  const written = writeExact({ guid, interface: interfaceName, action, occurred_at, ...rest }, LIMITS.maxDepth);
+  const written = writeExact(filledIn(event), LIMITS.maxDepth);
   if (written.kind === 'invalid') throw refusal(written);
   const body = Buffer.from(written.text);
   const checked = checkEvent(body, LIMITS);
   if (checked.kind === 'invalid') throw refusal(checked);
   return { guid: checked.event.guid, routingKey: checked.publication.routingKey, body };
+}
+
+/** What is no event stays what it is: the reader says so. */
+function filledIn(event: EventInput): unknown {
+  if (typeof event !== 'object' || event === null || Array.isArray(event)) return event;
+  const { guid = randomUUID(), interface: interfaceName, action, occurred_at = new Date(), ...rest } = event;
+  return { guid, interface: interfaceName, action, occurred_at, ...rest };
 }
 
 function refusal({ reason, detail, place, unknown }: Invalid): InvalidEvent {
