@@ -34,7 +34,7 @@ export const outbox: Scenario = {
     const figures = (name: string, of: (result: Result) => number) => spread((runs.get(name) ?? []).map(of));
     const [one, ten, always] = TURNS.map(({ name }) => name) as [string, string, string];
     return {
-      workload: `${CALLERS} callers, each in its transactions: a row of its own and events of 400 bytes, put into the outbox by the checked statement; one relay with one connection; RabbitMQ with the line and nothing that takes from it. Published are those that the broker has confirmed and the relay removed. Postgres as it comes, every commit on disk. Then ${PACED_PER_SECOND} transactions of one event a second, and somebody who listens.`,
+      workload: `${CALLERS} callers, each in its transactions: a row of its own and events of 400 bytes, put into the outbox by the checked statement; one relay with one connection; RabbitMQ with the line and nothing that takes from it. Published are those that the broker has confirmed and the relay removed. Postgres as it comes, every commit on disk. Then ${PACED_PER_SECOND} transactions of one event a second, and a consumer that notes when each arrives.`,
       settings: { rounds, warmMs, measureMs },
       rounds: Object.fromEntries(runs),
       tables: [speedTable(runs), latencyTable(runs)],

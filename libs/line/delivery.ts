@@ -1,3 +1,4 @@
+import { NOTE_VERSION, readNote, writeNote } from './delivery-note.ts';
 import {
   isUnreadable,
   laterVersionOf,
@@ -171,72 +172,26 @@ export function actionKey({ interface: interfaceName, action }: Pick<Delivery, '
   return `${interfaceName}.${action}`;
 }
 
-/**
- * One short string instead of a table of headers, which would cost a fifth of the throughput. The broker takes 255 bytes. What is
- * added later is a word and a value behind all others: ` word value` (docs/decisions/0016-versions.md).
- */
-function writeNote(delivery: Delivery): string {
-  const { subscription, generation, event, attempt, createdAt, beganAt, dueAt, hop, byHand, later = '' } = delivery;
-  const due = dueAt === undefined ? '' : ` ${dueAt}`;
-  const moved = hop === undefined ? '' : ` hop ${hop}`;
-  const hand = byHand === undefined ? '' : ` ${byHand.why} ${byHand.fromAttempt}${byHand.isRetried ? RETRIED : ''}`;
-  return `${VERSION} ${subscription} ${generation} ${event} ${attempt} ${createdAt} ${beganAt}${due}${moved}${hand}${later}`;
-}
-
-const VERSION = 1;
-
-/** A version that does not know it makes the one attempt that any test had. */
-const RETRIED = ' retried 1';
-
-const GUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
-const NOTE = new RegExp(
-  String.raw`^${VERSION} (${GUID}) (\d{1,10}) (${GUID}) (\d{1,4}) (\d{1,16}) (\d{1,16})(?: (\d{1,16}))?(?: hop (\d{1,9}))?(?: (resend|test) ([1-9]\d{0,3})(${RETRIED})?)?((?: (?!hop |resend |test |retried )[a-z]+ [!-~]+)*)$`,
-);
 const TYPE = /^(shipper|carrier)\.([a-z_.]+)$/;
 
 /** Reads a delivery from its queue. A message that the router did not make is rejected; one of a later format waits. */
 export function readDelivery(message: Message): Delivery | Unreadable {
   const [, interfaceName, action] = TYPE.exec(message.type ?? '') ?? [];
-  const note = NOTE.exec(message.note ?? '');
+  const note = readNote(message.note);
   const guid = message.messageId;
   if (guid === undefined || (interfaceName !== 'shipper' && interfaceName !== 'carrier') || !action || !note) {
-    const version = laterVersionOf(message.note, VERSION);
-    if (version === undefined) return notADelivery();
+    const version = laterVersionOf(message.note, NOTE_VERSION);
+    if (version === undefined)
+      return reject('not_a_delivery', 'message_id, type or correlation_id is not what is written here');
     return { kind: 'newer', format: 'delivery', version, returnsBy: message.routingKey };
   }
-  const [
-    ,
-    subscription = '',
-    generation,
-    event = '',
-    attempt,
-    createdAt,
-    beganAt,
-    dueAt,
-    hop,
-    why,
-    from,
-    retried,
-    later,
-  ] = note;
-  const byHand = readByHand(why, from, retried);
-  if (byHand !== undefined && byHand.fromAttempt > Number(attempt)) return notADelivery();
   return {
     guid,
     interface: interfaceName,
     action,
-    subscription,
-    generation: Number(generation),
-    event,
-    attempt: Number(attempt),
-    ...(byHand === undefined ? {} : { byHand }),
-    createdAt: Number(createdAt),
-    beganAt: Number(beganAt),
-    ...(dueAt === undefined ? {} : { dueAt: Number(dueAt) }),
-    ...(hop === undefined ? {} : { hop: Number(hop) }),
-    ...(later ? { later } : {}),
+    ...note,
     ...(message.parked === undefined ? {} : { parked: message.parked }),
-    ...(mayBeParked(message, hop) ? { mayBeParked: true } : {}),
+    ...(mayBeParked(message, note.hop) ? { mayBeParked: true } : {}),
     ...(message.cameBefore ? { mayBeOpen: true } : {}),
     ...(message.isSuspect ? { isSuspect: true } : {}),
     body: message.body,
@@ -245,19 +200,11 @@ export function readDelivery(message: Message): Delivery | Unreadable {
 }
 
 /** What was moved and comes from its own queue was a row that was set aside as a suspect: the row is about to be deleted. */
-function mayBeParked(message: Message, hop: string | undefined): boolean {
+function mayBeParked(message: Message, hop: number | undefined): boolean {
   const { parked, deliveryCount, exchange, cameBefore = false } = message;
   if (parked !== undefined) return false;
   return hop === undefined ? cameBefore || deliveryCount > 0 : exchange !== deliveriesExchange;
 }
-
-function readByHand(why: string | undefined, from: string | undefined, retried?: string): Delivery['byHand'] {
-  if (why !== 'resend' && why !== 'test') return undefined;
-  return { why, fromAttempt: Number(from), ...(retried === undefined ? {} : { isRetried: true }) };
-}
-
-const notADelivery = (): Rejection =>
-  reject('not_a_delivery', 'message_id, type or correlation_id is not what is written here');
 
 /** What the delivery log is told of a delivery that goes to the rejected queue; nothing where it is none. */
 export function reportRejectedDelivery(now: () => number) {

@@ -16,7 +16,7 @@ export type CallbackHeaders = Record<string, string> & {
   traceparent?: string;
 };
 
-/** What goes with the body of a callback, whoever makes the request. */
+/** What goes with the body of a callback, of the deliverer and of the test helper alike. */
 export function callbackHeaders(request: CallbackRequest): CallbackHeaders {
   const { id, timestampS, verificationToken, signingSecrets, attempt, isTest } = request;
   return {

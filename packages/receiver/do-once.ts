@@ -37,7 +37,7 @@ export async function doOnce(id: string, work: () => unknown, { store, onUnrecor
 
 const RECORDED_WITHIN_MS = 1_000;
 
-/** Waits for the store, but not for long: whoever sent the notification waits as well. */
+/** Waits for the store, but not for long: the deliverer waits as well. */
 async function record(recording: Promise<void>, onUnrecorded: OnceOptions['onUnrecorded']): Promise<void> {
   const recorded = await inTime(recording.catch(onUnrecorded), RECORDED_WITHIN_MS);
   if (recorded === 'late') onUnrecorded(new Error(`not recorded after ${RECORDED_WITHIN_MS} ms`));

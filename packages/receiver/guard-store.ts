@@ -11,7 +11,7 @@ export function guardStore(store: Store): Store {
   return {
     leaseMs: store.leaseMs,
     async begin(id) {
-      // Somebody's own may have no compiler.
+      // A store in plain JavaScript was seen by no compiler.
       const begun = (await store.begin(id)) as Begun | undefined;
       if (begun === undefined || !KINDS.includes(begun.kind))
         throw new TypeError(`"store" began with ${JSON.stringify(begun)}, which is no kind of beginning`);

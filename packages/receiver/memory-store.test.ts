@@ -21,7 +21,7 @@ describe('memoryStore', () => {
     expect(await store.begin('c')).toMatchObject({ kind: 'new' });
   });
 
-  test('ends a lease that is not renewed, and takes nothing from whoever had it', async () => {
+  test('ends a lease that is not renewed, and takes nothing from its last owner', async () => {
     const { clock, store } = aStore();
     const lost = await begin(store, 'a');
     clock.now = 4;
@@ -30,7 +30,7 @@ describe('memoryStore', () => {
     expect(await begin(store, 'a')).toBe('in_progress');
     clock.now = 9;
     const lease = await begin(store, 'a');
-    await expect(store.finish('a', lost)).rejects.toThrow('somebody else began it');
+    await expect(store.finish('a', lost)).rejects.toThrow('another process began it');
     for (const what of ['renew', 'fail'] as const) await store[what]('a', lost);
     expect(await begin(store, 'a')).toBe('in_progress');
     await store.finish('a', lease);

@@ -29,7 +29,7 @@ export const receivedTable = `do $$ begin
   end if;
 end $$;`;
 
-// A row that another transaction has locked, as recordOnce does while the work lasts, is never waited for: whoever waits
+// A row that another transaction has locked, as recordOnce does while the work lasts, is never waited for: what waits
 // has a connection, and the pool of the work would run out of them. So a row that is there is not inserted again either.
 const BEGIN = `with
   added as (

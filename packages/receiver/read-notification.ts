@@ -16,7 +16,7 @@ export type About = {
   id: string;
   /** 1 for the first request. */
   attempt: number;
-  /** Somebody asked for a test: nothing happened that it tells of. */
+  /** A test: nothing happened that it tells of. */
   isTest: boolean;
   /** When this attempt began; undefined where no header says it. */
   sentAt: Date | undefined;

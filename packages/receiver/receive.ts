@@ -16,7 +16,7 @@ export type ReceiveOptions<I extends Interface> = ReadOptions<I> &
     /** What was handled before, by `webhook-id`; in the memory of this process, unless given. */
     store?: Store | undefined;
     /**
-     * Gets the tests that somebody asked for, which nothing else does; they are answered with 200 without it. `'handle'`: they are handled
+     * Gets tests, which nothing else does; they are answered with 200 without it. `'handle'`: they are handled
      * like any other, as on the machine of a developer who tries things out.
      */
     onTest?: 'handle' | ((received: Received<I>) => unknown);

@@ -33,7 +33,7 @@ async function answerTo(
 ): Promise<Answer> {
   const { method = '', headers } = request;
   if (method !== 'POST') return receive({ method, headers, body: '' });
-  // Read by somebody else: the bytes are there if that somebody kept them.
+  // A parser before this one has read it: the bytes are there if that kept them.
   if (request.readableDidRead) return receive({ method, headers, body: keptOf(request) });
   const body = await readBody(request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>, limits);
   return 'kind' in body ? refuseRequest(body) : receive({ method, headers, body });

@@ -6,11 +6,11 @@ export type Store = {
   /** How long a lease lasts unless renewed, in milliseconds. */
   leaseMs: number;
   begin(id: string): Promise<Begun>;
-  /** Does nothing where somebody else has the lease. */
+  /** Does nothing where another process has the lease. */
   renew(id: string, lease: string): Promise<void>;
-  /** Records it, also where the lease is over. Rejects where somebody else has it and is at work too. */
+  /** Records it, also where the lease is over. Rejects where another process has it and is at work too. */
   finish(id: string, lease: string): Promise<void>;
-  /** Whoever comes next begins anew. Does nothing where somebody else has the lease. */
+  /** The next attempt begins anew. Does nothing where another process has the lease. */
   fail(id: string, lease: string): Promise<void>;
 };
 
@@ -28,5 +28,7 @@ export const KEEP_MS: number = 7 * 24 * 60 * 60 * 1_000;
 
 /** Why a store does not record work that ended well. */
 export function takenOver(id: string): Error {
-  return new Error(`the lease of ${id} was over before its work was, and somebody else began it: it may be done twice`);
+  return new Error(
+    `the lease of ${id} was over before its work was, and another process began it: it may be done twice`,
+  );
 }

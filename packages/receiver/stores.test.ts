@@ -134,18 +134,21 @@ describe.each(['ioredis', 'node-redis', 'postgres'] as const)('a store of %s', (
     expect(await readLeftMs(kind, id)).toBeGreaterThan(LONG_MS / 2);
   });
 
-  test.each(['renew', 'finish', 'fail'] as const)('lets whoever has lost the lease do nothing: %s', async (what) => {
-    const id = `${kind}-lost-${what}`;
-    const { store, lease } = await begin(id);
-    await setLeftMs(kind, id, 1);
-    await until('the lease is over', async () => (await store.begin(id)).kind === 'new');
-    const said = await store[what](id, lease).then(
-      () => 'nothing',
-      (error: Error) => error.message,
-    );
-    expect(said).toMatch(what === 'finish' ? /somebody else began it/ : /^nothing$/);
-    expect(await store.begin(id)).toEqual({ kind: 'in_progress' });
-  });
+  test.each(['renew', 'finish', 'fail'] as const)(
+    'does nothing for a process that has lost the lease: %s',
+    async (what) => {
+      const id = `${kind}-lost-${what}`;
+      const { store, lease } = await begin(id);
+      await setLeftMs(kind, id, 1);
+      await until('the lease is over', async () => (await store.begin(id)).kind === 'new');
+      const said = await store[what](id, lease).then(
+        () => 'nothing',
+        (error: Error) => error.message,
+      );
+      expect(said).toMatch(what === 'finish' ? /another process began it/ : /^nothing$/);
+      expect(await store.begin(id)).toEqual({ kind: 'in_progress' });
+    },
+  );
 
   test('records what ended after its lease was over, where nobody else began it', async () => {
     const id = `${kind}-late`;

@@ -13,7 +13,7 @@ export type Failure = {
 /** What went wrong in a request, for people to look at. */
 export type Trouble = Refusal | Failure;
 
-/** Calls the hook of somebody's own, whose faults must leave no request without an answer, and must not end the process. */
+/** Calls the integrator's hook, whose faults must leave no request without an answer, and must not end the process. */
 export function tellTrouble(onTrouble: (trouble: Trouble) => unknown = printer()): (trouble: Trouble) => void {
   requireFunctions({ onTrouble });
   return (trouble) => {

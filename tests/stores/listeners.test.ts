@@ -75,7 +75,7 @@ const requested = (stream: LiveReader, count = 1) =>
 const isEnded = (us: Us) => until('its subscriptions have ended', async () => (await subscriptionsOf(us)).length === 0);
 
 describe('a callback to a listener', () => {
-  test('goes to its stream as it came, and has the answer of whoever reads that, whichever processes they meet', async () => {
+  test('goes to its stream as it came, and has the answer of its reader, whichever processes they meet', async () => {
     const us = await aCarrier();
     const { body: listener } = await listen(us);
     await using stream = await streamOf(us, listener.guid, other);

@@ -11,7 +11,7 @@ export type Channels = {
   look(): Promise<void>;
 };
 
-/** Channels of Redis, heard on a connection that does nothing else. What is said while that is away is lost, and whoever says it learns so. */
+/** Channels of Redis, heard on a connection that does nothing else. What is said while that is away is lost, and its publisher learns so. */
 export function openChannels({ hearing, log }: { hearing: Redis; log: Log }): Channels {
   const takers = new Map<string, Set<Taker>>();
 

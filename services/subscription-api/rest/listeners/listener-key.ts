@@ -3,7 +3,7 @@ import type { KeyRing } from '@waybell/runtime/secrets';
 /** What a key is sealed around: that it opens is what counts. */
 const WHAT = 'listener';
 
-/** A key that only this installation can make: whoever calls a listener back has it from its callback URL. */
+/** A key that only this installation can make: the deliverer has it from the callback URL. */
 export function makeKey(keyRing: KeyRing, listener: string): string {
   const { sealed, keyId } = keyRing.seal(WHAT, listener);
   return `${keyId}.${sealed.toString('base64url')}`;

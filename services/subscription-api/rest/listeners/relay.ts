@@ -9,7 +9,7 @@ export type RelayedRequest = { headers: Record<string, string>; body: string };
 /** What the program behind a listener answered. */
 export type RelayedAnswer = { status: number; body: string };
 
-/** What whoever has the stream of a listener is told: that requests come from now on, one of them, or that nobody waits for its answer any more. */
+/** What the stream of a listener tells: that requests come from now on, one of them, or that nobody waits for its answer any more. */
 export type Relayed =
   | { kind: 'listening' }
   | ({ kind: 'request'; id: string } & RelayedRequest)
@@ -17,7 +17,7 @@ export type Relayed =
 
 /**
  * - `nobody`: no process has a stream of the listener.
- * - `unanswered`: nothing was answered within the limit, or for as long as whoever asks waits.
+ * - `unanswered`: nothing was answered within the limit, or for as long as the deliverer waits.
  * - `busy`: as many as may wait for an answer do.
  */
 export type Asked = { kind: 'answered'; answer: RelayedAnswer } | { kind: 'nobody' | 'unanswered' | 'busy' };
