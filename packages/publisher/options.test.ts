@@ -20,6 +20,7 @@ describe('the options of a publisher', () => {
     ['no time', { url: NOWHERE, confirmTimeoutMs: 0 }, 'confirmTimeoutMs must be a number above 0'],
     ['a number as text', { url: NOWHERE, bufferBytes: '1' as never }, 'bufferBytes must be a number above 0'],
     ['a user that is no text', { url: NOWHERE, userId: 5 as never }, 'userId must be a text'],
+    ['an empty name', { url: NOWHERE, name: '' }, 'name must be a text'],
   ])('are refused at once with %s', (_wrong, options, message) => {
     expect(() => createPublisher(options)).toThrow(message);
   });
