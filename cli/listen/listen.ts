@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { EventSourceMessage } from 'eventsource-parser';
 import { ApiProblem, type ClientApi } from '../client-api.ts';
 import { toldOf, type Told } from './describe-callback.ts';
 import { forward } from './forward.ts';
-import { readEvents, type StreamEvent } from './read-events.ts';
+import { readEvents } from './read-events.ts';
 
 /** As the API answers it. */
 export type Listener = {
@@ -86,8 +87,8 @@ type Session = ListenOptions & {
   failures: number;
 };
 
-function take({ name, data }: StreamEvent, session: Session): void {
-  switch (name) {
+function take({ event, data }: EventSourceMessage, session: Session): void {
+  switch (event) {
     case 'listening':
       return nowListening(session);
     case 'request':

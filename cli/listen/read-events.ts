@@ -1,19 +1,18 @@
-/** One server-sent event; a comment has neither name nor data. */
-export type StreamEvent = { name: string; data: string };
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
 
 export type ByteStream = ReadableStream<Uint8Array<ArrayBuffer>>;
 
-/** The events of a stream. Throws where the stream is cut, or says nothing for so long that its server must have gone. */
-export async function* readEvents(stream: ByteStream, silenceMs: number): AsyncGenerator<StreamEvent> {
+/** The events of a stream. Throws where the stream is cut, or says nothing for so long, comments included, that its server must have gone. */
+export async function* readEvents(stream: ByteStream, silenceMs: number): AsyncGenerator<EventSourceMessage> {
   const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = '';
+  const arrived: EventSourceMessage[] = [];
+  const parser = createParser({ onEvent: (event) => arrived.push(event) });
   try {
     for (;;) {
       const { done, value } = await withinSilence(reader.read(), silenceMs);
       if (done) return;
-      const blocks = (rest + value).split('\n\n');
-      rest = blocks.pop() ?? '';
-      for (const block of blocks) yield eventOf(block);
+      parser.feed(value);
+      yield* arrived.splice(0);
     }
   } finally {
     await reader.cancel().catch(() => undefined);
@@ -29,13 +28,4 @@ async function withinSilence<T>(reading: Promise<T>, silenceMs: number): Promise
     clearTimeout(timer);
     reading.catch(() => undefined);
   }
-}
-
-function eventOf(block: string): StreamEvent {
-  const event = { name: '', data: '' };
-  for (const line of block.split('\n')) {
-    if (line.startsWith('event: ')) event.name = line.slice('event: '.length);
-    if (line.startsWith('data: ')) event.data = line.slice('data: '.length);
-  }
-  return event;
 }

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
@@ -31,6 +31,11 @@ describe.each(['publisher', 'receiver'])('the package %s, as it would be publish
   test('has types that are right for each way to import it', async () => {
     const analysis = await checkPackage(createPackageFromTarballData(archive));
     expect(analysis.types && analysis.problems).toEqual([]);
+  });
+
+  test('holds what was built, and what people read', async () => {
+    const held = await readdir(join(project.folder, 'node_modules/@waybell', name));
+    expect(held.toSorted()).toEqual(['LICENSE', 'README.md', 'dist', 'package.json']);
   });
 
   test('has the version of the product, and names no package of this repository', async () => {
