@@ -1,3 +1,4 @@
+import { commitHere } from '@waybell/cli/version';
 import { ENDS } from '../testing/balance.ts';
 import { lineOf, PROMISES, type Line } from './promises.ts';
 import type { Proof } from './prove.ts';
@@ -6,8 +7,8 @@ import type { Scale } from './stage.ts';
 const COLUMNS = ['published', ...ENDS, 'lost', 'duplicates', 'moving again', 'at rest', 'peak MB'] as const;
 const NAME_WIDTH = 52;
 const TABLE_HEAD = [
-  '| Row | What happens, and what is promised | Form | Events | Lost | Repeated | Moving again | Peak MB |',
-  '|---|---|---|---|---|---|---|---|',
+  '| Row | What happens, and what is promised | Form | Events | Lost | Repeated | Moving again | Peak MB | At |',
+  '|---|---|---|---|---|---|---|---|---|',
 ];
 
 let hasHead = false;
@@ -45,6 +46,7 @@ function cellsOf(line: Line, proofs: readonly Proof[], scale: Scale): string[] {
     sum(({ balance }) => balance.duplicates).toLocaleString('en'),
     proofs.some(hasMoved) ? `${most(({ movingAgainSeconds = 0 }) => movingAgainSeconds).toFixed(1)} s` : '',
     String(most(({ peakMegabytes }) => peakMegabytes)),
+    commitHere() ?? 'no commit',
   ];
 }
 

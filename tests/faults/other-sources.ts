@@ -51,9 +51,14 @@ export async function sourcesOf(commit: string, edits: readonly Edit[] = []): Pr
   return folder;
 }
 
-function change(folder: string, { file, from, to }: Edit): void {
-  const path = join(folder, file);
-  const [before, after, ...more] = readFileSync(path, 'utf8').split(from);
+function change(folder: string, edit: Edit): void {
+  const path = join(folder, edit.file);
+  writeFileSync(path, edited(readFileSync(path, 'utf8'), edit));
+}
+
+/** The source with that change in it. Throws where it does not apply exactly once. */
+export function edited(source: string, { file, from, to }: Edit): string {
+  const [before, after, ...more] = source.split(from);
   if (after === undefined || more.length > 0) throw new Error(`${file} does not have this once, to change it: ${from}`);
-  writeFileSync(path, `${before}${to}${after}`);
+  return `${before}${to}${after}`;
 }

@@ -1,14 +1,14 @@
 /** What a later version may write, as changes of this one: tried on processes before anybody writes such a version. */
 import type { Edit } from './other-sources.ts';
 
-const DELIVERY = 'libs/line/delivery.ts';
+const NOTE = 'libs/line/delivery-note.ts';
 const BUNDLE = 'libs/line/bundle.ts';
 const ENDS = 'libs/line/delivery-ends.ts';
 const LAST_ORDER_ACTION = "  order('order.cancelled', 'an order is cancelled'),\n";
 
 /** One more word behind each note, one more member in each record: the version before reads on. */
 export const addsToAll: readonly Edit[] = [
-  { file: DELIVERY, from: '${hand}${later}`', to: "${hand}${later || ' lane hot'}`" },
+  { file: NOTE, from: '${hand}${later}`', to: "${hand}${later || ' lane hot'}`" },
   { file: BUNDLE, from: '`${VERSION} ${members.length}`', to: '`${VERSION} ${members.length} lane hot`' },
   {
     file: BUNDLE,
@@ -34,8 +34,8 @@ export const addsToAll: readonly Edit[] = [
 
 /** The next number of each format, and the present one read as well: what no version may write whose neighbour does not read it. */
 export const raisesNumbers: readonly Edit[] = [
-  { file: DELIVERY, from: 'const VERSION = 1;', to: 'const VERSION = 2;' },
-  { file: DELIVERY, from: '`^${VERSION} (', to: '`^[12] (' },
+  { file: NOTE, from: 'NOTE_VERSION = 1;', to: 'NOTE_VERSION = 2;' },
+  { file: NOTE, from: '`^${NOTE_VERSION} (', to: '`^[12] (' },
   { file: BUNDLE, from: 'const VERSION = 1;', to: 'const VERSION = 2;' },
   { file: BUNDLE, from: '`^${VERSION} (', to: '`^[12] (' },
   { file: ENDS, from: 'const VERSION = 2;', to: 'const VERSION = 3;' },
