@@ -40,17 +40,6 @@ function anchorsOf(path: string): string[] {
   );
 }
 
-/** Commands of Waybell that a page names, and that are none. */
-function unknownCommands(text: string): string[] {
-  const named = [...text.matchAll(/\.\/waybell (?<command>[a-z-]+)(?: (?<below>[a-z-]+))?/g)];
-  return named.flatMap(({ 0: all, groups }) => {
-    const file = `cli/commands/${groups?.['command']}.ts`;
-    if (!existsSync(join(repository, file))) return [all];
-    const below = [...read(file).matchAll(/command\('(?<name>[a-z-]+)/g)].map((match) => match.groups?.['name']);
-    return below.length === 0 || below.includes(groups?.['below'] ?? '') ? [] : [all];
-  });
-}
-
 describe('an alert', () => {
   test.each(alerts)('$alert leads to its page', ({ alert, annotations }) => {
     expect(annotations.runbook_url).toBe(`${runbooksFolder}/${alert}.md`);
@@ -82,8 +71,7 @@ describe('the page', () => {
     expect(shown.length > 0 || (page.name.startsWith('Waybell') && !caused.includes(page.name))).toBe(true);
   });
 
-  test.each(pages)('$name names only commands and pages that exist', ({ name, text }) => {
-    expect(unknownCommands(text)).toEqual([]);
+  test.each(pages)('$name names only pages that exist', ({ name }) => {
     expect(brokenLinks(`${runbooksFolder}/${name}.md`)).toEqual([]);
   });
 });
