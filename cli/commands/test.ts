@@ -7,9 +7,12 @@ import { Command } from 'commander';
 import { explainFailure } from '@waybell/stack/explain-failure';
 import { repository } from '@waybell/stack/stack-folder';
 import { report } from '../report.ts';
-import { findTests, selectTests } from '../test-run/find-tests.ts';
+import { changedSince, chooseChanged } from '../test-run/choose-changed.ts';
+import { findTests, selectTests, type TestFile } from '../test-run/find-tests.ts';
+import { ImportGraph } from '../test-run/import-graph.ts';
 import type { TestCounts } from '../test-run/run-jest.ts';
 import { runTests } from '../test-run/run-tests.ts';
+import { readCosts } from '../test-run/test-costs.ts';
 import { takeOutSettings } from '../tell-environment.ts';
 import { print } from '../print.ts';
 
@@ -17,6 +20,10 @@ export function testCommand(): Command {
   return new Command('test')
     .description('run the tests, with servers of their own; the last line is "N passed, N failed"')
     .argument('[suite or paths...]', 'line (no servers), timing, everything, faults, mutants, or parts of paths')
+    .option(
+      '--changed [commit]',
+      'only what can see what changed since that commit, else since the last one; in a minute',
+    )
     .option('--disturbed', 'stop processes of the run at random, and keep the cores busy, while it goes on')
     .option('--release', 'with "faults": every fault, at full length; takes hours')
     .addHelpText(
@@ -27,46 +34,63 @@ export function testCommand(): Command {
         '\nWAYBELL_CHROMIUM=<file> is the Chromium that tests of pages run in; else one on the path, else it is installed.' +
         '\nTEST_SEED=<number> is where random tests begin: fixed, but with "everything" random, printed, and kept in .waybell/seeds.log.' +
         '\n"mutants" breaks the product in small ways, and says which test sees each.' +
+        '\n"--changed" is for while one works: the nearest tests, as many as a minute has room for. It says how many it leaves to the gate.' +
         '\n"timing" measures what depends on the machine; nothing is gated by it.' +
         '\n"faults" breaks things under load and prints what each fault cost: lost, duplicates, seconds, memory.' +
         '\nFAULT_RATE=<number> bounds the events a second, where the machine carries less than the 1,000 of --release.' +
         '\nL16, L20 and L24 are random: SOAK_SEED=<number> does again what that seed did; for L16 and L24 SOAK_MINUTES=<number>' +
         '\nsays for how long.' +
-        '\n\nExamples:\n  ./waybell test\n  ./waybell test line\n  ./waybell test libs/line services/deliverer' +
+        '\n\nExamples:\n  ./waybell test\n  ./waybell test line\n  ./waybell test --changed\n  ./waybell test --changed HEAD~3\n  ./waybell test libs/line services/deliverer' +
         '\n  ./waybell test everything\n  ./waybell test faults L1 L3\n  ./waybell test faults L19 alarm\n  ./waybell test mutants\n',
     )
     .action(test);
 }
 
-type Options = { release?: boolean; disturbed?: boolean };
+type Options = { release?: boolean; disturbed?: boolean; changed?: string | true };
 
-async function test(words: string[], { release = false, disturbed = false }: Options): Promise<void> {
+async function test(words: string[], options: Options): Promise<void> {
   const [suite] = words;
+  const { release, changed } = options;
+  if (changed !== undefined && suite !== undefined)
+    throw new Error('--changed chooses the tests by itself: ./waybell test --changed, or --changed <commit>');
   if (release && suite !== 'faults') throw new Error('--release goes with "faults": ./waybell test faults --release');
   const { settingNames } = await import('../settings.ts');
   const left = takeOutSettings(settingNames, process.env);
   if (left.length > 0) report(`tests have servers and settings of their own, and do not follow ${left.join(', ')}`);
   const halt = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => halt.abort());
-  const { passed, failed } = await run(words, { release, disturbed, signal: halt.signal });
+  const { passed, failed } = await run(words, { ...options, signal: halt.signal });
   print(`${passed} passed, ${failed} failed`);
   if (failed > 0) process.exitCode = 1;
 }
 
-type Run = { release: boolean; disturbed: boolean; signal: AbortSignal };
+type Run = Options & { signal: AbortSignal };
 
-async function run(words: string[], { release, disturbed, signal }: Run): Promise<TestCounts> {
+async function run(words: string[], { release, disturbed = false, changed, signal }: Run): Promise<TestCounts> {
   const [suite = '', ...rest] = words;
   if (suite === 'faults')
     return runProgram('tests/faults/run.ts', [...rest, ...(release ? ['--release'] : [])], signal);
   if (suite === 'mutants') return runProgram('tests/mutants/run.ts', rest, signal);
-  const tests = selectTests(findTests(repository), words);
+  const tests = changed === undefined ? selectTests(findTests(repository), words) : changedTests(changed);
+  if (tests.length === 0 && changed !== undefined) return { passed: 0, failed: 0 };
   if (tests.length === 0)
     throw new Error(`no test matches ${words.join(' ')}; try line, timing, everything, or part of a path`);
   const counts = await runTests({ tests, env: environment(suite), signal, isDisturbed: disturbed }).catch(
     countAsFailed,
   );
   return suite === 'everything' ? withTheRest(counts, signal) : counts;
+}
+
+/** The tests nearest to what has changed since then. Says what they are for, and what is left. */
+function changedTests(since: string | true): TestFile[] {
+  const changed = changedSince(repository, since === true ? 'HEAD' : since);
+  const graph = new ImportGraph(repository);
+  const costs = readCosts();
+  const secondsOf = (path: string) => costs.get(path)?.clockSeconds;
+  const { chosen, left } = chooseChanged({ changed, tests: findTests(repository, graph), graph, secondsOf });
+  const leftOf = left.length === 0 ? '' : `; ${left.length} that see it from farther away are left to the gate`;
+  report(`${changed.length} files changed: ${chosen.length} tests can see that in a minute${leftOf}`);
+  return chosen;
 }
 
 /** The seed of random tests, and how many times as much as in the gate they try. */
@@ -87,12 +111,12 @@ function environment(suite: string): NodeJS.ProcessEnv {
 async function withTheRest(counts: TestCounts, signal: AbortSignal): Promise<TestCounts> {
   const sum = { ...counts };
   for (const suite of ['faults', 'mutants']) {
-    const { passed, failed } = await run([suite], { release: false, disturbed: false, signal });
+    const { passed, failed } = await run([suite], { signal });
     report(`${suite}: ${passed} passed, ${failed} failed`);
     sum.passed += passed;
     sum.failed += failed;
   }
-  const timing = await run(['timing'], { release: false, disturbed: false, signal }).catch(countAsFailed);
+  const timing = await run(['timing'], { signal }).catch(countAsFailed);
   report(`timing, which gates nothing: ${timing.passed} kept, ${timing.failed} missed`);
   return sum;
 }

@@ -1,5 +1,5 @@
-import { existsSync, globSync, readFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { globSync } from 'node:fs';
+import { ImportGraph } from './import-graph.ts';
 
 /** What gates a landing, what runs with everything, and what measures real time. */
 export type Suite = 'gate' | 'long' | 'timing';
@@ -11,13 +11,13 @@ export type Needs = 'nothing' | 'servers' | 'a turn' | 'a stack';
 export type TestFile = { path: string; suite: Suite; needs: Needs; opensBrowser: boolean };
 
 /** Every test of the repository. A file's name says its suite: `.long.test.ts`, `.timing.test.ts`, else the gate. */
-export function findTests(root: string): TestFile[] {
+export function findTests(root: string, graph = new ImportGraph(root)): TestFile[] {
   const paths = globSync('{bench,cli,libs,packages,services,tests}/**/*.test.ts', {
     cwd: root,
     exclude: (path) => path.includes('node_modules') || path.includes('.waybell'),
   });
   return paths.toSorted().map((path) => {
-    const source = sourceOf(root, path);
+    const source = [...graph.importsOf(path)].map((file) => graph.sourceOf(file)).join('');
     return { path, suite: suiteOf(path), needs: needsOf(source), opensBrowser: BROWSER.test(source) };
   });
 }
@@ -46,29 +46,6 @@ const MARKS: [Needs, RegExp][] = [
   ['servers', /TEST_(SERVERS)|\bstart(Servers)\b/],
 ];
 const BROWSER = /\bopen(Browser)\(/;
-const IMPORT = /from\s+'((?:\.{1,2}\/|@waybell\/)[^']+)'/g;
 
 /** The most that a test of this source needs. */
 const needsOf = (source: string): Needs => MARKS.find(([, mark]) => mark.test(source))?.[0] ?? 'nothing';
-
-/** The text of the file, and of everything of this repository that it imports. */
-function sourceOf(root: string, path: string): string {
-  const seen = new Set<string>();
-  const queue = [join(root, path)];
-  let all = '';
-  for (let file = queue.pop(); file !== undefined; file = queue.pop()) {
-    if (seen.has(file) || !existsSync(file)) continue;
-    seen.add(file);
-    const source = readFileSync(file, 'utf8');
-    all += source;
-    for (const [, target = ''] of source.matchAll(IMPORT)) queue.push(fileOf(root, file, target));
-  }
-  return all;
-}
-
-function fileOf(root: string, importer: string, target: string): string {
-  const [, name, path] = /^@waybell\/([^/]+)\/(.+)$/.exec(target) ?? [];
-  if (name === undefined) return resolve(dirname(importer), target);
-  const folders = [`libs/${name}`, `packages/${name}`, `services/${name}`, name].map((folder) => join(root, folder));
-  return join(folders.find((folder) => existsSync(folder)) ?? root, `${path}.ts`);
-}

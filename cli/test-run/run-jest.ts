@@ -6,6 +6,7 @@ import { THROWAWAY } from '@waybell/stack/engine-servers';
 import { repository } from '@waybell/stack/stack-folder';
 import type { TestFile } from './find-tests.ts';
 import { inOrder } from './in-order.ts';
+import type { TestCost } from './test-costs.ts';
 
 export type TestCounts = { passed: number; failed: number };
 
@@ -20,14 +21,18 @@ export type JestRun = {
 export type JestResult = TestCounts & {
   /** Paths of test files whose process ended before they did: not an assertion, so they may be run once more. */
   crashed: string[];
-  /** How long each file took. */
-  seconds: Map<string, number>;
+  /** What each file has cost. */
+  costs: TestCost[];
 };
 
-/** Runs these test files on as many workers as there are cores; resolves with the counts, whatever happens to jest. */
+/** Workers for each core: tests wait for servers and for each other much of the time. */
+const WORKERS_PER_CORE = 2;
+
+/** Runs these test files, several at once; resolves with the counts, whatever happens to jest. */
 export async function runJest({ tests, env, onOutput, signal }: JestRun): Promise<JestResult> {
   const folder = mkdtempSync(join(tmpdir(), 'waybell-jest-'));
   const resultFile = join(folder, 'result.json');
+  const costsFile = join(folder, 'costs.jsonl');
   const args = [
     '--experimental-vm-modules',
     '--disable-warning=ExperimentalWarning',
@@ -35,7 +40,7 @@ export async function runJest({ tests, env, onOutput, signal }: JestRun): Promis
     '--json',
     `--outputFile=${resultFile}`,
     '--reporters=default',
-    `--maxWorkers=${availableParallelism()}`,
+    `--maxWorkers=${WORKERS_PER_CORE * availableParallelism()}`,
     `--testSequencer=${join(repository, 'cli', 'test-run', 'gate-order.js')}`,
     ...tests.map(({ path }) => `--testMatch=${join(repository, path)}`),
   ];
@@ -43,7 +48,7 @@ export async function runJest({ tests, env, onOutput, signal }: JestRun): Promis
   const output = onOutput === undefined ? 2 : 'pipe';
   const child = spawn(process.execPath, args, {
     cwd: repository,
-    env: { ...env, [THROWAWAY]: '1', TEST_ORDER: inOrder(tests).join() },
+    env: { ...env, [THROWAWAY]: '1', TEST_ORDER: inOrder(tests).join(), TEST_COSTS: costsFile },
     stdio: ['ignore', output, output],
   });
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => onOutput?.(chunk));
@@ -54,7 +59,7 @@ export async function runJest({ tests, env, onOutput, signal }: JestRun): Promis
     child.once('close', (code) => resolve(code ?? 1));
   });
   signal?.removeEventListener('abort', interrupt);
-  const result = resultIn(resultFile);
+  const result = resultIn(resultFile, costsFile);
   rmSync(folder, { recursive: true, force: true });
   // Something failed that belongs to no test, such as a threshold or jest itself.
   const isUnexplained = status !== 0 && result.failed === 0 && result.crashed.length === 0;
@@ -66,22 +71,44 @@ type JestReport = {
   numPassedTests: number;
   numFailedTests: number;
   numRuntimeErrorTestSuites: number;
-  testResults: { name: string; message: string; startTime: number; endTime: number }[];
+  testResults: {
+    name: string;
+    message: string;
+    startTime: number;
+    endTime: number;
+    assertionResults: unknown[];
+  }[];
 };
 
 /** How jest names a process of its own that ended in the middle of a test file. */
 const CRASH = /jest worker process \(pid=\d{1,10}\) (?:was terminated by another process|crashed)/i;
 
 /** A suite that does not load has no tests to count: it counts as one that failed. */
-function resultIn(resultFile: string): JestResult {
-  if (!existsSync(resultFile)) return { passed: 0, failed: 1, crashed: [], seconds: new Map() };
+function resultIn(resultFile: string, costsFile: string): JestResult {
+  if (!existsSync(resultFile)) return { passed: 0, failed: 1, crashed: [], costs: [] };
   const report = JSON.parse(readFileSync(resultFile, 'utf8')) as JestReport;
   const suites = report.testResults.map((suite) => ({ ...suite, path: relative(repository, suite.name) }));
   const crashed = suites.filter(({ message }) => CRASH.test(message)).map(({ path }) => path);
+  const measured = measuredIn(costsFile);
   return {
     passed: report.numPassedTests,
     failed: report.numFailedTests + report.numRuntimeErrorTestSuites - crashed.length,
     crashed,
-    seconds: new Map(suites.map(({ path, startTime, endTime }) => [path, (endTime - startTime) / 1_000])),
+    costs: suites.map(({ path, startTime, endTime, assertionResults }) => ({
+      cpuSeconds: 0,
+      servers: 0,
+      ...measured.get(path),
+      path,
+      tests: assertionResults.length,
+      clockSeconds: (endTime - startTime) / 1_000,
+    })),
   };
+}
+
+type Measured = Pick<TestCost, 'path' | 'cpuSeconds' | 'servers'>;
+
+/** What test-environment.js has written: a line a file; nothing of one whose process ended before it did. */
+function measuredIn(costsFile: string): Map<string, Measured> {
+  const lines = existsSync(costsFile) ? readFileSync(costsFile, 'utf8').split('\n').filter(Boolean) : [];
+  return new Map(lines.map((line) => JSON.parse(line) as Measured).map((measured) => [measured.path, measured]));
 }

@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { buildConsole } from '@waybell/stack/build-console';
 import { browserMachine, CHROMIUM, findChromium } from '@waybell/stack/find-chromium';
 import { report } from '../report.ts';
+import { childSeconds } from './cpu-seconds.ts';
 import { disturb } from './disturb.ts';
 import type { TestFile } from './find-tests.ts';
 import { lendServers } from './lend-servers.ts';
 import { runJest, type JestResult, type TestCounts } from './run-jest.ts';
+import { describeCosts, keepCosts, readBudgets } from './test-costs.ts';
 
 export type TestRun = {
   tests: TestFile[];
@@ -17,10 +19,20 @@ export type TestRun = {
   isDisturbed?: boolean;
 };
 
-const SLOWEST = 8;
+/** Runs these tests, with one set of servers where any of them needs servers, and a browser likewise. Says what that took. */
+export async function runTests(run: TestRun): Promise<TestCounts> {
+  const before = childSeconds();
+  const { first, again, notes } = await runOnServers(run);
+  const all = childSeconds() - before;
+  keepCosts(first.costs);
+  report(['what it took, in seconds:', ...describeCosts(first.costs, all, readBudgets())].join('\n'));
+  if (notes.length > 0) report(['tried again:', ...notes].join('\n  '));
+  return { passed: first.passed + again.passed, failed: first.failed + again.failed };
+}
 
-/** Runs these tests, with one set of servers where any of them needs servers, and a browser likewise. Says what was tried again, and why. */
-export async function runTests({ tests, env, signal, isDisturbed = false }: TestRun): Promise<TestCounts> {
+type Ran = { first: JestResult; again: TestCounts; notes: string[] };
+
+async function runOnServers({ tests, env, signal, isDisturbed = false }: TestRun): Promise<Ran> {
   await using stack = new AsyncDisposableStack();
   const home = mkdtempSync(join(tmpdir(), 'waybell-test-'));
   stack.defer(() => rmSync(home, { recursive: true, force: true, maxRetries: 10 }));
@@ -41,9 +53,7 @@ export async function runTests({ tests, env, signal, isDisturbed = false }: Test
   const given = { ...env, ...browser, ...lender?.environment, WAYBELL_HOME: join(home, 'stack') };
   const first = await runJest({ tests, env: given, signal });
   const again = await runCrashed(first, { tests, env: given, signal, note });
-  for (const [path, seconds] of slowest(first)) report(`${seconds.toFixed(1).padStart(6)} s  ${path}`);
-  if (notes.length > 0) report(['tried again:', ...notes].join('\n  '));
-  return { passed: first.passed + again.passed, failed: first.failed + again.failed };
+  return { first, again, notes };
 }
 
 /** A browser, and the page that it is to open. */
@@ -60,8 +70,4 @@ async function runCrashed({ crashed }: JestResult, { tests, env, signal, note }:
   for (const path of crashed) note(`${path}: its process crashed`);
   const again = await runJest({ tests: tests.filter(({ path }) => crashed.includes(path)), env, signal });
   return { passed: again.passed, failed: again.failed + again.crashed.length };
-}
-
-function slowest({ seconds }: JestResult): [string, number][] {
-  return [...seconds].toSorted(([, left], [, right]) => right - left).slice(0, SLOWEST);
 }

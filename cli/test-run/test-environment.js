@@ -1,4 +1,8 @@
+import { subscribe } from 'node:diagnostics_channel';
+import { appendFileSync } from 'node:fs';
+import { basename, relative } from 'node:path';
 import { TestEnvironment as NodeEnvironment } from 'jest-environment-node';
+import { cpuSeconds } from './cpu-seconds.ts';
 
 // Unasked, a signal ends a process without telling those who wait for its exit, and a worker outlives jest. Listening for
 // `disconnect` would keep it from ever ending by itself.
@@ -6,12 +10,28 @@ for (const end of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(end, () => proce
 const { ppid } = process;
 setInterval(() => process.ppid !== ppid && process.exit(1), 500).unref();
 
+const SERVERS = ['rabbitmq-server', 'postgres', 'redis-server'];
+/** Servers that this worker has started. */
+let started = 0;
+subscribe('child_process', ({ process: child }) => {
+  // Only then it is said which program it is.
+  process.nextTick(() => (started += SERVERS.includes(basename(child.spawnfile ?? '')) ? 1 : 0));
+});
+
 /**
  * Jest gives tests a `process` of its own making, which hears of no exit. Here its exit is the end of the test file or
  * that of the real process, whichever is first: what a test has started ends with it, even if the run is interrupted.
+ * What a file has cost is a line of the file that TEST_COSTS names: see test-costs.ts.
  */
 export default class TestEnvironment extends NodeEnvironment {
   #atExit = new Set();
+  #path;
+  #before = { cpuSeconds: cpuSeconds(), servers: started };
+
+  constructor(config, context) {
+    super(config, context);
+    this.#path = relative(config.projectConfig.rootDir, context.testPath);
+  }
 
   async setup() {
     await super.setup();
@@ -31,5 +51,12 @@ export default class TestEnvironment extends NodeEnvironment {
       listener();
     }
     await super.teardown();
+    if (process.env.TEST_COSTS === undefined) return;
+    const cost = {
+      path: this.#path,
+      cpuSeconds: cpuSeconds() - this.#before.cpuSeconds,
+      servers: started - this.#before.servers,
+    };
+    appendFileSync(process.env.TEST_COSTS, `${JSON.stringify(cost)}\n`);
   }
 }

@@ -1,0 +1,149 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, matchesGlob, normalize } from 'node:path';
+
+/** A file of the repository that another depends on, by its path from the root, and how far away that makes it. */
+type Edge = { to: string; distance: number };
+
+/** What is run or read, and not imported, is farther from a test than what is: many tests do so with the same file. */
+const DISTANCE = { imported: 1, named: 10 };
+
+/** Not one of types alone: a test cannot see those. */
+const IMPORT =
+  /(?:^(?:import|export)(?! type\b)[^;']*?\bfrom\s*|\bimport\s*\(?\s*)'(?<target>(?:\.{1,2}\/|@waybell\/)[^']+)'/gm;
+/** Where an import is from: followed above where it counts. */
+const FROM = /\bfrom\s*'[^']+'/g;
+/** A call that makes a path of several parts; `repository` is the root. */
+const JOINED = /\bjoin\(([^()]*)\)/g;
+const QUOTED = /'([^'\s]+)'|`([^`\s]+)`/g;
+
+/** Which file depends on which: by imports, and by the paths that it names, of programs that it runs and files that it reads. */
+export class ImportGraph {
+  readonly #root: string;
+  readonly #files: readonly string[];
+  readonly #sources = new Map<string, string>();
+  readonly #edges = new Map<string, Edge[]>();
+  readonly #matches = new Map<string, string[]>();
+
+  constructor(root: string, files: readonly string[] = filesOf(root)) {
+    this.#root = root;
+    this.#files = files;
+  }
+
+  get files(): readonly string[] {
+    return this.#files;
+  }
+
+  /** The text of the file; none where it is not there. */
+  sourceOf(path: string): string {
+    let source = this.#sources.get(path);
+    if (source === undefined) {
+      const file = join(this.#root, path);
+      source = existsSync(file) ? readFileSync(file, 'utf8') : '';
+      this.#sources.set(path, source);
+    }
+    return source;
+  }
+
+  /** The file and everything that it imports, by whatever way. */
+  importsOf(path: string): Set<string> {
+    const seen = new Set([path]);
+    for (const file of seen) for (const to of this.#importedBy(file)) seen.add(to);
+    return seen;
+  }
+
+  /** Everything that the file depends on, and how far away it is; itself at 0. */
+  reach(path: string): Map<string, number> {
+    const reached = new Map([[path, 0]]);
+    // Few enough that a queue in the order of distances would not be faster.
+    for (const [file, distance] of reached)
+      for (const edge of this.#edgesOf(file)) {
+        const known = reached.get(edge.to) ?? Infinity;
+        if (distance + edge.distance >= known) continue;
+        // Deleted first: it comes again at the end, and is followed from there.
+        reached.delete(edge.to);
+        reached.set(edge.to, distance + edge.distance);
+      }
+    return reached;
+  }
+
+  #edgesOf(path: string): Edge[] {
+    let edges = this.#edges.get(path);
+    if (edges === undefined) {
+      const imported = this.#importedBy(path);
+      const named = isCode(path) ? this.#namedBy(path).filter((to) => to !== path && !imported.includes(to)) : [];
+      edges = [
+        ...imported.map((to) => ({ to, distance: DISTANCE.imported })),
+        ...named.map((to) => ({ to, distance: DISTANCE.named })),
+      ];
+      this.#edges.set(path, edges);
+    }
+    return edges;
+  }
+
+  #importedBy(path: string): string[] {
+    return [...this.sourceOf(path).matchAll(IMPORT)].map(({ groups }) => this.#fileOf(path, groups?.['target'] ?? ''));
+  }
+
+  #fileOf(importer: string, target: string): string {
+    const [, name, path] = /^@waybell\/([^/]+)\/(.+)$/.exec(target) ?? [];
+    if (name === undefined) return normalize(join(dirname(importer), target));
+    // The package of a service may be named otherwise than its folder.
+    const folders = [
+      `libs/${name}`,
+      `packages/${name}`,
+      `services/${name}`,
+      `services/${name.replace(/-service$/, '')}`,
+    ];
+    const folder = [...folders, name].find((each) => existsSync(join(this.#root, each, 'package.json'))) ?? name;
+    return `${folder}/${path}.ts`;
+  }
+
+  #namedBy(path: string): string[] {
+    const source = this.sourceOf(path).replaceAll(FROM, '');
+    const joined = [...source.matchAll(JOINED)].map(([, parts = '']) => patternOf(parts));
+    const quoted = [...source.matchAll(QUOTED)].map(([, plain, template = '']) => plain ?? asPattern(template));
+    const named = new Set([...joined, ...quoted].filter((text) => /^[\w{.@][\w./*{},@-]*$/.test(text)));
+    return [...named].flatMap((text) => [...this.#matching(text), ...this.#matching(join(dirname(path), text))]);
+  }
+
+  /** The files that this names: a file, all below a folder, or what a glob matches. A word alone names no folder. */
+  #matching(text: string): string[] {
+    const pattern = normalize(text).replace(/\/$/, '');
+    let found = this.#matches.get(pattern);
+    if (found === undefined) {
+      // What matches nearly everything names nothing.
+      const isVague = /^[.*]/.test(pattern) && !pattern.startsWith('.github');
+      if (isVague) found = [];
+      else if (/[*{]/.test(pattern)) found = this.#files.filter((file) => matchesGlob(file, pattern));
+      else if (this.#files.includes(pattern)) found = [pattern];
+      else found = pattern.includes('/') ? this.#files.filter((file) => file.startsWith(`${pattern}/`)) : [];
+      this.#matches.set(pattern, found);
+    }
+    return found;
+  }
+}
+
+/** Every file that git has or would take, by its path from the root; also those that were deleted and still are in its index. */
+function filesOf(root: string): string[] {
+  const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z'], {
+    cwd: root,
+    encoding: 'utf8',
+    maxBuffer: 2 ** 26,
+  });
+  return listed.split('\0').filter((path) => path !== '');
+}
+
+const isCode = (path: string): boolean => /\.(?:ts|tsx|js|mjs)$/.test(path);
+
+/** Arguments of `join` as a pattern: what is no text may be anything. */
+function patternOf(parts: string): string {
+  const [first = '', ...others] = parts.split(',').map((part) => part.trim());
+  const from = /^'|^`/.test(first) ? [first, ...others] : others;
+  return from
+    .map((part) => /^['`](.*)['`]$/.exec(part)?.[1] ?? '*')
+    .map(asPattern)
+    .join('/');
+}
+
+const asPattern = (text: string): string => text.replaceAll(/\$\{[^}]*\}/g, '*');

@@ -1,0 +1,102 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { repository } from '@waybell/stack/stack-folder';
+
+/** What a test file has cost, all of its tests together. */
+export type TestCost = {
+  path: string;
+  tests: number;
+  /** Of its worker and of the processes that it started; not of servers that the run lends. */
+  cpuSeconds: number;
+  /** Of a worker's time. */
+  clockSeconds: number;
+  /** RabbitMQ, Postgres and Redis processes that it started itself. */
+  servers: number;
+};
+
+/** What the tests of a folder may cost in the gate, in seconds of CPU and of a worker's time. */
+export type Budget = { cpuSeconds: number; clockSeconds: number };
+
+/** Of a folder, or of the whole run. */
+type Row = Omit<TestCost, 'path'> & { folder: string; files: number };
+
+const KEPT = join(repository, '.waybell', 'test-costs.json');
+
+/** Keeps what these files have cost beside what others have, for whoever chooses tests by it. */
+export function keepCosts(costs: readonly TestCost[]): void {
+  const kept = new Map([...readCosts(), ...costs.map((cost) => [cost.path, cost] as const)]);
+  mkdirSync(dirname(KEPT), { recursive: true });
+  writeFileSync(KEPT, `[\n${[...kept.values()].map((cost) => JSON.stringify(cost)).join(',\n')}\n]\n`);
+}
+
+/** By path, as last measured here; empty where nothing was. */
+export function readCosts(): Map<string, TestCost> {
+  // Written by the function above.
+  const kept = existsSync(KEPT) ? (JSON.parse(readFileSync(KEPT, 'utf8')) as TestCost[]) : [];
+  return new Map(kept.map((cost) => [cost.path, cost]));
+}
+
+/** `libs/line`, `tests/system`; `cli` and `bench` are one each. */
+export function folderOf(path: string): string {
+  const [first = '', second = ''] = path.split('/');
+  return ['libs', 'packages', 'services', 'tests'].includes(first) ? `${first}/${second}` : first;
+}
+
+/** The budgets in CONTRIBUTING.md, by folder: rows of a table `| folder | CPU | clock |`. */
+export function readBudgets(text = readFileSync(join(repository, 'CONTRIBUTING.md'), 'utf8')): Map<string, Budget> {
+  const rows = text.matchAll(/^\| `(?<folder>[a-z/-]+)` \| (?<cpu>\d+) \| (?<clock>\d+) \|$/gm);
+  return new Map(
+    [...rows].map(({ groups = {} }) => [
+      groups['folder'] ?? '',
+      { cpuSeconds: Number(groups['cpu']), clockSeconds: Number(groups['clock']) },
+    ]),
+  );
+}
+
+/**
+ * A line a folder, the longest first, and one of all; then which folders are over their budget. `allCpuSeconds` is what the
+ * whole run has taken, with the servers that it lends.
+ */
+export function describeCosts(
+  costs: readonly TestCost[],
+  allCpuSeconds: number,
+  budgets: ReadonlyMap<string, Budget>,
+): string[] {
+  const rows = [...Map.groupBy(costs, ({ path }) => folderOf(path))]
+    .map(([folder, each]) => rowOf(folder, each))
+    .toSorted((left, right) => right.clockSeconds - left.clockSeconds);
+  const over = rows.flatMap((row) => {
+    const budget = budgets.get(row.folder) ?? { cpuSeconds: 0, clockSeconds: 0 };
+    return (['cpuSeconds', 'clockSeconds'] as const)
+      .filter((what) => row[what] > budget[what])
+      .map((what) => `over its budget: ${row.folder} takes ${seconds(row[what])} s ${NAMES[what]}, of ${budget[what]}`);
+  });
+  const all = { ...rowOf('all, with what is lent', costs), cpuSeconds: allCpuSeconds };
+  return [
+    line(['folder', 'files', 'tests', 'CPU s', 'clock s', 'servers']),
+    ...[...rows, all].map((row) =>
+      line([row.folder, row.files, row.tests, seconds(row.cpuSeconds), seconds(row.clockSeconds), row.servers]),
+    ),
+    ...over,
+  ];
+}
+
+const NAMES = { cpuSeconds: 'of CPU', clockSeconds: 'of the clock' } as const;
+
+function rowOf(folder: string, costs: readonly TestCost[]): Row {
+  const sum = (what: 'tests' | 'cpuSeconds' | 'clockSeconds' | 'servers') =>
+    costs.reduce((all, cost) => all + cost[what], 0);
+  return {
+    folder,
+    files: costs.length,
+    tests: sum('tests'),
+    cpuSeconds: sum('cpuSeconds'),
+    clockSeconds: sum('clockSeconds'),
+    servers: sum('servers'),
+  };
+}
+
+const seconds = (value: number): string => value.toFixed(0);
+
+const line = ([first, ...others]: readonly (string | number)[]): string =>
+  `${String(first).padEnd(26)}${others.map((text) => String(text).padStart(9)).join('')}`;
