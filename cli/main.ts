@@ -1,36 +1,40 @@
 import { Command } from 'commander';
-import { accountCommand } from './commands/account.ts';
-import { advisoriesCommand } from './commands/advisories.ts';
-import { auditCommand } from './commands/audit.ts';
-import { benchCommand } from './commands/bench.ts';
-import { checkCommand } from './commands/check.ts';
-import { declareCommand } from './commands/declare.ts';
-import { docsCommand } from './commands/docs.ts';
-import { downCommand } from './commands/down.ts';
-import { envCommand } from './commands/env.ts';
-import { failingCommand } from './commands/failing.ts';
-import { forgetCommand } from './commands/forget.ts';
-import { listenCommand } from './commands/listen.ts';
-import { logsCommand } from './commands/logs.ts';
-import { migrateCommand } from './commands/migrate.ts';
-import { parkedCommand } from './commands/parked.ts';
-import { permissionsCommand } from './commands/permissions.ts';
-import { publishCommand } from './commands/publish.ts';
-import { rejectedCommand } from './commands/rejected.ts';
-import { releaseNotesCommand } from './commands/release-notes.ts';
-import { sbomCommand } from './commands/sbom.ts';
-import { secretsCommand } from './commands/secrets.ts';
-import { statusCommand } from './commands/status.ts';
-import { superviseCommand } from './commands/supervise.ts';
-import { testCommand } from './commands/test.ts';
-import { tokenCommand } from './commands/token.ts';
-import { triggerCommand } from './commands/trigger.ts';
-import { upCommand } from './commands/up.ts';
-import { whyCommand } from './commands/why.ts';
 import { report } from './report.ts';
 import { print } from './print.ts';
 import { versionHere } from './version.ts';
 import { explainFailure } from '@waybell/stack/explain-failure';
+
+/** Each command by its name, in the order in which help lists them. Loading all of them takes longer than what most do. */
+const commands: Record<string, () => Promise<Command>> = {
+  up: async () => (await import('./commands/up.ts')).upCommand(),
+  down: async () => (await import('./commands/down.ts')).downCommand(),
+  status: async () => (await import('./commands/status.ts')).statusCommand(),
+  env: async () => (await import('./commands/env.ts')).envCommand(),
+  logs: async () => (await import('./commands/logs.ts')).logsCommand(),
+  account: async () => (await import('./commands/account.ts')).accountCommand(),
+  token: async () => (await import('./commands/token.ts')).tokenCommand(),
+  secrets: async () => (await import('./commands/secrets.ts')).secretsCommand(),
+  audit: async () => (await import('./commands/audit.ts')).auditCommand(),
+  publish: async () => (await import('./commands/publish.ts')).publishCommand(),
+  rejected: async () => (await import('./commands/rejected.ts')).rejectedCommand(),
+  parked: async () => (await import('./commands/parked.ts')).parkedCommand(),
+  why: async () => (await import('./commands/why.ts')).whyCommand(),
+  failing: async () => (await import('./commands/failing.ts')).failingCommand(),
+  forget: async () => (await import('./commands/forget.ts')).forgetCommand(),
+  listen: async () => (await import('./commands/listen.ts')).listenCommand(),
+  trigger: async () => (await import('./commands/trigger.ts')).triggerCommand(),
+  declare: async () => (await import('./commands/declare.ts')).declareCommand(),
+  permissions: async () => (await import('./commands/permissions.ts')).permissionsCommand(),
+  migrate: async () => (await import('./commands/migrate.ts')).migrateCommand(),
+  test: async () => (await import('./commands/test.ts')).testCommand(),
+  bench: async () => (await import('./commands/bench.ts')).benchCommand(),
+  check: async () => (await import('./commands/check.ts')).checkCommand(),
+  docs: async () => (await import('./commands/docs.ts')).docsCommand(),
+  advisories: async () => (await import('./commands/advisories.ts')).advisoriesCommand(),
+  sbom: async () => (await import('./commands/sbom.ts')).sbomCommand(),
+  'release-notes': async () => (await import('./commands/release-notes.ts')).releaseNotesCommand(),
+  supervise: async () => (await import('./commands/supervise.ts')).superviseCommand(),
+};
 
 const program = new Command('waybell')
   .description('Webhook notifications for freight platforms.')
@@ -42,33 +46,11 @@ const program = new Command('waybell')
   .showHelpAfterError('Add --help to see what the command takes.')
   .addHelpText('after', '\nExample:\n  ./waybell up        start everything and watch events become callbacks\n');
 
-for (const command of [upCommand, downCommand, statusCommand, envCommand, logsCommand]) program.addCommand(command());
-for (const command of [
-  accountCommand,
-  tokenCommand,
-  secretsCommand,
-  auditCommand,
-  publishCommand,
-  rejectedCommand,
-  parkedCommand,
-  whyCommand,
-  failingCommand,
-  forgetCommand,
-])
-  program.addCommand(command());
-for (const command of [listenCommand, triggerCommand]) program.addCommand(command());
-for (const command of [declareCommand, permissionsCommand, migrateCommand]) program.addCommand(command());
-for (const command of [
-  testCommand,
-  benchCommand,
-  checkCommand,
-  docsCommand,
-  advisoriesCommand,
-  sbomCommand,
-  releaseNotesCommand,
-])
-  program.addCommand(command());
-program.addCommand(superviseCommand(), { hidden: true });
+const [asked = ''] = process.argv.slice(2);
+for (const [name, load] of Object.entries(commands)) {
+  const isNeeded = name === asked || !Object.hasOwn(commands, asked);
+  if (isNeeded) program.addCommand(await load(), { hidden: name === 'supervise' });
+}
 
 // The reader may stop reading: `./waybell logs | head`.
 process.stdout.on('error', () => process.exit());
