@@ -8,7 +8,15 @@ import type { Received } from '../testing/receiver.ts';
 import { onChannel } from '../testing/on-channel.ts';
 import { logOf, replicaOf } from '../testing/replica.ts';
 import { takeAll } from '../testing/take-all.ts';
-import { CARRIER_ATTEMPTS, CARRIER_DELAYS_MS, receiver, SHIPPER_ATTEMPTS, settingsOf, stack } from './stand.ts';
+import {
+  CARRIER_ATTEMPTS,
+  CARRIER_DELAYS_MS,
+  receiver,
+  runWith,
+  SHIPPER_ATTEMPTS,
+  settingsOf,
+  stack,
+} from './stand.ts';
 
 const WINDOW_MS = 1_000;
 // Times are written down by a clock that may be set right meanwhile.
@@ -24,6 +32,9 @@ const rules = (exhausted: string, window: string) => ({
   DEACTIVATE_ON_WINDOW: window,
   DEACTIVATION_WINDOW: `${WINDOW_MS}ms`,
 });
+
+/** As such it says what it has handled. */
+const ALL_EXHAUSTED = { ...rules('shipper,carrier', 'none'), LOG_LEVEL: 'debug' };
 
 /** Fails until it is off; resolves with the first request. */
 async function failUntilOff(us: Integrator): Promise<Received | undefined> {
@@ -127,6 +138,25 @@ export function deactivation(): void {
     });
   });
 
+  describe('a subscription that failed while nothing switched off', () => {
+    settingsOf('deactivator', () => rules('none', 'none'));
+
+    test('is on, and counts from its last success once the window switches off', async () => {
+      const carrier = await aCarrier();
+      carrier.answer(500);
+      await carrier.hear();
+      await carrier.untilAsked(CARRIER_ATTEMPTS);
+      carrier.answer(200);
+      await carrier.hear();
+      const success = (await carrier.untilAsked(CARRIER_ATTEMPTS + 1)).at(-1);
+      await until('the success is noted', async () => (await carrier.standing()).last_success_at !== null);
+      await runWith('deactivator', rules('none', 'carrier'));
+      await failUntilOff(carrier);
+      const { deactivated_at } = await carrier.untilOff();
+      expect(success && deactivated_at.getTime() - wallClock(success)).toBeGreaterThanOrEqual(WINDOW_MS - CLOCK_MS);
+    });
+  });
+
   describe('a subscription, while only the window switches off, and that of carriers', () => {
     settingsOf('deactivator', () => rules('none', 'carrier'));
 
@@ -147,27 +177,37 @@ export function deactivation(): void {
     });
   });
 
-  describe('a subscription that failed while nothing switched off', () => {
-    settingsOf('deactivator', () => rules('none', 'none'));
+  describe('two deactivators', () => {
+    settingsOf('deactivator', () => ALL_EXHAUSTED);
 
-    test('is on, and counts from its last success once the window switches off', async () => {
-      const carrier = await aCarrier();
-      carrier.answer(500);
-      await carrier.hear();
-      await carrier.untilAsked(CARRIER_ATTEMPTS);
-      carrier.answer(200);
-      await carrier.hear();
-      const success = (await carrier.untilAsked(CARRIER_ATTEMPTS + 1)).at(-1);
-      await until('the success is noted', async () => (await carrier.standing()).last_success_at !== null);
-      await using _window = await stack.withSettings('deactivator', rules('none', 'carrier'));
-      await failUntilOff(carrier);
-      const { deactivated_at } = await carrier.untilOff();
-      expect(success && deactivated_at.getTime() - wallClock(success)).toBeGreaterThanOrEqual(WINDOW_MS - CLOCK_MS);
+    test('switch each subscription off once', async () => {
+      const first = stack.stack.service('deactivator');
+      const second = await replicaOf(first);
+      try {
+        const said = (what: string) => [first, second].map(({ spec }) => logOf(spec).filter(({ msg }) => msg === what));
+        const before = said('message.handled').map(({ length }) => length);
+        const carriers = await Promise.all(Array.from({ length: 20 }, aCarrier));
+        for (const carrier of carriers) carrier.answer(500);
+        await Promise.all(carriers.flatMap((carrier) => [carrier.hear(), carrier.hear(), carrier.hear()]));
+        const off = await Promise.all(carriers.map((carrier) => carrier.untilOff()));
+        await until('both have handled something', () =>
+          said('message.handled').every(({ length }, place) => length > (before[place] ?? 0)),
+        );
+        const guids = new Set(off.map(({ guid }) => guid));
+        const announced = () =>
+          said('subscription.deactivated')
+            .flat()
+            .filter(({ subscription }) => guids.has(String(subscription)));
+        await until('each is announced', () => announced().length >= carriers.length);
+        expect(announced()).toHaveLength(carriers.length);
+      } finally {
+        await second.stop();
+      }
     });
   });
 
   describe('a shipper subscription, while the rules are on for shippers', () => {
-    settingsOf('deactivator', () => rules('shipper,carrier', 'none'));
+    settingsOf('deactivator', () => ALL_EXHAUSTED);
 
     test('is off when a delivery has exhausted its attempts', async () => {
       const shipper = await aShipper();
@@ -186,7 +226,7 @@ export function deactivation(): void {
     });
 
     test('is off when all has failed for the length of the window', async () => {
-      await using _window = await stack.withSettings('deactivator', rules('none', 'shipper'));
+      await runWith('deactivator', rules('none', 'shipper'));
       const shipper = await aShipper();
       await failUntilOff(shipper);
       expect(await shipper.untilOff()).toMatchObject({ deactivation_rule: 'window' });
@@ -222,35 +262,6 @@ export function deactivation(): void {
         expect(told).not.toContain((await healthy.standing()).guid);
       } finally {
         await deactivator.start();
-      }
-    });
-  });
-
-  describe('two deactivators', () => {
-    settingsOf('deactivator', () => ({ LOG_LEVEL: 'debug' }));
-
-    test('switch each subscription off once', async () => {
-      const first = stack.stack.service('deactivator');
-      const second = await replicaOf(first);
-      try {
-        const said = (what: string) => [first, second].map(({ spec }) => logOf(spec).filter(({ msg }) => msg === what));
-        const before = said('message.handled').map(({ length }) => length);
-        const carriers = await Promise.all(Array.from({ length: 20 }, aCarrier));
-        for (const carrier of carriers) carrier.answer(500);
-        await Promise.all(carriers.flatMap((carrier) => [carrier.hear(), carrier.hear(), carrier.hear()]));
-        const off = await Promise.all(carriers.map((carrier) => carrier.untilOff()));
-        await until('both have handled something', () =>
-          said('message.handled').every(({ length }, place) => length > (before[place] ?? 0)),
-        );
-        const guids = new Set(off.map(({ guid }) => guid));
-        const announced = () =>
-          said('subscription.deactivated')
-            .flat()
-            .filter(({ subscription }) => guids.has(String(subscription)));
-        await until('each is announced', () => announced().length >= carriers.length);
-        expect(announced()).toHaveLength(carriers.length);
-      } finally {
-        await second.stop();
       }
     });
   });

@@ -1,11 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
 import { integrator } from '../testing/integrator.ts';
-import { receiver, settingsOf, stack } from './stand.ts';
+import { FEW_SLOTS, IMPATIENT, receiver, settingsOf, stack } from './stand.ts';
 
-const SLOTS = 20;
-/** More than there are slots, for each receiver. */
-const EVENTS = 30;
+/** For each receiver. */
+const EVENTS = FEW_SLOTS + 10;
 const HEALTHY = 3;
 
 /** How many deliveries of a subscription ended so. */
@@ -19,7 +18,7 @@ async function ended(subscription: string, ends: string[]): Promise<number> {
 
 export function hangingReceiver(): void {
   describe('a receiver that never answers', () => {
-    settingsOf('deliverer', () => ({ DELIVER_SLOTS: String(SLOTS), DELIVER_SLOW: '1s' }));
+    settingsOf('deliverer', () => IMPATIENT);
 
     test('holds up only itself, and each of its deliveries comes to an end', async () => {
       const aCarrier = () => integrator({ stack, receiver, interfaceName: 'carrier' });

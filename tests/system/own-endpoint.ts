@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
 import { hang } from '../testing/hang.ts';
 import { tenActions } from '../testing/ten-actions.ts';
-import { CARRIER_ATTEMPTS, receiver, settingsOf, stack } from './stand.ts';
+import { CARRIER_ATTEMPTS, IMPATIENT, receiver, settingsOf, stack } from './stand.ts';
 
 const HUNG = 3;
 const SLOW = 6;
@@ -15,7 +15,7 @@ const actionsAt = (path: string) =>
 
 export function ownEndpoint(): void {
   describe('an endpoint that hangs', () => {
-    settingsOf('deliverer', () => ({ DELIVER_SLOW: '1s' }));
+    settingsOf('deliverer', () => IMPATIENT);
 
     test('delays no attempt at another one of the same account on the same host', async () => {
       const carrier = await stack.client('carrier');

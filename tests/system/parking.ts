@@ -6,7 +6,7 @@ import { DEAD_ACTION, deadShipper } from '../testing/dead-shipper.ts';
 import { hang, type Hang } from '../testing/hang.ts';
 import { parkedOf } from '../testing/park-by-hand.ts';
 import type { Client } from '../testing/test-stack.ts';
-import { receiver, settingsOf, stack } from './stand.ts';
+import { IMPATIENT, receiver, settingsOf, stack } from './stand.ts';
 
 /** More than are under way at once. */
 const HEARD = 40;
@@ -22,7 +22,7 @@ type HungCarrier = { client: Client; subscription: string; hung: Hang };
 /** What waits for an endpoint, and what becomes of it; so many deliveries. */
 export function parking(parked: number): void {
   describe(`${parked} deliveries parked for an endpoint`, () => {
-    settingsOf('deliverer', () => ({ DELIVER_SLOW: '1s' }));
+    settingsOf('deliverer', () => IMPATIENT);
 
     test('hold up none of those parked for another, once that answers again', async () => {
       const dead = await deadShipper({ stack, receiver, parked });
@@ -69,7 +69,7 @@ export function parkedOverLimit(): void {
   describe('where an account has more parked than it may', () => {
     // So long that none fails to its end, which would switch the subscription off, before the deliverer that parks them takes over.
     settingsOf('deliverer', () => ({
-      DELIVER_SLOW: '1s',
+      ...IMPATIENT,
       PARKED_MAX_ROWS: String(LIMIT),
       CARRIER_RESPONSE_LIMIT: '60s',
     }));
@@ -82,7 +82,7 @@ export function parkedOverLimit(): void {
       }
       const overLimit = () => endedAs(subscription, 'parked_over_limit', 'exhausted');
       await until('some have ended, and no more are parked than may be', async () => {
-        return (await overLimit()).size > 0 && (await newerThanOldestParked(subscription)) < LIMIT;
+        return (await overLimit()).size > 0 && (await newerThanOldestParked(subscription, deliveriesAt(hung.path))) < LIMIT;
       });
       hung.answer(200);
       const ended = await until('each has come, or ended before', async () => {
@@ -108,12 +108,15 @@ function deliveriesAt(path: string): Set<string> {
   return new Set(receiver.at(path).map(({ headers }) => String(headers['webhook-id'])));
 }
 
-/** Those made in the same millisecond as the oldest that is kept are kept, too (docs/decisions/0004-flow.md). */
-async function newerThanOldestParked(subscription: string): Promise<number> {
+/**
+ * Those made in the same millisecond as the oldest that is kept are kept, too (docs/decisions/0004-flow.md), and those that
+ * were sent as long as they have no answer.
+ */
+async function newerThanOldestParked(subscription: string, sent: ReadonlySet<string>): Promise<number> {
   const { rows } = await stack.postgres.query<{ count: number }>(
-    `select count(*)::int from waybell.parked where subscription = $1
-       and created_at > (select min(created_at) from waybell.parked where subscription = $1)`,
-    [subscription],
+    `with unsent as (select created_at from waybell.parked where subscription = $1 and not delivery = any ($2))
+     select count(*)::int from unsent where created_at > (select min(created_at) from unsent)`,
+    [subscription, [...sent]],
   );
   return rows[0]?.count ?? 0;
 }

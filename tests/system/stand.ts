@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll } from '@jest/globals';
+import { isDeepStrictEqual } from 'node:util';
+import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 import { freePort } from '@waybell/stack/free-port';
 import { PATIENT } from '../testing/patience.ts';
 import { Receiver } from '../testing/receiver.ts';
@@ -14,6 +15,9 @@ export let adminPort: string;
 export const CARRIER_DELAYS_MS = [100, 200, 400];
 export const CARRIER_ATTEMPTS = CARRIER_DELAYS_MS.length + 1;
 export const SHIPPER_ATTEMPTS = 6;
+/** A deliverer of few slots, with which an endpoint hangs soon. */
+export const FEW_SLOTS = 20;
+export const IMPATIENT = { DELIVER_SLOTS: String(FEW_SLOTS), DELIVER_SLOW: '1s' };
 /** What the queue of events holds before upstream is refused. */
 export const EVENTS_LIMIT_BYTES = 4 * 2 ** 20;
 export const [olderKey, newerKey] = ['older', 'newer'].map((id) => `${id}:${randomBytes(32).toString('base64')}`);
@@ -39,11 +43,41 @@ afterAll(async () => {
   await stack?.[Symbol.asyncDispose]();
 });
 
-/** Has a service run with these settings as well while the tests of a `describe` run. */
-export function settingsOf(service: string, settings: () => Record<string, string>): void {
-  let changed: AsyncDisposable | undefined;
-  beforeAll(async () => {
-    changed = await stack.withSettings(service, settings());
-  });
-  afterAll(async () => changed?.[Symbol.asyncDispose]());
+type Change = { service: string; settings: () => Record<string, string> };
+
+/** In the order in which they were asked for: a later one goes before an earlier one. */
+const changes = new Set<Change>();
+const ownSettings = new Map<string, NodeJS.ProcessEnv>();
+
+/**
+ * Has a service run with these settings as well while the tests of a `describe` run: from the first of them on, not in a
+ * `beforeAll`. It begins again only where they differ from those of the test before, as that costs seconds.
+ */
+export function settingsOf(service: string, settings: Change['settings']): void {
+  const change = { service, settings };
+  beforeAll(() => void changes.add(change));
+  afterAll(() => void changes.delete(change));
+}
+
+/** Has a service run with these settings as well from now until the end of the test. */
+export async function runWith(service: string, settings: Record<string, string>): Promise<void> {
+  const { spec } = stack.stack.service(service);
+  await restartWith(service, { ...(ownSettings.get(service) ?? spec.env), ...settings });
+}
+
+beforeEach(async () => {
+  await Promise.all(
+    stack.stack.services.map(({ spec: { name, env } }) => {
+      const wanted = [...changes].filter(({ service }) => service === name).map(({ settings }) => settings());
+      return restartWith(name, Object.assign({}, ownSettings.get(name) ?? env, ...wanted));
+    }),
+  );
+});
+
+async function restartWith(name: string, env: NodeJS.ProcessEnv): Promise<void> {
+  const service = stack.stack.service(name);
+  if (!ownSettings.has(name)) ownSettings.set(name, service.spec.env);
+  if (isDeepStrictEqual(service.spec.env, env)) return;
+  service.spec.env = env;
+  await service.restart();
 }

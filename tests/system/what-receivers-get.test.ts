@@ -17,7 +17,7 @@ positions();
 deactivation();
 hangingReceiver();
 ownEndpoint();
-parking(1_000);
+parking(200);
 parkedOverLimit();
 traces();
 outbox();
