@@ -5,9 +5,7 @@ import { until } from '@waybell/runtime/testing/until';
 import { runWaybell } from '../../testing/run-waybell.ts';
 import { startWaybell, type Running } from '../../testing/start-waybell.ts';
 import type { Client } from '../../testing/test-stack.ts';
-import { receiver, settingsOf, stack } from '../stand.ts';
-
-const LISTENER_LIFE = '5s';
+import { receiver, stack } from '../stand.ts';
 
 const environmentOf = ({ token }: Client) => ({
   API_URL: stack.stack.addresses['API_URL'] ?? '',
@@ -43,13 +41,8 @@ async function currentOf({ account }: Client): Promise<string[]> {
   return rows.map(({ action }) => action);
 }
 
-const untilEnded = (client: Client) =>
-  until('its subscriptions have ended', async () => (await currentOf(client)).length === 0);
-
 export function listen(): void {
   describe('./waybell listen', () => {
-    settingsOf('subscription-api', () => ({ LISTENER_LIFE }));
-
     test('forwards what ./waybell trigger has sent, is tried again after a 500, and the log has both answers', async () => {
       const client = await stack.client('carrier');
       const path = `/${randomUUID()}`;
@@ -119,14 +112,6 @@ export function listen(): void {
         await client.hear('order.created');
         return receiver.at(path).length > 0;
       });
-    });
-
-    test('ends by itself where its program was killed', async () => {
-      const client = await stack.client('carrier');
-      await using listener = await listening(client, `/${randomUUID()}`, '--action', 'order.created');
-      expect(await currentOf(client)).toEqual(['order.created']);
-      await listener.stop('SIGKILL');
-      await untilEnded(client);
     });
 
     test('has a failure logged and retried where no receiver is there', async () => {
