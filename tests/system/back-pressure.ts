@@ -5,9 +5,9 @@ import { until } from '@waybell/runtime/testing/until';
 import { logOf } from '../testing/replica.ts';
 import { EVENTS_LIMIT_BYTES, receiver, settingsOf, stack } from './stand.ts';
 
-const PAUSE_DEPTH = 50;
+const PAUSE_DEPTH = 10;
 /** So large that few fill the queue. */
-const NOTE = 'n'.repeat(EVENTS_LIMIT_BYTES / 64);
+const NOTE = 'n'.repeat(EVENTS_LIMIT_BYTES / 16);
 
 /** Undefined while the broker does not say. */
 async function depth(queue: string): Promise<number | undefined> {

@@ -82,7 +82,9 @@ export function parkedOverLimit(): void {
       }
       const overLimit = () => endedAs(subscription, 'parked_over_limit', 'exhausted');
       await until('some have ended, and no more are parked than may be', async () => {
-        return (await overLimit()).size > 0 && (await newerThanOldestParked(subscription, deliveriesAt(hung.path))) < LIMIT;
+        return (
+          (await overLimit()).size > 0 && (await newerThanOldestParked(subscription, deliveriesAt(hung.path))) < LIMIT
+        );
       });
       hung.answer(200);
       const ended = await until('each has come, or ended before', async () => {

@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { connect, type ChannelModel, type ConfirmChannel } from 'amqplib';
+import { why } from '@waybell/delivery-log/read/why';
+import { RejectedQueue } from '@waybell/line/broker/rejected-queue';
 import { brokerUser } from '@waybell/line/permissions';
 import { rejectionsQueueOf } from '@waybell/line/topology';
 import type { Notice } from '@waybell/rejected/notice';
+import { listRejected, showRejected } from '@waybell/rejected/rejected-messages';
 import { asUser } from '@waybell/runtime/local-passwords';
 import { until } from '@waybell/runtime/testing/until';
 import { created, waybell } from './commands/run.ts';
@@ -57,10 +60,17 @@ export function rejections(): void {
       await publish(routingKey, bodyOf(guid));
       const notice = await untilNotified((each) => each.guid === guid);
       expect(notice).toMatchObject({ interface: 'carrier', routing_key: routingKey, detail: expect.any(String) });
-      await untilTold(`why --event ${guid}`, (output) => output.includes(`was rejected: ${notice.reason}`));
-      const [listed] = (await waybell(`rejected list --about ${guid} --json`)).stdout.split('\n');
-      expect(JSON.parse(listed ?? '')).toMatchObject({ reason: notice.reason, routingKey });
-      expect((await waybell(`rejected show ${guid} --raw`)).stdout).toBe(bodyOf(guid));
+      const told = await until('it is told of', async () => {
+        const answer = await why(stack.postgres, { text: guid, as: 'event', limit: 1 });
+        return answer.kind === 'events' && answer.page.entries[0];
+      });
+      expect(told.verdicts).toMatchObject([{ kind: 'rejected', reason: notice.reason }]);
+      const rejected = await until('it is shown', async () => {
+        await using queue = await RejectedQueue.open({ url: stack.brokerUrl });
+        return { listed: await listRejected(queue, { about: guid }), shown: await showRejected(queue, guid) };
+      });
+      expect(rejected.listed).toMatchObject([{ reason: notice.reason, routingKey }]);
+      expect(rejected.shown.body.toString()).toBe(bodyOf(guid));
     });
 
     test('is told which place is wrong, and the nearest right key', async () => {

@@ -53,13 +53,15 @@ export function accounts(): void {
 
     test('give an account a name, which is shown beside its guid', async () => {
       const guid = (await waybell('account create --interface carrier --name Acme')).stdout.trim();
-      expect((await waybell('account list')).stdout).toContain(`${guid}  carrier  none  Acme\n`);
-      expect((await waybell(`token list --account ${guid}`)).stderr).toContain(`account ${guid} (Acme) has no tokens`);
-      expect((await waybell(`audit --account ${guid}`)).stdout).toContain(`account.created ${guid}  (Acme)`);
-      expect((await waybell(`why ${guid}`)).stdout).toContain(`account ${guid} (Acme)`);
+      const asked = ['account list', `token list --account ${guid}`, `audit --account ${guid}`, `why ${guid}`];
+      const [listed, tokens, audited, told] = await Promise.all(asked.map((args) => waybell(args)));
+      expect(listed?.stdout).toContain(`${guid}  carrier  none  Acme\n`);
+      expect(tokens?.stderr).toContain(`account ${guid} (Acme) has no tokens`);
+      expect(audited?.stdout).toContain(`account.created ${guid}  (Acme)`);
+      expect(told?.stdout).toContain(`account ${guid} (Acme)`);
     });
 
-    test.each([
+    const refused = [
       ['account create --interface truck', 'shipper or carrier'],
       ['account create --interface carrier --feature gps', 'insurance and servicepay'],
       [`account update --guid ${randomUUID()}`, '--add-feature'],
@@ -68,16 +70,28 @@ export function accounts(): void {
       [`token create --account ${randomUUID()} --expires 90`, '90d'],
       [`token revoke ${randomUUID()}`, 'no such token'],
       [`token list --account ${randomUUID()}`, 'create it first'],
-      ...['failing', 'parked list', 'audit', 'why'].map((command) => [
-        `${command} --account 0b6f1a52-6f5e-4a3f-9a55-0c8f2f0f7d11`,
-        'there is no account 0b6f1a52-6f5e-4a3f-9a55-0c8f2f0f7d11',
-      ]),
+      ...['failing', 'parked list', 'audit', 'why'].map(
+        (command) =>
+          [
+            `${command} --account 0b6f1a52-6f5e-4a3f-9a55-0c8f2f0f7d11`,
+            'there is no account 0b6f1a52-6f5e-4a3f-9a55-0c8f2f0f7d11',
+          ] as const,
+      ),
       ['audit --account me', 'not a guid'],
       ['audit --limit 0', 'whole number'],
-    ])('answer "%s" with what to do, on stderr, and exit code 1', async (args, advice) => {
-      const { code, stdout, stderr } = await waybell(args);
-      expect([code, stdout]).toEqual([1, '']);
-      expect(stderr).toContain(advice);
+    ] as const;
+
+    test('answer what they refuse with what to do, on stderr, and exit code 1', async () => {
+      const ended = await Promise.all(
+        refused.map(async ([args, advice]) => ({ args, advice, ...(await waybell(args)) })),
+      );
+      for (const { args, advice, code, stdout, stderr } of ended)
+        expect({ args, code, stdout, stderr }).toEqual({
+          args,
+          code: 1,
+          stdout: '',
+          stderr: expect.stringContaining(advice),
+        });
     });
   });
 }

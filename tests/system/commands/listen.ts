@@ -131,18 +131,16 @@ export function listen(): void {
           env: { ...environmentOf(client), ...env },
         });
       await using _first = await listening(client, `/${randomUUID()}`, '--action', 'order.created');
-      expect(await run({})).toMatchObject({ code: 1, stderr: expect.stringContaining('choose another name') });
-      expect(await run({ WAYBELL_TOKEN: '' })).toMatchObject({
-        code: 1,
-        stderr: expect.stringContaining('./waybell token create'),
-      });
-      expect(await run({ WAYBELL_TOKEN: 'wbl_x' })).toMatchObject({
-        code: 1,
-        stderr: expect.stringContaining('unknown'),
-      });
-      expect(await run({ API_URL: 'x' })).toMatchObject({ code: 1, stderr: expect.stringContaining('--api') });
       const elsewhere = ['--reached-at', 'https://10.0.0.1', '--name', 'other'];
-      expect(await run({}, ...elsewhere)).toMatchObject({ code: 1, stderr: expect.stringContaining('never go') });
+      const ended = await Promise.all([
+        run({}),
+        run({ WAYBELL_TOKEN: '' }),
+        run({ WAYBELL_TOKEN: 'wbl_x' }),
+        run({ API_URL: 'x' }),
+        run({}, ...elsewhere),
+      ]);
+      const said = ['choose another name', './waybell token create', 'unknown', '--api', 'never go'];
+      expect(ended).toMatchObject(said.map((part) => ({ code: 1, stderr: expect.stringContaining(part) })));
     });
   });
 
@@ -150,8 +148,8 @@ export function listen(): void {
     test('says what to do where nobody is subscribed, there is no such action, or the event would be refused', async () => {
       const client = await stack.client('carrier');
       const refused = (said: string) => ({ code: 1, stderr: expect.stringContaining(said) });
-      expect(await trigger(client, 'order.created')).toMatchObject(refused('./waybell listen'));
-      expect(await trigger(client, 'order.create')).toMatchObject(refused('order.created'));
+      const ended = await Promise.all(['order.created', 'order.create'].map((action) => trigger(client, action)));
+      expect(ended).toMatchObject([refused('./waybell listen'), refused('order.created')]);
       await client.subscribe('order.created', receiver.url(`/${randomUUID()}`));
       const wrong = await trigger(client, 'order.created', '--set', 'payload.id=x');
       expect(wrong).toMatchObject(refused('/payload/id: must be integer'));

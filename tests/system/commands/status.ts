@@ -100,25 +100,26 @@ export function status(): void {
     test('says what cannot be read and why where RabbitMQ is down, tells the rest, and fails', async () => {
       const place = `127.0.0.1:${await freePort({ taken: new Set() })}`;
       const env = { AMQP_URL: `amqp://waybell-operator:open@sesame@${place}` };
-      const { code, stdout } = await ask('status', env);
+      const [{ code, stdout }, { stdout: json }] = await Promise.all([ask('status', env), ask('status --json', env)]);
       expect(stdout).toMatch(/^rabbitmq +unreachable +amqp:/m);
       expect(stdout).toContain(
         `the queues cannot be read: RabbitMQ at ${place}, which AMQP_URL names, cannot be reached`,
       );
       expect(stdout).toMatch(/^parked: /m);
       expect(code).toBe(1);
-      const { stdout: json } = await ask('status --json', env);
       expect(JSON.parse(json)).toMatchObject({ queues: null, missing: [], kept: expect.any(Array) });
     });
 
     test('says so where Postgres refuses the user, or is not named', async () => {
       const refused = new URL(database);
       refused.password = 'open-sesame';
-      const { code, stdout } = await ask('status', { DATABASE_URL: refused.href });
+      const [{ code, stdout }, { code: unnamed, stdout: json }] = await Promise.all([
+        ask('status', { DATABASE_URL: refused.href }),
+        ask('status --json', { DATABASE_URL: '' }),
+      ]);
       expect(stdout).toMatch(/^what is parked and kept cannot be read: Postgres at .* refuses the user/m);
       expect(stdout).toContain('queues are empty');
       expect(code).toBe(1);
-      const { code: unnamed, stdout: json } = await ask('status --json', { DATABASE_URL: '' });
       expect(JSON.parse(json)).toMatchObject({
         parked: null,
         troubles: ['what is parked and kept cannot be read: DATABASE_URL is not set'],
