@@ -1,3 +1,5 @@
+import { accessibility } from './accessibility.ts';
+import { docs } from './docs.ts';
 import { everyPage } from './every-page.ts';
 import { hostileContent } from './hostile-content.ts';
 import { isolation } from './isolation.ts';
@@ -9,6 +11,8 @@ import { tenThousand } from './ten-thousand.ts';
 
 // First, while nothing else has happened.
 screenshots();
+accessibility();
+docs();
 everyPage();
 keyboard();
 hostileContent();
