@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { allFaults } from './all-faults.ts';
 import { reportFault } from './fault-table.ts';
 import { prove, type Proof } from './prove.ts';
-import { Stages } from './stage.ts';
+import { buildSharingStage, Stages } from './stage.ts';
 
 const stages = new Stages('short');
-const faults = allFaults.filter(({ gates }) => gates);
+const faults = allFaults.filter(({ gates }) => gates).map((fault) => ({ ...fault, buildStage: buildSharingStage }));
 let proofs: Proof[];
 
 beforeAll(async () => {

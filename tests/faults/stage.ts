@@ -30,9 +30,19 @@ type Ground = { brokerUrl?: string; beneath?: AsyncDisposable };
 
 /** The stage of most faults: everything as it comes. */
 export async function buildPlainStage(settings: Settings, scale: Scale, ground: Ground = {}): Promise<BuiltStage> {
+  const { brokerUrl, beneath } = ground;
+  return stageOn(() => TestStack.startAlone(settings, brokerUrl), scale, beneath);
+}
+
+/** The stage of those that gate, which break services and RabbitMQ alone: on servers that the run has anyway. */
+export async function buildSharingStage(settings: Settings, scale: Scale): Promise<BuiltStage> {
+  return stageOn(() => TestStack.startBreakable(settings), scale);
+}
+
+async function stageOn(start: () => Promise<TestStack>, scale: Scale, beneath?: AsyncDisposable): Promise<BuiltStage> {
   await using started = new AsyncDisposableStack();
-  started.use(ground.beneath);
-  const stack = started.use(await TestStack.startAlone(settings, ground.brokerUrl));
+  started.use(beneath);
+  const stack = started.use(await start());
   const receiver = started.use(await Receiver.start());
   const all = started.move();
   return { stack, receiver, scale, [Symbol.asyncDispose]: () => all.disposeAsync() };

@@ -44,6 +44,7 @@ export class Ledger {
   readonly malformed: Malformed[] = [];
   published = 0;
   #row = '';
+  #counts = '';
   #signs = '';
   #stillSince = 0;
 
@@ -179,18 +180,14 @@ export class Ledger {
   async #untilStill(stillMs: number): Promise<void> {
     for (;;) {
       await this.read();
-      const waiting = await this.#waiting();
-      const kept = await this.#kept();
       const { received, unanswered } = this.#receiver;
-      const signs = [
-        kept,
-        received.length,
-        unanswered,
-        this.#outcomes.length,
-        this.#rejections.length,
-        ...waiting,
-      ].join();
-      if (signs !== this.#signs) [this.#signs, this.#stillSince] = [signs, performance.now()];
+      const counts = [received.length, unanswered, this.#outcomes.length, this.#rejections.length].join();
+      // To ask for every queue costs much, and what moves is not at rest.
+      const isMoving = counts !== this.#counts;
+      const [waiting, kept] = isMoving ? [[], undefined] : [await this.#waiting(), await this.#kept()];
+      const signs = [counts, kept, ...waiting].join();
+      if (isMoving || signs !== this.#signs) this.#stillSince = performance.now();
+      [this.#counts, this.#signs] = [counts, signs];
       const stillForMs = performance.now() - this.#stillSince;
       const isIdle = waiting.length === 0 && unanswered === 0 && kept === 0;
       if (isIdle && stillForMs >= stillMs && this.#hasAllEnded()) return;

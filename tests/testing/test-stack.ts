@@ -13,7 +13,14 @@ import { createToken } from '@waybell/subscription-api/tokens';
 import { anEvent, type PublishedEvent } from './event.ts';
 import { nothingLeftBehind } from './left-behind.ts';
 import { plainEnvironment } from './plain-environment.ts';
-import { borrowRedis, borrowVhost, controlShared, noteOfRun } from '@waybell/runtime/testing/borrow';
+import {
+  borrowBreakable,
+  borrowRedis,
+  borrowVhost,
+  controlShared,
+  noteOfRun,
+  type Breakable,
+} from '@waybell/runtime/testing/borrow';
 import { until } from '@waybell/runtime/testing/until';
 import { Upstream } from './upstream.ts';
 
@@ -34,12 +41,13 @@ export type Client = {
 };
 
 type Secrets = { objects: { secret: string }[] };
-type Parts = Pick<TestStack, 'stack' | 'upstream' | 'home' | 'brokerUrl'> & { store: TestDatabase | undefined };
-type Start = Pick<StackOptions, 'lent'> & {
-  settings: Record<string, string>;
-  brokerUrl?: string | undefined;
-  store?: TestDatabase;
-};
+type Borrowed = { store?: TestDatabase; breakable?: Breakable };
+type Parts = Pick<TestStack, 'stack' | 'upstream' | 'home' | 'brokerUrl'> & Borrowed;
+type Start = Pick<StackOptions, 'lent'> &
+  Borrowed & {
+    settings: Record<string, string>;
+    brokerUrl?: string | undefined;
+  };
 
 /** A whole system of its own: every service as a process. */
 export class TestStack implements AsyncDisposable {
@@ -50,14 +58,14 @@ export class TestStack implements AsyncDisposable {
   /** Straight to the broker, whatever way the services take. */
   readonly brokerUrl: string;
 
-  readonly #store: TestDatabase | undefined;
+  readonly #borrowed: Borrowed;
 
-  private constructor({ stack, upstream, home, brokerUrl, store }: Parts) {
+  private constructor({ stack, upstream, home, brokerUrl, ...borrowed }: Parts) {
     this.stack = stack;
     this.upstream = upstream;
     this.home = home;
     this.brokerUrl = brokerUrl;
-    this.#store = store;
+    this.#borrowed = borrowed;
     this.postgres = new pg.Pool({ Client: postgresClient({ url: stack.servers.url('postgres') }), max: 2 });
     this.postgres.on('error', () => undefined);
   }
@@ -72,6 +80,13 @@ export class TestStack implements AsyncDisposable {
     return TestStack.#start({ settings, lent: { rabbitmq, redis, postgres: store.url }, store });
   }
 
+  /** On servers of the run, of which it may kill RabbitMQ: one test at a time has that, others wait. */
+  static async startBreakable(settings: Record<string, string> = {}): Promise<TestStack> {
+    const [breakable, store] = await Promise.all([borrowBreakable(), createTestDatabase()]);
+    const { rabbitmqUrl: rabbitmq, redisUrl: redis } = breakable;
+    return TestStack.#start({ settings, lent: { rabbitmq, redis, postgres: store.url }, store, breakable });
+  }
+
   /**
    * On servers of its own, which a test may stop and kill. Where AMQP_URL is among the settings, that is the way that
    * services take to a broker which is at `brokerUrl`.
@@ -80,7 +95,7 @@ export class TestStack implements AsyncDisposable {
     return TestStack.#start({ settings, brokerUrl });
   }
 
-  static async #start({ settings, brokerUrl, lent, store }: Start): Promise<TestStack> {
+  static async #start({ settings, brokerUrl, lent, ...borrowed }: Start): Promise<TestStack> {
     const home = await mkdtemp(join(tmpdir(), 'waybell-test-'));
     const env = { ...plainEnvironment(), ...settings };
     const begun = onceMore(noteOfRun, () =>
@@ -90,14 +105,29 @@ export class TestStack implements AsyncDisposable {
       throw new Error(explainFailure(error), { cause: error });
     });
     const url = brokerUrl ?? stack.servers.url('rabbitmq');
-    return new TestStack({ stack, upstream: await Upstream.connect(url), home, brokerUrl: url, store });
+    return new TestStack({ stack, upstream: await Upstream.connect(url), home, brokerUrl: url, ...borrowed });
   }
 
   /** Runs `rabbitmqctl`, which must leave alone what is in other virtual hosts, and resolves with what it prints. */
   async rabbitmqctl(...args: string[]): Promise<string> {
     const { servers } = this.stack;
+    const { breakable } = this.#borrowed;
+    if (breakable !== undefined) return breakable.control(...args);
     if (servers.sources.rabbitmq?.from === 'lent') return controlShared(...args);
     return rabbitmqctl(servers.process('rabbitmq').spec, ...args);
+  }
+
+  /** `kill -9`; resolves when it is back. */
+  async killRabbitmq(): Promise<void> {
+    const { breakable } = this.#borrowed;
+    if (breakable !== undefined) {
+      await breakable.rabbitmq.kill();
+      return breakable.rabbitmq.start();
+    }
+    const server = this.stack.servers.process('rabbitmq');
+    await server.kill();
+    // Its supervisor starts it again.
+    await until('RabbitMQ is back', () => server.state === 'ready');
   }
 
   /** The virtual host that the stack is in. */
@@ -195,7 +225,8 @@ export class TestStack implements AsyncDisposable {
     await this.upstream[Symbol.asyncDispose]();
     await this.postgres.end();
     await this.stack.stop();
-    await this.#store?.[Symbol.asyncDispose]();
+    await this.#borrowed.store?.[Symbol.asyncDispose]();
+    await this.#borrowed.breakable?.[Symbol.asyncDispose]();
     await nothingLeftBehind([this.home, this.stack.servers.url('rabbitmq'), this.stack.servers.url('postgres')]);
     await rm(this.home, { recursive: true, force: true });
   }

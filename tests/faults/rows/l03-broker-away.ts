@@ -1,4 +1,4 @@
-import { killServer, stopServer } from '../break-server.ts';
+import { stopServer } from '../break-server.ts';
 import type { Fault } from '../fault.ts';
 import { HELD } from '../fault-settings.ts';
 import { underLoad, type Inject } from '../under-load.ts';
@@ -7,7 +7,7 @@ const AWAY_MS = { short: 5_000, release: 20_000 };
 
 const faults: Record<string, Inject> = {
   'RabbitMQ stopped for a while': (stage) => stopServer(stage, 'rabbitmq', AWAY_MS[stage.scale]),
-  'RabbitMQ killed': (stage) => killServer(stage, 'rabbitmq'),
+  'RabbitMQ killed': ({ stack }) => stack.killRabbitmq(),
 };
 
 export const brokerAway: Fault[] = Object.entries(faults).map(([name, inject]) => ({

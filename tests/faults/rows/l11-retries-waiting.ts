@@ -8,7 +8,6 @@ import { subscribed } from '../../testing/subscribers.ts';
 import { takeAll } from '../../testing/take-all.ts';
 import { until } from '@waybell/runtime/testing/until';
 import { onChannel } from '../../testing/on-channel.ts';
-import { killServer } from '../break-server.ts';
 import type { Fault } from '../fault.ts';
 import { HELD } from '../fault-settings.ts';
 import { underLoad } from '../under-load.ts';
@@ -57,7 +56,7 @@ async function killWhileTheyWait(stage: Stage, ledger: Ledger): Promise<void> {
   await until('the first come back', () =>
     stage.receiver.at(path).some(({ headers }) => headers['x-webhook-attempt'] === '2'),
   );
-  await killServer(stage, 'rabbitmq');
+  await stage.stack.killRabbitmq();
   await load.stop();
 }
 
@@ -71,7 +70,7 @@ async function killWhileTheyComeDue(stage: Stage, ledger: Ledger): Promise<void>
     await waitTogether(channel, retryQueueOf(stage));
     await until('they come due', async () => (await channel.checkQueue(DELIVERY_QUEUE)).messageCount > 0);
   });
-  await killServer(stage, 'rabbitmq');
+  await stage.stack.killRabbitmq();
   await deliverer.start();
 }
 
