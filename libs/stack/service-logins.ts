@@ -27,8 +27,7 @@ export function loginsOf(service: Service, { environment, sources }: Addresses):
 
 /** Lets the services, and no other user but the owner, log in to the database, as the roles that the migrations made. */
 export async function allowLogins({ environment, sources }: Addresses): Promise<void> {
-  // The lender of a server has seen to it.
-  if (sources.postgres?.from === 'address' || sources.postgres?.from === 'lent') return;
+  if (sources.postgres?.from === 'address') return;
   const { DATABASE_URL = '' } = environment;
   const owner = new pg.Client({ connectionString: DATABASE_URL });
   await owner.connect();
