@@ -13,7 +13,6 @@ export let receiver: Receiver;
 
 /** As many retries as the contract of carriers has, without its pauses: a delivery is exhausted in a second. */
 const CARRIER_DELAYS_MS = [100, 200, 400];
-export const CARRIER_ATTEMPTS = CARRIER_DELAYS_MS.length + 1;
 
 beforeAll(async () => {
   const settings = {
