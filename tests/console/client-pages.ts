@@ -5,6 +5,9 @@ import { ask } from '../testing/told.ts';
 import { signedIn } from './signed-in.ts';
 import { anAccount, apiUrl, browser, hostile, HOSTILE_BODY, receiver, subscribed, type Account } from './stand.ts';
 
+/** As long as the page waits, at most, before it looks again at what is under way. */
+const LOOK_PAUSE_MS = 5_000;
+
 export function clientPages(): void {
   describe('the console of a client', () => {
     test('is signed in to by an access token, which is in no address and in no storage', async () => {
@@ -67,12 +70,17 @@ export function clientPages(): void {
       await carrier.unsubscribe('order.created');
       await carrier.subscribe('order.created', receiver.url(path));
       const { page } = await signedIn({ token: carrier.tokens.both });
+      await page.clock.install();
       await page.getByRole('searchbox').first().fill(delivery);
       await page.keyboard.press('Enter');
       await page.getByRole('button', { name: 'Resend' }).click();
       await page.getByText('Sent again, as attempt 5.').first().waitFor();
-      await page.getByRole('article').getByText('resend by hand').waitFor();
-      await page.getByRole('article').getByText('delivered').first().waitFor();
+      const told = page.getByRole('article').filter({ hasText: 'resend by hand' }).getByText('delivered').first();
+      await until('it is delivered', async () => {
+        // The page looks again after a pause.
+        await page.clock.fastForward(LOOK_PAUSE_MS);
+        return told.isVisible();
+      });
       expect(receiver.at(path).at(-1)?.headers['x-webhook-attempt']).toBe('5');
     });
 
