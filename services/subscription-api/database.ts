@@ -26,6 +26,8 @@ export type SourceOptions = DatabaseOptions & {
   lockWaitMs?: number;
 };
 
+export type OpenDatabaseOptions = DatabaseOptions & { lookEveryMs?: number };
+
 export type Database = AsyncDisposable & {
   /** Empty once Postgres answers and every migration is there. Looked at every second, so start order is free. */
   waitingFor(): string[];
@@ -94,7 +96,7 @@ function halvesOf(poolSize: number): { log: number; others: number } {
 }
 
 /** Connects in the background and keeps looking whether Postgres is there and migrated, until it is disposed of. */
-export function openDatabase(options: DatabaseOptions): Database {
+export function openDatabase({ lookEveryMs = LOOK_EVERY_MS, ...options }: OpenDatabaseOptions): Database {
   const connections = halvesOf(options.poolSize);
   const source = describeSource({ ...options, poolSize: connections.others });
   const deliveryLog = connectPostgres({
@@ -115,7 +117,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       waitingFor = found;
       // A look at a Postgres that is away says nothing of its tables.
       isMigrated = found.length === 0 || (isMigrated && !found.includes(MIGRATIONS));
-      await delay(LOOK_EVERY_MS, undefined, { signal: closing.signal }).catch(() => {});
+      await delay(lookEveryMs, undefined, { signal: closing.signal }).catch(() => {});
     }
   }
 

@@ -7,10 +7,11 @@ import { readConfig } from './config.ts';
 import { openDatabase } from './database.ts';
 import { startPruning } from './prune-audit-log.ts';
 import { createAdminApi } from './rest/operators/admin-api.ts';
-import { createApi } from './rest/api.ts';
+import { createApi, interfacesOf } from './rest/api.ts';
 import { authenticateBearer } from './rest/authentication/authenticate.ts';
 import { byAccessToken } from './rest/authentication/by-access-token.ts';
 import { byJwt } from './rest/authentication/by-jwt.ts';
+import { adminDocuments, publicDocuments } from './rest/documents/documents.ts';
 import { httpMetrics } from './rest/http/http-metrics.ts';
 import { serveApi } from './rest/http/serve-api.ts';
 import { serveListeners } from './rest/listeners/serve-listeners.ts';
@@ -41,6 +42,7 @@ const api = createApi({
   signingSecrets: keepSigningSecrets({ database, ...config }),
   database,
   catalog,
+  documents: publicDocuments({ interfaces: interfacesOf(config.interfaces), catalog }),
   live,
   listenerSettings,
 });
@@ -48,7 +50,7 @@ await using server = await serveApi(api, { ...config.listen, until }, common.htt
 parts.log.info({ port: server.port, interfaces: config.interfaces }, 'api.listening');
 
 const line = config.operatorBroker && operatorLine(config.operatorBroker);
-const admin = createAdminApi({ ...common, database, line });
+const admin = createAdminApi({ ...common, database, documents: adminDocuments(), line });
 await using adminServer =
   config.listenAdmin && (await serveApi(admin, { ...config.listenAdmin, until }, common.httpMetrics));
 if (adminServer !== undefined) parts.log.info({ port: adminServer.port }, 'admin.listening');

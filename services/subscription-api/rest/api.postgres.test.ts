@@ -195,7 +195,7 @@ describe('paths and methods', () => {
   });
 
   test('headers and bodies that do not end in time answer 408', async () => {
-    await using hasty = await startApi({ limits: { headersTimeoutMs: 100, requestTimeoutMs: 200 } });
+    await using hasty = await startApi({ lookEveryMs: 50, limits: { headersTimeoutMs: 100, requestTimeoutMs: 200 } });
     const { token } = await signUp(hasty, { interface: 'shipper' });
     const head = `POST ${subscribePath} HTTP/1.1\r\nhost: a\r\n`;
     const asked = `authorization: Bearer ${token}\r\ncontent-type: ${json}\r\ncontent-length: 9\r\n\r\n{`;
@@ -231,7 +231,7 @@ describe('paths and methods', () => {
   });
 
   test('who does not read its answers loses its connection, and others get in', async () => {
-    await using small = await startApi({ limits: { connectionLimit: 1, answerTimeoutMs: 100 } });
+    await using small = await startApi({ lookEveryMs: 50, limits: { connectionLimit: 1, answerTimeoutMs: 100 } });
     const deaf = connect(small.port, '127.0.0.1').pause();
     await once(deaf, 'connect');
     deaf.write('GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nhost: a\r\n\r\n'.repeat(10));
@@ -423,7 +423,7 @@ describe('a process', () => {
 
   test('answers 503 with Retry-After while the database is away, and comes back by itself', async () => {
     await using proxy = await cuttableProxy((await borrowPostgres()).url);
-    await using behind = await startApi({ through: through(proxy) });
+    await using behind = await startApi({ lookEveryMs: 50, through: through(proxy) });
     const { token } = await signUp(behind, { interface: 'shipper' });
     expect((await behind.ask('GET', base, { token })).status).toBe(200);
     await proxy.cut();
@@ -445,7 +445,7 @@ describe('a process', () => {
 
   test('answers 503 until the migrations are there, and says what it waits for', async () => {
     await using proxy = await cuttableProxy((await borrowPostgres()).url);
-    await using early = await startApi({ isMigrated: false, through: through(proxy) });
+    await using early = await startApi({ lookEveryMs: 50, isMigrated: false, through: through(proxy) });
     const isWaitingFor = (what: string) => early.database.waitingFor().join().includes(what);
     const status = async () => problemStatus(await early.ask('GET', base, { token: 'wbl_x' }));
     await until('it waits for migrations', () => isWaitingFor('migrat'));

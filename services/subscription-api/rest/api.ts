@@ -6,7 +6,7 @@ import { consoleRoutes, type ConsoleSettings } from './console/console.ts';
 import { ownTokenRoutes } from './authentication/own-token.ts';
 import { carrierRoutes } from './subscriptions/carrier.ts';
 import { deliveryLogRoutes } from './deliveries/delivery-log.ts';
-import { documentRoutes, publicDocuments } from './documents/documents.ts';
+import { documentRoutes, type Documents } from './documents/documents.ts';
 import { createHttpApp, type HttpAppOptions } from './http/http-app.ts';
 import type { RouteOptions } from './http/routes.ts';
 import { listenerRoutes, type ListenerRouteOptions } from './listeners/listeners.ts';
@@ -22,17 +22,20 @@ export type ApiOptions = RouteOptions &
   Pick<TriggerOptions, 'eventLimits'> &
   Pick<ListenerRouteOptions, 'listenerSettings'> & {
     interfaces: readonly string[];
+    documents: Documents;
     console: { client: ConsoleSettings };
   };
+
+/** The interfaces among these names. */
+export const interfacesOf = (names: readonly string[]): Interface[] =>
+  (['shipper', 'carrier'] as const).filter((name) => names.includes(name));
 
 const ROUTES = { shipper: shipperRoutes, carrier: carrierRoutes } satisfies Record<Interface, unknown>;
 
 /** The REST interface: both interfaces' endpoints, or those of the ones named. */
 export function createApi(options: ApiOptions): Express {
-  const { catalog } = options;
-  const served = (['shipper', 'carrier'] as const).filter((name) => options.interfaces.includes(name));
   return createHttpApp({ ...options, overview: '/docs' }, (authenticate) => [
-    ...served.map((name) => ROUTES[name]({ ...options, authenticate })),
+    ...interfacesOf(options.interfaces).map((name) => ROUTES[name]({ ...options, authenticate })),
     ownTokenRoutes({ authenticate }),
     subscriptionRoutes({ ...options, authenticate }),
     signingSecretRoutes({ ...options, authenticate }),
@@ -43,7 +46,7 @@ export function createApi(options: ApiOptions): Express {
     // Who reads a stream is known anew every minute, which is no request.
     liveRoutes({ ...options, authenticate, knowAgain: options.authenticate }),
     listenerRoutes({ ...options, authenticate, knowAgain: options.authenticate }),
-    documentRoutes(publicDocuments({ interfaces: served, catalog })),
+    documentRoutes(options.documents),
     consoleRoutes(options.console.client),
   ]);
 }

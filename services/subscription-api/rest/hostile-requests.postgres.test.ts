@@ -12,7 +12,7 @@ import { createToken, hashToken } from '../tokens.ts';
  * A request, and what it is answered with: `<status> <kind of problem>`, once per answer, after which the connection is
  * closed; none where it is closed without a word. `shows` are headers of the last answer, null those that it must not have.
  * Each character of a text is one byte; `{{…}}` stands for what `wordOf` says. What is `raw` asks for no closing. What does
- * not come to its end is for the `hasty` server, which waits a few seconds: on a slow machine it would cut off the others.
+ * not come to its end is for the `hasty` server, which waits a moment: it would cut off the others.
  */
 type Hostile = {
   what: string;
@@ -37,7 +37,7 @@ let answered: Map<string, Promise<RawAnswer[]>>;
 beforeAll(async () => {
   forgery = await startForgery();
   api = await startApi({ jwt: forgery.rules });
-  hasty = await startApi({ limits: { headersTimeoutMs: 2_000, requestTimeoutMs: 3_000 } });
+  hasty = await startApi({ lookEveryMs: 50, limits: { headersTimeoutMs: 100, requestTimeoutMs: 200 } });
   const [shipper, carrier] = [await signUp(api, { interface: 'shipper' }), await signUp(api, { interface: 'carrier' })];
   const operator = await signUp(api, { interface: 'shipper', scopes: ['admin'] });
   const { token } = shipper;

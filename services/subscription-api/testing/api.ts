@@ -12,7 +12,8 @@ import { readKeyRing } from '@waybell/runtime/secrets';
 import { createAccount } from '../accounts.ts';
 import { openDatabase, type Database } from '../database.ts';
 import { createAdminApi } from '../rest/operators/admin-api.ts';
-import { createApi, type ApiOptions } from '../rest/api.ts';
+import { createApi, interfacesOf, type ApiOptions } from '../rest/api.ts';
+import { adminDocuments, publicDocuments, type Documents } from '../rest/documents/documents.ts';
 import { authenticateBearer } from '../rest/authentication/authenticate.ts';
 import { byAccessToken } from '../rest/authentication/by-access-token.ts';
 import { byJwt, type JwtRules } from '../rest/authentication/by-jwt.ts';
@@ -51,6 +52,8 @@ export async function startApi(
     overlapMs?: number;
     /** The limit of a statement. */
     timeoutMs?: number;
+    /** How often it looks at what it looks at every second. */
+    lookEveryMs?: number;
     limits?: Partial<Limits & ServerLimits>;
     trustedProxies?: string[];
     jwt?: JwtRules;
@@ -63,10 +66,18 @@ export async function startApi(
   } = {},
 ): Promise<TestApi> {
   await using stack = new AsyncDisposableStack();
+  const { lookEveryMs = 1_000 } = options;
   const store = options.beside?.store ?? stack.use(await createTestDatabase(options));
   const url = options.through?.(store.url) ?? store.url;
   const database = stack.use(
-    openDatabase({ url, role: '', poolSize: 8, timeoutMs: options.timeoutMs ?? PATIENT_MS, log: silentLog }),
+    openDatabase({
+      url,
+      role: '',
+      poolSize: 8,
+      timeoutMs: options.timeoutMs ?? PATIENT_MS,
+      lookEveryMs,
+      log: silentLog,
+    }),
   );
   const redisUrl = options.redisUrl ?? (await borrowRedis()).url;
   const redis = stack.use(connectRedis({ url: redisUrl, timeoutMs: PATIENT_MS, log: silentLog }));
@@ -74,7 +85,7 @@ export async function startApi(
   const limits = { ...unlimited, ...options.limits };
   const measured = httpMetrics(metrics);
   const trustedProxies = options.trustedProxies ?? [];
-  const streams = openStreams({ ...options, database, redis, redisUrl, keyRing, eventLimits });
+  const streams = openStreams({ ...options, lookEveryMs, database, redis, redisUrl, keyRing, eventLimits });
   const common = {
     limits,
     trustedProxies,
@@ -85,14 +96,16 @@ export async function startApi(
     console: { client: { view: 'client' }, operator: { view: 'operator' } } as const,
   };
   const jwt = options.jwt && byJwt(database, options.jwt);
+  const { interfaces = ['shipper', 'carrier'], catalog = actions } = options;
   const api = createApi({
     ...common,
-    interfaces: options.interfaces ?? ['shipper', 'carrier'],
+    interfaces,
+    catalog,
+    documents: documentsOf(interfaces, catalog),
     authenticate: authenticateBearer({ opaque: byAccessToken(database), jwt }),
     subscriptions: keepSubscriptions({ database, keyRing }),
     signingSecrets: keepSigningSecrets({ database, keyRing, overlapMs: options.overlapMs ?? 60_000 }),
     database,
-    catalog: options.catalog ?? actions,
     callbackRules,
     ...streams.routes,
   });
@@ -100,10 +113,11 @@ export async function startApi(
   const adminApi = createAdminApi({
     ...common,
     database,
+    documents: once('admin', adminDocuments),
     line,
     queues: [rejectedQueue, routerQueue, 'none.of.these'],
   });
-  const at = { host: '127.0.0.1', port: 0, trustedProxies, ...limits };
+  const at = { host: '127.0.0.1', port: 0, trustedProxies, lookEveryMs, ...limits };
   const server = stack.use(await serveApi(api, at, measured));
   const adminServer = stack.use(await serveApi(adminApi, at, measured));
   // Streams end before the server waits for its answers to end.
@@ -113,6 +127,21 @@ export async function startApi(
   const admin = await askedBy(adminServer.port, '/admin-openapi.json');
   const opened = stack.move();
   return { ...asked, admin, store, database, metrics, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+}
+
+const written = new Map<string, Documents>();
+
+/** Written once for each file of tests: they are large. */
+function once(name: string, write: () => Documents): Documents {
+  const documents = written.get(name) ?? write();
+  written.set(name, documents);
+  return documents;
+}
+
+function documentsOf(interfaces: readonly string[], catalog: readonly Action[]): Documents {
+  return once([...interfaces, catalog.length].join(), () =>
+    publicDocuments({ interfaces: interfacesOf(interfaces), catalog }),
+  );
 }
 
 const eventLimits = { maxBytes: 60_000, maxDepth: 32 };

@@ -4,12 +4,9 @@ import { openApiDocument } from '@waybell/contracts/openapi/openapi-document';
 import { contractOf, type Exchange } from './contract.ts';
 
 const id = '1f0c9a52-6f5e-4a3f-9a55-0c8f2f0f7d11';
-const document = openApiDocument({
-  catalog: actions,
-  interfaces: ['shipper', 'carrier'],
-  sentExamples: {},
-  version: '1.0.0',
-});
+const document = JSON.stringify(
+  openApiDocument({ catalog: actions, interfaces: ['shipper', 'carrier'], sentExamples: {}, version: '1.0.0' }),
+);
 
 const made = { is_active: true, action: 'order.created', verification_token: 'x', callback_url: 'https://hooks.test/' };
 

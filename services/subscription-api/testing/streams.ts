@@ -20,6 +20,7 @@ export type StreamsOptions = {
   eventLimits: ServeListenersOptions['eventLimits'];
   catalog?: readonly Action[] | undefined;
   live?: LiveSettings | undefined;
+  lookEveryMs: number;
   listeners?: ListenerTestSettings | undefined;
 };
 

@@ -16,7 +16,7 @@ const CACHED = 'public, max-age=300';
 const SHARED = { 'access-control-allow-origin': '*', 'cross-origin-resource-policy': 'cross-origin' };
 
 /** The one that others are found by, the paths of routes, and what is there by its path. */
-type Documents = { overview: string; routes: string[]; files: ReadonlyMap<string, Document> };
+export type Documents = { overview: string; routes: string[]; files: ReadonlyMap<string, Document> };
 
 /** Serves documents without a token. */
 export function documentRoutes({ overview, routes, files }: Documents): Router {

@@ -11,7 +11,7 @@ import { Problem, PROBLEM_TYPE } from './problem.ts';
 export type ApiServer = AsyncDisposable & { port: number };
 
 /** What a client may take up, before it has said what it wants too. */
-export type ServerLimits = ConnectionBounds & {
+export type ServerLimits = Omit<ConnectionBounds, 'lookEveryMs'> & {
   /** From the first byte of a request to the end of its headers. */
   headersTimeoutMs: number;
   /** From the first byte of a request to the end of its body. */
@@ -19,7 +19,7 @@ export type ServerLimits = ConnectionBounds & {
 };
 
 const HEADERS_LIMIT_BYTES = 16 * 1_024;
-// Slow requests are looked for this often, and so end at most this much late.
+// Slow requests and answers are looked for this often.
 const LOOK_EVERY_MS = 1_000;
 // Most requests wait for less; who is slow to send one, or to read its answer, is not waited for.
 const CLOSE_LIMIT_MS = 10_000;
@@ -27,6 +27,7 @@ const CLOSE_LIMIT_MS = 10_000;
 export type ServeOptions = ServerLimits & {
   host: string;
   port: number;
+  lookEveryMs?: number;
   /** Once it is given, no connection is taken any more: what else is disposed of before does not keep it listening. */
   until?: AbortSignal;
 };
@@ -34,7 +35,7 @@ export type ServeOptions = ServerLimits & {
 /** Listens until disposed of; then takes no new connection and finishes the requests it has, for ten seconds at most. */
 export async function serveApi(
   api: Express,
-  { host, port, headersTimeoutMs, requestTimeoutMs, until, ...bounds }: ServeOptions,
+  { host, port, headersTimeoutMs, requestTimeoutMs, lookEveryMs = LOOK_EVERY_MS, until, ...bounds }: ServeOptions,
   { connectionsRefused }: HttpMetrics,
 ): Promise<ApiServer> {
   const server = createServer(
@@ -42,13 +43,13 @@ export async function serveApi(
       maxHeaderSize: HEADERS_LIMIT_BYTES,
       headersTimeout: headersTimeoutMs,
       requestTimeout: requestTimeoutMs,
-      connectionsCheckingInterval: LOOK_EVERY_MS,
+      connectionsCheckingInterval: lookEveryMs,
       // Express answers in full where it is missing.
       requireHostHeader: false,
     },
     api,
   );
-  boundConnections(server, bounds, () => connectionsRefused.inc());
+  boundConnections(server, { ...bounds, lookEveryMs }, () => connectionsRefused.inc());
   // A client gets the answer to its request, whatever else it expects.
   server.on('checkExpectation', api);
   // What is not a whole request never reaches Express.

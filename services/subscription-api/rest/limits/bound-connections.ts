@@ -11,10 +11,10 @@ export type ConnectionBounds = {
   trustedProxies: readonly string[];
   /** From the first byte of an answer to its end: who reads more slowly has its connection cut. */
   answerTimeoutMs: number;
+  /** A slow answer ends at most so much late. */
+  lookEveryMs: number;
 };
 
-// An answer is found to be late by so much.
-const LOOK_EVERY_MS = 1_000;
 const REQUESTS_PER_CONNECTION = 1_000;
 
 /** Calls `refused` for each connection that is closed at once. */
@@ -59,7 +59,7 @@ export function boundByReading(answer: ServerResponse): void {
   endless.add(answer);
 }
 
-function boundAnswers(server: Server, { answerTimeoutMs }: ConnectionBounds): void {
+function boundAnswers(server: Server, { answerTimeoutMs, lookEveryMs }: ConnectionBounds): void {
   /** Until when each is to be out; unknown before it begins. */
   const open = new Map<ServerResponse, number | undefined>();
   server.on('request', (_request, answer) => {
@@ -74,6 +74,6 @@ function boundAnswers(server: Server, { answerTimeoutMs }: ConnectionBounds): vo
       // Those that wait for their turn on the connection have no socket of their own yet.
       else if (dueAt !== undefined && dueAt < now) answer.req.socket.destroy();
     }
-  }, LOOK_EVERY_MS);
+  }, lookEveryMs);
   server.once('close', () => clearInterval(look));
 }

@@ -15,6 +15,7 @@ export type LiveOptions = {
   catalog: readonly Action[];
   room: StreamRoom;
   log: Log;
+  lookEveryMs?: number;
 };
 
 export type LiveRequest = { reader: ClientReader; filter: LiveFilter; position: Position; response: ServerResponse };
@@ -33,7 +34,7 @@ const BUFFER_BYTES = 2 ** 20;
 type Looking = { feed: LiveFeed; loop: AsyncDisposable };
 
 /** Looks once a second for each client that has a stream, however many those are, and for no other. */
-export function openLive({ database, catalog, room: streams, log }: LiveOptions): Live {
+export function openLive({ database, catalog, room: streams, log, lookEveryMs = LOOK_EVERY_MS }: LiveOptions): Live {
   const looking = new Map<string, Looking>();
   const room = new Room(LOOKS_AT_ONCE);
 
@@ -53,7 +54,7 @@ export function openLive({ database, catalog, room: streams, log }: LiveOptions)
     const actions = catalog.filter((action) => action.interface === reader.interface).map(({ name }) => name);
     const feed = new LiveFeed({ database, reader, actions });
     feed.streams.add(stream);
-    const options = { intervalMs: LOOK_EVERY_MS, beginsAtOnce: true, complaint: 'live.look-failed', log };
+    const options = { intervalMs: lookEveryMs, beginsAtOnce: true, complaint: 'live.look-failed', log };
     looking.set(key, { feed, loop: repeatedly((stop) => look(feed, stop), options) });
   }
 

@@ -7,12 +7,13 @@ import { authenticateBearer } from '../authentication/authenticate.ts';
 import { operatorTokenRoutes } from '../authentication/own-token.ts';
 import { byAccessToken } from '../authentication/by-access-token.ts';
 import { consoleRoutes, type ConsoleSettings } from '../console/console.ts';
-import { adminDocuments, documentRoutes } from '../documents/documents.ts';
+import { documentRoutes, type Documents } from '../documents/documents.ts';
 import { createHttpApp, type HttpAppOptions } from '../http/http-app.ts';
 
 export type AdminApiOptions = Omit<HttpAppOptions, 'authenticate' | 'overview'> &
   Pick<OperatorLineOptions, 'line' | 'queues' | 'eventLimits'> & {
     database: Database;
+    documents: Documents;
     console: { operator: ConsoleSettings };
   };
 
@@ -25,7 +26,7 @@ export function createAdminApi({ database, ...options }: AdminApiOptions): Expre
     adminRoutes({ authenticate, database }),
     operatorLogRoutes({ authenticate, database }),
     operatorLineRoutes({ ...options, authenticate, database }),
-    documentRoutes(adminDocuments()),
+    documentRoutes(options.documents),
     consoleRoutes(options.console.operator),
   ]);
 }

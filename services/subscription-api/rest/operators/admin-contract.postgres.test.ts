@@ -90,7 +90,8 @@ async function provokeRejected(): Promise<void> {
   for (const verb of ['publish', 'check'])
     await ask('POST', `/v1/admin/rejected/${tooLong}/${verb}`, { token, body: anEvent() });
   await using _taken = await RejectedQueue.open({ url: broker.url });
-  for (const { method, path, body } of asksOfLine(ids[0])) await ask(method, path, { token, body });
+  // At once: each waits whether the queue is given back.
+  await Promise.all(asksOfLine(ids[0]).map(({ method, path, body }) => ask(method, path, { token, body })));
 }
 
 /** Every answer to one operation but those of trouble. */

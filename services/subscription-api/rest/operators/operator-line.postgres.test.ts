@@ -192,10 +192,8 @@ describe('a corrected event', () => {
   });
 
   test('is checked as if it were published, without the broker, and nothing is published or removed', async () => {
-    await using other = await startApi();
-    const { token: operator } = await signUp(other, { interface: 'carrier', scopes: ['admin'] });
-    const check = (body: unknown) =>
-      other.admin.ask('POST', '/v1/admin/rejected/0123456789/check', { token: operator, body });
+    await using other = await startApi({ beside: api });
+    const check = (body: unknown) => other.admin.ask('POST', '/v1/admin/rejected/0123456789/check', { token, body });
     const right = { ...wrong, payload: { id: 4711, status: 'new', colour: 'red' } };
     const { status, body } = await check(right);
     expect([status, body]).toEqual([
@@ -227,18 +225,16 @@ describe('a corrected event', () => {
 
 describe('without the broker', () => {
   test('operators are told which setting names it, and the process is as ready as before', async () => {
-    await using other = await startApi();
-    const { token: operator } = await signUp(other, { interface: 'carrier', scopes: ['admin'] });
-    const { status, body } = await other.admin.ask('GET', '/v1/admin/queues', { token: operator });
+    await using other = await startApi({ beside: api });
+    const { status, body } = await other.admin.ask('GET', '/v1/admin/queues', { token });
     expect([status, body.type]).toEqual([501, 'urn:waybell:problem:no-broker']);
     expect(body.detail).toContain('ADMIN_AMQP_URL');
   });
 
   test('they are told to come again where it does not answer', async () => {
-    await using other = await startApi({ brokerUrl: 'amqp://127.0.0.1:1' });
-    const { token: operator } = await signUp(other, { interface: 'carrier', scopes: ['admin'] });
+    await using other = await startApi({ beside: api, brokerUrl: 'amqp://127.0.0.1:1' });
     for (const path of ['queues', 'rejected', 'rejected/4711']) {
-      const { status, headers } = await other.admin.ask('GET', `/v1/admin/${path}`, { token: operator });
+      const { status, headers } = await other.admin.ask('GET', `/v1/admin/${path}`, { token });
       expect([path, status, headers.get('retry-after')]).toEqual([path, 503, '5']);
     }
   });
