@@ -3,8 +3,9 @@ import { connectBroker, type Broker } from '@waybell/line/broker/connect-broker'
 import { KeptPublications } from '@waybell/line/kept/kept-publications';
 import type { KeptStore } from '@waybell/line/kept/kept-store';
 import { BreakableBroker } from '@waybell/line/testing/test-broker';
-import { systemClock as clock } from '@waybell/runtime/clock';
 import { until } from '@waybell/runtime/testing/until';
+import { TurnedClock } from '@waybell/runtime/turned-clock';
+import { cuttableProxy } from '@waybell/subscription-api/testing/cuttable-proxy';
 import { PATIENT_MS, silentLog as log } from '@waybell/subscription-api/testing/database';
 import { aPublication } from '@waybell/line/kept/testing/some-broker';
 import { KeptStand } from './kept-stand.ts';
@@ -13,6 +14,7 @@ let rabbitmq: BreakableBroker;
 let stand: KeptStand;
 let store: KeptStore;
 let broker: Broker;
+let clock: TurnedClock;
 beforeAll(async () => {
   rabbitmq = await BreakableBroker.start();
   stand = await KeptStand.start();
@@ -27,9 +29,10 @@ beforeEach(async () => {
 });
 
 /** What is kept, on a broker that can be written to. */
-async function aService() {
+async function aService(url = rabbitmq.url) {
+  clock = new TurnedClock();
   broker = await connectBroker({
-    url: rabbitmq.url,
+    url,
     name: 'kept',
     exchanges: [],
     confirmTimeoutMs: PATIENT_MS,
@@ -50,11 +53,18 @@ async function aService() {
 }
 
 const numbers = (count: number) => Array.from({ length: count }, (_, n) => `${n}`.padStart(3, '0'));
-const untilEmpty = () => until('nothing is kept', async () => (await stand.count()) === 0);
+const SECOND_MS = 1_000;
+/** Looks, with a second between two of them by the clock of the service. */
+const seen = <T>(what: string, look: () => Promise<T | false | undefined>) =>
+  until(what, async () => {
+    await clock.runFor(SECOND_MS);
+    return look();
+  });
+const untilEmpty = () => seen('nothing is kept', async () => (await stand.count()) === 0);
 /** Each at least once. */
 const arrived = async (queue: string, count: number) => {
   const bodies = new Set<string>();
-  return until(`${count} are in ${queue}`, async () => {
+  return seen(`${count} are in ${queue}`, async () => {
     for (const { content } of await rabbitmq.take(queue)) bodies.add(content.toString());
     return bodies.size >= count && [...bodies].toSorted();
   });
@@ -76,12 +86,12 @@ test('what is kept during an alarm arrives when that is over', async () => {
 
 test('what is kept while RabbitMQ is away arrives when it is back', async () => {
   const queue = await rabbitmq.queue();
-  await using service = await aService();
-  await rabbitmq.rememberQueues();
-  await rabbitmq.process.stop();
+  await using proxy = await cuttableProxy(rabbitmq.url);
+  await using service = await aService(proxy.url);
+  await proxy.cut();
   await until('it is away', () => broker.state() === 'away');
   await service.keepAll(queue, numbers(20));
-  await rabbitmq.process.start();
+  await proxy.mend();
   expect(await arrived(queue, 20)).toEqual(numbers(20));
   await untilEmpty();
 });
@@ -89,13 +99,14 @@ test('what is kept while RabbitMQ is away arrives when it is back', async () => 
 test('what no queue was bound for arrives once one is', async () => {
   await using service = await aService();
   await service.keepAll('waybell.test.declared-late', numbers(20));
-  await until('it is refused', async () => {
+  await seen('it is refused', async () => {
     const [row] = await stand.sql<{ isPutOff: boolean }>(
       'select bool_or(due_at > kept_at) as "isPutOff" from waybell.kept_publications',
     );
     return row?.isPutOff;
   });
   await rabbitmq.declare('waybell.test.declared-late');
+  await stand.later(60);
   expect(await arrived('waybell.test.declared-late', 20)).toEqual(numbers(20));
   await untilEmpty();
 });

@@ -9,7 +9,7 @@ import { createToken } from '@waybell/subscription-api/tokens';
 import { readLive, type LiveReader } from '../testing/live-reader.ts';
 
 /** Of listeners that have, or had, a stream at the other process. */
-const SHORT_LIFE_MS = 3_000;
+const SHORT_LIFE_MS = 600;
 
 let api: TestApi;
 /** Another process, with other limits. */

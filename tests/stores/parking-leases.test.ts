@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { LEASE_MS, RENEW_MS } from '@waybell/deliverer/parking/parking-store';
 import { shardOf } from '@waybell/deliverer/parking/shard-of';
 import { ALL_SHARDS, aRow, STANDS, type ParkingStand } from './parking-stand.ts';
@@ -8,10 +8,13 @@ const NONE: ReadonlySet<number> = new Set();
 
 describe.each(STANDS)('leases %s', (_, start) => {
   let stand: ParkingStand;
-  beforeEach(async () => {
+  beforeAll(async () => {
     stand = await start();
   });
-  afterEach(async () => {
+  beforeEach(async () => {
+    stand = await stand.empty();
+  });
+  afterAll(async () => {
     await stand[Symbol.asyncDispose]();
   });
 

@@ -18,6 +18,8 @@ export type ParkingStand = AsyncDisposable & {
   /** Lets time pass. */
   later(ms: number): Promise<void>;
   forget(key: RowKey): Promise<void>;
+  /** One where nothing is parked or leased. */
+  empty(): Promise<ParkingStand>;
 };
 
 export class PostgresStand implements ParkingStand {
@@ -80,6 +82,12 @@ export class PostgresStand implements ParkingStand {
     ]);
   }
 
+  async empty(): Promise<this> {
+    await this.sql('truncate waybell.parked, waybell.parked_heads, waybell.parked_sums, waybell.parked_owners');
+    await this.sql('update waybell.parked_shards set owner = null, leased_until = null');
+    return this;
+  }
+
   /** As the owner of the tables. */
   async sql<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
     return (await this.database.postgres.query<Row>(text, values)).rows;
@@ -119,6 +127,7 @@ export function memoryStand(): ParkingStand {
     async forget(key) {
       store.forget(key);
     },
+    empty: async () => memoryStand(),
     async [Symbol.asyncDispose]() {},
   };
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
 import { aReport, HOUR_MS, START, Tracker } from './tracker.ts';
 
@@ -8,10 +8,11 @@ const COARSE_MS = 300_000;
 
 let tracker: Tracker;
 
-beforeEach(async () => {
+beforeAll(async () => {
   tracker = await Tracker.start({ claimMs: CLAIM_MS });
 });
-afterEach(() => tracker[Symbol.asyncDispose]());
+beforeEach(() => tracker.empty());
+afterAll(() => tracker[Symbol.asyncDispose]());
 
 const guids = (count: number) => Array.from({ length: count }, () => randomUUID()).toSorted();
 const refuse = () => Promise.reject(new Error('the broker refuses'));

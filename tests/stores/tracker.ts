@@ -49,8 +49,15 @@ export class Tracker implements AsyncDisposable {
     const tracker = new Tracker(await createTestDatabase(), { claimMs, redisUrl });
     // Refused until it is connected.
     await new Promise((resolve) => tracker.redis.once('ready', resolve));
-    await tracker.forgetAll();
     return tracker;
+  }
+
+  /** As if nothing had happened yet. */
+  async empty(): Promise<void> {
+    await this.store.postgres.query('truncate waybell.tracked_vehicles, waybell.gps_deactivations');
+    await this.forgetAll();
+    this.now = START;
+    this.announced.length = 0;
   }
 
   /** A process' way to see reports: each has batches of its own. */

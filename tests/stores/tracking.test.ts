@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Report } from '@waybell/location-tracker/report';
 import type { Changes, SeeReport } from '@waybell/location-tracker/see-together';
 import { Unavailable } from '@waybell/runtime/unavailable';
@@ -7,10 +7,11 @@ import { aReport, HOUR_MS, START, Tracker } from './tracker.ts';
 
 let tracker: Tracker;
 
-beforeEach(async () => {
+beforeAll(async () => {
   tracker = await Tracker.start();
 });
-afterEach(() => tracker[Symbol.asyncDispose]());
+beforeEach(() => tracker.empty());
+afterAll(() => tracker[Symbol.asyncDispose]());
 
 /** In their order, as they are told. */
 const guids = (count: number) => Array.from({ length: count }, () => randomUUID()).toSorted();

@@ -199,14 +199,14 @@ const countOf = async (records: readonly { delivery: string }[]) =>
     .length;
 
 describe('writeOutcomes on a Postgres that is slow', () => {
-  const TIMEOUT_MS = 1_000;
+  const TIMEOUT_MS = 400;
   const HANGING = 599;
   const hanging = () => aFailed({ answer: { durationMs: 1, status: HANGING } });
   const hangs = `if new.http_status = ${HANGING} then perform pg_sleep(${(3 * TIMEOUT_MS) / 1_000}); end if;`;
 
   test('writes a lot in parts that it has time for, where all of it would take longer than a statement may', async () => {
     const records = Array.from({ length: 100 }, () => aFailed());
-    await slowedDown({ eachMs: (2 * TIMEOUT_MS) / records.length }, () =>
+    await slowedDown({ eachMs: (1.2 * TIMEOUT_MS) / records.length }, () =>
       stand.withTimeout(TIMEOUT_MS, async (write) => expect(await write(records)).toEqual([])),
     );
     expect(await countOf(records)).toBe(records.length);
