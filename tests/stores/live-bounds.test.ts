@@ -1,12 +1,21 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { cuttableProxy } from '@waybell/subscription-api/testing/cuttable-proxy';
+import { createTestDatabase, type TestDatabase } from '@waybell/subscription-api/testing/database';
 import { revokeToken } from '@waybell/subscription-api/tokens';
 import { borrowPostgres } from '@waybell/runtime/testing/borrow';
 import { until } from '@waybell/runtime/testing/until';
 import { LiveStand, type Us } from './live-stand.ts';
 import { aFailed } from './log-stand.ts';
+
+let store: TestDatabase;
+beforeAll(async () => {
+  store = await createTestDatabase();
+});
+afterAll(async () => {
+  await store?.[Symbol.asyncDispose]();
+});
 
 let stand: LiveStand | undefined;
 afterEach(async () => {
@@ -15,7 +24,7 @@ afterEach(async () => {
 });
 
 async function start(options: Parameters<typeof LiveStand.start>[0]): Promise<{ stand: LiveStand; us: Us }> {
-  stand = await LiveStand.start(options);
+  stand = await LiveStand.start({ beside: { store }, ...options });
   return { stand, us: await stand.someone() };
 }
 

@@ -204,7 +204,7 @@ describe('GET /v1/timeline/{key}', () => {
   });
 
   test('answers 503 where Postgres takes longer than its limit', async () => {
-    await using slow = await startApi({ timeoutMs: 300 });
+    await using slow = await startApi({ beside: api, timeoutMs: 300 });
     const { token } = await signUp(slow, { interface: 'carrier' });
     const lock = await slow.store.postgres.connect();
     await lock.query('begin; lock table delivery_log.keys in access exclusive mode');

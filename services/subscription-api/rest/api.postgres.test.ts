@@ -195,7 +195,11 @@ describe('paths and methods', () => {
   });
 
   test('headers and bodies that do not end in time answer 408', async () => {
-    await using hasty = await startApi({ lookEveryMs: 50, limits: { headersTimeoutMs: 100, requestTimeoutMs: 200 } });
+    await using hasty = await startApi({
+      beside: api,
+      lookEveryMs: 50,
+      limits: { headersTimeoutMs: 100, requestTimeoutMs: 200 },
+    });
     const { token } = await signUp(hasty, { interface: 'shipper' });
     const head = `POST ${subscribePath} HTTP/1.1\r\nhost: a\r\n`;
     const asked = `authorization: Bearer ${token}\r\ncontent-type: ${json}\r\ncontent-length: 9\r\n\r\n{`;
@@ -205,7 +209,7 @@ describe('paths and methods', () => {
   });
 
   test('a connection too many is closed at once, and counted', async () => {
-    await using small = await startApi({ limits: { connectionLimit: 1 } });
+    await using small = await startApi({ beside: api, limits: { connectionLimit: 1 } });
     const first = connect(small.port, '127.0.0.1');
     await once(first, 'connect');
     expect(await answerTo(small.port, 'GET /docs HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n')).toBe('');
@@ -220,8 +224,12 @@ describe('paths and methods', () => {
 
   test('so is one of an address that has as many as it may, unless it is a proxy', async () => {
     const asked = 'GET /nope HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n';
-    await using small = await startApi({ limits: { connectionsPerAddress: 1 } });
-    await using behind = await startApi({ limits: { connectionsPerAddress: 1 }, trustedProxies: ['127.0.0.0/8'] });
+    await using small = await startApi({ beside: api, limits: { connectionsPerAddress: 1 } });
+    await using behind = await startApi({
+      beside: api,
+      limits: { connectionsPerAddress: 1 },
+      trustedProxies: ['127.0.0.0/8'],
+    });
     const firsts = [small, behind].map(({ port }) => connect(port, '127.0.0.1'));
     await Promise.all(firsts.map((first) => once(first, 'connect')));
     expect(await answerTo(small.port, asked)).toBe('');
@@ -231,7 +239,11 @@ describe('paths and methods', () => {
   });
 
   test('who does not read its answers loses its connection, and others get in', async () => {
-    await using small = await startApi({ lookEveryMs: 50, limits: { connectionLimit: 1, answerTimeoutMs: 100 } });
+    await using small = await startApi({
+      beside: api,
+      lookEveryMs: 50,
+      limits: { connectionLimit: 1, answerTimeoutMs: 100 },
+    });
     const deaf = connect(small.port, '127.0.0.1').pause();
     await once(deaf, 'connect');
     deaf.write('GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nhost: a\r\n\r\n'.repeat(10));
@@ -415,7 +427,7 @@ describe('a body', () => {
 
 describe('a process', () => {
   test('serves the interfaces it is told to', async () => {
-    await using one = await startApi({ interfaces: ['carrier'] });
+    await using one = await startApi({ beside: api, interfaces: ['carrier'] });
     const { token } = await signUp(one, { interface: 'carrier' });
     expect((await one.ask('GET', '/v1/webhooks/', { token })).status).toBe(200);
     expect(problemStatus(await one.ask('GET', base, { token }))).toBe(404);
@@ -423,7 +435,7 @@ describe('a process', () => {
 
   test('answers 503 with Retry-After while the database is away, and comes back by itself', async () => {
     await using proxy = await cuttableProxy((await borrowPostgres()).url);
-    await using behind = await startApi({ lookEveryMs: 50, through: through(proxy) });
+    await using behind = await startApi({ beside: api, lookEveryMs: 50, through: through(proxy) });
     const { token } = await signUp(behind, { interface: 'shipper' });
     expect((await behind.ask('GET', base, { token })).status).toBe(200);
     await proxy.cut();

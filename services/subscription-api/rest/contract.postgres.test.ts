@@ -240,7 +240,7 @@ describe('openapi.json', () => {
   });
 
   test('tells of the answer of each operation to a token that asks too much', async () => {
-    await using strict = await startApi({ limits: { requestsPerMinute: 1 } });
+    await using strict = await startApi({ beside: api, limits: { requestsPerMinute: 1 } });
     const { token } = await signUp(strict, { interface: 'shipper' });
     await strict.ask('GET', base, { token });
     for (const { method, path, body } of asks)

@@ -37,7 +37,7 @@ let answered: Map<string, Promise<RawAnswer[]>>;
 beforeAll(async () => {
   forgery = await startForgery();
   api = await startApi({ jwt: forgery.rules });
-  hasty = await startApi({ lookEveryMs: 50, limits: { headersTimeoutMs: 100, requestTimeoutMs: 200 } });
+  hasty = await startApi({ beside: api, lookEveryMs: 50, limits: { headersTimeoutMs: 100, requestTimeoutMs: 200 } });
   const [shipper, carrier] = [await signUp(api, { interface: 'shipper' }), await signUp(api, { interface: 'carrier' })];
   const operator = await signUp(api, { interface: 'shipper', scopes: ['admin'] });
   const { token } = shipper;
@@ -50,7 +50,6 @@ beforeAll(async () => {
     carrier: carrier.token,
     stranger: carrier.guid,
     operator: operator.token,
-    'hasty token': (await signUp(hasty, { interface: 'shipper' })).token,
     bomb: gzipSync(Buffer.alloc(20_000_000, 0x20)).toString('latin1'),
     ...Object.fromEntries(Object.entries(forgery.forged).map(([name, forged]) => [`jwt ${name}`, forged])),
     many: Array.from({ length: 4_000 }, (_each, index) => `a${index % 10}:`).join('\r\n'),
@@ -65,8 +64,8 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await api[Symbol.asyncDispose]();
-  await hasty[Symbol.asyncDispose]();
+  await hasty?.[Symbol.asyncDispose]();
+  await api?.[Symbol.asyncDispose]();
   await forgery[Symbol.asyncDispose]();
 });
 

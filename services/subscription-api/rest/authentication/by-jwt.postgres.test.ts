@@ -197,7 +197,7 @@ describe('a JWT', () => {
   test('is asked again later with 503 while the keys of its issuer cannot be had; opaque tokens go on', async () => {
     await using broken = await startIssuer();
     broken.show(null);
-    await using alone = await startApi({ jwt: rulesOf(broken) });
+    await using alone = await startApi({ beside: api, jwt: rulesOf(broken) });
     const { token } = await signUp(alone, { interface: 'shipper' });
     const answer = await alone.ask('GET', path, { token: await signed(keys.ec, someClaims()) });
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, expect.any(String)]);

@@ -63,7 +63,7 @@ describe('a document', () => {
   );
 
   test('tells of the interfaces that the process serves', async () => {
-    await using carriers = await startApi({ interfaces: ['carrier'] });
+    await using carriers = await startApi({ beside: api, interfaces: ['carrier'] });
     const { body } = await carriers.ask('GET', '/openapi.json');
     expect(Object.keys(body.paths).filter((path) => path.startsWith('/v1/public'))).toEqual([]);
     expect(Object.keys(body.webhooks).filter((name) => name.startsWith('shipper'))).toEqual([]);

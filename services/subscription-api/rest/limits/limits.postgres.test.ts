@@ -62,7 +62,7 @@ describe('a client', () => {
 
   test('has its limit in each process while Redis is away', async () => {
     await using proxy = await cuttableProxy((await borrowRedis()).url);
-    await using alone = await startApi({ limits, redisUrl: proxy.url });
+    await using alone = await startApi({ beside: api, limits, redisUrl: proxy.url });
     await proxy.cut();
     const { token } = await signUp(alone, { interface: 'shipper' });
     for (let each = 0; each < 3; each += 1) expect((await alone.ask('GET', path, { token })).status).toBe(200);
@@ -83,7 +83,7 @@ describe('a JWT', () => {
       leewayMs: 60_000,
       claims,
     };
-    await using known = await startApi({ limits, jwt: { ...rules, jwksUrl: issuer.jwksUrl } });
+    await using known = await startApi({ beside: api, limits, jwt: { ...rules, jwksUrl: issuer.jwksUrl } });
     const nowS = Math.floor(wallClockMs() / 1_000);
     const facts = { iss: 'https://issuer.test/', aud: 'waybell', sub: 'user', iat: nowS, exp: nowS + 3_600 };
     const account = randomUUID();
@@ -122,7 +122,7 @@ describe('an address', () => {
 
   test('leaves one count, however many tokens it guesses', async () => {
     const { url } = await borrowRedis();
-    await using counted = await startApi({ limits, redisUrl: url });
+    await using counted = await startApi({ beside: api, limits, redisUrl: url });
     await using redis = connectRedis({ url, timeoutMs: PATIENT_MS, log: silentLog });
     await until('both are connected', async () => (await redis.ping()) === 'PONG');
     for (let each = 0; each < 20; each += 1) await counted.ask('GET', path, { token: `wbl_${each}` });
@@ -140,7 +140,7 @@ describe('an address', () => {
   });
 
   test('is what the connection says where no proxy is trusted', async () => {
-    await using open = await startApi({ limits });
+    await using open = await startApi({ beside: api, limits });
     await until('it has asked too much', async () => {
       const answer = await open.ask('GET', path, {
         token: `wbl_${randomBytes(8).toString('hex')}`,
