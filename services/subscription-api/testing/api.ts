@@ -38,33 +38,33 @@ export type TestApi = AsyncDisposable &
 
 export const keyRing = readKeyRing(`test:${randomBytes(32).toString('base64')}`);
 
+type StartOptions = {
+  catalog?: readonly Action[];
+  interfaces?: string[];
+  through?: (url: string) => string;
+  isMigrated?: boolean;
+  redisUrl?: string;
+  overlapMs?: number;
+  /** The limit of a statement. */
+  timeoutMs?: number;
+  /** How often it looks at what it looks at every second. */
+  lookEveryMs?: number;
+  limits?: Partial<Limits & ServerLimits>;
+  trustedProxies?: string[];
+  jwt?: JwtRules;
+  live?: LiveSettings;
+  listeners?: ListenerTestSettings;
+  /** Another process of the same service. */
+  beside?: Pick<TestApi, 'store'>;
+  /** Operators have a way to this broker. */
+  brokerUrl?: string;
+};
+
 /**
  * The REST interfaces on ports and a database of their own. Whatever they are asked, they must answer as their own OpenAPI
  * documents say. `through` leads their connections another way.
  */
-export async function startApi(
-  options: {
-    catalog?: readonly Action[];
-    interfaces?: string[];
-    through?: (url: string) => string;
-    isMigrated?: boolean;
-    redisUrl?: string;
-    overlapMs?: number;
-    /** The limit of a statement. */
-    timeoutMs?: number;
-    /** How often it looks at what it looks at every second. */
-    lookEveryMs?: number;
-    limits?: Partial<Limits & ServerLimits>;
-    trustedProxies?: string[];
-    jwt?: JwtRules;
-    live?: LiveSettings;
-    listeners?: ListenerTestSettings;
-    /** Another process of the same service. */
-    beside?: Pick<TestApi, 'store'>;
-    /** Operators have a way to this broker. */
-    brokerUrl?: string;
-  } = {},
-): Promise<TestApi> {
+export async function startApi(options: StartOptions = {}): Promise<TestApi> {
   await using stack = new AsyncDisposableStack();
   const { lookEveryMs = 1_000 } = options;
   const store = options.beside?.store ?? stack.use(await createTestDatabase(options));

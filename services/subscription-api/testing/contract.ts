@@ -44,9 +44,9 @@ function readDocument(text: string): ReadDocument {
 }
 
 /** Holds every exchange of a running API against its own OpenAPI document. */
-export function contractOf(text: string): Contract {
-  const { document, operations, validate } = known.get(text) ?? readDocument(text);
-  known.set(text, { document, operations, validate });
+export function contractOf(written: string): Contract {
+  const { document, operations, validate } = known.get(written) ?? readDocument(written);
+  known.set(written, { document, operations, validate });
   const seen = new Set<string>();
 
   function check(exchange: Exchange): void {
