@@ -26,7 +26,7 @@ export type SourceOptions = DatabaseOptions & {
   lockWaitMs?: number;
 };
 
-export type OpenDatabaseOptions = DatabaseOptions & { lookEveryMs?: number };
+type OpenDatabaseOptions = DatabaseOptions & { lookEveryMs?: number };
 
 export type Database = AsyncDisposable & {
   /** Empty once Postgres answers and every migration is there. Looked at every second, so start order is free. */
