@@ -41,7 +41,7 @@ async function anExhausted(what: Parameters<typeof aLine>[0] = {}) {
   const { line, event, subscription } = aLine({ receiver: failing, ...what });
   line.publish(event());
   await line.run();
-  await line.runFor(48 * HOUR_MS);
+  await line.skip(48 * HOUR_MS);
   const last = line.outcomes.filter(isAttempted).at(-1);
   return { line, subscription, again: resend(line, last, (last?.attempt ?? 0) + 1) };
 }

@@ -128,6 +128,12 @@ export class MemoryLine {
     this.#clock.skipTo(end);
   }
 
+  /** Does what can be done at once, and then stands still for so long, as a machine that is suspended: what is due meanwhile is late. */
+  async skip(durationMs: number): Promise<void> {
+    await this.runFor(0);
+    this.#clock.skipTo(this.now + durationMs);
+  }
+
   get now(): number {
     return this.#clock.now();
   }

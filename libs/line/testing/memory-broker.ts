@@ -9,6 +9,7 @@ type Place = { spec: Queue; kept: Kept[]; onFilled: (() => void)[] };
 export class MemoryBroker {
   readonly clock: TurnedClock;
   readonly #exchanges: Map<string, Exchange>;
+  readonly #all: Place[];
   readonly #places: Map<string, Place>;
   /** The places that are bound, by exchange and, unless that is a fanout, key. */
   readonly #bound: Map<string, Place[]>;
@@ -16,9 +17,9 @@ export class MemoryBroker {
   constructor({ exchanges, queues }: Topology, clock: TurnedClock) {
     this.clock = clock;
     this.#exchanges = new Map(exchanges.map((spec) => [spec.name, spec]));
-    const places = queues.map((spec): Place => ({ spec, kept: [], onFilled: [] }));
-    this.#places = new Map(places.map((place) => [place.spec.name, place]));
-    const bound = places.flatMap((place) =>
+    this.#all = queues.map((spec): Place => ({ spec, kept: [], onFilled: [] }));
+    this.#places = new Map(this.#all.map((place) => [place.spec.name, place]));
+    const bound = this.#all.flatMap((place) =>
       place.spec.bindings.map(({ exchange, routingKey }) => ({ place, to: this.#address(exchange, routingKey) })),
     );
     this.#bound = new Map(
@@ -47,7 +48,7 @@ export class MemoryBroker {
 
   /** Names of the queues in which something waits. */
   filled(): string[] {
-    return [...this.#places].filter(([, { kept }]) => kept.length > 0).map(([name]) => name);
+    return this.#all.filter(({ kept }) => kept.length > 0).map(({ spec }) => spec.name);
   }
 
   #put(place: Place, publication: Publication): void {
