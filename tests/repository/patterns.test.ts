@@ -8,8 +8,10 @@ import { checkSync } from 'recheck';
 type Pattern = { source: string; flags: string };
 
 const TESTS = /^tests\/|\.test\.ts$|\/testing\//;
+/** What reads nothing but this repository. */
+const OWN_TEXT = 'cli/{docs,test-run}/**';
 /** All that runs on text from outside. */
-const sources = globSync('{cli,libs,services}/**/*.ts', { cwd: repository, exclude: ['**/node_modules/**'] });
+const sources = globSync('{cli,libs,services}/**/*.ts', { cwd: repository, exclude: ['**/node_modules/**', OWN_TEXT] });
 
 /** Each regular expression that is written down there, and once. */
 function patternsIn(paths: readonly string[]): Pattern[] {
@@ -32,8 +34,12 @@ function nodesIn(value: unknown): object[] {
   return [value, ...Object.values(value).flatMap(nodesIn)];
 }
 
+/** A repetition without an end: what has none looks only so far from each place. */
+const UNBOUNDED = /[*+]|,\}/;
+
 /** No clock decides: automata tell for sure, and where a pattern is beyond them, what is tried is bounded by steps alone. */
 function statusOf({ source, flags }: Pattern): string {
+  if (!UNBOUNDED.test(source)) return 'safe';
   const { status } = checkSync(source, flags, { checker: 'automaton', timeout: null });
   if (status !== 'unknown') return status;
   return checkSync(source, flags, { timeout: null, attackTimeout: null, incubationTimeout: null }).status;
