@@ -1,12 +1,34 @@
 import { describe, expect, test } from '@jest/globals';
-import { exploreRow, type Row } from './row.ts';
+import { EVERY_FAULT, EVERY_FAULT_OF_PARKING, exploreRow, type Row } from './row.ts';
 
 const SLOW = { deliveries: 2, isBundled: true, isSlow: true, answers: ['delivered'] } as const;
 const BESIDE_KILLER = { deliveries: 2, isBesideSuspects: true, faults: 4, answers: ['delivered'] } as const;
+const KILLER = { faults: 7, answers: ['delivered'], rejectable: ['A'] } as const;
 const ARRIVES = { parks: 1, answers: ['delivered', 'full'] } as const;
 
-describe('whatever the interleaving, what is parked is not lost, forked or stuck', () => {
+describe('whatever the interleaving, nothing is lost, forked or stuck', () => {
   test.each<[string, Row]>([
+    ['with any one fault and three attempts', { retries: 2, faults: 1, kinds: EVERY_FAULT, requests: 6, copies: 2 }],
+    ['with a message in hand when its process dies', { ...KILLER, kinds: ['crash'], requests: 8, copies: 10 }],
+    [
+      'with a message that kills its process each time, beside a suspect',
+      { ...KILLER, deliveries: 2, isBesideSuspects: true, kinds: ['kills'], requests: 2, copies: 7 },
+    ],
+    [
+      'with failures, while the broker blocks and a process dies, or its connection is lost',
+      { faults: 2, kinds: ['blocked', 'crash', 'cut'], requests: 6, copies: 3 },
+    ],
+    [
+      'with what is parked after a failure, and any one fault',
+      {
+        parks: 1,
+        answers: ['failed', 'full'],
+        faults: 1,
+        kinds: [...EVERY_FAULT, ...EVERY_FAULT_OF_PARKING, 'late'],
+        requests: 4,
+        copies: 3,
+      },
+    ],
     [
       'with retries, and a lease that is lost while its owner lives',
       {
