@@ -46,19 +46,19 @@ describe('an endpoint that answers', () => {
     expect(parked.hung).toBeGreaterThan(0);
   });
 
-  test('is called at once while 864,000 deliveries are parked for one that never does', async () => {
+  test('is called at once while 50,000 deliveries are parked for one that never does', async () => {
     const { longestMs } = await simulated(
       [aReceiver({ ...oneHost, kind: 'dead', answerMs: never }), aReceiver(oneHost), aReceiver({})],
-      { parkedBefore: 864_000 },
+      { parkedBefore: 50_000 },
     );
     // oxlint-disable-next-line waybell/no-elapsed-time -- by a clock that is turned
     expect(longestMs('fast')).toBeLessThan(AT_ONCE_MS);
   });
 
-  test('is called at once beside 10,000 of one account that hang, all new after a restart', async () => {
+  test('is called at once beside 3,000 of one account that hang, all new after a restart', async () => {
     const { longestMs } = await simulated([
       ...Array.from({ length: 100 }, () => aReceiver({})),
-      ...Array.from({ length: 10_000 }, () =>
+      ...Array.from({ length: 3_000 }, () =>
         aReceiver({ account: 'many', kind: 'hung', answerMs: never, everyMs: 10_000 }),
       ),
     ]);
@@ -85,6 +85,6 @@ describe('an endpoint that answers', () => {
       const { longestMs } = await simulated(all.map(([how, whose]) => aReceiver({ ...how, ...whose })));
       if (longestMs('fast') > AT_ONCE_MS) throw new Error(`one was called ${longestMs('fast')} ms late`);
     });
-    await expect(fc.assert(law, { numRuns: 40 })).resolves.toBeUndefined();
+    await expect(fc.assert(law, { numRuns: 15 })).resolves.toBeUndefined();
   });
 });
