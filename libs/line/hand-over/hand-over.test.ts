@@ -295,6 +295,15 @@ describe('what a message causes in parts', () => {
   });
 });
 
+test('a suspect that is given back goes to the end of its lane: it would soon look like one that kills its process', () => {
+  const step = new ToldStep();
+  step.came(1, ['one'], { door: 'suspects' });
+  step.recalled('one', false);
+  step.lacked('one');
+  expect(step.hear({ kind: 'outlasted' })).toEqual(['tell given back', 'publish suspect one']);
+  expect(step.sent('suspect one', 'confirmed')).toEqual(['tell put aside', 'acknowledge 1']);
+});
+
 test('what comes once the step is to end is given back, whole and unhandled', () => {
   const step = new ToldStep();
   step.hear({ kind: 'closing' });
