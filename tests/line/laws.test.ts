@@ -180,13 +180,13 @@ async function hold(laws: Laws, { mortality, stories }: { mortality: Mortality; 
 }
 
 test.each([
-  ['whatever happens, and wherever a process dies', always, { mortality: 'any', stories: 500 }],
+  ['whatever happens, and wherever a process dies', always, { mortality: 'any', stories: 400 }],
   [
     'where no process dies between handing over and remembering',
     { ...always, ...whereNoneForgets },
-    { mortality: 'none forgets', stories: 300 },
+    { mortality: 'none forgets', stories: 100 },
   ],
-  ['where no process dies', { ...always, ...whereNoneForgets, ...whereNoneDies }, { mortality: 'none', stories: 200 }],
+  ['where no process dies', { ...always, ...whereNoneForgets, ...whereNoneDies }, { mortality: 'none', stories: 60 }],
 ] as const)('%s, the laws hold', async (_where, laws, stories) => {
   await expect(hold(laws, stories)).resolves.toBeUndefined();
 });
