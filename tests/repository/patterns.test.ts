@@ -34,12 +34,12 @@ function nodesIn(value: unknown): object[] {
   return [value, ...Object.values(value).flatMap(nodesIn)];
 }
 
-/** A repetition without an end: what has none looks only so far from each place. */
-const UNBOUNDED = /[*+]|,\}/;
+/** A repetition without an end, or of a group: what has neither looks only so far from each place. */
+const FAR = /[*+]|,\}|\)\{/;
 
 /** No clock decides: automata tell for sure, and where a pattern is beyond them, what is tried is bounded by steps alone. */
 function statusOf({ source, flags }: Pattern): string {
-  if (!UNBOUNDED.test(source)) return 'safe';
+  if (!FAR.test(source)) return 'safe';
   const { status } = checkSync(source, flags, { checker: 'automaton', timeout: null });
   if (status !== 'unknown') return status;
   return checkSync(source, flags, { timeout: null, attackTimeout: null, incubationTimeout: null }).status;

@@ -23,7 +23,7 @@ export async function callbackUrlOf({ url, guid, key, rules }: Place): Promise<s
 }
 
 const PASSED_ON =
-  /^(?:(?:content-type|user-agent|accept-encoding|traceparent|x-service-verification-token)$|(?:x-)?webhook-.)/;
+  /^(content-type|user-agent|accept-encoding|traceparent|x-service-verification-token|x-webhook-.+|webhook-.+)$/;
 
 /** What the deliverer sent, without what proxies on the way have added. */
 export function passedOn(headers: NodeJS.Dict<string | string[]>): Record<string, string> {
