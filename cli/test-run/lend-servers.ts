@@ -6,8 +6,8 @@ import { prepareDatabase } from '@waybell/stack/prepare';
 import { rabbitmqctl } from '@waybell/stack/rabbitmqctl';
 import { startServers, type Servers } from '@waybell/stack/servers';
 import { allowLogins } from '@waybell/stack/service-logins';
-import { identify, signalQuietly, untilGone } from '@waybell/stack/process-identity';
-import { serveAnswers, type Answers, type Lender } from './serve-answers.ts';
+import { BreakableServers, type Parted } from './breakable-servers.ts';
+import { serveAnswers, type Lender } from './serve-answers.ts';
 
 const TEMPLATE = 'waybell_template';
 const VHOSTS = { shared: 40, breakable: 12 };
@@ -21,33 +21,28 @@ export type Lend = {
 };
 
 /**
- * One RabbitMQ, Postgres and Redis for all tests, each of which gets a virtual host or a database of its own; and a
- * RabbitMQ and a Redis for those that break them, one after the other, started when first asked for. Resolves while they
- * start: a borrower waits.
+ * One RabbitMQ, Postgres and Redis for all tests, each of which gets a virtual host or a database of its own; and others
+ * for those that break them, started when first asked for. Resolves while they start: a borrower waits.
  */
 export async function lendServers({ home, report, note }: Lend): Promise<Lender> {
-  const start = (name: keyof typeof VHOSTS, only?: ServerName[]) =>
-    onceMore(note, () =>
-      startServers({
-        home: join(home, name),
-        vhosts: vhostsOf(name),
-        isThrowaway: true,
-        report,
-        ...(only && { only }),
-      }),
+  const begin = (name: string, vhosts: number, only?: ServerName[]) =>
+    parted(vhosts, (names) =>
+      onceMore(note, () =>
+        startServers({ home: join(home, name), vhosts: names, isThrowaway: true, report, ...(only && { only }) }),
+      ),
     );
-  const shared = start('shared');
-  const template = shared.then(makeTemplate);
+  const { servers, vhost, database } = begin('shared', VHOSTS.shared);
+  const template = servers.then(makeTemplate);
   // A test that borrows from it is told.
   template.catch(() => undefined);
-  const vhosts = vhostsOf('shared').values();
-  const databases = counter();
-  const breakable = new BreakableServers(() => start('breakable', ['rabbitmq', 'redis']));
+  const breakable = new BreakableServers((place) =>
+    begin(`breakable-${place}`, VHOSTS.breakable, ['rabbitmq', 'redis']),
+  );
   const lender = await serveAnswers({
-    vhost: async () => ({ url: onVhost(await shared, vhosts) }),
+    vhost: async () => ({ url: await vhost() }),
     // Strings: borrow.ts sends nothing else.
-    control: async (args) => rabbitmqctl((await shared).process('rabbitmq').spec, ...(args as string[])),
-    redis: async () => ({ url: onDatabase(await shared, databases) }),
+    control: async (args) => rabbitmqctl((await servers).process('rabbitmq').spec, ...(args as string[])),
+    redis: async () => ({ url: await database() }),
     postgres: async () => ({ url: await template }),
     // A line of text: borrow.ts sends nothing else.
     note: async (line) => note(line as string),
@@ -58,91 +53,9 @@ export async function lendServers({ home, report, note }: Lend): Promise<Lender>
     async [Symbol.asyncDispose]() {
       await lender[Symbol.asyncDispose]();
       await breakable[Symbol.asyncDispose]();
-      await (await shared.catch(() => undefined))?.stop();
+      await (await servers.catch(() => undefined))?.stop();
     },
   };
-}
-
-/** A RabbitMQ and a Redis that one test at a time may stop, kill and fill. */
-class BreakableServers implements AsyncDisposable {
-  readonly #start: () => Promise<Servers>;
-  readonly #vhosts = vhostsOf('breakable').values();
-  readonly #databases = counter();
-  #servers: Promise<Servers> | undefined;
-  #turn = Promise.resolve();
-  /** Tests that give them back have undone what they did. */
-  #isGiven = true;
-  /** Pid of the process that has them, or is to have them next. */
-  #holder: number | undefined;
-  #done: () => void = () => undefined;
-
-  constructor(start: () => Promise<Servers>) {
-    this.#start = start;
-  }
-
-  answers(): Answers {
-    const tell = (name: 'rabbitmq' | 'redis', verb: 'stop' | 'start' | 'kill') => async () => {
-      const process = (await this.#running()).process(name);
-      await process[verb]();
-      return { pid: process.identity?.pid };
-    };
-    const verbs = (['stop', 'start', 'kill'] as const).flatMap((verb) =>
-      (['rabbitmq', 'redis'] as const).map((name) => [`breakable/${name}/${verb}`, tell(name, verb)] as const),
-    );
-    return {
-      // The pid of the process that the test runs in.
-      'breakable/take': (pid) => this.#take(pid as number),
-      'breakable/give': async () => this.#give(),
-      // Strings: borrow.ts sends nothing else.
-      'breakable/control': async (args) =>
-        rabbitmqctl((await this.#running()).process('rabbitmq').spec, ...(args as string[])),
-      ...Object.fromEntries(verbs),
-    };
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await (await this.#servers?.catch(() => undefined))?.stop();
-  }
-
-  async #take(pid: number) {
-    const [before, holder] = [this.#turn, this.#holder];
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#turn = promise;
-    this.#holder = pid;
-    // One that ended without giving them back has crashed, or has another test file in its hands now.
-    if (holder !== pid) await Promise.race([before, untilDead(holder)]);
-    await this.#right();
-    this.#done = resolve;
-    const servers = await this.#running();
-    const pids = Object.fromEntries(servers.processes.map(({ spec, identity }) => [spec.name, identity?.pid]));
-    return { rabbitmqUrl: onVhost(servers, this.#vhosts), redisUrl: onDatabase(servers, this.#databases), pids };
-  }
-
-  #give(): void {
-    this.#isGiven = true;
-    this.#done();
-  }
-
-  /** Leaves them running and without an alarm for the next run, whatever the last one did to them. */
-  async #right(): Promise<void> {
-    const servers = await (this.#servers ??= this.#start());
-    for (const process of servers.processes) {
-      if (process.identity !== undefined) signalQuietly(process.identity.pid, 'SIGCONT');
-      if (process.state === 'stopped') await process.start();
-    }
-    if (!this.#isGiven) await rabbitmqctl(servers.process('rabbitmq').spec, 'set_vm_memory_high_watermark', '0.4');
-    this.#isGiven = false;
-  }
-
-  async #running(): Promise<Servers> {
-    if (this.#servers === undefined) throw new Error('no test run has taken the servers to break');
-    return this.#servers;
-  }
-}
-
-async function untilDead(pid: number | undefined): Promise<void> {
-  const identity = pid === undefined ? undefined : identify(pid);
-  if (identity !== undefined) await untilGone(identity, Infinity);
 }
 
 /** Resolves with the address of a migrated database to clone, on a server that lets every service's user log in. */
@@ -158,8 +71,17 @@ async function makeTemplate(servers: Servers): Promise<string> {
   return url.href;
 }
 
-const vhostsOf = (name: keyof typeof VHOSTS): string[] =>
-  Array.from({ length: VHOSTS[name] }, (_, place) => `${name}-${String(place + 1).padStart(2, '0')}`);
+/** Servers with so many virtual hosts, of which each is lent once. */
+function parted(vhosts: number, start: (vhosts: string[]) => Promise<Servers>): Parted {
+  const names = Array.from({ length: vhosts }, (_, place) => `test-${String(place + 1).padStart(2, '0')}`);
+  const [unused, databases] = [names.values(), counter()];
+  const servers = start(names);
+  return {
+    servers,
+    vhost: async () => onVhost(await servers, unused),
+    database: async () => onDatabase(await servers, databases),
+  };
+}
 
 function onVhost(servers: Servers, vhosts: Iterator<string>): string {
   const next = vhosts.next();

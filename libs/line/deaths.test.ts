@@ -1,32 +1,31 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createLog } from '@waybell/runtime/log';
 import { connectRedis } from '@waybell/runtime/redis';
+import { borrowRedis } from '@waybell/runtime/testing/borrow';
 import { until } from '@waybell/runtime/testing/until';
 import { deathsInRedis, type Deaths } from './deaths.ts';
 import { Blame } from './hand-over/blame.ts';
 import { deathsOf, type Door } from './hand-over/suspicion.ts';
 import { newSourceId, type Message, type Source } from './messages.ts';
 import { Detour } from './testing/detour.ts';
-import { BreakableBroker } from './testing/test-broker.ts';
 
 const PATIENT_MS = 60_000;
 const log = createLog({ service: 'test', level: 'silent' });
 
-let broker: BreakableBroker;
+let redisUrl: string;
 let wayToRedis: Detour;
 
 beforeAll(async () => {
-  broker = await BreakableBroker.start();
-  wayToRedis = await Detour.to(broker.servers.redisUrl);
+  ({ url: redisUrl } = await borrowRedis());
+  wayToRedis = await Detour.to(redisUrl);
 });
 
 afterAll(async () => {
   await wayToRedis[Symbol.asyncDispose]();
-  await broker[Symbol.asyncDispose]();
 });
 
 /** What a process knows of deaths, over a way of its own if it is to be cut. */
-async function aProcess(url = broker.servers.redisUrl) {
+async function aProcess(url = redisUrl) {
   const redis = connectRedis({ url, timeoutMs: PATIENT_MS, log });
   await until('it is connected', () => redis.status === 'ready');
   const deaths = deathsInRedis(redis, { log });

@@ -7,23 +7,27 @@ import { onceInRedis, type OncePolicy } from './once.ts';
 import type { Message } from './messages.ts';
 import { aLine, to } from './testing/a-line.ts';
 import { Detour } from './testing/detour.ts';
-import { BreakableBroker } from './testing/test-broker.ts';
+import { TestBroker } from './testing/test-broker.ts';
+import { borrowRedis } from '@waybell/runtime/testing/borrow';
 import { until } from '@waybell/runtime/testing/until';
 
-let broker: BreakableBroker;
+let broker: TestBroker;
 let redis: Redis;
+let wayToRedis: Detour;
 // So long that a machine that stands still is not taken for a Redis that is away.
 const PATIENT_MS = 600_000;
 const log = createLog({ service: 'test', level: 'silent' });
 
 beforeAll(async () => {
-  broker = await BreakableBroker.start();
-  redis = connectRedis({ url: broker.servers.redisUrl, timeoutMs: PATIENT_MS, log });
+  broker = await TestBroker.start();
+  wayToRedis = await Detour.to((await borrowRedis()).url);
+  redis = connectRedis({ url: wayToRedis.url, timeoutMs: PATIENT_MS, log });
   await until('Redis is there', () => redis.status === 'ready');
 });
 
 afterAll(async () => {
   await redis[Symbol.asyncDispose]();
+  await wayToRedis[Symbol.asyncDispose]();
   await broker[Symbol.asyncDispose]();
 });
 
@@ -120,11 +124,11 @@ describe('once', () => {
 
   test('a process that dies after the confirms, before it could remember, costs a repeat and loses nothing', async () => {
     await using way = await Detour.to(broker.url);
-    await using wayToRedis = await Detour.to(broker.servers.redisUrl);
-    await using slowRedis = connectRedis({ url: wayToRedis.url, timeoutMs: PATIENT_MS, log });
+    await using itsWay = await Detour.to(wayToRedis.url);
+    await using slowRedis = connectRedis({ url: itsWay.url, timeoutMs: PATIENT_MS, log });
     await until('Redis is there', () => slowRedis.status === 'ready');
     const { line, repeats } = await aRememberingLine(async (body) => {
-      wayToRedis.stall('everything');
+      itsWay.stall('everything');
       return [to(line.output, body)];
     });
     await using _dying = await line.run({
@@ -141,12 +145,14 @@ describe('once', () => {
     expect(line.seen.map(({ deliveryCount }) => deliveryCount)).toEqual([0, 1]);
     await broker.put(line.input, ['a:1']);
     await until('it is recognised now', () => repeats.length === 1);
-    wayToRedis.flow();
+    itsWay.flow();
   });
 
   test('while Redis is away the line goes on, a process knows what it did itself, another does it again, and it is counted', async () => {
     const { line, handled, repeats, metrics } = await aRememberingLine();
-    await broker.servers.redis.kill();
+    wayToRedis.stall('everything');
+    wayToRedis.cut();
+    await until('Redis is away', () => redis.status !== 'ready');
     {
       await using _running = await line.run();
       await broker.put(line.input, ['a:1', 'a:1', 'b:1']);
@@ -165,6 +171,6 @@ describe('once', () => {
     await broker.put(line.input, ['a:1']);
     expect(await broker.takeBodies(line.output, 1)).toEqual(['a:1']);
     expect(handled()).toEqual(['a:1', 'b:1', 'a:1']);
-    await broker.servers.redis.start();
+    wayToRedis.flow();
   });
 });

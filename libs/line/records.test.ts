@@ -154,24 +154,22 @@ describe('while the broker blocks publishers', () => {
         return recordWithEnd(aRecord(body === '7' ? 'dropped' : 'delivered', body), { tellsSuccess: true });
       },
     });
-    await broker.on(async (channel) => {
-      for (const body of ['retried', ...numbers(1_000)]) channel.sendToQueue(line.input, Buffer.from(body));
-      await channel.waitForConfirms();
-    });
+    await broker.put(line.input, ['retried', ...numbers(300)]);
     await broker.alarm(true);
     {
       await using running = await line.run();
-      await until('the backlog is gone', async () => (await broker.leftIn(line.input)) === 0);
+      // More than it may hold.
+      await until('all are handled', () => line.seen.length === 301);
       expect(running.broker.state()).toBe('blocked');
       expect(running.waitingFor()).toEqual([]);
     }
     await broker.alarm(false);
-    expect(line.seen).toHaveLength(1_001);
+    expect(await broker.ready(line.input)).toBe(0);
     const sentTo = (exchange: string) => kept.filter((publication) => publication.exchange === exchange);
     const recorded = sentTo(outcomesExchange).flatMap(({ body }) => readOutcomes(body));
     const deliveries = recorded.map((outcome) => ('delivery' in outcome ? outcome.delivery : ''));
-    expect(deliveries.toSorted()).toEqual(['retried', ...numbers(1_000)].toSorted());
-    expect(sentTo(endsExchange).flatMap((batch) => [readEnds(batch)].flat())).toHaveLength(999);
+    expect(deliveries.toSorted()).toEqual(['retried', ...numbers(300)].toSorted());
+    expect(sentTo(endsExchange).flatMap((batch) => [readEnds(batch)].flat())).toHaveLength(299);
     expect(kept.filter(({ body }) => body.toString() === 'retried')).toHaveLength(1);
   });
 });

@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
-import { delimiter, dirname, join } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { onConnection } from '@waybell/line/broker/connect-once';
 import { passwordOf } from '@waybell/runtime/local-passwords';
+import { findInErlang } from './find-in-erlang.ts';
 import { ADMINISTRATOR, definitions } from './rabbitmq-definitions.ts';
 import { hostAndPort, reaches } from './reaches.ts';
 import { serverEnvironment } from './server-environment.ts';
@@ -99,7 +100,7 @@ export function portMapper({ folder, record, binary }: ServerSetup): ProcessSpec
     cwd: folder.home,
     env: serverEnvironment({ HOME: folder.home }),
     name: 'epmd',
-    command: findEpmd(binary),
+    command: epmdOf(binary),
     args: ['-address', '127.0.0.1', '-port', String(port)],
     logFile: logFileOf(folder, 'epmd'),
     address: `127.0.0.1:${port}`,
@@ -153,15 +154,8 @@ async function waitsForLogin(url: string): Promise<string | undefined> {
   }
 }
 
-/** Erlang's port mapper: beside the broker, on the path, or beside the `erl` that is. */
-function findEpmd(binary: string): string {
-  const folders = [dirname(binary), ...(process.env['PATH'] ?? '').split(delimiter), '/usr/bin'];
-  for (const folder of folders) {
-    if (existsSync(join(folder, 'epmd'))) return join(folder, 'epmd');
-    const erl = join(folder, 'erl');
-    if (!existsSync(erl)) continue;
-    const beside = join(dirname(realpathSync(erl)), 'epmd');
-    if (existsSync(beside)) return beside;
-  }
+function epmdOf(binary: string): string {
+  const epmd = findInErlang('epmd', binary);
+  if (epmd !== undefined) return epmd;
   throw new Error('found rabbitmq-server but not epmd, which comes with Erlang: put its folder on the PATH');
 }

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { findInErlang } from './find-in-erlang.ts';
 import type { ProcessSpec } from './supervised-process.ts';
 
 /** Runs `rabbitmqctl` for a private node; resolves with what it prints. Rejects where it fails. */
@@ -9,6 +10,24 @@ export const rabbitmqctl = (node: ProcessSpec, ...args: string[]): Promise<strin
 /** The same of `rabbitmq-queues`. */
 export const rabbitmqQueues = (node: ProcessSpec, ...args: string[]): Promise<string> =>
   run('rabbitmq-queues', node, args);
+
+/**
+ * Resolves with the value of an expression of Erlang (`1 + 1`, no period) in a private node. Rejects where that throws, or
+ * the node is not reached. In milliseconds, where Erlang has `erl_call`: `rabbitmqctl` starts a node of its own, which takes a second.
+ */
+export async function evaluate(node: ProcessSpec, expression: string): Promise<string> {
+  const program = findInErlang('erl_call', node.command);
+  if (program === undefined) return (await rabbitmqctl(node, 'eval', `${expression}.`)).trim();
+  const { env } = node;
+  const called = promisify(execFile)(program, ['-r', '-e', '-address', `127.0.0.1:${env['RABBITMQ_DIST_PORT']}`], {
+    env,
+  });
+  called.child.stdin?.end(`${expression}.\n`);
+  const { stdout } = await called;
+  const [, value] = /^\{ok, (.*)\}\s*$/s.exec(stdout) ?? [];
+  if (value === undefined) throw new Error(`${expression}: ${stdout}`);
+  return value;
+}
 
 async function run(program: string, { command, env }: ProcessSpec, args: string[]): Promise<string> {
   const { stdout } = await promisify(execFile)(join(dirname(command), program), ['-q', ...args], { env });

@@ -18,9 +18,8 @@ let broker: BreakableBroker;
 let database: TestDatabase;
 
 const largest = (bytes: number) =>
-  broker.control(
-    'eval',
-    `application:set_env(rabbit, max_message_size, ${bytes}), persistent_term:put(max_message_size, ${bytes}).`,
+  broker.evaluate(
+    `application:set_env(rabbit, max_message_size, ${bytes}), persistent_term:put(max_message_size, ${bytes})`,
   );
 const large = () => ({
   ...anEvent(),

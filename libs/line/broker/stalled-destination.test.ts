@@ -127,9 +127,8 @@ describe('a message larger than the broker takes', () => {
     const queue = await broker.queue();
     // It is kept in one place or the other, by its version.
     const limit = (bytes: number) =>
-      broker.control(
-        'eval',
-        `application:set_env(rabbit, max_message_size, ${bytes}), persistent_term:put(max_message_size, ${bytes}).`,
+      broker.evaluate(
+        `application:set_env(rabbit, max_message_size, ${bytes}), persistent_term:put(max_message_size, ${bytes})`,
       );
     const clock = new TurnedClock();
     await limit(1_000);

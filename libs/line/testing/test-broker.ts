@@ -1,4 +1,4 @@
-import { connect, type ConfirmChannel, type GetMessage, type Options } from 'amqplib';
+import { connect, type ChannelModel, type ConfirmChannel, type GetMessage, type Options } from 'amqplib';
 import { borrowBreakable, borrowVhost, type Breakable } from '@waybell/runtime/testing/borrow';
 import { close } from '../broker/connect-once.ts';
 import { declareTopology } from '../broker/declare.ts';
@@ -23,8 +23,8 @@ export const smallTopology = topology({
   quorumSize: 1,
 });
 
-/** With these words `rabbitmqctl` says that it could not talk to the node. */
-const UNREACHED = /unable to perform an operation on node/;
+/** With these words `erl_call` and `rabbitmqctl` say that they could not talk to the node. */
+const UNREACHED = /failed to connect to node|unable to perform an operation on node/;
 
 let named = 0;
 
@@ -35,6 +35,7 @@ let named = 0;
 export class TestBroker implements AsyncDisposable {
   readonly url: string;
   readonly detour: Detour;
+  #hands: Promise<ChannelModel> | undefined;
 
   protected constructor(url: string, detour: Detour) {
     this.url = url;
@@ -49,16 +50,15 @@ export class TestBroker implements AsyncDisposable {
     return broker;
   }
 
-  /** Works on a connection of its own, made for it. */
+  /** Works on a channel of its own. */
   async on<T>(work: (channel: ConfirmChannel) => Promise<T>): Promise<T> {
-    const connection = await connect(this.url);
-    connection.on('error', () => undefined);
+    const connection = await (this.#hands ??= this.#connect());
+    const channel = await connection.createConfirmChannel();
+    channel.on('error', () => undefined);
     try {
-      const channel = await connection.createConfirmChannel();
-      channel.on('error', () => undefined);
       return await work(channel);
     } finally {
-      await close(connection).catch(() => undefined);
+      await close(channel).catch(() => undefined);
     }
   }
 
@@ -133,8 +133,21 @@ export class TestBroker implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.#hands?.then(close).catch(() => undefined);
     await this.detour[Symbol.asyncDispose]();
     await until('every socket is closed', () => openSockets() === 0);
+  }
+
+  /** Anew after the broker was away. */
+  async #connect(): Promise<ChannelModel> {
+    const lose = () => (this.#hands = undefined);
+    // Else each get after an acknowledgement waits 40 ms for the broker's packet.
+    const connecting = connect(this.url, { noDelay: true });
+    connecting.catch(lose);
+    const connection = await connecting;
+    connection.on('error', () => undefined);
+    connection.on('close', lose);
+    return connection;
   }
 
   async #known(queue: string): Promise<QueueState> {
@@ -173,14 +186,13 @@ export class BreakableBroker extends TestBroker {
 
   /** Before a `kill -9`: RabbitMQ writes its lists of queues and bindings with a delay, and would forget the latest. */
   async rememberQueues(): Promise<void> {
-    await this.control('eval', 'catch mnesia:sync_log(), [dets:sync(Table) || Table <- dets:all()].');
+    await this.evaluate('catch mnesia:sync_log(), [dets:sync(Table) || Table <- dets:all()]');
   }
 
-  /** Runs `rabbitmqctl`, again where the broker does not answer it: nothing that tests ask for minds being done twice. */
-  async control(...args: string[]): Promise<string> {
-    return until(`rabbitmqctl ${args[0]} reaches the broker`, () =>
-      this.servers.control(...args).catch((error: unknown) => {
-        // It gives up on a node that stands still for seven seconds.
+  /** Asks again where the broker is not reached, or gives up on one that stands still: nothing that tests ask for minds being done twice. */
+  async evaluate(expression: string): Promise<string> {
+    return until(`${expression} reaches the broker`, () =>
+      this.servers.evaluate(expression).catch((error: unknown) => {
         if (!UNREACHED.test(String(error))) throw error;
         return undefined;
       }),
@@ -189,24 +201,18 @@ export class BreakableBroker extends TestBroker {
 
   /** The memory alarm: while it is on, the broker takes nothing from publishers. */
   async alarm(isOn: boolean): Promise<void> {
-    await this.control('set_vm_memory_high_watermark', isOn ? '0.000001' : '0.4');
+    await this.evaluate(`vm_memory_monitor:set_vm_memory_high_watermark(${isOn ? '0.000001' : '0.4'})`);
   }
 
   /** On channels opened from now on: a message held for longer closes its channel, at the next look. */
   async consumerTimeout({ limitMs, lookMs }: { limitMs: number; lookMs: number }): Promise<void> {
     const set = (name: string, value: number) => `ok = application:set_env(rabbit, ${name}, ${value})`;
-    await this.control('eval', `${set('consumer_timeout', limitMs)}, ${set('channel_tick_interval', lookMs)}.`);
+    await this.evaluate(`${set('consumer_timeout', limitMs)}, ${set('channel_tick_interval', lookMs)}`);
   }
 
   /** Stops (`suspend`) the process that leads a queue, or lets it go on (`resume`). */
   async leader(queue: string, verb: 'suspend' | 'resume'): Promise<void> {
-    await this.control('eval', `sys:${verb}('${this.#vhost}_${queue}').`);
-  }
-
-  /** How many messages the queue holds, taken and not acknowledged ones included. */
-  async leftIn(queue: string): Promise<number> {
-    const lines = (await this.control('list_queues', '-p', this.#vhost, 'name', 'messages')).split('\n');
-    return Number(lines.find((line) => line.startsWith(`${queue}\t`))?.split('\t')[1]);
+    await this.evaluate(`sys:${verb}('${this.#vhost}_${queue}')`);
   }
 
   get #vhost(): string {

@@ -38,7 +38,7 @@ export type BreakableServer = {
   kill(): Promise<void>;
 };
 
-/** A RabbitMQ and a Redis to break; one test at a time has them, others wait. The next finds them running, whatever was done to them. */
+/** A RabbitMQ and a Redis to break; one test at a time has them. The next finds them running, whatever was done to them. */
 export type Breakable = AsyncDisposable & {
   /** The URL of an empty virtual host. */
   rabbitmqUrl: string;
@@ -46,18 +46,18 @@ export type Breakable = AsyncDisposable & {
   redisUrl: string;
   rabbitmq: BreakableServer;
   redis: BreakableServer;
-  /** Runs `rabbitmqctl` and resolves with what it prints. Rejects with what it says where it fails. */
-  control(...args: string[]): Promise<string>;
+  /** Resolves with the value of an expression of Erlang in RabbitMQ. Rejects where that fails. */
+  evaluate(expression: string): Promise<string>;
 };
 
-type Taken = { rabbitmqUrl: string; redisUrl: string; pids: Record<string, number> };
+type Taken = { place: number; rabbitmqUrl: string; redisUrl: string; pids: Record<string, number> };
 
 export async function borrowBreakable(): Promise<Breakable> {
   const taken = await ask<Taken>('breakable/take', process.pid);
   const server = (name: string): BreakableServer => {
     let { [name]: pid } = taken.pids;
     const go = (verb: string) => async () => {
-      ({ pid } = await ask<{ pid?: number }>(`breakable/${name}/${verb}`));
+      ({ pid } = await ask<{ pid?: number }>(`breakable/${verb}`, [taken.place, name]));
     };
     return {
       get pid() {
@@ -72,7 +72,7 @@ export async function borrowBreakable(): Promise<Breakable> {
     ...taken,
     rabbitmq: server('rabbitmq'),
     redis: server('redis'),
-    control: (...args) => ask<string>('breakable/control', args),
-    [Symbol.asyncDispose]: () => ask('breakable/give'),
+    evaluate: (expression) => ask<string>('breakable/evaluate', [taken.place, expression]),
+    [Symbol.asyncDispose]: () => ask('breakable/give', [taken.place]),
   };
 }

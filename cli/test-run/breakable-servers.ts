@@ -1,0 +1,123 @@
+import { evaluate } from '@waybell/stack/rabbitmqctl';
+import type { Servers } from '@waybell/stack/servers';
+import { identify, signalQuietly, untilGone } from '@waybell/stack/process-identity';
+import type { Answers } from './serve-answers.ts';
+
+/** So many tests at a time. */
+const PAIRS = 2;
+const VERBS = ['stop', 'start', 'kill'] as const;
+
+/** Servers that start, and what of them is empty and for one test. */
+export type Parted = { servers: Promise<Servers>; vhost: () => Promise<string>; database: () => Promise<string> };
+
+type StartPair = (place: number) => Parted;
+
+/** A RabbitMQ and a Redis that one test at a time may stop, kill and fill; started when none is free. */
+export class BreakableServers implements AsyncDisposable {
+  readonly #start: StartPair;
+  readonly #pairs: Pair[] = [];
+
+  constructor(start: StartPair) {
+    this.#start = start;
+  }
+
+  answers(): Answers {
+    // What borrow.ts sends: the place of the pair, and what is to be done.
+    const on = (work: (pair: Pair, what: string) => Promise<unknown>) => async (body: unknown) => {
+      const [place, what] = body as [number, string];
+      const pair = this.#pairs[place];
+      return pair && work(pair, what);
+    };
+    return {
+      // The pid of the process that the test runs in.
+      'breakable/take': (pid) => this.#take(pid as number),
+      'breakable/give': on(async (pair) => pair.give()),
+      'breakable/evaluate': on((pair, expression) => pair.evaluate(expression)),
+      ...Object.fromEntries(
+        VERBS.map((verb) => [`breakable/${verb}`, on((pair, name) => pair.tell(name as 'rabbitmq' | 'redis', verb))]),
+      ),
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#pairs.map((pair) => pair[Symbol.asyncDispose]()));
+  }
+
+  async #take(pid: number) {
+    for (;;) {
+      const pair = this.#pairs.find((each) => each.isFree(pid)) ?? this.#another();
+      if (pair !== undefined) return { place: this.#pairs.indexOf(pair), ...(await pair.take(pid)) };
+      await Promise.race(this.#pairs.map((each) => each.untilFree()));
+    }
+  }
+
+  #another(): Pair | undefined {
+    if (this.#pairs.length === PAIRS) return undefined;
+    const pair = new Pair(this.#start(this.#pairs.length));
+    this.#pairs.push(pair);
+    return pair;
+  }
+}
+
+class Pair implements AsyncDisposable {
+  readonly #parted: Parted;
+  /** Pid of the process that has them. */
+  #holder: number | undefined;
+  #given = Promise.withResolvers<void>();
+
+  constructor(parted: Parted) {
+    this.#parted = parted;
+    // A test that takes them is told.
+    parted.servers.catch(() => undefined);
+  }
+
+  /** For that process: one that has them already has another test file in its hands now. */
+  isFree(pid: number): boolean {
+    return this.#holder === undefined || this.#holder === pid;
+  }
+
+  /** Also where the process that has them crashed. */
+  async untilFree(): Promise<void> {
+    const given = this.#given;
+    await Promise.race([given.promise, untilDead(this.#holder)]);
+    if (given === this.#given) this.#holder = undefined;
+  }
+
+  /** They run, and have no alarm, whatever the last test did to them. */
+  async take(pid: number) {
+    this.#holder = pid;
+    this.#given = Promise.withResolvers<void>();
+    const servers = await this.#parted.servers;
+    for (const process of servers.processes) {
+      if (process.identity !== undefined) signalQuietly(process.identity.pid, 'SIGCONT');
+      if (process.state === 'stopped') await process.start();
+    }
+    await this.evaluate('vm_memory_monitor:set_vm_memory_high_watermark(0.4)');
+    const pids = Object.fromEntries(servers.processes.map(({ spec, identity }) => [spec.name, identity?.pid]));
+    return { rabbitmqUrl: await this.#parted.vhost(), redisUrl: await this.#parted.database(), pids };
+  }
+
+  give(): void {
+    this.#holder = undefined;
+    this.#given.resolve();
+  }
+
+  async evaluate(expression: string): Promise<string> {
+    return evaluate((await this.#parted.servers).process('rabbitmq').spec, expression);
+  }
+
+  async tell(name: 'rabbitmq' | 'redis', verb: (typeof VERBS)[number]) {
+    const process = (await this.#parted.servers).process(name);
+    await process[verb]();
+    return { pid: process.identity?.pid };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await (await this.#parted.servers.catch(() => undefined))?.stop();
+  }
+}
+
+async function untilDead(pid: number | undefined): Promise<void> {
+  const identity = pid === undefined ? undefined : identify(pid);
+  if (identity !== undefined) await untilGone(identity, Infinity);
+}
