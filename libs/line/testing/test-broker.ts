@@ -205,9 +205,13 @@ export class BreakableBroker extends TestBroker {
   }
 
   /** On channels opened from now on: a message held for longer closes its channel, at the next look. */
-  async consumerTimeout({ limitMs, lookMs }: { limitMs: number; lookMs: number }): Promise<void> {
-    const set = (name: string, value: number) => `ok = application:set_env(rabbit, ${name}, ${value})`;
-    await this.evaluate(`${set('consumer_timeout', limitMs)}, ${set('channel_tick_interval', lookMs)}`);
+  async consumerTimeout(limitMs: number): Promise<void> {
+    await this.evaluate(`application:set_env(rabbit, consumer_timeout, ${limitMs})`);
+  }
+
+  /** Has every channel look for messages that are held for too long, as it does once a minute. */
+  async lookAtHeld(): Promise<void> {
+    await this.evaluate('[Channel ! tick || Channel <- rabbit_channel:list_local()]');
   }
 
   /** Stops (`suspend`) the process that leads a queue, or lets it go on (`resume`). */

@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createLog } from '@waybell/runtime/log';
+import { systemClock as clock } from '@waybell/runtime/clock';
+import { until } from '@waybell/runtime/testing/until';
+import { limitOf, numbers, to } from '../testing/a-line.ts';
+import { taking } from '../testing/taking.ts';
+import { BreakableBroker } from '../testing/test-broker.ts';
+import { connectBroker } from './connect-broker.ts';
+
+let broker: BreakableBroker;
+
+beforeAll(async () => {
+  broker = await BreakableBroker.start();
+});
+
+afterAll(async () => {
+  await broker[Symbol.asyncDispose]();
+});
+
+test('where the broker is killed and comes back, what is published arrives, and what is held comes again', async () => {
+  const [consumed, published] = [await broker.queue(), await broker.queue()];
+  await broker.put(consumed, ['before']);
+  await broker.rememberQueues();
+  await using service = await connectBroker({
+    url: broker.url,
+    name: 'test',
+    exchanges: [],
+    confirmTimeoutMs: 600_000,
+    unconfirmedLimit: 1_000,
+    log: createLog({ service: 'test', level: 'silent' }),
+    clock,
+  });
+  const seen: string[] = [];
+  service.consume(
+    [consumed],
+    limitOf(10),
+    taking((held) => {
+      seen.push(held.message.body.toString());
+      if (seen.length > 1) held.acknowledge();
+    }),
+  );
+  await until('one is held', () => seen.length === 1 && service.state() === 'writable');
+  // As the hand-over does it: what was not confirmed is published again.
+  const insist = (body: string) =>
+    until('it is confirmed', async () => {
+      await service.publish(to(published, body));
+      return true;
+    });
+  const all = numbers(2_000).map(insist);
+  await all[50];
+  await broker.process.kill();
+  await broker.process.start();
+  await broker.put(consumed, ['after']);
+  await until('both came', () => seen.length === 3);
+  expect(seen).toEqual(['before', 'before', 'after']);
+  await Promise.all(all);
+  const bodies = new Set<string>();
+  await until('all are there', async () => {
+    for (const { content } of await broker.take(published)) bodies.add(content.toString());
+    return bodies.size === 2_000;
+  });
+});
