@@ -53,6 +53,8 @@ export async function lendServers({ home, report, note }: Lend): Promise<Lender>
     async [Symbol.asyncDispose]() {
       await lender[Symbol.asyncDispose]();
       await breakable[Symbol.asyncDispose]();
+      // Cut off in the middle, it would end this process.
+      await template.catch(() => undefined);
       await (await servers.catch(() => undefined))?.stop();
     },
   };

@@ -2,8 +2,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { asideHeaders } from '@waybell/line/broker/amqp-message';
 import { isUnreadable, type Message } from '@waybell/line/messages';
 import { aLine } from '@waybell/line/testing/a-line';
-import { TestBroker } from '@waybell/line/testing/test-broker';
-import { eventsExchange, rejectedQueue, routerQueue } from '@waybell/line/topology';
+import { declareTopology } from '@waybell/line/broker/declare';
+import { smallTopology, TestBroker } from '@waybell/line/testing/test-broker';
+import { eventsExchange, rejectedQueue, routerQueue, waitingName } from '@waybell/line/topology';
 import { until } from '@waybell/runtime/testing/until';
 import { readArrival } from './route-event.ts';
 
@@ -14,6 +15,10 @@ let broker: TestBroker;
 
 beforeAll(async () => {
   broker = await TestBroker.start();
+  const queues = smallTopology.queues.filter(({ name }) => name === waitingName('full'));
+  for (const { name } of queues) await broker.delete(name);
+  const shorter = queues.map((queue) => ({ ...queue, arguments: { ...queue.arguments, 'x-message-ttl': 200 } }));
+  await declareTopology(broker, { exchanges: [], queues: shorter });
 });
 
 afterAll(async () => {

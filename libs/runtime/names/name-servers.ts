@@ -7,19 +7,20 @@ import { codeOf } from '../error-codes.ts';
 const UNANSWERED = new Set(['ETIMEOUT', 'ECONNREFUSED', 'ESERVFAIL', 'EREFUSED']);
 /** The zone whose servers every working name server knows. */
 const ROOT = '.';
-const ONE_TRY = { timeout: 1_000, maxTimeout: 1_000, tries: 1 };
 const LEARN_INTERVAL_MS = 60_000;
 
 /** Throws `Unavailable` where the name servers of this machine are away, and with them every receiver. */
 export type AssertAnswering = () => Promise<void>;
+
+type Watching = { clock: Clock; servers?: readonly string[] | undefined; tryMs: number };
 
 /**
  * A name that is not answered for may be to blame itself: its own servers are away. So the name servers are asked for
  * something that has nothing to do with it. Where they have never answered that, nothing follows from their silence: a
  * network may be closed, or have no name servers.
  */
-export function watchNameServers(clock: Clock, servers?: readonly string[]): AssertAnswering {
-  const resolver = new Resolver(ONE_TRY);
+export function watchNameServers({ clock, servers, tryMs }: Watching): AssertAnswering {
+  const resolver = new Resolver({ timeout: tryMs, maxTimeout: tryMs, tries: 1 });
   if (servers !== undefined) resolver.setServers(servers);
   let haveAnswered = false;
   let asked: Promise<boolean> | undefined;

@@ -23,12 +23,15 @@ export type ResolveOptions = {
   /** Servers to ask, `address:port`; those of the machine unless given. */
   servers?: string[];
   clock: Clock;
+  /** How long a name server has for its answer, each time that it is asked. */
+  tryMs?: number;
 };
 
 const MAX_HOSTS = 10_000;
 const MIN_TTL_MS = 1_000;
 const MAX_TTL_MS = 300_000;
-const TRIES = { timeout: 1_000, maxTimeout: 1_000, tries: 3 };
+const TRY_MS = 1_000;
+const TRIES = 3;
 /** Less than half of the least time that a request has: the name servers are asked what ails them after that. */
 const PATIENCE_MS = 1_000;
 const ABSENT = new Set(['ENOTFOUND', 'ENODATA', 'ESERVFAIL']);
@@ -38,10 +41,10 @@ const ABSENT = new Set(['ENOTFOUND', 'ENODATA', 'ESERVFAIL']);
  * of them in all, so that two names whose servers do not answer would keep all others from connecting. An answer is used
  * for as long as its TTL says, within a second and five minutes; that there is none is not remembered.
  */
-export function resolverOf({ names, servers, clock }: ResolveOptions): ResolveHost {
-  const resolver = new Resolver(TRIES);
+export function resolverOf({ names, servers, clock, tryMs = TRY_MS }: ResolveOptions): ResolveHost {
+  const resolver = new Resolver({ timeout: tryMs, maxTimeout: tryMs, tries: TRIES });
   if (servers !== undefined) resolver.setServers(servers);
-  const assertAnswering = watchNameServers(clock, servers);
+  const assertAnswering = watchNameServers({ clock, servers, tryMs });
   const known = new LRUCache<string, LookupAddress[]>({
     max: MAX_HOSTS,
     ttl: MIN_TTL_MS,
