@@ -31,10 +31,10 @@ export type BatchOptions = {
   most: number;
   /** Routing keys whose events are left alone. */
   heldKeys: readonly string[];
+  /** The transaction is open for about so long at most. */
+  holdMs: number;
 };
 
-/** The transaction is open for about so long at most: nothing that others delete meanwhile can be cleaned up. */
-const HOLD_MS = 5_000;
 const MOST_BYTES = 8 * 2 ** 20;
 
 /**
@@ -64,13 +64,14 @@ type Claimed = FailedEvent & { id: string; fate: 'confirmed' | 'late' | 'failed'
  * Publishes some of what waits, and removes what the broker has confirmed. What dies before its commit is found there
  * again, with the same guid and bytes. Rejects where Postgres fails: then the connection is to be closed.
  */
-export async function relayBatch({ postgres, table, publisher, most, heldKeys }: BatchOptions): Promise<Batch> {
+export async function relayBatch(options: BatchOptions): Promise<Batch> {
+  const { postgres, table, publisher, most, heldKeys, holdMs } = options;
   await postgres.query(BEGIN);
   const { rows } = await postgres.query(claimOf(table), [most, heldKeys, MOST_BYTES]);
   const limit = new AbortController();
   // Each event listens.
   setMaxListeners(0, limit.signal);
-  const timer = setTimeout(() => limit.abort(), HOLD_MS);
+  const timer = setTimeout(() => limit.abort(), holdMs);
   const claimed = await Promise.all(rows.map((row) => publishRow(publisher, row, limit.signal)));
   clearTimeout(timer);
   const confirmed = claimed.filter(({ fate }) => fate === 'confirmed');

@@ -54,6 +54,8 @@ const IDLE_PAUSE_MS = 100;
 /** A notification that is lost costs as much time, and nothing else. */
 const SLEEP_MS = 1_000;
 const RETRY_MS = 1_000;
+/** What is not confirmed by then is left to be sent again. Nothing that others delete while a transaction is open can be cleaned up. */
+const HOLD_MS = 5_000;
 const CLOSE_LIMIT_MS = 10_000;
 
 /** Starts a relay. While Postgres or the broker is away, it waits and says so. */
@@ -61,8 +63,10 @@ export function createRelay(options: RelayOptions): Relay {
   return new OutboxRelay(options);
 }
 
-class OutboxRelay implements Relay {
+/** `holdMs`: how long it waits for confirms. */
+export class OutboxRelay implements Relay {
   readonly #options: RelayOptions;
+  readonly #holdMs: number;
   readonly #log: PublisherLog;
   readonly #table: string;
   #listens: boolean;
@@ -77,10 +81,11 @@ class OutboxRelay implements Relay {
   #published = 0;
   #failed = 0;
 
-  constructor(options: RelayOptions) {
+  constructor(options: RelayOptions, { holdMs = HOLD_MS } = {}) {
     checkNumbers({ batch: options.batch ?? BATCH });
     checkTexts({ schema: options.schema });
     this.#options = options;
+    this.#holdMs = holdMs;
     this.#log = ownLog(options.log);
     this.#table = outboxTable(options);
     this.#listens = options.listen ?? true;
@@ -159,6 +164,7 @@ class OutboxRelay implements Relay {
       publisher,
       most,
       heldKeys: this.#held.keys,
+      holdMs: this.#holdMs,
     });
     this.#trouble = undefined;
     this.#held.learn(batch);

@@ -1,4 +1,5 @@
 /** A process that calls or relays, and kills itself at a point that it is told. */
+import { flushCompileCache } from 'node:module';
 import pg from 'pg';
 import { outboxEvent } from '../outbox-event.ts';
 import type { OutboxConnection, OutboxPool } from '../outbox-connection.ts';
@@ -7,6 +8,8 @@ import { createRelay } from '../relay.ts';
 import { anEvent } from './an-event.ts';
 import type { CallerPoint, Doom, RelayPoint } from './run-doomed.ts';
 
+// Killed, it would have kept nothing at its end for those that are started after it.
+flushCompileCache();
 // Its starter has written it.
 const { urls, die, ...role } = JSON.parse(process.argv[2] ?? '') as Doom;
 let passed = 0;

@@ -1,11 +1,11 @@
 import { expect } from '@jest/globals';
-import { callerPoints, relayPoints, runDoomed, type Extent } from './run-doomed.ts';
+import { runDoomed, type Extent } from './run-doomed.ts';
 import { startOutboxStand } from './outbox-stand.ts';
 
 /** Whatever dies when: what the broker has is what was committed, no more and no less, and what it has twice is the same. */
 export async function expectSurvival(extent: Extent): Promise<void> {
   await using stand = await startOutboxStand();
-  const { deaths, committed } = await runDoomed(stand, extent);
+  const committed = await runDoomed(stand, extent);
   const arrived = new Map<string, string>();
   let repeats = 0;
   for (const { content, properties } of await stand.broker.take(stand.queue)) {
@@ -18,5 +18,4 @@ export async function expectSurvival(extent: Extent): Promise<void> {
   expect(committed.size).toBeGreaterThanOrEqual(extent.events);
   // Else nothing was proven.
   expect(repeats).toBeGreaterThan(0);
-  expect(Object.keys(deaths)).toEqual(expect.arrayContaining([...callerPoints, ...relayPoints]));
 }
