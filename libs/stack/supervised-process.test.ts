@@ -25,7 +25,11 @@ beforeEach(() => {
     readyMs: 60_000,
     graceMs: 60_000,
   };
-  idle = new SupervisedProcess(spec, { restart: 'backed off', onEvent: ({ kind }) => events.push(kind) });
+  idle = new SupervisedProcess(spec, {
+    restart: 'backed off',
+    onEvent: ({ kind }) => events.push(kind),
+    startingGraceMs: 100,
+  });
 });
 
 afterEach(async () => {
@@ -42,7 +46,7 @@ describe('a supervised process', () => {
   });
 
   test('that works and is not ready has all its grace time when it is stopped', async () => {
-    const slow = "process.on('SIGTERM', () => setTimeout(() => process.exit(0), 3_500)); console.log('hears');";
+    const slow = "process.on('SIGTERM', () => setTimeout(() => process.exit(0), 400)); console.log('hears');";
     idle.spec.args = ['--eval', `setInterval(() => undefined, 1_000); ${slow}`];
     idle.spec.waitsFor = () => Promise.resolve('rabbitmq');
     const started = idle.start().catch((error: unknown) => error);

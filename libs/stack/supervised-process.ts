@@ -57,6 +57,13 @@ export const STARTING_LIMIT_MS = 240_000;
 
 type Run = { beganMs: number; exited: Promise<string> };
 
+type SupervisedOptions = {
+  restart: RestartPolicy;
+  onEvent: (event: ProcessEvent) => void;
+  /** How long a server that is still starting has to stop. */
+  startingGraceMs?: number;
+};
+
 const STARTING_GRACE_MS = 3_000;
 
 /**
@@ -71,14 +78,16 @@ export class SupervisedProcess {
   /** How its last run ended, in words; undefined before that. */
   howItEnded: string | undefined;
   readonly #restart: RestartPolicy;
+  readonly #startingGraceMs: number;
   readonly #tell: (event: ProcessEvent) => void;
   #run: Run | undefined;
   #halt = new AbortController();
 
-  constructor(spec: ProcessSpec, options: { restart: RestartPolicy; onEvent: (event: ProcessEvent) => void }) {
+  constructor(spec: ProcessSpec, { restart, onEvent, startingGraceMs = STARTING_GRACE_MS }: SupervisedOptions) {
     this.spec = spec;
-    this.#restart = options.restart;
-    this.#tell = options.onEvent;
+    this.#restart = restart;
+    this.#tell = onEvent;
+    this.#startingGraceMs = startingGraceMs;
   }
 
   /** Starts it and resolves when it is ready. Throws StartFailed when it ends, or is not ready in time. */
@@ -103,7 +112,7 @@ export class SupervisedProcess {
       // A server that is still starting may not hear a signal yet, and holds nothing. A service does, and may: in an alarm it
       // works, and waits for the broker all the same.
       const isDeaf = this.state === 'starting' && this.spec.role === 'server';
-      const graceMs = isDeaf ? Math.min(this.spec.graceMs, STARTING_GRACE_MS) : this.spec.graceMs;
+      const graceMs = isDeaf ? Math.min(this.spec.graceMs, this.#startingGraceMs) : this.spec.graceMs;
       this.state = 'stopping';
       signalQuietly(this.identity.pid, signal);
       if (!(await untilGone(this.identity, graceMs))) signalQuietly(-this.identity.pid, 'SIGKILL');

@@ -20,8 +20,8 @@ afterAll(async () => {
 });
 
 const log = createLog({ service: 'test', level: 'silent' });
-const openTheirs = (clock: Clock = systemClock) =>
-  openConsumers({ url: broker.detour.url, name: 'test', heartbeatSeconds: 10, log, clock });
+const openTheirs = (clock: Clock = systemClock, more: { closeLimitMs?: number } = {}) =>
+  openConsumers({ url: broker.detour.url, name: 'test', heartbeatSeconds: 10, log, clock, ...more });
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => String(index));
 const bodyOf = ({ message }: Held) => message.body.toString();
 
@@ -328,10 +328,10 @@ describe('closing the consumers', () => {
     }
   });
 
-  test('takes four seconds at most while the broker does not answer', async () => {
+  test('has an end while the broker does not answer', async () => {
     const clock = new TurnedClock();
     const queue = await broker.queue();
-    const consumers = await openTheirs(clock);
+    const consumers = await openTheirs(clock, { closeLimitMs: 100 });
     consumers.consume(
       [queue],
       limitOf(10),

@@ -4,6 +4,7 @@ import type { Log } from '@waybell/runtime/log';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import { within } from '@waybell/runtime/within';
 import { depthOf, type Depth } from './depth.ts';
+import { CLOSE_LIMIT_MS } from './link-connection.ts';
 import { openLink } from './link.ts';
 import type { ConsumedMessage } from './consumed-channel.ts';
 import { floorOf, nextMoves, type HeldLimit } from '../prefetch-budget.ts';
@@ -38,12 +39,13 @@ export type ConsumersOptions = ServerAddress & {
   heartbeatSeconds: number;
   log: Log;
   clock: Clock;
+  /** How long a broker has to take the last acknowledgements, and then to answer a goodbye. */
+  closeLimitMs?: number;
   /** For what else goes by this connection, which no alarm blocks, as nothing is published by it. */
   onConnected?: (connection: ChannelModel) => void;
   onDisconnected?: () => void;
 };
 
-const CLOSE_LIMIT_MS = 2_000;
 const ALONE = 'another consumer is alone';
 const LOOK_MS = 20;
 
@@ -52,7 +54,7 @@ const LOOK_MS = 20;
  * late) closes its channel and no other.
  */
 export async function openConsumers(options: ConsumersOptions): Promise<Consumers> {
-  const { clock, log, onConnected, onDisconnected } = options;
+  const { clock, log, closeLimitMs = CLOSE_LIMIT_MS, onConnected, onDisconnected } = options;
   const all: QueueConsumer[] = [];
   const groups = new Map<Consumer, QueueGroup>();
   let last: Promise<unknown> = Promise.resolve();
@@ -109,7 +111,7 @@ export async function openConsumers(options: ConsumersOptions): Promise<Consumer
     isConnected: () => connection !== undefined,
     waitingFor: () => all.filter((queue) => queue.isWaiting()).map(({ queue }) => queue),
     async [Symbol.asyncDispose]() {
-      await within({ clock: systemClock, limitMs: CLOSE_LIMIT_MS }, Promise.all(all.map((queue) => queue.close())));
+      await within({ clock: systemClock, limitMs: closeLimitMs }, Promise.all(all.map((queue) => queue.close())));
       await link[Symbol.asyncDispose]();
     },
   };

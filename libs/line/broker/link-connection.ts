@@ -12,6 +12,8 @@ export type ConnectionOptions = ServerAddress & {
   heartbeatSeconds: number;
   log: BrokerLog;
   clock: Clock;
+  /** How long a broker has to answer a goodbye. */
+  closeLimitMs?: number;
   /** Sets up what goes by the connection. `control` carries no messages, so that it answers while the broker reads at all. */
   onOpen: (connection: ChannelModel, control: Channel) => Promise<void>;
 };
@@ -20,7 +22,7 @@ export type ConnectionOptions = ServerAddress & {
 const CONNECT_TIMEOUT_MS = 10_000;
 /** From the first packet until everything is set up, over the slowest way there is. */
 const SET_UP_LIMIT_MS = 45_000;
-const CLOSE_LIMIT_MS = 2_000;
+export const CLOSE_LIMIT_MS = 2_000;
 
 /**
  * One connection, from its first packet to its last. What is known of it is kept in it and ends with it, so that nothing
@@ -85,7 +87,8 @@ export class LinkConnection {
 
   /** A broker with an alarm reads nothing from a publisher, not even that it leaves: its answer could take hours. */
   async close(): Promise<void> {
-    await within({ clock: systemClock, limitMs: CLOSE_LIMIT_MS }, close(this.#model));
+    const { closeLimitMs = CLOSE_LIMIT_MS } = this.#options;
+    await within({ clock: systemClock, limitMs: closeLimitMs }, close(this.#model));
     this.#cut.abort();
   }
 

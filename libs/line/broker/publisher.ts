@@ -42,6 +42,8 @@ export type PublisherOptions = ServerAddress & {
   onReturned?: () => void;
   log: BrokerLog;
   clock: Clock;
+  /** How long a broker has to answer a goodbye. */
+  closeLimitMs?: number;
 };
 
 const SILENT_MS = 5_000;
