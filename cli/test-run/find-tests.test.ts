@@ -34,9 +34,9 @@ describe('selectTests', () => {
 });
 
 describe('inOrder', () => {
-  test('those that take turns begin behind one system alone: two workers at once would wait for each other', () => {
+  test('what takes longest begins first, and what is small ends the run', () => {
     expect(inOrder([served, breaking, pure, long, system])).toEqual(
-      [pure, system, breaking, long, served].map(({ path }) => path),
+      [system, long, breaking, pure, served].map(({ path }) => path),
     );
   });
 });

@@ -81,7 +81,7 @@ export class OutboxRelay implements Relay {
   #published = 0;
   #failed = 0;
 
-  constructor(options: RelayOptions, { holdMs = HOLD_MS } = {}) {
+  constructor(options: RelayOptions, { holdMs = HOLD_MS }: { holdMs?: number } = {}) {
     checkNumbers({ batch: options.batch ?? BATCH });
     checkTexts({ schema: options.schema });
     this.#options = options;

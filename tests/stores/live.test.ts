@@ -88,14 +88,16 @@ describe('GET /v1/live', () => {
 
   test('goes on where a reader left off, with what it missed, once, though that is older than what it was told', async () => {
     const told = [];
-    let lastId = '';
+    let [lastId, openedMs] = ['', 0];
     {
       await using reader = await stand.read(us);
+      openedMs = wallClockMs();
+      await until('what is told is of a later time', () => wallClockMs() > openedMs + 1);
       told.push(await stand.happens(us, [aFailed()]), await stand.happens(us, [aDelivered()]));
       await until('both are told', () => deliveriesIn(reader).length === 2);
       lastId = reader.lastId();
     }
-    const late = await stand.happens(us, [anExhausted()], 200);
+    const late = await stand.happens(us, [anExhausted()], wallClockMs() - openedMs - 1);
     const missed = await stand.happens(us, [aDelivered()]);
     await using reader = await stand.read(us, { lastId });
     await untilToldAll(reader);

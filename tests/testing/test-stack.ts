@@ -111,8 +111,7 @@ export class TestStack implements AsyncDisposable {
   /** Runs `rabbitmqctl`, which must leave alone what is in other virtual hosts, and resolves with what it prints. */
   async rabbitmqctl(...args: string[]): Promise<string> {
     const { servers } = this.stack;
-    const { breakable } = this.#borrowed;
-    if (breakable !== undefined) return breakable.control(...args);
+    if (this.#borrowed.breakable !== undefined) throw new Error('a RabbitMQ to be broken is asked by `evaluate`');
     if (servers.sources.rabbitmq?.from === 'lent') return controlShared(...args);
     return rabbitmqctl(servers.process('rabbitmq').spec, ...args);
   }
