@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildConsole } from '@waybell/stack/build-console';
@@ -34,7 +34,7 @@ type Ran = { first: JestResult; again: TestCounts; notes: string[] };
 
 async function runOnServers({ tests, env, signal, isDisturbed = false }: TestRun): Promise<Ran> {
   await using stack = new AsyncDisposableStack();
-  const home = mkdtempSync(join(tmpdir(), 'waybell-test-'));
+  const home = mkdtempSync(join(temporary(), 'waybell-test-'));
   stack.defer(() => rmSync(home, { recursive: true, force: true, maxRetries: 10 }));
   // Postgres runs as another user under root, and must get to its files.
   chmodSync(home, 0o711);
@@ -54,6 +54,16 @@ async function runOnServers({ tests, env, signal, isDisturbed = false }: TestRun
   const first = await runJest({ tests, env: given, signal });
   const again = await runCrashed(first, { tests, env: given, signal, note });
   return { first, again, notes };
+}
+
+const MEMORY = '/dev/shm';
+const ROOM_BYTES = 4 * 2 ** 30;
+
+/** In memory where that has room: the servers of a run write a few hundred megabytes, each time to the disk, that nobody reads afterwards. */
+function temporary(): string {
+  if (!existsSync(MEMORY)) return tmpdir();
+  const { bavail, bsize } = statfsSync(MEMORY);
+  return bavail * bsize >= ROOM_BYTES ? MEMORY : tmpdir();
 }
 
 /** A browser, and the page that it is to open. */

@@ -199,9 +199,12 @@ export class BreakableBroker extends TestBroker {
     );
   }
 
-  /** The memory alarm: while it is on, the broker takes nothing from publishers. */
+  /** The memory alarm: while it is on, the broker takes nothing from publishers. Resolves when connections have been told. */
   async alarm(isOn: boolean): Promise<void> {
     await this.evaluate(`vm_memory_monitor:set_vm_memory_high_watermark(${isOn ? '0.000001' : '0.4'})`);
+    await until('they have been told', async () => {
+      return ((await this.evaluate('rabbit_alarm:get_alarms()')) !== '[]') === isOn;
+    });
   }
 
   /** On channels opened from now on: a message held for longer closes its channel, at the next look. */
