@@ -571,6 +571,13 @@ describe('disposing of a running step', () => {
     return { clock, shutdown, tools: { clock, shutdown }, broker: { clock } };
   };
 
+  /** What came before it could publish would wait by a clock that is not turned. */
+  async function connected(line: ALine) {
+    const running = await line.run();
+    await until('it is connected', () => running.broker.state() === 'writable');
+    return running;
+  }
+
   test('ends what was begun, takes no more, and nothing is done twice', async () => {
     const released = Promise.withResolvers<void>();
     const empty = await broker.queue();
@@ -583,8 +590,7 @@ describe('disposing of a running step', () => {
         return [to(line.output, body)];
       },
     });
-    const running = await line.run();
-    await until('it is connected', () => running.broker.state() === 'writable');
+    const running = await connected(line);
     await broker.put(line.input, numbers(500));
     await until('some were begun', () => line.seen.length > 0);
     const closed = running[Symbol.asyncDispose]();
@@ -602,8 +608,7 @@ describe('disposing of a running step', () => {
 
   test('in full flow leaves each message either done or in its queue', async () => {
     const line = await aLine(broker, { ...patient(), heldLimit: limitOf(50) });
-    const running = await line.run();
-    await until('it is connected', () => running.broker.state() === 'writable');
+    const running = await connected(line);
     await broker.put(line.input, numbers(500));
     await until('it is in full flow', () => line.seen.length > 100);
     await running[Symbol.asyncDispose]();
@@ -619,8 +624,7 @@ describe('disposing of a running step', () => {
       },
       tools: { clock },
     });
-    const running = await line.run();
-    await until('it is connected', () => running.broker.state() === 'writable');
+    const running = await connected(line);
     await broker.put(line.input, ['held']);
     await until('it waits', () => running.waitingFor().includes('postgres'));
     await running[Symbol.asyncDispose]();
@@ -632,8 +636,7 @@ describe('disposing of a running step', () => {
     const { clock, ...tools } = patient();
     const way = await Detour.to(broker.url);
     const line = await aLine(broker, { ...tools, broker: { url: way.url, clock }, heldLimit: limitOf(10) });
-    const running = await line.run();
-    await until('it is connected', () => running.broker.state() === 'writable');
+    const running = await connected(line);
     await broker.put(line.input, numbers(1_000));
     await until('it is in full flow', () => line.seen.length > 20);
     // As where it was killed: connections end, and others are refused.
@@ -659,7 +662,7 @@ describe('disposing of a running step', () => {
         return [to(line.output, body)];
       },
     });
-    const running = await line.run();
+    const running = await connected(line);
     await put(line);
     await until('it is at work', () => line.seen.length === 1);
     await broker.put(line.input, ['quick']);
@@ -686,7 +689,7 @@ describe('disposing of a running step', () => {
         return [to(line.output, body)];
       },
     });
-    const running = await line.run();
+    const running = await connected(line);
     await broker.put(line.input, ['untold']);
     await until('the broker takes nothing', () => running.broker.state() === 'blocked');
     shutdown.begin();
@@ -737,7 +740,7 @@ describe('disposing of a running step', () => {
   test('is begun by the shutdown of the process, whose other parts may take their time', async () => {
     const { shutdown, ...tools } = patient();
     const line = await aLine(broker, tools);
-    await using _running = await line.run();
+    await using _running = await connected(line);
     await broker.put(line.input, ['before']);
     expect(await broker.takeBodies(line.output, 1)).toEqual(['before']);
     shutdown.begin();
