@@ -1,4 +1,4 @@
-import { connect, type ChannelModel, type ConfirmChannel, type GetMessage, type Options } from 'amqplib';
+import { connect, type ConfirmChannel, type GetMessage, type Options } from 'amqplib';
 import { borrowBreakable, borrowVhost, type Breakable } from '@waybell/runtime/testing/borrow';
 import { close } from '../broker/connect-once.ts';
 import { declareTopology } from '../broker/declare.ts';
@@ -35,7 +35,6 @@ let named = 0;
 export class TestBroker implements AsyncDisposable {
   readonly url: string;
   readonly detour: Detour;
-  #hands: Promise<ChannelModel> | undefined;
 
   protected constructor(url: string, detour: Detour) {
     this.url = url;
@@ -50,15 +49,17 @@ export class TestBroker implements AsyncDisposable {
     return broker;
   }
 
-  /** Works on a channel of its own. */
+  /** Works on a connection of its own: in an alarm the broker reads no more of one that has published. */
   async on<T>(work: (channel: ConfirmChannel) => Promise<T>): Promise<T> {
-    const connection = await (this.#hands ??= this.#connect());
-    const channel = await connection.createConfirmChannel();
-    channel.on('error', () => undefined);
+    // Else each get after an acknowledgement waits 40 ms for the broker's packet.
+    const connection = await connect(this.url, { noDelay: true });
+    connection.on('error', () => undefined);
     try {
+      const channel = await connection.createConfirmChannel();
+      channel.on('error', () => undefined);
       return await work(channel);
     } finally {
-      await close(channel).catch(() => undefined);
+      await close(connection).catch(() => undefined);
     }
   }
 
@@ -133,21 +134,8 @@ export class TestBroker implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#hands?.then(close).catch(() => undefined);
     await this.detour[Symbol.asyncDispose]();
     await until('every socket is closed', () => openSockets() === 0);
-  }
-
-  /** Anew after the broker was away. */
-  async #connect(): Promise<ChannelModel> {
-    const lose = () => (this.#hands = undefined);
-    // Else each get after an acknowledgement waits 40 ms for the broker's packet.
-    const connecting = connect(this.url, { noDelay: true });
-    connecting.catch(lose);
-    const connection = await connecting;
-    connection.on('error', () => undefined);
-    connection.on('close', lose);
-    return connection;
   }
 
   async #known(queue: string): Promise<QueueState> {
