@@ -2,9 +2,6 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { findAdvisories, describeAdvisory, type Findings } from './dependencies/find-advisories.ts';
 import { repository } from '@waybell/stack/stack-folder';
-import { findTests, selectTests } from './test-run/find-tests.ts';
-import { takeOutSettings } from './tell-environment.ts';
-import { runJest } from './test-run/run-jest.ts';
 
 type Outcome = { isGood: boolean; output: string; remark?: string };
 type Step = { name: string; run: () => Promise<Outcome> };
@@ -33,11 +30,10 @@ const steps: Step[] = [
   { name: 'advisories', run: advisories },
 ];
 
-/** Everything that can be said without servers, at once, each with its seconds. Exit code 1 on failure. */
-export async function check({ withTests }: { withTests: boolean }): Promise<void> {
+/** Everything that can be said without running it, at once, each with its seconds. Exit code 1 on failure. */
+export async function check(): Promise<void> {
   const beganMs = Date.now();
-  const asked = withTests ? [...steps, { name: 'unit tests', run: unitTests }] : steps;
-  const outcomes = await Promise.all(asked.map(runStep));
+  const outcomes = await Promise.all(steps.map(runStep));
   console.log(`checked in ${seconds(beganMs)} s`);
   if (outcomes.some(({ isGood }) => !isGood)) process.exitCode = 1;
 }
@@ -62,16 +58,6 @@ function tool(name: string, ...args: string[]): () => Promise<Outcome> {
     });
     return { isGood: status === 0, output: Buffer.concat(output).toString() };
   };
-}
-
-async function unitTests(): Promise<Outcome> {
-  const { settingNames } = await import('./settings.ts');
-  const env = { ...process.env };
-  takeOutSettings(settingNames, env);
-  const output: Buffer[] = [];
-  const tests = selectTests(findTests(repository), ['line']);
-  const { passed, failed } = await runJest({ tests, env, onOutput: (chunk) => output.push(chunk) });
-  return { isGood: failed === 0 && passed > 0, output: Buffer.concat(output).toString() };
 }
 
 /** What others find out must not break a check of what did not change: it is told, and `./waybell advisories` fails. */

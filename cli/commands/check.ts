@@ -3,8 +3,10 @@ import { check } from '../check.ts';
 
 export function checkCommand(): Command {
   return new Command('check')
-    .description('check format, lint, types, boundaries, dead code and unit tests (the same as "pnpm check")')
-    .option('--no-tests', 'without the unit tests, where "./waybell test" runs them too')
-    .addHelpText('after', '\nExamples:\n  ./waybell check\n  ./waybell check --no-tests\n')
-    .action(({ tests }: { tests: boolean }) => check({ withTests: tests }));
+    .description('check format, lint, types, boundaries and dead code (the same as "pnpm check")')
+    .addHelpText(
+      'after',
+      '\nTests: "./waybell test --changed" runs those that see what you changed.\n\nExample:\n  ./waybell check\n',
+    )
+    .action(() => check());
 }
