@@ -43,7 +43,7 @@ export function unconfirmed(error: unknown): Unconfirmed {
   return new Unconfirmed(error instanceof Error ? error.message : String(error));
 }
 
-const TOO_LARGE = /message size \d+ is larger than (?:configured )?max size (\d+)/;
+const TOO_LARGE = /is larger than (?:configured )?max size (\d+)/;
 
 /** Bytes of the largest message that the broker takes, where it closes a channel for one that is larger. */
 export function largestIn(reason: string): number | undefined {
