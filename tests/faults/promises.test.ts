@@ -17,6 +17,6 @@ describe('the table of what faults cost', () => {
   });
 
   test.each(rows)('names the commit at which $line was measured', ({ at }) => {
-    expect(at).toMatch(/^[0-9a-f]{7}(?: · [0-9a-f]{7})?$/);
+    expect(at).toMatch(/^[0-9a-f]{7,12}(?: · [0-9a-f]{7,12})?$/);
   });
 });
