@@ -18,6 +18,8 @@ type JestReport = {
 
 /** A suite that goes on for ever sees nothing. */
 const LIMIT_MS = 600_000;
+/** A test that hangs has seen it: longer than any of them waits. */
+const TEST_LIMIT_MS = 150_000;
 
 /** Runs these test files of a checkout. */
 export async function runSuites({ checkout, suites, env }: SuiteRun): Promise<SuiteResult> {
@@ -30,6 +32,7 @@ export async function runSuites({ checkout, suites, env }: SuiteRun): Promise<Su
     '--json',
     `--outputFile=${outputFile}`,
     '--runInBand',
+    `--testTimeout=${TEST_LIMIT_MS}`,
     '--testMatch=**',
     '--runTestsByPath',
     ...suites.map((suite) => join(checkout, suite)),
