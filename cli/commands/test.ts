@@ -16,6 +16,9 @@ import { readCosts } from '../test-run/test-costs.ts';
 import { takeOutSettings } from '../tell-environment.ts';
 import { print } from '../print.ts';
 
+/** Of a test or a hook, where one waits for the answer: in the gate none takes 20 s. */
+const PATIENCE_MS = 30_000;
+
 export function testCommand(): Command {
   return new Command('test')
     .description('run the tests, with servers of their own; the last line is "N passed, N failed"')
@@ -34,7 +37,8 @@ export function testCommand(): Command {
         '\nWAYBELL_CHROMIUM=<file> is the Chromium that tests of pages run in; else one on the path, else it is installed.' +
         '\nTEST_SEED=<number> is where random tests begin: fixed, but with "everything" random, printed, and kept in .waybell/seeds.log.' +
         '\n"mutants" breaks the product in small ways, and says which test sees each.' +
-        '\n"--changed" is for while one works: the nearest tests, as many as a minute has room for. It says how many it leaves to the gate.' +
+        '\n"--changed" is for while one works: the nearest tests, as many as a minute has room for. It stops at the' +
+        '\nfirst that fails, or hangs for 30 s, and says how many it leaves to the gate.' +
         '\n"timing" measures what depends on the machine; nothing is gated by it.' +
         '\n"faults" breaks things under load and prints what each fault cost: lost, duplicates, seconds, memory.' +
         '\nFAULT_RATE=<number> bounds the events a second, where the machine carries less than the 1,000 of --release.' +
@@ -75,9 +79,8 @@ async function run(words: string[], { release, disturbed = false, changed, signa
   if (tests.length === 0 && changed !== undefined) return { passed: 0, failed: 0 };
   if (tests.length === 0)
     throw new Error(`no test matches ${words.join(' ')}; try line, timing, everything, or part of a path`);
-  const counts = await runTests({ tests, env: environment(suite), signal, isDisturbed: disturbed }).catch(
-    countAsFailed,
-  );
+  const how = { isDisturbed: disturbed, patienceMs: changed === undefined ? undefined : PATIENCE_MS };
+  const counts = await runTests({ tests, env: environment(suite), signal, ...how }).catch(countAsFailed);
   return suite === 'everything' ? withTheRest(counts, signal) : counts;
 }
 

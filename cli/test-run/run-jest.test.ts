@@ -29,3 +29,13 @@ test('a run that is interrupted leaves no process of a test behind', async () =>
     rmSync(folder, { recursive: true });
   }
 });
+
+test.each([
+  { fault: 'fails', passed: 1 },
+  { fault: 'hangs', passed: 2 },
+])('where the first failure is the answer, no test is begun after one that $fault', async ({ fault, passed }) => {
+  const tests = [{ ...unending, path: 'cli/test-run/testing/fails-and-hangs.ts' }];
+  const env = { ...process.env, FAULT: fault };
+  const result = await runJest({ tests, env, patienceMs: 2_000, onOutput: () => undefined });
+  expect(result).toEqual({ passed, failed: 1, crashed: [], costs: [] });
+});

@@ -13,6 +13,8 @@ export type TestCounts = { passed: number; failed: number };
 export type JestRun = {
   tests: TestFile[];
   env: NodeJS.ProcessEnv;
+  /** Where the first failure is the answer, what a test or a hook may take until it hangs: no test is begun after that. */
+  patienceMs?: number | undefined;
   /** Receives jest's own report, by a pipe; without it, the report goes to a file descriptor. */
   onOutput?: (chunk: Buffer) => void;
   signal?: AbortSignal;
@@ -21,7 +23,7 @@ export type JestRun = {
 export type JestResult = TestCounts & {
   /** Paths of test files whose process ended before they did: not an assertion, so they may be run once more. */
   crashed: string[];
-  /** What each file has cost. */
+  /** What each file has cost, those that the first failure cut short left out. */
   costs: TestCost[];
 };
 
@@ -29,7 +31,7 @@ export type JestResult = TestCounts & {
 const WORKERS_PER_CORE = 2;
 
 /** Runs these test files, several at once; resolves with the counts, whatever happens to jest. */
-export async function runJest({ tests, env, onOutput, signal }: JestRun): Promise<JestResult> {
+export async function runJest({ tests, env, patienceMs, onOutput, signal }: JestRun): Promise<JestResult> {
   const folder = mkdtempSync(join(tmpdir(), 'waybell-jest-'));
   const resultFile = join(folder, 'result.json');
   const costsFile = join(folder, 'costs.jsonl');
@@ -40,6 +42,7 @@ export async function runJest({ tests, env, onOutput, signal }: JestRun): Promis
     '--json',
     `--outputFile=${resultFile}`,
     '--reporters=default',
+    ...(patienceMs === undefined ? [] : [`--testTimeout=${patienceMs}`]),
     `--maxWorkers=${WORKERS_PER_CORE * availableParallelism()}`,
     `--testSequencer=${join(repository, 'cli', 'test-run', 'gate-order.js')}`,
     // Which tests they are is no part of what jest keeps its transformed sources by.
@@ -51,7 +54,13 @@ export async function runJest({ tests, env, onOutput, signal }: JestRun): Promis
   const output = onOutput === undefined ? 2 : 'pipe';
   const child = spawn(process.execPath, args, {
     cwd: repository,
-    env: { ...env, [THROWAWAY]: '1', TEST_ORDER: inOrder(tests).join(), TEST_COSTS: costsFile },
+    env: {
+      ...env,
+      [THROWAWAY]: '1',
+      TEST_ORDER: inOrder(tests).join(),
+      TEST_COSTS: costsFile,
+      TEST_FIRST_FAILURE: patienceMs === undefined ? undefined : join(folder, 'first-failure'),
+    },
     stdio: ['ignore', output, output],
   });
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => onOutput?.(chunk));
@@ -79,7 +88,7 @@ type JestReport = {
     message: string;
     startTime: number;
     endTime: number;
-    assertionResults: unknown[];
+    assertionResults: { status: string }[];
   }[];
 };
 
@@ -97,14 +106,16 @@ function resultIn(resultFile: string, costsFile: string): JestResult {
     passed: report.numPassedTests,
     failed: report.numFailedTests + report.numRuntimeErrorTestSuites - crashed.length,
     crashed,
-    costs: suites.map(({ path, startTime, endTime, assertionResults }) => ({
-      cpuSeconds: 0,
-      servers: 0,
-      ...measured.get(path),
-      path,
-      tests: assertionResults.length,
-      clockSeconds: (endTime - startTime) / 1_000,
-    })),
+    costs: suites
+      .filter(({ assertionResults }) => !assertionResults.some(({ status }) => status === 'pending'))
+      .map(({ path, startTime, endTime, assertionResults }) => ({
+        cpuSeconds: 0,
+        servers: 0,
+        ...measured.get(path),
+        path,
+        tests: assertionResults.length,
+        clockSeconds: (endTime - startTime) / 1_000,
+      })),
   };
 }
 

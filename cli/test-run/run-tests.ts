@@ -17,6 +17,8 @@ export type TestRun = {
   signal: AbortSignal;
   /** Stops processes of the run at random while it goes on, and keeps the cores busy. */
   isDisturbed?: boolean;
+  /** As in run-jest.ts. */
+  patienceMs?: number | undefined;
 };
 
 /** Runs these tests, with one set of servers where any of them needs servers, and a browser likewise. Says what that took. */
@@ -32,7 +34,7 @@ export async function runTests(run: TestRun): Promise<TestCounts> {
 
 type Ran = { first: JestResult; again: TestCounts; notes: string[] };
 
-async function runOnServers({ tests, env, signal, isDisturbed = false }: TestRun): Promise<Ran> {
+async function runOnServers({ tests, env, signal, isDisturbed = false, patienceMs }: TestRun): Promise<Ran> {
   await using stack = new AsyncDisposableStack();
   const home = mkdtempSync(join(temporary(), 'waybell-test-'));
   stack.defer(() => rmSync(home, { recursive: true, force: true, maxRetries: 10 }));
@@ -51,7 +53,7 @@ async function runOnServers({ tests, env, signal, isDisturbed = false }: TestRun
   if (isDisturbed) stack.use(disturb(report));
   // A stack that a test starts is not the caller's.
   const given = { ...env, ...browser, ...lender?.environment, WAYBELL_HOME: join(home, 'stack') };
-  const first = await runJest({ tests, env: given, signal });
+  const first = await runJest({ tests, env: given, signal, patienceMs });
   const again = await runCrashed(first, { tests, env: given, signal, note });
   return { first, again, notes };
 }

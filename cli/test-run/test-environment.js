@@ -1,5 +1,5 @@
 import { subscribe } from 'node:diagnostics_channel';
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, existsSync } from 'node:fs';
 import { basename, relative } from 'node:path';
 import { TestEnvironment as NodeEnvironment } from 'jest-environment-node';
 import { cpuSeconds } from './cpu-seconds.ts';
@@ -43,6 +43,15 @@ export default class TestEnvironment extends NodeEnvironment {
       process.once(event, listener);
       return inner;
     };
+  }
+
+  /** From the first failure on, in whichever process, the file is there that TEST_FIRST_FAILURE names: no other test is begun. */
+  handleTestEvent({ name, test, describeBlock }) {
+    const { TEST_FIRST_FAILURE: failure } = process.env;
+    if (failure === undefined) return;
+    if (name === 'test_done' && test.errors.length > 0) appendFileSync(failure, '');
+    if (name === 'run_describe_start' && existsSync(failure)) describeBlock.mode = 'skip';
+    if (name === 'test_start' && existsSync(failure)) test.mode = 'skip';
   }
 
   async teardown() {
