@@ -1,22 +1,32 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { allFaults } from './all-faults.ts';
 import { reportFault } from './fault-table.ts';
-import { prove, type Proof } from './prove.ts';
+import { Proving, type Proof } from './prove.ts';
 import { buildSharingStage, Stages } from './stage.ts';
 
 const stages = new Stages('short');
 const faults = allFaults.filter(({ gates }) => gates).map((fault) => ({ ...fault, buildStage: buildSharingStage }));
-let proofs: Proof[];
+const [first] = faults;
+if (first === undefined) throw new Error('no fault gates');
+let proving: Proving;
 
-beforeAll(async () => {
-  proofs = await prove(faults, { stages, scale: 'short' });
-  proofs.forEach(reportFault);
-});
+beforeAll(async () => (proving = await Proving.begin(first, { stages, scale: 'short' })));
 
 afterAll(() => stages[Symbol.asyncDispose]());
 
+test.each(faults)('what $row $name has hit comes to an end', async (fault) => {
+  await expect(proving.bringAbout(fault)).resolves.toBeUndefined();
+});
+
 describe('everything comes to the end that it is owed, and nothing else, with', () => {
-  test.each(faults.map(({ row, name }, place) => [`${row} ${name}`, place] as const))('%s', (_name, place) => {
-    expect(proofs[place]?.problems).toEqual([]);
+  let proofs: Proof[];
+
+  beforeAll(async () => {
+    proofs = await proving.settle();
+    proofs.forEach(reportFault);
+  });
+
+  test.each(faults)('$row $name', ({ name }) => {
+    expect(proofs.find(({ fault }) => fault.name === name)?.problems).toEqual([]);
   });
 });

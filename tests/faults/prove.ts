@@ -15,35 +15,64 @@ export type Proof = Course & {
   problems: string[];
 };
 
-/**
- * Brings faults of one stage about, one after the other, and sets what each cost against what it may cost. What may
- * still come when all has ended is waited for once. One that does not end leaves no stage to others.
- */
-export async function prove(
-  faults: readonly Fault[],
-  { stages, scale }: { stages: Stages; scale: Scale },
-): Promise<Proof[]> {
-  const [first] = faults;
-  if (first === undefined) return [];
-  const stage = await stages.stageFor(first);
-  const ledger = await Ledger.open(stage.stack, stage.receiver);
-  const costs: Cost[] = [];
-  for (const fault of faults) {
-    ledger.begin(fault.name);
-    const cost = await run(fault, { stage, ledger }).catch(async (cause: unknown) => {
-      await stages.clear();
-      throw new Error(`${fault.row} ${fault.name} has not ended: ${String(cause)}`, { cause });
-    });
-    costs.push(cost);
-  }
-  const amiss = costs.every(({ books }) => books !== undefined) ? [] : await closeBooks(stage, ledger);
-  return costs.map((cost) => {
-    const books = { published: cost.published, balance: ledger.balance(cost.fault.name), ...cost.books };
-    const lost = books.balance.lost.filter(({ delivery = '' }) => !ledger.takenAway.has(delivery));
-    const proof = { ...cost, ...books, lost };
-    return { ...proof, problems: [...problemsOf(proof, scale), ...(cost.problems ?? []), ...amiss] };
-  });
+type Place = { stages: Stages; scale: Scale };
+
+/** Brings a fault about, and sets what it cost against what it may cost. */
+export async function prove(fault: Fault, place: Place): Promise<Proof> {
+  const proving = await Proving.begin(fault, place);
+  await proving.bringAbout(fault);
+  const [proof] = await proving.settle();
+  if (proof === undefined) throw new Error(`${nameOf(fault)} has cost nothing that is known`);
+  return proof;
 }
+
+/** Faults of one stage, one after the other. What may still come when all have ended is waited for once. */
+export class Proving {
+  readonly #stage: Stage;
+  readonly #ledger: Ledger;
+  readonly #place: Place;
+  readonly #costs: Cost[] = [];
+  #unended: Fault | undefined;
+
+  private constructor(stage: Stage, ledger: Ledger, place: Place) {
+    this.#stage = stage;
+    this.#ledger = ledger;
+    this.#place = place;
+  }
+
+  /** Builds the stage that this one needs, and so do the others. */
+  static async begin(fault: Fault, place: Place): Promise<Proving> {
+    const stage = await place.stages.stageFor(fault);
+    return new Proving(stage, await Ledger.open(stage.stack, stage.receiver), place);
+  }
+
+  /** Resolves when it is over. One that does not end leaves no stage to others. */
+  async bringAbout(fault: Fault): Promise<void> {
+    if (this.#unended !== undefined) throw new Error(`${nameOf(this.#unended)} has not ended before it`);
+    this.#ledger.begin(fault.name);
+    const cost = await run(fault, { stage: this.#stage, ledger: this.#ledger }).catch(async (cause: unknown) => {
+      this.#unended = fault;
+      await this.#place.stages.clear();
+      throw new Error(`${nameOf(fault)} has not ended: ${String(cause)}`, { cause });
+    });
+    this.#costs.push(cost);
+  }
+
+  /** Sets what each cost against what it may cost. */
+  async settle(): Promise<Proof[]> {
+    const ledger = this.#ledger;
+    const hasOwnBooks = this.#costs.every(({ books }) => books !== undefined);
+    const amiss = hasOwnBooks ? [] : await closeBooks(this.#stage, ledger);
+    return this.#costs.map((cost) => {
+      const books = { published: cost.published, balance: ledger.balance(cost.fault.name), ...cost.books };
+      const lost = books.balance.lost.filter(({ delivery = '' }) => !ledger.takenAway.has(delivery));
+      const proof = { ...cost, ...books, lost };
+      return { ...proof, problems: [...problemsOf(proof, this.#place.scale), ...(cost.problems ?? []), ...amiss] };
+    });
+  }
+}
+
+const nameOf = ({ row, name }: Fault) => `${row} ${name}`;
 
 type Cost = Course & { fault: Fault; published: number; peakMegabytes: number };
 

@@ -33,10 +33,10 @@ const proven: Proof[] = [];
 for (const fault of chosen) {
   if (ending !== undefined) break;
   try {
-    const proofs = await prove([fault], { stages, scale });
-    proofs.forEach(reportFault);
-    proven.push(...proofs);
-    if (proofs.some(({ problems }) => problems.length > 0)) failures += 1;
+    const proof = await prove(fault, { stages, scale });
+    reportFault(proof);
+    proven.push(proof);
+    if (proof.problems.length > 0) failures += 1;
   } catch (error) {
     failures += 1;
     // What it stood on went away under it: that says nothing of it.
