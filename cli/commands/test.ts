@@ -16,7 +16,7 @@ import { readCosts } from '../test-run/test-costs.ts';
 import { takeOutSettings } from '../tell-environment.ts';
 import { print } from '../print.ts';
 
-/** Of a test or a hook, where one waits for the answer: in the gate none takes 20 s. */
+/** Of a test, where one waits for the answer: in the gate none takes 15 s. */
 const PATIENCE_MS = 30_000;
 
 export function testCommand(): Command {
@@ -92,7 +92,7 @@ function changedTests(since: string | true): TestFile[] {
   const secondsOf = (path: string) => costs.get(path)?.clockSeconds;
   const { chosen, left } = chooseChanged({ changed, tests: findTests(repository, graph), graph, secondsOf });
   const leftOf = left.length === 0 ? '' : `; ${left.length} that see it from farther away are left to the gate`;
-  report(`${changed.length} files changed: ${chosen.length} tests can see that in a minute${leftOf}`);
+  report(`${changed.length} files changed: ${chosen.length} test files can see that in a minute${leftOf}`);
   return chosen;
 }
 

@@ -76,23 +76,22 @@ class Pair implements AsyncDisposable {
     return this.#holder === undefined || this.#holder === pid;
   }
 
-  /** Also where the process that has them crashed. */
-  async untilFree(): Promise<void> {
-    const given = this.#given;
-    await Promise.race([given.promise, untilDead(this.#holder)]);
-    if (given === this.#given) this.#holder = undefined;
+  untilFree(): Promise<void> {
+    return this.#given.promise;
   }
 
-  /** They run, and have no alarm, whatever the last test did to them. */
+  /** They run, whatever the last test did to them. */
   async take(pid: number) {
+    const given = Promise.withResolvers<void>();
     this.#holder = pid;
-    this.#given = Promise.withResolvers<void>();
+    this.#given = given;
+    // A process that crashed gives nothing back.
+    void untilDead(pid).then(() => given === this.#given && this.give());
     const servers = await this.#parted.servers;
     for (const process of servers.processes) {
       if (process.identity !== undefined) signalQuietly(process.identity.pid, 'SIGCONT');
       if (process.state === 'stopped') await process.start();
     }
-    await this.evaluate('vm_memory_monitor:set_vm_memory_high_watermark(0.4)');
     const pids = Object.fromEntries(servers.processes.map(({ spec, identity }) => [spec.name, identity?.pid]));
     return { rabbitmqUrl: await this.#parted.vhost(), redisUrl: await this.#parted.database(), pids };
   }
@@ -117,7 +116,7 @@ class Pair implements AsyncDisposable {
   }
 }
 
-async function untilDead(pid: number | undefined): Promise<void> {
-  const identity = pid === undefined ? undefined : identify(pid);
+async function untilDead(pid: number): Promise<void> {
+  const identity = identify(pid);
   if (identity !== undefined) await untilGone(identity, Infinity);
 }

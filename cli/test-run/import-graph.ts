@@ -20,18 +20,19 @@ const QUOTED = /'([^'\s]+)'|`([^`\s]+)`/g;
 /** Which file depends on which: by imports, and by the paths that it names, of programs that it runs and files that it reads. */
 export class ImportGraph {
   readonly #root: string;
-  readonly #files: readonly string[];
+  #files: readonly string[] | undefined;
   readonly #sources = new Map<string, string>();
   readonly #edges = new Map<string, Edge[]>();
   readonly #matches = new Map<string, string[]>();
 
-  constructor(root: string, files: readonly string[] = filesOf(root)) {
+  /** The files are those that git knows of or would add, asked for when they are needed, where none are given. */
+  constructor(root: string, files?: readonly string[]) {
     this.#root = root;
     this.#files = files;
   }
 
-  get files(): readonly string[] {
-    return this.#files;
+  get #all(): readonly string[] {
+    return (this.#files ??= filesOf(this.#root));
   }
 
   /** The text of the file; none where it is not there. */
@@ -115,9 +116,9 @@ export class ImportGraph {
       // What matches nearly everything names nothing.
       const isVague = /^[.*]/.test(pattern) && !pattern.startsWith('.github');
       if (isVague) found = [];
-      else if (/[*{]/.test(pattern)) found = this.#files.filter((file) => matchesGlob(file, pattern));
-      else if (this.#files.includes(pattern)) found = [pattern];
-      else found = pattern.includes('/') ? this.#files.filter((file) => file.startsWith(`${pattern}/`)) : [];
+      else if (/[*{]/.test(pattern)) found = this.#all.filter((file) => matchesGlob(file, pattern));
+      else if (this.#all.includes(pattern)) found = [pattern];
+      else found = pattern.includes('/') ? this.#all.filter((file) => file.startsWith(`${pattern}/`)) : [];
       this.#matches.set(pattern, found);
     }
     return found;

@@ -10,7 +10,7 @@ import { BreakableServers, type Parted } from './breakable-servers.ts';
 import { serveAnswers, type Lender } from './serve-answers.ts';
 
 const TEMPLATE = 'waybell_template';
-const VHOSTS = { shared: 40, breakable: 12 };
+const VHOSTS = { shared: 40, breakable: 24 };
 
 export type Lend = {
   /** Folder for data and logs. */

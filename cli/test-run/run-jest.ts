@@ -13,7 +13,7 @@ export type TestCounts = { passed: number; failed: number };
 export type JestRun = {
   tests: TestFile[];
   env: NodeJS.ProcessEnv;
-  /** Where the first failure is the answer, what a test or a hook may take until it hangs: no test is begun after that. */
+  /** Where the first failure is the answer, what a test may take until it hangs: no other is begun after that. */
   patienceMs?: number | undefined;
   /** Receives jest's own report, by a pipe; without it, the report goes to a file descriptor. */
   onOutput?: (chunk: Buffer) => void;
@@ -23,7 +23,7 @@ export type JestRun = {
 export type JestResult = TestCounts & {
   /** Paths of test files whose process ended before they did: not an assertion, so they may be run once more. */
   crashed: string[];
-  /** What each file has cost, those that the first failure cut short left out. */
+  /** What each file has cost of which every test passed. */
   costs: TestCost[];
 };
 
@@ -42,7 +42,8 @@ export async function runJest({ tests, env, patienceMs, onOutput, signal }: Jest
     '--json',
     `--outputFile=${resultFile}`,
     '--reporters=default',
-    ...(patienceMs === undefined ? [] : [`--testTimeout=${patienceMs}`]),
+    // What hangs may keep a process from its end.
+    ...(patienceMs === undefined ? [] : ['--forceExit']),
     `--maxWorkers=${WORKERS_PER_CORE * availableParallelism()}`,
     `--testSequencer=${join(repository, 'cli', 'test-run', 'gate-order.js')}`,
     // Which tests they are is no part of what jest keeps its transformed sources by.
@@ -59,7 +60,10 @@ export async function runJest({ tests, env, patienceMs, onOutput, signal }: Jest
       [THROWAWAY]: '1',
       TEST_ORDER: inOrder(tests).join(),
       TEST_COSTS: costsFile,
-      TEST_FIRST_FAILURE: patienceMs === undefined ? undefined : join(folder, 'first-failure'),
+      ...(patienceMs !== undefined && {
+        TEST_FIRST_FAILURE: join(folder, 'first-failure'),
+        TEST_PATIENCE_MS: String(patienceMs),
+      }),
     },
     stdio: ['ignore', output, output],
   });
@@ -107,7 +111,7 @@ function resultIn(resultFile: string, costsFile: string): JestResult {
     failed: report.numFailedTests + report.numRuntimeErrorTestSuites - crashed.length,
     crashed,
     costs: suites
-      .filter(({ assertionResults }) => !assertionResults.some(({ status }) => status === 'pending'))
+      .filter(({ assertionResults }) => assertionResults.every(({ status }) => status === 'passed'))
       .map(({ path, startTime, endTime, assertionResults }) => ({
         cpuSeconds: 0,
         servers: 0,

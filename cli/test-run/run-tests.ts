@@ -9,7 +9,7 @@ import { disturb } from './disturb.ts';
 import type { TestFile } from './find-tests.ts';
 import { lendServers } from './lend-servers.ts';
 import { runJest, type JestResult, type TestCounts } from './run-jest.ts';
-import { describeCosts, keepCosts, readBudgets } from './test-costs.ts';
+import { describeCosts, keepCosts, overBudget, readBudgets } from './test-costs.ts';
 
 export type TestRun = {
   tests: TestFile[];
@@ -26,8 +26,12 @@ export async function runTests(run: TestRun): Promise<TestCounts> {
   const before = childSeconds();
   const { first, again, notes } = await runOnServers(run);
   const all = childSeconds() - before;
-  keepCosts(first.costs);
-  report(['what it took, in seconds:', ...describeCosts(first.costs, all, readBudgets())].join('\n'));
+  report(['what it took, in seconds:', ...describeCosts(first.costs, all)].join('\n'));
+  // Not where random tests try more, or processes are stopped under them.
+  if (run.env['TEST_RUNS'] === '1' && run.isDisturbed !== true) {
+    for (const line of overBudget(first.costs, readBudgets())) report(line);
+    keepCosts(first.costs);
+  }
   if (notes.length > 0) report(['tried again:', ...notes].join('\n  '));
   return { passed: first.passed + again.passed, failed: first.failed + again.failed };
 }
@@ -54,7 +58,7 @@ async function runOnServers({ tests, env, signal, isDisturbed = false, patienceM
   // A stack that a test starts is not the caller's.
   const given = { ...env, ...browser, ...lender?.environment, WAYBELL_HOME: join(home, 'stack') };
   const first = await runJest({ tests, env: given, signal, patienceMs });
-  const again = await runCrashed(first, { tests, env: given, signal, note });
+  const again = await runCrashed(first, { tests, env: given, signal, patienceMs, note });
   return { first, again, notes };
 }
 
@@ -74,12 +78,15 @@ async function readyBrowser(env: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEnv> 
   return { [CHROMIUM]: chromium };
 }
 
-type Rerun = Pick<TestRun, 'tests' | 'env' | 'signal'> & { note: (line: string) => void };
+type Rerun = Pick<TestRun, 'tests' | 'env' | 'signal' | 'patienceMs'> & { note: (line: string) => void };
 
 /** Only what never came to an assertion: a process that ended under it says nothing of the product. */
-async function runCrashed({ crashed }: JestResult, { tests, env, signal, note }: Rerun): Promise<TestCounts> {
+async function runCrashed(
+  { crashed }: JestResult,
+  { tests, env, signal, patienceMs, note }: Rerun,
+): Promise<TestCounts> {
   if (crashed.length === 0 || signal.aborted) return { passed: 0, failed: crashed.length };
   for (const path of crashed) note(`${path}: its process crashed`);
-  const again = await runJest({ tests: tests.filter(({ path }) => crashed.includes(path)), env, signal });
+  const again = await runJest({ tests: tests.filter(({ path }) => crashed.includes(path)), env, signal, patienceMs });
   return { passed: again.passed, failed: again.failed + again.crashed.length };
 }

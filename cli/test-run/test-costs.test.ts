@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { repository } from '@waybell/stack/stack-folder';
 import { findTests } from './find-tests.ts';
-import { describeCosts, folderOf, readBudgets, type TestCost } from './test-costs.ts';
+import { describeCosts, folderOf, overBudget, readBudgets, type TestCost } from './test-costs.ts';
 
 const aCost = (path: string, what: Partial<TestCost> = {}): TestCost => ({
   path,
@@ -20,8 +20,7 @@ describe('what a run took', () => {
   ];
 
   test('is told by folder, the longest first, and of all with what the run lends', () => {
-    const budgets = new Map(['libs/line', 'cli'].map((folder) => [folder, { cpuSeconds: 2, clockSeconds: 8 }]));
-    expect(describeCosts(costs, 30, budgets).map((line) => line.split(/ {2,}/))).toEqual([
+    expect(describeCosts(costs, 30).map((line) => line.split(/ {2,}/))).toEqual([
       ['folder', 'files', 'tests', 'CPU s', 'clock s', 'servers'],
       ['libs/line', '2', '4', '2', '8', '1'],
       ['cli', '1', '2', '1', '4', '0'],
@@ -31,7 +30,7 @@ describe('what a run took', () => {
 
   test('names the folders that took more than they may', () => {
     const budgets = new Map([['libs/line', { cpuSeconds: 2, clockSeconds: 7 }]]);
-    expect(describeCosts(costs, 30, budgets).filter((line) => line.startsWith('over'))).toEqual([
+    expect(overBudget(costs, budgets)).toEqual([
       'over its budget: libs/line takes 8 s of the clock, of 7',
       'over its budget: cli takes 1 s of CPU, of 0',
       'over its budget: cli takes 4 s of the clock, of 0',

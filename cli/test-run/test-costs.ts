@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { repository } from '@waybell/stack/stack-folder';
 
@@ -26,14 +26,21 @@ const KEPT = join(repository, '.waybell', 'test-costs.json');
 export function keepCosts(costs: readonly TestCost[]): void {
   const kept = new Map([...readCosts(), ...costs.map((cost) => [cost.path, cost] as const)]);
   mkdirSync(dirname(KEPT), { recursive: true });
-  writeFileSync(KEPT, `[\n${[...kept.values()].map((cost) => JSON.stringify(cost)).join(',\n')}\n]\n`);
+  // Whole at any time: another run may read it, or this one be killed.
+  const next = `${KEPT}.${process.pid}`;
+  writeFileSync(next, `[\n${[...kept.values()].map((cost) => JSON.stringify(cost)).join(',\n')}\n]\n`);
+  renameSync(next, KEPT);
 }
 
-/** By path, as last measured here; empty where nothing was. */
+/** By path, as last measured here; empty where nothing was, or what is there cannot be read. */
 export function readCosts(): Map<string, TestCost> {
-  // Written by the function above.
-  const kept = existsSync(KEPT) ? (JSON.parse(readFileSync(KEPT, 'utf8')) as TestCost[]) : [];
-  return new Map(kept.map((cost) => [cost.path, cost]));
+  try {
+    // Written by the function above.
+    const kept = JSON.parse(readFileSync(KEPT, 'utf8')) as TestCost[];
+    return new Map(kept.map((cost) => [cost.path, cost]));
+  } catch {
+    return new Map();
+  }
 }
 
 /** `libs/line`, `tests/system`; `cli` and `bench` are one each. */
@@ -53,35 +60,34 @@ export function readBudgets(text = readFileSync(join(repository, 'CONTRIBUTING.m
   );
 }
 
-/**
- * A line a folder, the longest first, and one of all; then which folders are over their budget. `allCpuSeconds` is what the
- * whole run has taken, with the servers that it lends.
- */
-export function describeCosts(
-  costs: readonly TestCost[],
-  allCpuSeconds: number,
-  budgets: ReadonlyMap<string, Budget>,
-): string[] {
-  const rows = [...Map.groupBy(costs, ({ path }) => folderOf(path))]
-    .map(([folder, each]) => rowOf(folder, each))
-    .toSorted((left, right) => right.clockSeconds - left.clockSeconds);
-  const over = rows.flatMap((row) => {
+/** A line a folder, the longest first, and one of all: `allCpuSeconds` is what the whole run has taken, with the servers that it lends. */
+export function describeCosts(costs: readonly TestCost[], allCpuSeconds: number): string[] {
+  const all = { ...rowOf('all, with what is lent', costs), cpuSeconds: allCpuSeconds };
+  return [
+    line(['folder', 'files', 'tests', 'CPU s', 'clock s', 'servers']),
+    ...[...rowsOf(costs), all].map((row) =>
+      line([row.folder, row.files, row.tests, seconds(row.cpuSeconds), seconds(row.clockSeconds), row.servers]),
+    ),
+  ];
+}
+
+/** A line for each folder that is over its budget. */
+export function overBudget(costs: readonly TestCost[], budgets: ReadonlyMap<string, Budget>): string[] {
+  return rowsOf(costs).flatMap((row) => {
     const budget = budgets.get(row.folder) ?? { cpuSeconds: 0, clockSeconds: 0 };
     return (['cpuSeconds', 'clockSeconds'] as const)
       .filter((what) => row[what] > budget[what])
       .map((what) => `over its budget: ${row.folder} takes ${seconds(row[what])} s ${NAMES[what]}, of ${budget[what]}`);
   });
-  const all = { ...rowOf('all, with what is lent', costs), cpuSeconds: allCpuSeconds };
-  return [
-    line(['folder', 'files', 'tests', 'CPU s', 'clock s', 'servers']),
-    ...[...rows, all].map((row) =>
-      line([row.folder, row.files, row.tests, seconds(row.cpuSeconds), seconds(row.clockSeconds), row.servers]),
-    ),
-    ...over,
-  ];
 }
 
 const NAMES = { cpuSeconds: 'of CPU', clockSeconds: 'of the clock' } as const;
+
+function rowsOf(costs: readonly TestCost[]): Row[] {
+  return [...Map.groupBy(costs, ({ path }) => folderOf(path))]
+    .map(([folder, each]) => rowOf(folder, each))
+    .toSorted((left, right) => right.clockSeconds - left.clockSeconds);
+}
 
 function rowOf(folder: string, costs: readonly TestCost[]): Row {
   const sum = (what: 'tests' | 'cpuSeconds' | 'clockSeconds' | 'servers') =>

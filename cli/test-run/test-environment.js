@@ -45,9 +45,13 @@ export default class TestEnvironment extends NodeEnvironment {
     };
   }
 
-  /** From the first failure on, in whichever process, the file is there that TEST_FIRST_FAILURE names: no other test is begun. */
+  /**
+   * From the first failure on, in whichever process, the file is there that TEST_FIRST_FAILURE names: no other test is begun.
+   * A test that takes longer than TEST_PATIENCE_MS fails; what it waits for before it begins is not counted.
+   */
   handleTestEvent({ name, test, describeBlock }) {
-    const { TEST_FIRST_FAILURE: failure } = process.env;
+    const { TEST_FIRST_FAILURE: failure, TEST_PATIENCE_MS: patience } = process.env;
+    if (name === 'test_start' && patience !== undefined) test.timeout = Number(patience);
     if (failure === undefined) return;
     if (name === 'test_done' && test.errors.length > 0) appendFileSync(failure, '');
     if (name === 'run_describe_start' && existsSync(failure)) describeBlock.mode = 'skip';

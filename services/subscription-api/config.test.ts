@@ -31,6 +31,10 @@ describe('readConfig', () => {
     expect(() => readConfig({ ...env, ADMIN_AMQP_URL: 'http://rabbitmq' })).toThrow(/ADMIN_AMQP_URL/);
   });
 
+  test('has a listener live without its stream for as long as is set', () => {
+    expect(readConfig({ ...env, LISTENER_LIFE: '5s' }).listening).toMatchObject({ lifeMs: 5_000 });
+  });
+
   test('takes JWTs where an issuer is named, and then needs all that goes with it', () => {
     const jwt = {
       JWT_ISSUER: 'https://issuer.test',

@@ -57,7 +57,7 @@ describe('streams', () => {
   });
 
   test('outlast the limit of answers while they are read, and end where a reader takes nothing', async () => {
-    const { stand: ours, us } = await start({ limits: { answerTimeoutMs: 1_000 } });
+    const { stand: ours, us } = await start({ limits: { answerTimeoutMs: 2_000 } });
     await using reader = await ours.read(us);
     using sleepy = disposable(await sleepyReader(ours.api.port, us));
     const url = `https://a.test/${'a'.repeat(2_000)}`;

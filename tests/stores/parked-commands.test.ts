@@ -55,6 +55,7 @@ describe('./waybell parked', () => {
   test.each([
     ['parked release --yes', 'say which: one of --account, --subscription and --all'],
     [`parked release --all --account ${randomUUID()} --yes`, 'say which'],
+    ['parked release --subscription mine --yes', 'not a guid'],
     ['parked list --account me', 'not a guid'],
     ['parked list --limit 0', 'whole number'],
   ])('answers "%s" with what to do, on stderr, and exit code 1', async (args, advice) => {

@@ -62,7 +62,7 @@ export function settingsOf(service: string, settings: Change['settings']): void 
 /** Has a service run with these settings as well from now until the end of the test. */
 export async function runWith(service: string, settings: Record<string, string>): Promise<void> {
   const { spec } = stack.stack.service(service);
-  await restartWith(service, { ...(ownSettings.get(service) ?? spec.env), ...settings });
+  await restartWith(service, { ...spec.env, ...settings });
 }
 
 beforeEach(async () => {

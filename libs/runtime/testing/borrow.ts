@@ -1,3 +1,5 @@
+import { until } from './until.ts';
+
 /**
  * What a test run lends to its tests, over HTTP on loopback: `cli/test-run/lend-servers.ts` is the other side. It is asked
  * for at the address in TEST_SERVERS.
@@ -46,7 +48,7 @@ export type Breakable = AsyncDisposable & {
   redisUrl: string;
   rabbitmq: BreakableServer;
   redis: BreakableServer;
-  /** Resolves with the value of an expression of Erlang in RabbitMQ. Rejects where that fails. */
+  /** Resolves with the value of an expression of Erlang in RabbitMQ, as soon as that can be had. */
   evaluate(expression: string): Promise<string>;
 };
 
@@ -54,6 +56,11 @@ type Taken = { place: number; rabbitmqUrl: string; redisUrl: string; pids: Recor
 
 export async function borrowBreakable(): Promise<Breakable> {
   const taken = await ask<Taken>('breakable/take', process.pid);
+  // Again where the broker is not reached, or gives up on one that stands still: nothing that tests ask for minds being done twice.
+  const evaluate = (expression: string) =>
+    until(`RabbitMQ says what ${expression} is`, () => ask<string>('breakable/evaluate', [taken.place, expression]));
+  // What the last test did may have left it with an alarm.
+  await evaluate('vm_memory_monitor:set_vm_memory_high_watermark(0.4)');
   const server = (name: string): BreakableServer => {
     let { [name]: pid } = taken.pids;
     const go = (verb: string) => async () => {
@@ -72,7 +79,7 @@ export async function borrowBreakable(): Promise<Breakable> {
     ...taken,
     rabbitmq: server('rabbitmq'),
     redis: server('redis'),
-    evaluate: (expression) => ask<string>('breakable/evaluate', [taken.place, expression]),
+    evaluate,
     [Symbol.asyncDispose]: () => ask('breakable/give', [taken.place]),
   };
 }
