@@ -16,6 +16,7 @@ const DISTANCES: Record<string, Record<string, number>> = {
   'far.test.ts': { 'near.ts': 3, 'far.ts': 1 },
   'system.test.ts': { 'near.ts': 12, 'far.ts': 12, 'main.ts': 11 },
   'near.long.test.ts': { 'near.ts': 1 },
+  'texts.test.ts': { 'main.ts': 10 },
 };
 
 const choose = (changed: string[], what: Partial<Choose> = {}) => {
@@ -26,6 +27,7 @@ const choose = (changed: string[], what: Partial<Choose> = {}) => {
       aTest('far.test.ts'),
       aTest('near.test.ts'),
       aTest('near.long.test.ts', { suite: 'long' }),
+      aTest('texts.test.ts'),
     ],
     graph: { reach: (path) => new Map(Object.entries(DISTANCES[path] ?? {})) },
     secondsOf: () => undefined,
@@ -46,8 +48,13 @@ describe('of the tests of the gate that see a change', () => {
     expect(choose(['far.ts', 'near.ts'], { limitSeconds: 30, secondsOf })[1]).toEqual(['near.test.ts']);
   });
 
-  test('the only one runs, however long it takes', () => {
-    expect(choose(['main.ts'], { limitSeconds: 1 })).toEqual([['system.test.ts'], []]);
+  test('the first one runs, however long it takes', () => {
+    expect(choose(['far.ts'], { limitSeconds: 0.1 })[0]).toEqual(['far.test.ts']);
+  });
+
+  test('those that run a whole stack come before those that name the file alone', () => {
+    expect(choose(['main.ts'], { limitSeconds: 1 })).toEqual([['system.test.ts'], ['texts.test.ts']]);
+    expect(choose(['main.ts'], { limitSeconds: 61 })).toEqual([['system.test.ts', 'texts.test.ts'], []]);
   });
 
   test('none runs where nothing sees it', () => {

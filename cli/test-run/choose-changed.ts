@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import type { Needs, TestFile } from './find-tests.ts';
-import type { ImportGraph } from './import-graph.ts';
+import { DISTANCE, type ImportGraph } from './import-graph.ts';
 
 /** Tests that can see a change: those to run, nearest first, and those that are left to the gate. */
 export type Choice = { chosen: TestFile[]; left: TestFile[] };
@@ -24,7 +24,7 @@ const USUAL_SECONDS: Record<Needs, number> = { nothing: 0.5, servers: 4, 'a turn
 
 /**
  * The tests of the gate that depend on what has changed, as many as there is time for: those first that are fewest imports
- * away from it, which say most of it.
+ * away from it, which say most of it. Of a program that is run and not imported, those that run a whole stack say most.
  */
 export function chooseChanged({ changed, tests, graph, secondsOf, limitSeconds = LIMIT_SECONDS }: Choose): Choice {
   const seeing = tests
@@ -34,7 +34,7 @@ export function chooseChanged({ changed, tests, graph, secondsOf, limitSeconds =
       return { test, distance: Math.min(...changed.map((path) => reach.get(path) ?? Infinity)) };
     })
     .filter(({ distance }) => distance < Infinity)
-    .toSorted((one, other) => one.distance - other.distance);
+    .toSorted((one, other) => rankOf(one) - rankOf(other) || one.distance - other.distance);
   const choice: Choice = { chosen: [], left: [] };
   let seconds = 0;
   for (const { test } of seeing) {
@@ -44,6 +44,13 @@ export function chooseChanged({ changed, tests, graph, secondsOf, limitSeconds =
     (fits ? choice.chosen : choice.left).push(test);
   }
   return choice;
+}
+
+type Seeing = { test: TestFile; distance: number };
+
+function rankOf({ test: { needs }, distance }: Seeing): number {
+  if (distance < DISTANCE.named) return 0;
+  return needs === 'a stack' ? 1 : 2;
 }
 
 /** Files that differ from the commit, those that git does not have yet included. Throws where there is no such commit. */

@@ -6,7 +6,7 @@ import { dirname, join, matchesGlob, normalize } from 'node:path';
 type Edge = { to: string; distance: number };
 
 /** What is run or read, and not imported, is farther from a test than what is: many tests do so with the same file. */
-const DISTANCE = { imported: 1, named: 10 };
+export const DISTANCE = { imported: 1, named: 10 };
 
 /** Not one of types alone: a test cannot see those. */
 const IMPORT =

@@ -4,6 +4,9 @@ import { lendMigrated } from './lend-migrated.ts';
 import { breakWith, type Mutant } from './read-mutants.ts';
 import { runSuites } from './run-suites.ts';
 
+/** What the tables are made of: those of the run were made before it was broken. */
+const MAKES_TABLES = /\/migrations\/|\.sql$|^libs\/delivery-log\/(?:schema|tables|columns)\.ts$/;
+
 export type Verdict = { isSeen: boolean; how: string };
 
 /** Breaks the copy, runs the suites that should see it, and restores the copy. */
@@ -16,8 +19,7 @@ export async function tryOut(mutant: Mutant, checkout: string): Promise<Verdict>
   await writeFile(path, broken);
   await using stack = new AsyncDisposableStack();
   stack.defer(() => writeFile(path, source));
-  const migrated =
-    file.includes('/migrations/') || file.endsWith('.sql') ? stack.use(await lendMigrated(checkout)) : undefined;
+  const migrated = MAKES_TABLES.test(file) ? stack.use(await lendMigrated(checkout)) : undefined;
   const { failed, unloaded } = await runSuites({ checkout, suites: seenBy, env: migrated?.environment });
   const [first] = failed;
   if (first !== undefined) return { isSeen: true, how: `seen by ${first.suite}: ${first.test}` };
