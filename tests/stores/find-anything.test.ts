@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { findAnything } from '@waybell/delivery-log/read/find-anything';
+import { timelineOf } from '@waybell/delivery-log/read/history';
 import { why, type Question } from '@waybell/delivery-log/read/why';
 import { createAccount } from '@waybell/subscription-api/accounts';
 import { aRouted, LogStand, START } from './log-stand.ts';
@@ -87,6 +88,8 @@ describe('why', () => {
     const rest = await ask('900', { keyKind: 'number', limit: 2, before: first.page.next });
     if (rest.kind !== 'events') throw new Error(rest.kind);
     expect([...first.page.entries, ...rest.page.entries].map(({ event }) => event)).toEqual(events.toReversed());
+    const byEither = await timelineOf(stand.store.postgres, { about: { key: '900' }, reader: 'operator', limit: 10 });
+    expect(byEither.entries.map(({ event }) => event)).toEqual(events.toReversed());
   });
 
   test.each(['', '   ', 'x'.repeat(1_000), "'; drop table delivery_log.keys; --"])(

@@ -63,6 +63,8 @@ const switchOff = (guid: string, agoMs: number) =>
     agoMs,
     `is_active = false, deactivation_rule = 'exhausted', deactivated_at = to_timestamp(${now - agoMs}::float8 / 1000)`,
   );
+const switchOn = (guid: string, agoMs: number) =>
+  changed(guid, agoMs, 'is_active = true, deactivation_rule = null, deactivated_at = null');
 const end = (guid: string, agoMs: number) =>
   changed(guid, agoMs, `is_active = false, ended_at = to_timestamp(${now - agoMs}::float8 / 1000)`);
 
@@ -134,6 +136,17 @@ describe('no_subscription', () => {
     expect(await causesOf('3')).toEqual([{ cause: 'ended', subscription: guid, at: now - 6 * HOUR_MS }]);
     // What was is not changed by what came after it.
     expect(await causesOf('2', 'operator')).toEqual([off]);
+  });
+
+  test('is told by the last of several times that it was switched', async () => {
+    const guid = await subscribed(9 * HOUR_MS);
+    await switchOff(guid, 8 * HOUR_MS);
+    await switchOn(guid, 7 * HOUR_MS);
+    await switchOff(guid, 6 * HOUR_MS);
+    await cameInVain(5 * HOUR_MS, { id: 4 });
+    expect(await causesOf('4')).toEqual([
+      { cause: 'switched_off', subscription: guid, at: now - 6 * HOUR_MS, rule: 'exhausted' },
+    ]);
   });
 
   test('tells an account that is not known from one without a subscription', async () => {

@@ -65,10 +65,13 @@ describe('Unopened', () => {
   });
 
   test('opens small ones beside large ones that wait', () => {
-    const { opened, send } = aHold(4 * MIB);
+    const { opened, send, settle: settled } = aHold(4 * MIB);
+    const first = send('first', KIB);
     for (const name of ['one', 'two', 'three', 'four']) send(name, MIB);
     send('small', KIB);
-    expect(opened).toEqual(['one', 'two', 'three']);
+    expect(opened).toEqual(['first', 'one', 'two', 'three']);
+    settled(first);
+    expect(opened).toEqual(['first', 'one', 'two', 'three', 'small']);
     const { opened: later, send: put, settle } = aHold(4 * MIB);
     const large = ['one', 'two', 'three', 'four'].map((name) => put(name, MIB));
     put('small', KIB);
