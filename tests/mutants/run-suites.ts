@@ -1,10 +1,9 @@
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-
-const run = promisify(execFile);
+import { signalQuietly } from '@waybell/stack/process-identity';
 
 export type SuiteRun = { checkout: string; suites: readonly string[]; env?: NodeJS.ProcessEnv | undefined };
 
@@ -39,14 +38,7 @@ export async function runSuites({ checkout, suites, env }: SuiteRun): Promise<Su
     '--runTestsByPath',
     ...suites.map((suite) => join(checkout, suite)),
   ];
-  const limits = { timeout: LIMIT_MS, killSignal: 'SIGKILL', maxBuffer: 2 ** 28 } as const;
-  const whole = {
-    cwd: checkout,
-    env: { ...process.env, ...env, TEST_FIRST_FAILURE: join(folder, 'first-failure') },
-    ...limits,
-  };
-  // It fails where a test does, and its report says which.
-  const { stderr: said } = await run(process.execPath, args, whole).catch((error: { stderr: string }) => error);
+  const said = await run(args, { cwd: checkout, env: { ...env, TEST_FIRST_FAILURE: join(folder, 'first-failure') } });
   const text = await readFile(outputFile, 'utf8').catch(() => undefined);
   await rm(folder, { recursive: true, force: true });
   if (text === undefined) return { failed: [], unloaded: [...suites], said };
@@ -58,6 +50,26 @@ export async function runSuites({ checkout, suites, env }: SuiteRun): Promise<Su
   );
   const unloaded = testResults.filter(({ assertionResults }) => assertionResults.length === 0).map(({ name }) => name);
   return { failed, unloaded, said };
+}
+
+/** Resolves with what it says on stderr, whatever becomes of it; nothing that it has started is left. */
+async function run(args: string[], { cwd, env }: { cwd: string; env: NodeJS.ProcessEnv }): Promise<string> {
+  const child = spawn(process.execPath, args, {
+    cwd,
+    env: { ...process.env, ...env },
+    detached: true,
+    stdio: ['ignore', 'ignore', 'pipe'],
+    timeout: LIMIT_MS,
+    killSignal: 'SIGKILL',
+  });
+  const said: Buffer[] = [];
+  child.stderr.on('data', (chunk: Buffer) => said.push(chunk));
+  const closed = once(child, 'close');
+  await once(child, 'exit');
+  // A process of a test that hung may still hold its end of the pipe.
+  signalQuietly(-Number(child.pid), 'SIGKILL');
+  await closed;
+  return Buffer.concat(said).toString();
 }
 
 /** With the law that is broken, where the test holds many. */
