@@ -8,7 +8,7 @@ import { underLoad, type Inject } from '../under-load.ts';
 
 const BUNDLES_PER_SECOND = 20;
 const CLIENTS = 8;
-const TAKES_MS = 50;
+const TAKES_MS = 200;
 /** Deliveries under way or done when it dies, some of each bundle. */
 const IN_FLIGHT = 20;
 
