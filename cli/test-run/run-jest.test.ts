@@ -31,11 +31,19 @@ test('a run that is interrupted leaves no process of a test behind', async () =>
 });
 
 test.each([
-  { fault: 'fails', passed: 1 },
-  { fault: 'hangs', passed: 2 },
-])('where the first failure is the answer, no test is begun after one that $fault', async ({ fault, passed }) => {
+  { fault: 'fails', passed: 1, said: 'not.toBe' },
+  { fault: 'hangs', passed: 2, said: 'Exceeded timeout of 2000 ms' },
+])('where the first failure is the answer, no test is begun after one that $fault', async ({ fault, passed, said }) => {
   const tests = [{ ...unending, path: 'cli/test-run/testing/fails-and-hangs.ts' }];
   const env = { ...process.env, FAULT: fault };
-  const result = await runJest({ tests, env, patienceMs: 2_000, onOutput: () => undefined });
-  expect(result).toEqual({ passed, failed: 1, crashed: [], costs: [] });
+  let output = '';
+  const onOutput = (chunk: Buffer) => void (output += chunk.toString());
+  expect(await runJest({ tests, env, patienceMs: 2_000, onOutput })).toEqual({
+    passed,
+    failed: 1,
+    crashed: [],
+    costs: [],
+  });
+  expect(output).toContain(said);
+  expect(output).not.toContain('it was begun');
 });

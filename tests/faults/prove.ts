@@ -48,7 +48,7 @@ export class Proving {
 
   /** Resolves when it is over. One that does not end leaves no stage to others. */
   async bringAbout(fault: Fault): Promise<void> {
-    if (this.#unended !== undefined) throw new Error(`${nameOf(this.#unended)} has not ended before it`);
+    this.#expectStage();
     this.#ledger.begin(fault.name);
     const cost = await run(fault, { stage: this.#stage, ledger: this.#ledger }).catch(async (cause: unknown) => {
       this.#unended = fault;
@@ -60,6 +60,7 @@ export class Proving {
 
   /** Sets what each cost against what it may cost. */
   async settle(): Promise<Proof[]> {
+    this.#expectStage();
     const ledger = this.#ledger;
     const hasOwnBooks = this.#costs.every(({ books }) => books !== undefined);
     const amiss = hasOwnBooks ? [] : await closeBooks(this.#stage, ledger);
@@ -69,6 +70,10 @@ export class Proving {
       const proof = { ...cost, ...books, lost };
       return { ...proof, problems: [...problemsOf(proof, this.#place.scale), ...(cost.problems ?? []), ...amiss] };
     });
+  }
+
+  #expectStage(): void {
+    if (this.#unended !== undefined) throw new Error(`there is no stage: ${nameOf(this.#unended)} has not ended on it`);
   }
 }
 
