@@ -38,7 +38,8 @@ const REGISTERED: { by: string; register: (metrics: Metrics) => unknown }[] = [
   { by: 'deliverer', register: (metrics) => watchEndpoints({ figures: neverAsked }, metrics) },
   {
     by: 'deliverer',
-    register: (metrics) => watchParking({ figures: neverAsked, timesParked: { full: 0, hung: 0, egress: 0 } }, metrics),
+    register: (metrics) =>
+      watchParking({ figures: neverAsked, timesParked: { full: 0, hung: 0, busy: 0, egress: 0 } }, metrics),
   },
   { by: 'deliverer', register: (metrics) => watchEgress({ isSuspected: false }, metrics) },
   { by: 'location-tracker', register: (metrics) => new TrackerMetrics(metrics) },

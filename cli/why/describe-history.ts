@@ -76,6 +76,7 @@ function standingOf({ status, attempts, nextAttemptAt, why }: DeliveryEntry): st
 const PARKED: Record<ParkReason, string> = {
   full: 'its endpoint takes no more at once',
   hung: 'its endpoint does not answer',
+  busy: 'its receiver said that it was too much (429 or 503)',
   egress: 'our own network has no way out to it',
 };
 

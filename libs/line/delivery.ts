@@ -100,7 +100,7 @@ export function park(delivery: Delivery, { account, why, notBeforeMs }: Parking)
       ...(traceparent === undefined ? {} : { traceparent }),
     },
     account,
-    otherwise: publishWaiting(delivery, why === 'full' ? 'full' : 'hung'),
+    otherwise: publishWaiting(delivery, why === 'full' || why === 'busy' ? 'full' : 'hung'),
   };
 }
 

@@ -42,8 +42,8 @@ export type Message = {
   parked?: ParkedFor;
 };
 
-/** Why a delivery waits: its endpoint answers and has no room, it hangs, or our own network has no way out. */
-export type ParkReason = 'full' | 'hung' | 'egress';
+/** Why a delivery waits: its endpoint answers and has no room, it hangs, it says "too much", or our own network has no way out. */
+export type ParkReason = 'full' | 'hung' | 'busy' | 'egress';
 
 /** What is to be known of a delivery that waited, beside itself. */
 export type ParkedFor = {

@@ -71,6 +71,12 @@ export const count = limit((text) => {
   return Number(text);
 });
 
+/** A whole number; 0: none. */
+export const countOrNone = limit((text) => {
+  if (!/^\d{1,15}$/.test(text)) throw new Error(`"${text}" is not a whole number of at least 0`);
+  return Number(text);
+});
+
 /** A number from 0 to 1. */
 export const fraction = makeValidator<number>((text) => {
   if (!/^(0|1|[01]?\.\d{1,15})$/.test(text) || Number(text) > 1)

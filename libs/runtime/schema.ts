@@ -1,7 +1,7 @@
 import type { Queryable } from './postgres.ts';
 
 /** The number of the last migration that the services of this version need. */
-export const SCHEMA_VERSION = 29;
+export const SCHEMA_VERSION = 31;
 
 /** What a process waits for while the tables are those of an earlier version. */
 export const MIGRATIONS = 'migrations (run `waybell migrate`)';

@@ -9,6 +9,7 @@ describe('readConfig', () => {
       offOnExhausted: ['carrier'],
       offOnWindow: ['carrier'],
       windowMs: 86_400_000,
+      surge: { many: 20, few: 4 },
     });
   });
 

@@ -1,4 +1,4 @@
-import { bytes, count, duration, readEnvironment, wait, words } from '@waybell/runtime/environment';
+import { bytes, count, countOrNone, duration, readEnvironment, wait, words } from '@waybell/runtime/environment';
 import type { InterfaceName } from '@waybell/line/outcomes';
 import { brokerConfig, postgresConfig, processConfig } from '@waybell/runtime/process-config';
 import { brokerSettings, postgresSettings, processSettings } from '@waybell/runtime/settings';
@@ -18,6 +18,16 @@ export const deactivatorSettings = {
     desc: 'interfaces whose subscriptions go off when every message of the window failed; none: of neither',
   }),
   DEACTIVATION_WINDOW: duration({ default: 86_400_000, desc: 'the window of DEACTIVATE_ON_WINDOW' }),
+  DEACTIVATION_SURGE_FEW: countOrNone({
+    per: 'line',
+    default: 4,
+    desc: 'where within a minute more than half of all subscriptions that had deliveries would go off, at so many hosts at least, all are held; 0: never',
+  }),
+  DEACTIVATION_SURGE_MANY: countOrNone({
+    per: 'line',
+    default: 20,
+    desc: 'where more than a tenth would, so many at least, at a quarter as many hosts, they are held; 0: never',
+  }),
   DEACTIVATION_SWEEP_INTERVAL: wait({ default: 500, desc: 'how often the rules are applied to all subscriptions' }),
   DEACTIVATION_CLAIM: duration({
     default: 30_000,
@@ -40,6 +50,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
       offOnExhausted: readInterfaces('DEACTIVATE_ON_EXHAUSTED', settings.DEACTIVATE_ON_EXHAUSTED),
       offOnWindow: readInterfaces('DEACTIVATE_ON_WINDOW', settings.DEACTIVATE_ON_WINDOW),
       windowMs: settings.DEACTIVATION_WINDOW,
+      surge: { many: settings.DEACTIVATION_SURGE_MANY, few: settings.DEACTIVATION_SURGE_FEW },
     },
   };
 }

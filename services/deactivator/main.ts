@@ -14,6 +14,7 @@ import { deactivateStep } from './deactivate-step.ts';
 import { deactivationsIn } from './deactivations.ts';
 import { settleDeliveriesIn } from './settle-deliveries.ts';
 import { startSweep } from './sweep.ts';
+import { switchOffIn } from './switch-off.ts';
 
 const config = configOrExit(readConfig);
 
@@ -38,7 +39,7 @@ await using running = runStep(deactivateStep({ settle, config }), { broker, ...p
 await using telling = publishClaimed('deactivations', deactivations, { broker, ...parts });
 const how = { intervalMs: config.sweepIntervalMs, log: parts.log };
 await using _telling = publishRepeatedly(telling, { ...how, until: parts.shutdown.begun, complaint: 'telling.failed' });
-await using _sweep = startSweep({ settle, ...how });
+await using _sweep = startSweep({ switchOff: switchOffIn(postgres, config.rules), ...how, ...parts });
 parts.readiness.watch(() => [...broker.waitingFor(), ...running.waitingFor()]);
 
 await parts.shutdown.untilBegun();

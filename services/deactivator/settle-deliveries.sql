@@ -1,23 +1,23 @@
 /*
- * Element i of the arrays: which delivery of that subscription and generation ended, when, delivered or exhausted.
- * Switches subscriptions off by the rules (carrier-webhooks, States and transitions: all attempts fail; every message of the last
- * 24 hours failed), writes each into `deactivations`, from which it is told, and returns how many. Empty arrays only sweep.
+ * Element i of the arrays: which delivery of that subscription and generation ended, when, delivered or exhausted. Notes the
+ * health of each subscription; what is to go off because all attempts of a delivery failed (carrier-webhooks, States and
+ * transitions) becomes due, which `switch_off` judges.
  *
  * A run of failures begins when the first of them is noted here, because until then not every success was told: what
  * succeeds while nothing fails comes here once an hour. In a run every success comes; one that is later than every failure
  * ends it, and an earlier one may move its beginning. So messages may come twice, late and in any order. While a
  * subscription succeeds, `last_success_at` is up to an hour older than its last success, and costs a write an hour.
  */
+drop function if exists waybell.settle_deliveries(uuid[], int[], uuid[], boolean[], timestamptz[], text[], text[], interval);
+
 create or replace function waybell.settle_deliveries(
   subscription_guids uuid[], generations int[], deliveries uuid[], delivered boolean[], ended_at timestamptz[],
-  off_on_exhausted text[], off_on_window text[], off_window interval)
-returns int
+  off_on_exhausted text[])
+returns void
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
 #variable_conflict use_column
 declare
   locked uuid[];
-  exhausted int := 0;
-  failed_for_long int;
 begin
   -- An aggregate over nothing makes null, not an empty array.
   if exists (select from unnest(array[cardinality(generations), cardinality(deliveries), cardinality(delivered),
@@ -60,47 +60,32 @@ begin
       select f.*, case when success_at is null or failure_at > success_at
         then greatest(coalesce(s.failing_since, clock_timestamp()), success_at) end as failing_since
       from failure f join waybell.subscriptions s using (guid)
-    ), settled as (
+    ), noted as (
       update waybell.subscriptions s
       set last_success_at = h.success_at, last_failure_at = h.failure_at, failing_since = h.failing_since,
-        last_failed_delivery = h.last_failed_delivery,
-        is_active = not h.is_off,
-        deactivated_at = case when h.is_off then now() end,
-        deactivation_rule = case when h.is_off then 'exhausted' end,
-        deactivated_by = case when h.is_off then h.failed_delivery end,
-        changed_at = case when h.is_off then now() else s.changed_at end
+        last_failed_delivery = h.last_failed_delivery
       from health h
-      where s.guid = h.guid and s.is_active and s.ended_at is null and (h.is_off
-        or (s.last_success_at, s.last_failure_at, s.failing_since, s.last_failed_delivery)
-          is distinct from (h.success_at, h.failure_at, h.failing_since, h.last_failed_delivery))
-      returning s.*
+      where s.guid = h.guid and s.is_active and s.ended_at is null
+        and (s.last_success_at, s.last_failure_at, s.failing_since, s.last_failed_delivery)
+          is distinct from (h.success_at, h.failure_at, h.failing_since, h.last_failed_delivery)
+    ), let_off as (
+      delete from waybell.due_deactivations d using health h
+      where d.subscription = h.guid and d.held_at is not null and h.success_at > d.ended_at
+        and (h.failed_at is null or h.success_at > h.failed_at)
+      returning d.subscription
     )
-    insert into waybell.deactivations (subscription, generation, account, client, interface, action, rule, delivery, at)
-    select guid, generation, account_guid, client_id, interface, action, deactivation_rule, deactivated_by, deactivated_at
-    from settled where not is_active;
-    get diagnostics exhausted = row_count;
+    -- What is due stays as it is; what is held is due anew for what failed since.
+    insert into waybell.due_deactivations as d (subscription, generation, rule, delivery, ended_at, due_at)
+    select s.guid, s.generation, 'exhausted', h.failed_delivery, h.failed_at, clock_timestamp()
+    from health h join waybell.subscriptions s using (guid)
+    where h.is_off and s.is_active and s.ended_at is null and s.guid not in (select subscription from let_off)
+    on conflict (subscription) do update
+    set generation = excluded.generation, rule = excluded.rule, delivery = excluded.delivery,
+      ended_at = excluded.ended_at, due_at = excluded.due_at, held_at = case when d.generation = excluded.generation then d.held_at end
+    where d.generation < excluded.generation or (d.held_at is not null and excluded.ended_at > d.ended_at);
   end if;
-
-  -- A session that holds a lock sweeps after it, or did not change what counts here: no need to wait, no way to deadlock.
-  with due as (
-    select s.guid from waybell.subscriptions s
-    where s.is_active and s.ended_at is null and s.interface = any (off_on_window)
-      and s.failing_since <= now() - off_window and s.last_failure_at > now() - off_window
-    for no key update skip locked
-  ), settled as (
-    update waybell.subscriptions s
-    set is_active = false, deactivated_at = now(), deactivation_rule = 'window', deactivated_by = s.last_failed_delivery,
-      changed_at = now()
-    from due where s.guid = due.guid
-    returning s.*
-  )
-  insert into waybell.deactivations (subscription, generation, account, client, interface, action, rule, delivery, at)
-  select guid, generation, account_guid, client_id, interface, action, deactivation_rule, deactivated_by, deactivated_at
-  from settled;
-  get diagnostics failed_for_long = row_count;
-  return exhausted + failed_for_long;
 end $$;
 
-revoke all on function waybell.settle_deliveries(uuid[], int[], uuid[], boolean[], timestamptz[], text[], text[], interval) from public;
-grant execute on function waybell.settle_deliveries(uuid[], int[], uuid[], boolean[], timestamptz[], text[], text[], interval)
+revoke all on function waybell.settle_deliveries(uuid[], int[], uuid[], boolean[], timestamptz[], text[]) from public;
+grant execute on function waybell.settle_deliveries(uuid[], int[], uuid[], boolean[], timestamptz[], text[])
   to waybell_deactivator;

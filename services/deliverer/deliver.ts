@@ -6,7 +6,14 @@ import type { Answer, Attempted, DeliveryFacts, Exhausted, UnattemptedReason } f
 import type { Schedule } from '@waybell/line/line-topology';
 import type { CallEndpoint } from './request/call-endpoint.ts';
 import { dropReason } from './drop-reason.ts';
-import { endpointKey, type EndpointKey, type Ending, type Entry, type Wish } from './endpoints/endpoint.ts';
+import {
+  endpointKey,
+  type EndpointKey,
+  type Ending,
+  type Entry,
+  type TooMuch,
+  type Wish,
+} from './endpoints/endpoint.ts';
 import { endingOf } from './endpoints/ending.ts';
 import type { FindTarget, Target } from './find-target.ts';
 import { retryDelayMs } from './retry-schedule.ts';
@@ -50,7 +57,7 @@ type Found = { target: Target; askedAt: number };
 
 /** What is to be done with a delivery now: attempt it, or what it comes to without. */
 type Decision =
-  | (Found & { kind: 'attempt'; end: (ending: Ending | 'unused') => void })
+  | (Found & { kind: 'attempt'; end: (Entry & { kind: 'granted' })['end'] })
   | { kind: 'none'; caused: Outgoing[] };
 
 /**
@@ -128,11 +135,11 @@ async function makeAttempt(
   const beganAt = delivery.attempt === firstAttempt(delivery) ? now() : delivery.beganAt;
   const begun = { ...delivery, beganAt };
   // What is thrown is not the receiver's doing, and says nothing of it.
-  let ending: Ending | 'unused' = 'unused';
+  let [ending, said]: [Ending | 'unused', TooMuch?] = ['unused'];
   try {
     const called = await callEndpoint({ delivery: begun, callbackUrl, verificationToken, signingSecrets, isLast });
-    const { isDelivered, isOurs, ...answer } = called;
-    ending = isOurs ? 'hung' : endingOf(called, slowMs);
+    const { isDelivered, isOurs, tooMuch, ...answer } = called;
+    [ending, said] = [isOurs ? 'hung' : endingOf(called, slowMs), tooMuch];
     // It waits as one whose endpoint hangs, which single requests ask again; a test is to say what is so now.
     if (isOurs && delivery.byHand?.why !== 'test') {
       return [park(delivery, { account, why: 'egress', notBeforeMs: EGRESS_PAUSE_MS })];
@@ -142,7 +149,7 @@ async function makeAttempt(
     const tellsSuccess = target.tellsSuccess || clock.now() - askedAt > TOO_OLD_TO_SAY_MS;
     return recordWithEnd({ kind: 'delivered', ...facts(delivery, now()), beganAt, answer }, { tellsSuccess });
   } finally {
-    end(ending);
+    end(ending, said);
   }
 }
 
@@ -156,10 +163,12 @@ function afterFailure(delivery: Delivery, answer: Answer, { schedule, now }: Att
   return [publishRetry(next, delayMs), { kind: 'outcome', outcome: failed }];
 }
 
-function wishOf({ byHand, parked, isSuspect }: Delivery): Wish {
+function wishOf(delivery: Delivery): Wish {
+  const { byHand, parked, isSuspect, attempt } = delivery;
   if (byHand?.why === 'test') return 'by hand';
   if (isSuspect) return 'suspect';
-  return parked === undefined ? 'fresh' : 'parked';
+  if (parked !== undefined) return 'parked';
+  return attempt === firstAttempt(delivery) ? 'fresh' : 'retry';
 }
 
 function exhausted(delivery: Delivery, why: { answer: Answer } | { reason: UnattemptedReason }, at: number): Exhausted {

@@ -40,6 +40,7 @@ const GRANTS: Record<string, Record<string, string>> = {
   waybell_deactivator: {
     ...ANY,
     'settle_deliveries()': 'EXECUTE',
+    'switch_off()': 'EXECUTE',
     deactivations: 'DELETE, SELECT, UPDATE (claimed_until)',
   },
   waybell_tracker: {
@@ -162,6 +163,7 @@ describe('functions that act as the owner of the tables', () => {
       'put_off_kept_publications',
       'remove_kept_publications',
       'settle_deliveries',
+      'switch_off',
     ]);
     for (const { settings } of rows) expect(settings).toEqual(['search_path=pg_catalog, pg_temp']);
   });

@@ -21,7 +21,9 @@ beforeAll(async () => {
 // Times are seconds from the beginning of each test: those of a window would pass while earlier ones run.
 beforeEach(async () => {
   now = wallClockMs();
-  await store.postgres.query('delete from waybell.subscriptions; delete from waybell.deactivations');
+  await store.postgres.query(
+    'delete from waybell.subscriptions; delete from waybell.deactivations; delete from waybell.due_deactivations',
+  );
 });
 
 afterAll(async () => {
@@ -45,19 +47,19 @@ async function aSubscription(given: { interface?: string; generation?: number } 
 
 /** Resolves with what was switched off and not told yet; it is told then. */
 async function settle(messages: Message[], rules: Rules = {}): Promise<{ guid: string; rule: string }[]> {
-  await store.postgres.query(
-    'select waybell.settle_deliveries($1, $2, $3, $4, $5, $6, $7, make_interval(secs => $8))',
-    [
-      messages.map(({ to }) => to),
-      messages.map(({ generation = 1 }) => generation),
-      messages.map(({ delivery = randomUUID() }) => delivery),
-      messages.map(({ delivered = false }) => delivered),
-      messages.map(({ ended }) => at(ended)),
-      rules.exhausted ?? [],
-      rules.window ?? [],
-      rules.windowS ?? DAY_S,
-    ],
-  );
+  await store.postgres.query('select waybell.settle_deliveries($1, $2, $3, $4, $5, $6)', [
+    messages.map(({ to }) => to),
+    messages.map(({ generation = 1 }) => generation),
+    messages.map(({ delivery = randomUUID() }) => delivery),
+    messages.map(({ delivered = false }) => delivered),
+    messages.map(({ ended }) => at(ended)),
+    rules.exhausted ?? [],
+  ]);
+  await store.postgres.query(`select waybell.switch_off($1, $2, make_interval(secs => $3), '0 s', 0, 0)`, [
+    rules.exhausted ?? [],
+    rules.window ?? [],
+    rules.windowS ?? DAY_S,
+  ]);
   const { rows } = await store.postgres.query('delete from waybell.deactivations returning subscription as guid, rule');
   return rows;
 }
@@ -101,11 +103,14 @@ describe('the rule "exhausted"', () => {
   test('says everything of the row that went off', async () => {
     const to = await aSubscription({ generation: 3 });
     const delivery = randomUUID();
-    const { rows: counted } = await store.postgres.query(
-      `select waybell.settle_deliveries(array[$1::uuid], '{3}', array[$2::uuid], '{f}', array[now()], '{carrier}', '{}', '1 day') as off`,
+    await store.postgres.query(
+      `select waybell.settle_deliveries(array[$1::uuid], '{3}', array[$2::uuid], '{f}', array[now()], '{carrier}')`,
       [to, delivery],
     );
-    expect(counted).toEqual([{ off: 1 }]);
+    const { rows: counted } = await store.postgres.query(
+      `select * from waybell.switch_off('{carrier}', '{}', '1 day', '0 s', 0, 0)`,
+    );
+    expect(counted).toEqual([{ off: 1, held: 0 }]);
     const { rows } = await store.postgres.query(
       `select d.*, d.at = s.deactivated_at and d.at = s.changed_at as same, s.changed_at > s.created_at as moved
        from waybell.deactivations d join waybell.subscriptions s on s.guid = d.subscription where s.guid = $1`,
@@ -370,7 +375,7 @@ describe('the rule "window"', () => {
 
 describe('settle_deliveries', () => {
   test('refuses arrays that differ in length', async () => {
-    const call = `select waybell.settle_deliveries(array[gen_random_uuid()], '{}', '{}', '{}', '{}', '{}', '{}', '1 day')`;
+    const call = `select waybell.settle_deliveries(array[gen_random_uuid()], '{}', '{}', '{}', '{}', '{}')`;
     await expect(store.postgres.query(call)).rejects.toThrow('differ in length');
   });
 

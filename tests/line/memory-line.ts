@@ -207,7 +207,7 @@ export class MemoryLine {
     },
     deactivator: (tools) => {
       const config = this.#configs.deactivator;
-      const step = deactivateStep({ settle: async (ended) => this.subscriptions.settle(ended), config });
+      const step = deactivateStep({ settle: async (ended) => void this.subscriptions.settle(ended), config });
       runStep(step, tools);
     },
   };

@@ -4,11 +4,13 @@ import { findAction } from '@waybell/catalog/actions';
 import { deactivationsIn } from '@waybell/deactivator/deactivations';
 import { settleDeliveriesIn } from '@waybell/deactivator/settle-deliveries';
 import { startSweep } from '@waybell/deactivator/sweep';
+import { switchOffIn } from '@waybell/deactivator/switch-off';
 import { findTargetIn, recentlyWellIn } from '@waybell/deliverer/find-target';
 import type { DeliveryEnd } from '@waybell/line/delivery-ends';
 import { readOutcomes } from '@waybell/line/outcome-batch';
 import type { Deactivated } from '@waybell/line/outcomes';
 import { findSubscriptionsIn } from '@waybell/event-router/find-subscriptions';
+import { createMetrics } from '@waybell/runtime/metrics';
 import { connectPostgres, type Postgres } from '@waybell/runtime/postgres';
 import { readKeyRing } from '@waybell/runtime/secrets';
 import { Unavailable } from '@waybell/runtime/unavailable';
@@ -20,7 +22,12 @@ import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 
 const keyRing = readKeyRing(`k1:${Buffer.alloc(32, 1).toString('base64')}`);
 const DAY_MS = 86_400_000;
-const RULES = { offOnExhausted: ['carrier' as const], offOnWindow: ['carrier' as const], windowMs: DAY_MS };
+const RULES = {
+  offOnExhausted: ['carrier' as const],
+  offOnWindow: ['carrier' as const],
+  windowMs: DAY_MS,
+  surge: { many: 0, few: 0 },
+};
 
 let store: TestDatabase;
 let router: Postgres;
@@ -246,13 +253,18 @@ describe('findTarget', () => {
   });
 });
 
+/** How many went off, all of a sudden allowed. */
+async function switchedOffBy(...ends: DeliveryEnd[]): Promise<number> {
+  await settleDeliveriesIn(deactivator, RULES)(ends);
+  return (await switchOffIn(deactivator, RULES)()).off;
+}
+
 describe('settleDeliveries', () => {
   test('switches off what exhausted its attempts, once, and says so', async () => {
     const guid = await aSubscription();
-    const settle = settleDeliveriesIn(deactivator, RULES);
     const end = anEnd(guid);
-    expect(await settle([end])).toBe(1);
-    expect(await settle([end])).toBe(0);
+    expect(await switchedOffBy(end)).toBe(1);
+    expect(await switchedOffBy(end)).toBe(0);
     const { rows } = await store.postgres.query('select deactivated_by from waybell.subscriptions where guid = $1', [
       guid,
     ]);
@@ -264,13 +276,13 @@ describe('settleDeliveries', () => {
     ['the end of an earlier generation', { generation: 2 }],
   ])('leaves on what had %s', async (_, what) => {
     const guid = await aSubscription();
-    expect(await settleDeliveriesIn(deactivator, RULES)([anEnd(guid, what)])).toBe(0);
+    expect(await switchedOffBy(anEnd(guid, what))).toBe(0);
   });
 
   test('keeps times to the millisecond, each with its own message', async () => {
     const [first, second] = [await aSubscription(), await aSubscription()];
     const at = wallClockMs() - 5_000;
-    await settleDeliveriesIn(deactivator, { ...RULES, offOnExhausted: [], offOnWindow: [] })([
+    await settleDeliveriesIn(deactivator, { offOnExhausted: [] })([
       anEnd(first, { at }),
       anEnd(second, { at: at + 1 }),
     ]);
@@ -283,7 +295,7 @@ describe('settleDeliveries', () => {
 
   test('has a success told of one that fails, until it is noted that it succeeds again', async () => {
     const guid = await aSubscription();
-    const settle = settleDeliveriesIn(deactivator, { ...RULES, offOnExhausted: [], offOnWindow: [] });
+    const settle = settleDeliveriesIn(deactivator, { offOnExhausted: [] });
     const tellsSuccess = async () => (await findTargetIn(deliverer, keyRing)(guid))?.tellsSuccess;
     const at = wallClockMs() - 5_000;
     for (const [end, isToldNext] of [
@@ -300,8 +312,8 @@ describe('settleDeliveries', () => {
 describe('startSweep', () => {
   test('switches off by itself what has failed for the window', async () => {
     const guid = await aSubscription();
-    const settle = settleDeliveriesIn(deactivator, { ...RULES, windowMs: 60_000 });
-    await using _ = startSweep({ settle, intervalMs: 10, log: silentLog });
+    const switchOff = switchOffIn(deactivator, { ...RULES, windowMs: 60_000 });
+    await using _ = startSweep({ switchOff, intervalMs: 10, log: silentLog, metrics: createMetrics('deactivator') });
     await change(guid, `failing_since = now() - interval '61 s', last_failure_at = now()`);
     const rule = await until('it is off', async () => {
       const { rows } = await store.postgres.query(
@@ -321,7 +333,7 @@ describe('deactivations', () => {
     const account = await anAccount('carrier');
     const guid = await aSubscription({ account, client: 'second' });
     const end = anEnd(guid);
-    await settleDeliveriesIn(deactivator, RULES)([end]);
+    await switchedOffBy(end);
     const told: Deactivated[] = [];
     const { claim, settle, publicationOf } = deactivationsIn(deactivator, {
       claimMs: 60_000,
@@ -350,7 +362,7 @@ describe('deactivations', () => {
 
   test('are claimed again where whoever claimed them does not settle them in time', async () => {
     const guid = await aSubscription();
-    await settleDeliveriesIn(deactivator, RULES)([anEnd(guid)]);
+    await switchedOffBy(anEnd(guid));
     const dying = deactivationsIn(deactivator, { claimMs: 0, onTold: () => undefined });
     const claimed = (await dying.claim()).filter(of(guid));
     expect(claimed).toHaveLength(1);

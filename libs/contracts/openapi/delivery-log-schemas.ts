@@ -14,7 +14,7 @@ export const whyProperties = {
 const parkReason = {
   enum: PARK_REASONS,
   description:
-    "`full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `egress`: Waybell's own network had no way out.",
+    "`full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `egress`: Waybell's own network had no way out.",
 };
 
 export const attemptProperties = {

@@ -46,7 +46,7 @@ export type SuppressedVerdict = {
   noSubscription?: NoSubscription;
 } & Why;
 
-export const PARK_REASONS: readonly ParkReason[] = ['full', 'hung', 'egress'];
+export const PARK_REASONS: readonly ParkReason[] = ['full', 'hung', 'busy', 'egress'];
 
 /** `waiting`: no attempt yet. `retrying`: the last one failed, and another is due. */
 export type DeliveryStatus = 'waiting' | 'retrying' | 'delivered' | 'exhausted' | 'dropped' | 'rejected';

@@ -29,7 +29,7 @@ export function watchEndpoints(endpoints: Pick<Endpoints, 'figures'>, metrics: M
   metrics.registerMetric(
     new Counter({
       name: 'waybell_endpoint_full_total',
-      help: 'Deliveries for which their endpoint had no room, by why: full, hung',
+      help: 'Deliveries for which their endpoint had no room, by why: full, hung, busy',
       labelNames: ['why'],
       registers: [],
       collect() {

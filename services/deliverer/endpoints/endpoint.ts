@@ -14,19 +14,22 @@ export type EndpointKey = {
   isKnownHung?: boolean;
 };
 
+/** The endpoint answered 429 or 503: it is to be left alone, for as long as it asks for, where it says so. */
+export type TooMuch = { askedMs?: number };
+
 /**
- * The origin of a wish for a request: a delivery from a queue, a parked one, one sent by hand, which never parks;
- * or a suspect, which is no probe of an endpoint that hangs.
+ * The origin of a wish for a request: a delivery from a queue, new or with attempts behind it (`retry`), a parked one,
+ * one sent by hand, which never parks; or a suspect, which is no probe of an endpoint that hangs.
  */
 export type Wish = PatientWish | 'suspect';
 
 /** Wishes that may wait in hand for a turn. */
-export type PatientWish = 'fresh' | 'parked' | 'by hand';
+export type PatientWish = 'fresh' | 'retry' | 'parked' | 'by hand';
 
 /** Leave to make one request, to be ended once; or why there is none now. */
 export type Entry =
-  | { kind: 'granted'; end: (ending: Ending | 'unused') => void }
-  | { kind: 'full'; why: 'full' | 'hung' };
+  | { kind: 'granted'; end: (ending: Ending | 'unused', tooMuch?: TooMuch) => void }
+  | { kind: 'full'; why: 'full' | 'hung' | 'busy' };
 
 /** How many parked deliveries of an endpoint are wanted now, beside those in hand; and when to ask again, in milliseconds of the clock, if not before. */
 export type Room = { rows: number; askAt?: number };

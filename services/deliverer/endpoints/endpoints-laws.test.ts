@@ -22,7 +22,7 @@ function keyOfRequest({ endpoint: { account, host, path }, isKnownHung }: Pick<R
   return keyOf(`host ${host}/${path}`, { account: `${account}`, isKnownHung });
 }
 
-type Told = { number: number; kind: 'granted' | 'full' | 'hung'; waitedMs: number };
+type Told = { number: number; kind: 'granted' | 'full' | 'hung' | 'busy'; waitedMs: number };
 
 /** Lets the requests come, each at its time; resolves when all have ended. `look` is called at every change. */
 async function happen(requests: Request[], look: (endpoints: Endpoints) => void = () => undefined) {

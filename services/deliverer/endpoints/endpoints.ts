@@ -1,8 +1,8 @@
 import type { Clock } from '@waybell/runtime/clock';
 import { hostLimits } from './account.ts';
-import type { Ending, EndpointKey, Entry, PatientWish, Room, Wish } from './endpoint.ts';
+import type { EndpointKey, Entry, PatientWish, Room, Wish } from './endpoint.ts';
 import { ACCOUNT_TIMES, InHand } from './in-hand.ts';
-import type { KnownEndpoint, Request } from './known-endpoint.ts';
+import type { Ended, KnownEndpoint, Request } from './known-endpoint.ts';
 import { KnownEndpoints, type KnownEndpointsOptions } from './known-endpoints.ts';
 import { Lines } from './line.ts';
 import { roomOf } from './room.ts';
@@ -14,9 +14,9 @@ export type EndpointsOptions = Omit<KnownEndpointsOptions, 'startSize' | 'host' 
   /** Requests under way at once, over all endpoints. */
   slots: number;
   shares: Shares;
-  /** How long a fresh delivery waits in hand for its endpoint. */
+  /** How long a delivery from a queue waits in hand for its endpoint. */
   patienceMs: number;
-  /** Fresh deliveries that wait so at most, for one endpoint and over all. */
+  /** Such deliveries that wait so at most, for one endpoint and over all. */
   maxInHandEach: number;
   maxInHand: number;
 };
@@ -37,7 +37,7 @@ export class Endpoints {
   /** Endpoints with deliveries in hand, for which others hold the place. */
   readonly #lines = new Lines();
   readonly #words: Words;
-  readonly #full = { full: 0, hung: 0 };
+  readonly #full = { full: 0, hung: 0, busy: 0 };
   #isClosed = false;
 
   constructor({ onRoom, partOf = () => 1, ...options }: EndpointsOptions & Surroundings) {
@@ -59,6 +59,7 @@ export class Endpoints {
     const endpoint = this.#touch(key);
     if (wish === 'suspect')
       return endpoint.hungSince === undefined ? this.enter(key, 'fresh') : this.#tellFull(endpoint);
+    if (this.#isResting(endpoint) && isNew(wish)) return this.#tellFull(endpoint);
     if (endpoint.waiting.count === 0 && this.#lack(endpoint) === undefined) return this.#grant(endpoint);
     if (this.#mayWait(endpoint, wish)) return this.#wait(endpoint, wish);
     return this.#tellFull(endpoint);
@@ -151,7 +152,10 @@ export class Endpoints {
     if (wish === 'parked' || (endpoint.hasRoomForAll && this.#lacksOnlySlots(endpoint))) return true;
     const { maxInHand, maxInHandEach, patienceMs } = this.#options;
     if (this.#inHand.countFresh >= maxInHand || endpoint.account.inHand >= maxInHandEach * ACCOUNT_TIMES) return false;
-    return endpoint.waiting.countOf('fresh') < Math.min(maxInHandEach, endpoint.window.servedWithin(patienceMs));
+    const { waiting, window } = endpoint;
+    // A retry that is parked would rest with the others, though its schedule runs.
+    const served = this.#isResting(endpoint) ? Infinity : window.servedWithin(patienceMs);
+    return waiting.countOf('fresh') + waiting.countOf('retry') < Math.min(maxInHandEach, served);
   }
 
   #wait(endpoint: KnownEndpoint, wish: PatientWish): Promise<Entry> {
@@ -168,7 +172,8 @@ export class Endpoints {
   }
 
   #waitsOn(waiter: Waiter): boolean {
-    const { endpoint } = waiter;
+    const { endpoint, wish } = waiter;
+    if (wish === 'retry' && this.#isResting(endpoint) && endpoint.hungSince === undefined) return true;
     const lacksPlace = endpoint.hungSince === undefined && this.#lack(endpoint) === 'place';
     if (lacksPlace && this.#lacksOnlySlots(endpoint)) return true;
     this.#dismiss(waiter);
@@ -179,17 +184,25 @@ export class Endpoints {
     const request = endpoint.begin(this.#now);
     this.#slots.take(request.trust, endpoint.account);
     this.#settle(endpoint);
-    return { kind: 'granted', end: (ending) => this.#end(endpoint, request, ending) };
+    return {
+      kind: 'granted',
+      end: (ending, tooMuch) => this.#end(endpoint, request, { ending, tooMuch, now: this.#now }),
+    };
   }
 
-  #end(endpoint: KnownEndpoint, request: Request, ending: Ending | 'unused'): void {
-    endpoint.end(request, ending, this.#now);
+  #end(endpoint: KnownEndpoint, request: Request, ended: Ended): void {
+    endpoint.end(request, ended);
     this.#slots.giveBack(request, endpoint.account);
+    if (this.#isResting(endpoint)) endpoint.waiting.fresh().forEach((waiter) => this.#dismiss(waiter));
     this.#look(endpoint);
   }
 
+  #isResting({ restsUntil }: KnownEndpoint): boolean {
+    return restsUntil > this.#now;
+  }
+
   #tellFull(endpoint: KnownEndpoint): Entry {
-    const why = endpoint.hungSince === undefined ? 'full' : 'hung';
+    const why = endpoint.hungSince !== undefined ? 'hung' : this.#isResting(endpoint) ? 'busy' : 'full';
     this.#full[why] += 1;
     endpoint.isOwedWord = true;
     endpoint.isCalled = false;
@@ -253,4 +266,9 @@ export class Endpoints {
     const maySeveralProbe = this.#slots.isHungHalfFree();
     return roomOf(endpoint, { now: this.#now, maySeveralProbe, hasPlace: (each) => this.#hasPlace(each) });
   }
+}
+
+/** Whether it is, as far as is known here, of a delivery without an attempt. */
+function isNew(wish: PatientWish): boolean {
+  return wish === 'fresh' || wish === 'parked';
 }

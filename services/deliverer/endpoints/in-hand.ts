@@ -3,7 +3,7 @@ import type { Waiter } from './waiting.ts';
 
 export type InHandOptions = {
   clock: Clock;
-  /** How long a fresh delivery waits. */
+  /** How long a delivery from a queue waits. */
   patienceMs: number;
   /** It has waited for so long: whether it is to wait for as long again. Else it is to be removed. */
   onExpired: (waiter: Waiter) => boolean;
@@ -16,7 +16,7 @@ export const ACCOUNT_TIMES = 2;
 export class InHand {
   readonly #options: InHandOptions;
   readonly #all = new Set<Waiter>();
-  /** The fresh ones, in the order of their deadlines. */
+  /** Those from a queue, in the order of their deadlines. */
   readonly #deadlines = new Map<Waiter, number>();
   #timer: Timer | undefined;
 
@@ -39,7 +39,7 @@ export class InHand {
   add(waiter: Waiter): void {
     this.#all.add(waiter);
     waiter.endpoint.waiting.add(waiter);
-    if (waiter.wish !== 'fresh') return;
+    if (waiter.wish !== 'fresh' && waiter.wish !== 'retry') return;
     waiter.endpoint.account.inHand += 1;
     this.#setDeadline(waiter);
   }

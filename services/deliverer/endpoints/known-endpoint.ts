@@ -1,7 +1,8 @@
 import type { Clock, Timer } from '@waybell/runtime/clock';
 import type { Account, Begun, Neighbours } from './account.ts';
-import type { Ending } from './endpoint.ts';
+import type { Ending, TooMuch } from './endpoint.ts';
 import type { Line } from './line.ts';
+import { Rest } from './rest.ts';
 import { ShortList } from './short-list.ts';
 import type { Trust } from './slots.ts';
 import { Waiting } from './waiting.ts';
@@ -12,6 +13,8 @@ const NONE: Request[] = [];
 /** A request under way. */
 export type Request = Begun & { readonly beganAt: number };
 
+export type Ended = { ending: Ending | 'unused'; tooMuch?: TooMuch | undefined; now: number };
+
 /** The next probe of a hung endpoint begins when the last began this part of the time ago for which it has been hung, … */
 const PROBE_PART = 1 / 4;
 /** … at least and at most so long. */
@@ -20,8 +23,8 @@ const PROBE_MOST_MS = 60_000;
 
 /**
  * What is known of one endpoint. It is hung while a request to it has timed out or been silent, and nothing begun since
- * was answered; a request that is silent while something begun since was answered is stuck, and holds up none. Times
- * are milliseconds of one clock, given by the caller.
+ * was answered; a request that is silent while something begun since was answered is stuck, and holds up none. It rests
+ * after it said "too much". Times are milliseconds of one clock, given by the caller.
  */
 export class KnownEndpoint {
   readonly name: string;
@@ -46,6 +49,8 @@ export class KnownEndpoint {
   #hungSince: number | undefined;
   #lastBegan = -Infinity;
   #mayProbeSoon = false;
+  /** Only of one that said "too much" once. */
+  #rest: Rest | undefined;
   #timer: { at: number; timer: Timer } | undefined;
 
   constructor(what: Pick<KnownEndpoint, 'name' | 'account' | 'window' | 'neighbours'> & { hungSince?: number }) {
@@ -58,6 +63,11 @@ export class KnownEndpoint {
 
   get hungSince(): number | undefined {
     return this.#hungSince;
+  }
+
+  /** Until then nothing is begun for it that had no attempt yet. */
+  get restsUntil(): number {
+    return this.#rest?.until ?? -Infinity;
   }
 
   get trust(): Trust {
@@ -114,7 +124,7 @@ export class KnownEndpoint {
     return request;
   }
 
-  end(request: Request, ending: Ending | 'unused', now: number): void {
+  end(request: Request, { ending, tooMuch, now }: Ended): void {
     const { beganAt } = request;
     this.#heardable.delete(request);
     this.#silent.delete(request);
@@ -123,12 +133,14 @@ export class KnownEndpoint {
     if (ending === 'unused') return;
     this.neighbours.host.isQuick = ending === 'quick';
     if (ending === 'hung') {
-      this.window.timeOut({ beganAt, now });
+      this.window.halve({ beganAt, now });
       this.#hang(beganAt);
       return;
     }
     this.#proven = ending;
-    this.window.answer({ beganAt, now });
+    this.window.answer({ beganAt, now, isTooMuch: tooMuch !== undefined });
+    if (tooMuch === undefined) this.#rest?.tookOne();
+    else (this.#rest ??= new Rest()).tooMuch({ beganAt, now, ...tooMuch });
     this.#answeredBegan = Math.max(this.#answeredBegan, beganAt);
     if (this.#hungSince === undefined || beganAt < this.#hungSince) return;
     this.#hungSince = undefined;
@@ -168,9 +180,11 @@ export class KnownEndpoint {
   #nextLookAt(now: number): number {
     const oldest = this.#heardable.first;
     const silentAt = oldest === undefined ? Infinity : oldest.beganAt + this.window.patienceMs + 1;
-    if (this.#hungSince === undefined || this.waiting.count === 0 || this.line !== undefined) return silentAt;
+    const restedAt = this.isOwedWord && this.restsUntil > now ? this.restsUntil : Infinity;
+    const nextAt = Math.min(silentAt, restedAt);
+    if (this.#hungSince === undefined || this.waiting.count === 0 || this.line !== undefined) return nextAt;
     const dueAt = this.probeDueAt();
-    return Math.min(silentAt, dueAt > now ? dueAt : now + PROBE_LEAST_MS);
+    return Math.min(nextAt, dueAt > now ? dueAt : now + PROBE_LEAST_MS);
   }
 
   #hang(beganAt: number): void {

@@ -10,19 +10,21 @@ export type Waiter = {
 };
 
 /**
- * The deliveries in hand for one endpoint: each kind first come, first served. By hand goes first; fresh and parked ones
- * take turns while both wait.
+ * The deliveries in hand for one endpoint: each kind first come, first served. By hand goes first, then what has attempts
+ * behind it, whose schedule runs; new and parked ones take turns while both wait.
  */
 export class Waiting {
   readonly #byWish: Record<PatientWish, ShortList<Waiter>> = {
     'by hand': new ShortList(),
+    retry: new ShortList(),
     fresh: new ShortList(),
     parked: new ShortList(),
   };
   #turnOf: 'fresh' | 'parked' = 'fresh';
 
   get count(): number {
-    return this.#byWish['by hand'].size + this.#byWish.fresh.size + this.#byWish.parked.size;
+    const { 'by hand': byHand, retry, fresh, parked } = this.#byWish;
+    return byHand.size + retry.size + fresh.size + parked.size;
   }
 
   countOf(wish: PatientWish): number {
@@ -39,12 +41,17 @@ export class Waiting {
 
   /** The waiter whose turn it is. It is to be granted what it waits for. */
   next(): Waiter | undefined {
-    const byHand = this.#byWish['by hand'].first;
-    if (byHand !== undefined) return byHand;
+    const first = this.#byWish['by hand'].first ?? this.#byWish.retry.first;
+    if (first !== undefined) return first;
     const mine = this.#byWish[this.#turnOf].first;
     const other = this.#turnOf === 'fresh' ? 'parked' : 'fresh';
     if (mine !== undefined) this.#turnOf = other;
     return mine ?? this.#byWish[other].first;
+  }
+
+  /** Those that no attempt was begun for, as far as is known here. */
+  fresh(): Waiter[] {
+    return [...this.#byWish.fresh.all(), ...this.#byWish.parked.all()];
   }
 
   /** Parked ones: all, or all beside the one that came first. */

@@ -20,7 +20,7 @@ function rounds(window: Window, { times, ending, durationMs, at = 0 }: Rounds): 
 type Rounds = { times: number; ending: Ending; durationMs: number; at?: number };
 
 function end(window: Window, { ending, ...times }: { ending: Ending; beganAt: number; now: number }): void {
-  if (ending === 'hung') window.timeOut(times);
+  if (ending === 'hung') window.halve(times);
   else window.answer(times);
 }
 

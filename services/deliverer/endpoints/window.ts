@@ -19,8 +19,8 @@ const UNKNOWN_MS = 10;
 
 /**
  * How many requests one endpoint may have under way: additive increase, multiplicative decrease (as in TCP). Grows by
- * one for each windowful of answers while it is used up, halves for timeouts, once per round trip, and is forgotten half
- * by half while it is not needed. Times are milliseconds of one clock, given by the caller.
+ * one for each windowful of answers while it is used up, halves for timeouts and for "too much", once per round trip, and
+ * is forgotten half by half while it is not needed. Times are milliseconds of one clock, given by the caller.
  */
 export class Window {
   readonly #limits: WindowLimits;
@@ -58,9 +58,10 @@ export class Window {
     if (out >= this.size) this.#fullAt = now;
   }
 
-  answer({ beganAt, now }: { beganAt: number; now: number }): void {
+  answer({ beganAt, now, isTooMuch = false }: { beganAt: number; now: number; isTooMuch?: boolean }): void {
     const durationMs = now - beganAt;
-    const wasFull = this.#fullAt >= beganAt;
+    if (isTooMuch) this.halve({ beganAt, now });
+    const wasFull = this.#fullAt >= beganAt && !isTooMuch;
     if (wasFull && durationMs <= this.patienceMs) {
       // Of more while there were fewer deliverers: it is of more again once there are.
       this.#size = Math.max(this.#size, Math.min(this.#size + 1 / this.#size, this.#most));
@@ -69,8 +70,8 @@ export class Window {
       this.#usualMs === undefined ? durationMs : this.#usualMs + (durationMs - this.#usualMs) * NEWEST_PART;
   }
 
-  /** Timeouts of requests that were under way together are one sign, not many. */
-  timeOut({ beganAt, now }: { beganAt: number; now: number }): void {
+  /** Timeouts of requests that were under way together are one sign, not many; so is that it was too much. */
+  halve({ beganAt, now }: { beganAt: number; now: number }): void {
     if (beganAt < this.#halvedAt) return;
     this.#size = Math.max(1, this.#size / 2);
     this.#halvedAt = now;

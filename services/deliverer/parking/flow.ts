@@ -42,7 +42,7 @@ const NOTHING = {
 export class Flow {
   readonly endpoints: Endpoints;
   /** How often something was parked, by why. */
-  readonly timesParked: Record<ParkReason, number> = { full: 0, hung: 0, egress: 0 };
+  readonly timesParked: Record<ParkReason, number> = { full: 0, hung: 0, busy: 0, egress: 0 };
   readonly #options: FlowOptions;
   readonly #sums = new Sums();
   readonly #park: Park;

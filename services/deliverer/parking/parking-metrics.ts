@@ -63,7 +63,7 @@ export function watchParking(flow: Pick<Flow, 'figures' | 'timesParked'>, metric
     Object.entries(flow.timesParked).map(([why, times]): [Record<string, string>, number] => [{ why }, times]);
   counter(
     'waybell_parked_total',
-    'Deliveries parked: their endpoint had no room (full), hangs (hung), or our own network has no way out (egress)',
+    'Deliveries parked: their endpoint had no room (full), hangs (hung), says too much (busy), or our own network has no way out (egress)',
     parked,
     ['why'],
   );

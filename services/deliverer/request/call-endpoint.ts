@@ -22,6 +22,8 @@ import { BlockedAddress, safeConnector } from './safe-address.ts';
 import { shownUrl } from './shown-url.ts';
 import { skippingContinue } from './skip-continue.ts';
 import { masked, secretsOfQuery } from './mask.ts';
+import { readTooMuch } from './too-much.ts';
+import type { TooMuch } from '../endpoints/endpoint.ts';
 import { readTrace, type Trace } from './trace.ts';
 import { throughUndici, type RequestLimits } from './exchange.ts';
 
@@ -33,8 +35,11 @@ export type Call = {
   signingSecrets: readonly string[];
 };
 
-/** `isOurs`: it failed for something of ours, and says nothing about the receiver. */
-export type Judged = Answer & { isDelivered: boolean; isOurs?: true };
+/**
+ * `isOurs`: it failed for something of ours, and says nothing about the receiver. `tooMuch`: the receiver wants to be left
+ * alone for a while.
+ */
+export type Judged = Answer & { isDelivered: boolean; isOurs?: true; tooMuch?: TooMuch };
 
 /**
  * One HTTP request; every way it can end is an answer. `isLast`: its delivery has no attempt after this one. Throws Unavailable
@@ -46,7 +51,7 @@ export type CallEndpoint = (call: Call & { isLast: boolean }) => Promise<Judged>
  * `lostAt`: where a request came to nothing. `here`: this machine has a fault. `connecting`: there was no
  * connection. `sent`: it may have arrived. Absent where it got a status, or must not be sent.
  */
-export type Called = Answer & { isDelivered: boolean; lostAt?: 'here' | 'connecting' | 'sent' };
+export type Called = Omit<Judged, 'isOurs'> & { lostAt?: 'here' | 'connecting' | 'sent' };
 
 export type TimeLimits = Record<InterfaceName, Pick<RequestLimits, 'handoverMs' | 'responseMs'>>;
 
@@ -88,7 +93,7 @@ export function openEndpoints(
   options: EndpointOptions,
 ): { callEndpoint: (call: Call) => Promise<Called>; reach: Reach } & AsyncDisposable {
   const { observe = UNOBSERVED, deniedPorts = NO_PORTS, proxy, clock = systemClock } = options;
-  const { passesTraceparent = false, tracer } = options;
+  const { passesTraceparent = false, tracer, now = Date.now } = options;
   const { resolveHost = systemResolver(clock) } = options;
   const tunnel = proxy && tunnelThrough(proxy, options.connectTimeoutMs);
   const connector = safeConnector({ ...options, resolveHost, deniedPorts, tunnel, connected: observe.connected });
@@ -113,7 +118,7 @@ export function openEndpoints(
   const callOnce: CallOnce = async (call, trace) => {
     const { delivery, callbackUrl } = call;
     observe.requested(delivery.interface);
-    const headers = { ...requestHeaders(call, options.now ?? Date.now), 'user-agent': options.userAgent };
+    const headers = { ...requestHeaders(call, now), 'user-agent': options.userAgent };
     if (passesTraceparent && delivery.traceparent !== undefined) headers.traceparent = delivery.traceparent;
     const url = URL.parse(callbackUrl);
     const adapter = throughUndici(pools, { url, headers, limits: limitsFor[delivery.interface], trace, clock });
@@ -122,6 +127,7 @@ export function openEndpoints(
       if (trace.connection?.ip !== undefined) routes.reached(trace.connection.ip);
       return {
         ...judge(status),
+        ...(trace.restHeaders && { tooMuch: readTooMuch(trace.restHeaders, now()) }),
         ...whereTo(url),
         ...readTrace(trace, clock.now()),
         ...(data && { body: masked(data, secretsIn(headers, url)) }),

@@ -4,6 +4,7 @@ import type { Clock, Timer } from '@waybell/runtime/clock';
 import { beginRequest, type Connection } from './connection.ts';
 import { excerpt } from './excerpt.ts';
 import type { Attendant } from './origin-pools.ts';
+import { restHeaders } from './too-much.ts';
 import type { Trace } from './trace.ts';
 
 /** The receiver, or the way to it, was too slow; `code` says in which part. */
@@ -115,9 +116,10 @@ class Exchange implements Attendant {
     this.#isHandedOver = true;
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number): void {
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: Record<string, unknown>): void {
     if (status < 200 || this.#isOver) return;
     this.#status = status;
+    this.#trace.restHeaders = restHeaders(status, headers);
     this.#trace.firstByteAt = this.#clock.now();
     this.#timer[Symbol.dispose]();
     this.#timer = this.#clock.after(this.#limits.bodyMs, () => this.#letGo());

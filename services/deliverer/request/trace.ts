@@ -1,5 +1,6 @@
 import type { Answer } from '@waybell/line/outcomes';
 import type { Connection } from './connection.ts';
+import type { RestHeaders } from './too-much.ts';
 
 /** What is noted of a request while it is under way; times by the clock of the deliverer. */
 export type Trace = {
@@ -8,6 +9,8 @@ export type Trace = {
   isUnderWay?: boolean;
   firstByteAt?: number;
   connection?: Connection;
+  /** Present where the answer says "too much". */
+  restHeaders?: RestHeaders | undefined;
 };
 
 type Traced = Pick<Answer, 'durationMs' | 'ip' | 'dnsMs' | 'connectMs' | 'tlsMs' | 'firstByteMs'>;

@@ -1,5 +1,5 @@
 import { TurnedClock } from '@waybell/runtime/turned-clock';
-import type { Ending, EndpointKey, Entry, Wish } from '../endpoints/endpoint.ts';
+import type { Ending, EndpointKey, Entry, TooMuch, Wish } from '../endpoints/endpoint.ts';
 import { Endpoints } from '../endpoints/endpoints.ts';
 
 /** `name`: the path, or `host/path`. */
@@ -8,6 +8,8 @@ export function keyOf(name: string, what: Partial<EndpointKey> = {}): EndpointKe
   const host = name.includes('/') ? name.slice(0, name.indexOf('/')) : `${name}.example`;
   return { account, host, endpoint: `${account} ${name}`, ...what };
 }
+
+type End = (ending: Ending, tooMuch?: TooMuch) => void;
 
 /** Endpoints by a clock that is turned, and what tests do with them. */
 export class SomeEndpoints {
@@ -38,29 +40,29 @@ export class SomeEndpoints {
   }
 
   /** What it is told at once, or that it waits. */
-  async told(key: EndpointKey, wish: Wish = 'fresh'): Promise<'granted' | 'full' | 'hung' | 'waits'> {
+  async told(key: EndpointKey, wish: Wish = 'fresh'): Promise<'granted' | 'full' | 'hung' | 'busy' | 'waits'> {
     const entry = await Promise.race([this.enter(key, wish), soon()]);
     if (entry === undefined) return 'waits';
     return entry.kind === 'granted' ? 'granted' : entry.why;
   }
 
   /** Begins as many requests as begin at once. */
-  async begin(key: EndpointKey, count: number): Promise<((ending: Ending) => void)[]> {
-    const ends: ((ending: Ending) => void)[] = [];
+  async begin(key: EndpointKey, count: number): Promise<End[]> {
+    const ends: End[] = [];
     for (let begun = 0; begun < count; begun += 1) ends.push(await this.begun(key));
     return ends;
   }
 
   /** Begins a request, which must be able to begin at once. Returns what ends it. */
-  async begun(key: EndpointKey, wish: Wish = 'fresh'): Promise<(ending: Ending) => void> {
+  async begun(key: EndpointKey, wish: Wish = 'fresh'): Promise<End> {
     const entry = await Promise.race([this.enter(key, wish), soon()]);
     if (entry?.kind !== 'granted') throw new Error(`${key.endpoint}: ${entry?.why ?? 'waits'}`);
     return entry.end;
   }
 
   /** Has one request made, and ended so. */
-  async once(key: EndpointKey, ending: Ending, ms = 10): Promise<void> {
-    const end = await this.begun(key);
+  async once(key: EndpointKey, ending: Ending, ms = 10, wish: Wish = 'fresh'): Promise<void> {
+    const end = await this.begun(key, wish);
     await this.clock.runFor(ms);
     end(ending);
   }
@@ -68,7 +70,7 @@ export class SomeEndpoints {
   /** Has it grow its window as far as it can. */
   async grow(key: EndpointKey, rounds = 200): Promise<void> {
     for (let round = 0; round < rounds; round += 1) {
-      const ends: ((ending: Ending) => void)[] = [];
+      const ends: End[] = [];
       const { rows } = this.endpoints.room(key);
       for (let begun = 0; begun < rows / 2; begun += 1) ends.push(await this.begun(key));
       await this.clock.runFor(1);

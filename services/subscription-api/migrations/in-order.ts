@@ -25,6 +25,8 @@ import { SchemaVersion } from './0026-schema-version.ts';
 import { ActionsOfDeliverers } from './0027-actions-of-deliverers.ts';
 import { RetriedTests } from './0028-retried-tests.ts';
 import { Listeners } from './0029-listeners.ts';
+import { DueDeactivations } from './0030-due-deactivations.ts';
+import { ParkedBusy } from './0031-parked-busy.ts';
 
 /**
  * Every migration, oldest first. One that was released is never changed; the next one changes the tables, and only adds to them:
@@ -59,4 +61,6 @@ export const migrations = [
   ActionsOfDeliverers,
   RetriedTests,
   Listeners,
+  DueDeactivations,
+  ParkedBusy,
 ];

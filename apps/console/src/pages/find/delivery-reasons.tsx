@@ -21,7 +21,9 @@ export function DeliveryReasons({ delivery, seeAlso }: { delivery: Reasons; seeA
             ? "Waybell's own network has no way out."
             : parked.why === 'hung'
               ? 'its endpoint does not answer.'
-              : 'its endpoint answers, and takes no more at once.'}
+              : parked.why === 'busy'
+                ? 'its endpoint said that it was too much (429 or 503).'
+                : 'its endpoint answers, and takes no more at once.'}
         </p>
       )}
       {deactivation !== undefined && (

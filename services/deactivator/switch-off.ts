@@ -1,0 +1,35 @@
+import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
+import type { InterfaceName } from '@waybell/line/outcomes';
+
+/** Which rule is on for which interface (carrier-webhooks, States and transitions), and how many may go off at once. */
+export type Rules = {
+  offOnExhausted: InterfaceName[];
+  offOnWindow: InterfaceName[];
+  windowMs: number;
+  surge: { many: number; few: number };
+};
+
+/** How many this very call has switched off, and how many are held. */
+export type SwitchedOff = { off: number; held: number };
+
+/** Applies the rules to every subscription: see `switch-off.sql`. */
+export type SwitchOff = () => Promise<SwitchedOff>;
+
+const SWITCH_OFF = {
+  name: 'switch-off',
+  text: `select "off", held from waybell.switch_off($1::text[], $2::text[], make_interval(secs => $3::float8 / 1000),
+           make_interval(secs => $4::float8 / 1000), $5, $6)`,
+};
+
+/** Those that become due within so long are judged together. */
+const GATHER_MS = 2_000;
+
+export function switchOffIn(postgres: Postgres, { offOnExhausted, offOnWindow, windowMs, surge }: Rules): SwitchOff {
+  const gatherMs = surge.many > 0 || surge.few > 0 ? GATHER_MS : 0;
+  const values = [offOnExhausted, offOnWindow, windowMs, gatherMs, surge.many, surge.few];
+  return async () => {
+    const asked = () => postgres.query<SwitchedOff>({ ...SWITCH_OFF, values });
+    const { rows } = await whenAvailable(postgres, asked);
+    return rows[0] ?? { off: 0, held: 0 };
+  };
+}

@@ -1,0 +1,97 @@
+import { describe, expect, test } from '@jest/globals';
+import { settled } from '@waybell/runtime/turned-clock';
+import type { Entry } from './endpoint.ts';
+import { keyOf, SomeEndpoints } from '../testing/endpoints.ts';
+import { Rest } from './rest.ts';
+
+const one = keyOf('one');
+
+describe('a rest', () => {
+  test('is 1, 2, 4 … 60 s, anew for each sign begun after it, and 1 s again once it took one', () => {
+    const rest = new Rest();
+    let now = 0;
+    const next = () => {
+      rest.tooMuch({ beganAt: now, now });
+      const ms = rest.until - now;
+      now = rest.until;
+      return ms;
+    };
+    expect(Array.from({ length: 8 }, next)).toEqual([1, 2, 4, 8, 16, 32, 60, 60].map((s) => s * 1_000));
+    rest.tookOne();
+    expect(next()).toBe(1_000);
+  });
+
+  test('is no longer for what was begun before it was over', () => {
+    const rest = new Rest();
+    rest.tooMuch({ beganAt: 0, now: 10 });
+    rest.tooMuch({ beganAt: 5, now: 400 });
+    rest.tooMuch({ beganAt: 500, now: 1_005 });
+    expect(rest.until).toBe(1_010);
+  });
+
+  test('is as long as the endpoint asks for, never shorter than it asked for before', () => {
+    const rest = new Rest();
+    rest.tooMuch({ beganAt: 0, now: 0, askedMs: 30_000 });
+    rest.tooMuch({ beganAt: 0, now: 10, askedMs: 5_000 });
+    rest.tooMuch({ beganAt: 0, now: 20 });
+    expect(rest.until).toBe(30_000);
+  });
+});
+
+describe('an endpoint that says "too much"', () => {
+  async function saysTooMuch(some: SomeEndpoints, tooMuch = {}): Promise<void> {
+    const end = await some.begun(one, 'retry');
+    await some.clock.runFor(10);
+    end('quick', tooMuch);
+  }
+
+  test('has its window halved, once for all that was under way, and not grown by what it refuses', async () => {
+    const some = new SomeEndpoints({ maxSize: 16 });
+    await some.grow(one);
+    const ends = await some.begin(one, 16);
+    await some.clock.runFor(10);
+    for (const end of ends) end('quick', {});
+    await some.clock.runFor(1_000);
+    await some.begin(one, 8);
+    expect(await some.told(one)).toBe('waits');
+  });
+
+  test('gets nothing new until it has rested, and what has attempts behind it on time', async () => {
+    const some = new SomeEndpoints();
+    await saysTooMuch(some, { askedMs: 5_000 });
+    for (const wish of ['fresh', 'parked'] as const) expect(await some.told(one, wish)).toBe('busy');
+    expect(some.endpoints.room(one)).toEqual({ rows: 0, askAt: 5_010 });
+    await some.once(one, 'quick', 1, 'retry');
+    expect(await some.told(one, 'by hand')).toBe('granted');
+    await some.clock.runFor(4_999);
+    expect(some.words).toEqual([one.endpoint]);
+    expect(some.endpoints.room(one).rows).toBeGreaterThan(0);
+    expect(await some.told(one)).toBe('granted');
+  });
+
+  test('has what is new put away that waits in hand, and serves what has attempts behind it first, however long that takes', async () => {
+    const some = new SomeEndpoints();
+    const [first, ...others] = await some.begin(one, 4);
+    const told: string[] = [];
+    const waits = (wish: 'fresh' | 'parked' | 'retry') =>
+      void some.enter(one, wish).then((entry: Entry) => told.push(`${wish} ${entry.kind}`));
+    for (const wish of ['fresh', 'parked', 'retry', 'retry'] as const) waits(wish);
+    first?.('quick', { askedMs: 60_000 });
+    await settled();
+    expect(told).toEqual(['fresh full', 'parked full']);
+    await some.clock.runFor(900);
+    for (const end of others) end('quick');
+    await settled();
+    expect(told.slice(2)).toEqual(['retry granted', 'retry granted']);
+  });
+
+  test('keeps what has attempts behind it in hand beyond its patience', async () => {
+    const some = new SomeEndpoints({ slowMs: 60_000 });
+    await saysTooMuch(some, { askedMs: 60_000 });
+    const [first] = await Promise.all([some.begun(one, 'retry'), some.begun(one, 'retry')]);
+    const waiting = some.enter(one, 'retry');
+    await some.clock.runFor(30_000);
+    first?.('quick');
+    expect((await waiting).kind).toBe('granted');
+  });
+});

@@ -1,0 +1,27 @@
+import type { TooMuch } from '../endpoints/endpoint.ts';
+
+/** What a response says of how long its receiver wants to be left alone; each as it came, empty where it did not. */
+export type RestHeaders = { retryAfter: string; date: string };
+
+/** Too Many Requests (RFC 6585, 4) and Service Unavailable (RFC 9110, 15.6.4). */
+const TOO_MUCH = new Set([429, 503]);
+const LONGEST_MS = 300_000;
+const SECONDS = /^\d+(\.\d+)?$/;
+
+/** Undefined where the status does not say that it was too much. Of a header that came several times the last counts. */
+export function restHeaders(status: number, headers: Record<string, unknown>): RestHeaders | undefined {
+  if (!TOO_MUCH.has(status)) return undefined;
+  const last = (name: string) => String([headers[name] ?? ''].flat().at(-1)).trim();
+  return { retryAfter: last('retry-after'), date: last('date') };
+}
+
+/**
+ * Reads Retry-After: seconds, or a date, which is taken by the receiver's own clock where the response says what that shows
+ * (RFC 9110, 10.2.3). At most five minutes; what asks for nothing, or cannot be read, is as if it were not there. `now`:
+ * milliseconds since 1970.
+ */
+export function readTooMuch({ retryAfter, date }: RestHeaders, now: number): TooMuch {
+  const from = Number.isNaN(Date.parse(date)) ? now : Date.parse(date);
+  const askedMs = SECONDS.test(retryAfter) ? Number(retryAfter) * 1_000 : Date.parse(retryAfter) - from;
+  return askedMs > 0 ? { askedMs: Math.min(askedMs, LONGEST_MS) } : {};
+}
