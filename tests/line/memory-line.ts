@@ -3,6 +3,7 @@ import pino from 'pino';
 import { createMetrics } from '@waybell/runtime/metrics';
 import { deactivateStep } from '@waybell/deactivator/deactivate-step';
 import { judge, requestHeaders, type Call } from '@waybell/deliverer/request/call-endpoint';
+import { readTooMuch, restHeaders } from '@waybell/deliverer/request/too-much';
 import { deliverStep } from '@waybell/deliverer/deliver-step';
 import { endpointKey } from '@waybell/deliverer/endpoints/endpoint';
 import { Flow } from '@waybell/deliverer/parking/flow';
@@ -23,8 +24,8 @@ import { MemoryOnce } from './memory-once.ts';
 import { MemorySubscriptions } from './memory-subscriptions.ts';
 import { parkingOf } from './parking-of.ts';
 
-/** How a receiver answers: with a status, or not in time. */
-export type Response = { status: number | 'none'; afterMs?: number };
+/** How a receiver answers: with a status, and a header that goes with it, or not in time. */
+export type Response = { status: number | 'none'; afterMs?: number; retryAfter?: string };
 export type Receiver = (request: Request) => Response;
 export type Request = { at: number; endedAt: number; url: string; headers: Record<string, string> } & Call['delivery'];
 export type Rejected = { reason: string; detail: string; body: Buffer };
@@ -230,13 +231,14 @@ export class MemoryLine {
     const request: Request = { ...delivery, at: this.now, endedAt: Infinity, url, headers };
     this.requests.push(request);
     underWay.add(request);
-    const { status, afterMs = 0 } = this.receivers.get(delivery.subscription)?.(request) ?? { status: 200 };
+    const response = this.receivers.get(delivery.subscription)?.(request) ?? { status: 200 };
+    const { status, afterMs = 0, retryAfter }: Response = response;
     if (afterMs > 0) await this.#clock.sleep(afterMs);
     request.endedAt = Math.min(request.endedAt, this.now);
     underWay.delete(request);
     const durationMs = afterMs;
-    return status === 'none'
-      ? { isDelivered: false, reason: 'response_timeout' as const, durationMs }
-      : { ...judge(status), durationMs };
+    if (status === 'none') return { isDelivered: false, reason: 'response_timeout' as const, durationMs };
+    const rest = restHeaders(status, { 'retry-after': retryAfter });
+    return { ...judge(status), durationMs, ...(rest && { tooMuch: readTooMuch(rest, this.now) }) };
   }
 }

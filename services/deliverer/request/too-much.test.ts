@@ -1,0 +1,60 @@
+import { describe, expect, test } from '@jest/globals';
+import { readNetworks } from '@waybell/runtime/forbidden-address';
+import { aDelivery } from '../testing/delivery.ts';
+import { httpServer } from '../testing/server.ts';
+import { openEndpoints } from './call-endpoint.ts';
+import { readTooMuch, restHeaders } from './too-much.ts';
+
+const NOW = Date.UTC(2026, 0, 1, 12);
+const dateIn = (seconds: number) => new Date(NOW + seconds * 1_000).toUTCString();
+
+describe('Retry-After', () => {
+  test.each<[string, string, number | undefined]>([
+    ['30', '', 30_000],
+    [' 1.5 ', '', 1_500],
+    [dateIn(90), '', 90_000],
+    ['Thursday, 01-Jan-26 12:01:30 GMT', '', 90_000],
+    // By the clock that the receiver shows, whatever ours says.
+    [dateIn(690), dateIn(600), 90_000],
+    [dateIn(90), 'today', 90_000],
+    ['301', '', 300_000],
+    [dateIn(86_400), '', 300_000],
+    ['9'.repeat(400), '', 300_000],
+    ['0', '', undefined],
+    ['-5', '', undefined],
+    [dateIn(-5), '', undefined],
+    ['soon', '', undefined],
+    ['', '', undefined],
+  ])('"%s", where Date is "%s", asks for %p ms', (retryAfter, date, askedMs) => {
+    const headers = { 'retry-after': retryAfter, date };
+    const read = readTooMuch(restHeaders(429, headers) ?? { retryAfter: '', date: '' }, NOW);
+    expect(read).toEqual(askedMs === undefined ? {} : { askedMs });
+  });
+
+  test('that comes several times is the last', () => {
+    expect(restHeaders(503, { 'retry-after': ['1', '2'] })).toEqual({ retryAfter: '2', date: '' });
+  });
+});
+
+test.each([
+  [429, { askedMs: 7_000 }],
+  [503, { askedMs: 7_000 }],
+  [500, undefined],
+  [202, undefined],
+])('a receiver that answers %i with Retry-After: 7 says of too much: %j', async (status, tooMuch) => {
+  await using server = await httpServer((_, response) => response.writeHead(status, { 'retry-after': 7 }).end());
+  await using endpoints = openEndpoints({
+    limits: { shipper: { responseMs: 60_000 }, carrier: { responseMs: 60_000 } },
+    networks: readNetworks(['127.0.0.0/8', '::1/128']),
+    connectTimeoutMs: 60_000,
+    keepAliveMs: 1_000,
+    userAgent: 'Waybell',
+  });
+  const called = await endpoints.callEndpoint({
+    delivery: aDelivery(),
+    callbackUrl: server.url,
+    verificationToken: 'token',
+    signingSecrets: [],
+  });
+  expect([called.status, called.tooMuch]).toEqual([status, tooMuch]);
+});
