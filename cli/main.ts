@@ -18,6 +18,7 @@ const commands: Record<string, () => Promise<Command>> = {
   publish: async () => (await import('./commands/publish.ts')).publishCommand(),
   rejected: async () => (await import('./commands/rejected.ts')).rejectedCommand(),
   parked: async () => (await import('./commands/parked.ts')).parkedCommand(),
+  deactivations: async () => (await import('./commands/deactivations.ts')).deactivationsCommand(),
   why: async () => (await import('./commands/why.ts')).whyCommand(),
   failing: async () => (await import('./commands/failing.ts')).failingCommand(),
   forget: async () => (await import('./commands/forget.ts')).forgetCommand(),

@@ -1,4 +1,5 @@
 import { countDeactivations } from '@waybell/deactivator/announce-deactivations';
+import { gaugeHeld } from '@waybell/deactivator/sweep';
 import { countCallbacks } from '@waybell/deliverer/request/callback-metrics';
 import { DeliveryMetrics } from '@waybell/deliverer/delivery-metrics';
 import { watchEgress } from '@waybell/deliverer/egress/egress-metrics';
@@ -45,6 +46,7 @@ const REGISTERED: { by: string; register: (metrics: Metrics) => unknown }[] = [
   { by: 'location-tracker', register: (metrics) => new TrackerMetrics(metrics) },
   { by: 'delivery-log', register: (metrics) => new LogMetrics(metrics) },
   { by: 'deactivator', register: countDeactivations },
+  { by: 'deactivator', register: gaugeHeld },
   { by: 'subscription-api', register: httpMetrics },
   { by: 'every service that sends traces', register: countSpans },
 ];

@@ -8,7 +8,7 @@ import type { Status } from './read-status.ts';
 
 /** The status as lines for a terminal. */
 export function describeStatus(status: Status): string[] {
-  const { queues, missing, parked, kept, release, troubles } = status;
+  const { queues, missing, parked, kept, held, release, troubles } = status;
   return [
     ...describeProcesses(status),
     '',
@@ -17,6 +17,7 @@ export function describeStatus(status: Status): string[] {
     ...describeDeliveries(status.deliveries),
     ...(parked === null ? [] : [`parked: ${describeInAll(parked)}`]),
     ...(kept === null ? [] : (describeKept(kept) || 'kept until RabbitMQ takes it: nothing').split('\n')),
+    ...(held ? [`held: ${counted(held, 'subscription')} ${HELD}`] : []),
     ...(release === null ? [] : [`the tables are those of release ${release}`]),
     ...troubles,
   ];
@@ -59,6 +60,9 @@ function describeDeliveries({ isEgressSuspected, oldestAgeSeconds }: Status['del
 
 const NO_WAY_OUT =
   'most receivers cannot be connected to from here: look at our own network (failures to connect count against no receiver meanwhile)';
+
+const HELD =
+  'that would be switched off: so many fail at once that the fault may be ours (./waybell deactivations list, release, discard)';
 
 /** Several deliveries of an action travel in one message. */
 function inDeliveries(queue: string, messages: number, { perMessage }: Status['deliveries']): string {

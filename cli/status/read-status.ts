@@ -1,4 +1,5 @@
 import { keptInAll, type KeptFor } from '@waybell/delivery-log/read/kept';
+import { countHeld } from '@waybell/delivery-log/read/switched-off';
 import { parkedInAll, type ParkedInAll } from '@waybell/delivery-log/read/parked';
 import type { NamedState } from '@waybell/line/broker/depth';
 import { placeOf } from '@waybell/runtime/place-of';
@@ -42,6 +43,8 @@ export type Status = Pick<StatusSource, 'home' | 'supervisor'> & {
   };
   parked: ParkedInAll | null;
   kept: KeptFor[] | null;
+  /** Subscriptions that a rule would switch off, held as so many are at once. */
+  held: number | null;
   /** By which the tables were migrated last; null also where none has noted itself. */
   release: string | null;
   troubles: string[];
@@ -65,7 +68,7 @@ export async function readStatus(source: StatusSource): Promise<Status> {
     queues: queues.read,
     missing: source.queues.filter((name) => !found.has(name)),
     deliveries,
-    ...(tables.read ?? { parked: null, kept: null, release: null }),
+    ...(tables.read ?? { parked: null, kept: null, held: null, release: null }),
     troubles: [...source.troubles, ...queues.troubles, ...tables.troubles],
   };
 }
@@ -80,10 +83,11 @@ async function attempt<T>(failure: string, read: () => Promise<T>): Promise<Atte
   }
 }
 
-async function readTables(database: ServerAddress): Promise<Pick<Status, 'parked' | 'kept' | 'release'>> {
+async function readTables(database: ServerAddress): Promise<Pick<Status, 'parked' | 'kept' | 'held' | 'release'>> {
   return onDatabase(database, async (postgres) => ({
     parked: await parkedInAll(postgres),
     kept: await keptInAll(postgres),
+    held: await countHeld(postgres),
     release: (await lastRelease(async (sql) => (await postgres.query(sql)).rows)) ?? null,
   }));
 }

@@ -1,5 +1,6 @@
 import type { Log } from '@waybell/runtime/log';
-import { gaugeOnDemand, type Metrics } from '@waybell/runtime/metrics';
+import { Gauge } from 'prom-client';
+import type { Metrics } from '@waybell/runtime/metrics';
 import { repeatedly } from '@waybell/runtime/repeatedly';
 import type { SwitchOff } from './switch-off.ts';
 
@@ -7,19 +8,21 @@ export type SweepOptions = { switchOff: SwitchOff; intervalMs: number; log: Log;
 
 /** Applies the rules again and again, and says so where more are held than before. */
 export function startSweep({ switchOff, intervalMs, log, metrics }: SweepOptions): AsyncDisposable {
+  const gauge = gaugeHeld(metrics);
   let held = 0;
-  gaugeOnDemand(
-    metrics,
-    {
-      name: 'waybell_deactivations_held',
-      help: 'Subscriptions that a rule would switch off, held as so many are at once',
-    },
-    () => [{ value: held }],
-  );
   async function sweep(): Promise<void> {
     const before = held;
     ({ held } = await switchOff());
+    gauge.set(held);
     if (held > before) log.warn({ held }, 'deactivations.held');
   }
   return repeatedly(sweep, { intervalMs, complaint: 'sweep.failed', log });
+}
+
+export function gaugeHeld(metrics: Metrics): Gauge {
+  return new Gauge({
+    name: 'waybell_deactivations_held',
+    help: 'Subscriptions that a rule would switch off, held as so many are at once',
+    registers: [metrics],
+  });
 }

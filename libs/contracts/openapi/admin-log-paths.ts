@@ -109,6 +109,20 @@ export const adminLogPaths: Readonly<Record<string, JsonNode>> = {
       },
     },
   },
+  '/v1/admin/held-deactivations': {
+    get: {
+      ...operators,
+      operationId: 'listHeldDeactivations',
+      summary: 'List the subscriptions that a rule would switch off now, and that are held',
+      description:
+        'So many would be at once that the fault may be ours. The one that was held first comes first. What becomes of them, `./waybell deactivations` says.',
+      parameters: switchedOffParameters,
+      responses: {
+        200: success('Subscriptions.', listOf('HeldDeactivation')),
+        ...problemAnswers(['any-interface'], ['invalid-parameter', 'unknown-account']),
+      },
+    },
+  },
   '/v1/admin/accounts/{guid}/subscriptions': {
     parameters: [{ name: 'guid', in: 'path', required: true, schema: guid }],
     get: {

@@ -35,6 +35,18 @@ const event = {
 const candidate = (kind: string, of: JsonNode = { interface: interfaceName, action: text }) =>
   exactly({ kind: { const: kind }, guid, ...of, at: moment });
 
+/** A subscription to which a rule applied. */
+const judged: JsonNode = {
+  guid,
+  ...ofClient,
+  interface: interfaceName,
+  action: text,
+  url: { ...text, description: 'Without its query.' },
+  created_at: moment,
+  rule: { enum: ['exhausted', 'window'], description: 'Which rule switched it off, or would.' },
+  delivery_guid: { ...orNull(guid), description: 'The delivery that did it; null: it is not known.' },
+};
+
 const deliveries = { type: 'array', items: schemaRef('OperatorDelivery') };
 
 export const adminLogSchemas: Record<string, JsonNode> = {
@@ -70,17 +82,8 @@ export const adminLogSchemas: Record<string, JsonNode> = {
       },
     },
   ),
-  SwitchedOff: exactly({
-    guid,
-    ...ofClient,
-    interface: interfaceName,
-    action: text,
-    url: { ...text, description: 'Without its query.' },
-    created_at: moment,
-    switched_off_at: moment,
-    rule: { enum: ['exhausted', 'window'], description: 'Which rule switched it off.' },
-    delivery_guid: { ...orNull(guid), description: 'The delivery that did it; null: it is not known.' },
-  }),
+  SwitchedOff: exactly({ ...judged, switched_off_at: moment }),
+  HeldDeactivation: exactly({ ...judged, held_at: moment }),
   Candidate: {
     description: 'What was asked by may be this. Ask again with `as`, and for a key with `kind`.',
     oneOf: [

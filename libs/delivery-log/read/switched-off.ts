@@ -2,8 +2,8 @@ import type { InterfaceName } from '@waybell/line/outcomes';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms } from '../columns.ts';
 
-/** A subscription that a rule switched off, and that was not subscribed anew since. Times are milliseconds since the epoch. */
-export type SwitchedOff = {
+/** A subscription to which a rule applied. Times are milliseconds since the epoch. */
+type Judged = {
   subscription: string;
   account: string;
   client: string;
@@ -12,25 +12,54 @@ export type SwitchedOff = {
   /** Without the query, whose values may be secrets. */
   url: string;
   createdAt: number;
-  switchedOffAt: number;
   rule: 'exhausted' | 'window';
   /** The one that did it, where that is known. */
   delivery: string | null;
 };
 
+/** One that was switched off, and that was not subscribed anew since. */
+export type SwitchedOff = Judged & { switchedOffAt: number };
+
+/** One that would be off, had not so many been due at once that the fault may be ours. */
+export type Held = Judged & { heldAt: number };
+
+type Asked = { account?: string | undefined; limit: number };
+
+const SUBSCRIPTION = `s.guid as subscription, s.account_guid as account, s.client_id as client, s.interface, s.action,
+  split_part(s.callback_url, '?', 1) as url, ${ms('s.created_at')} as "createdAt"`;
+const OF_ACCOUNT = '($1::uuid is null or s.account_guid = $1)';
+
 /** Finds those that are off now, of one account or of all, the one that was switched off last first. */
-export async function subscriptionsSwitchedOff(
-  postgres: Queryable,
-  { account, limit }: { account?: string | undefined; limit: number },
-): Promise<SwitchedOff[]> {
+export async function subscriptionsSwitchedOff(postgres: Queryable, { account, limit }: Asked): Promise<SwitchedOff[]> {
   const { rows } = await postgres.query<SwitchedOff>(
-    `select guid as subscription, account_guid as account, client_id as client, interface, action,
-       split_part(callback_url, '?', 1) as url, ${ms('created_at')} as "createdAt",
-       ${ms('deactivated_at')} as "switchedOffAt", deactivation_rule as rule, deactivated_by as delivery
-     from waybell.subscriptions
-     where not is_active and ended_at is null and deactivated_at is not null and ($1::uuid is null or account_guid = $1)
-     order by deactivated_at desc, guid limit $2`,
+    `select ${SUBSCRIPTION}, ${ms('s.deactivated_at')} as "switchedOffAt", s.deactivation_rule as rule,
+       s.deactivated_by as delivery
+     from waybell.subscriptions s
+     where not s.is_active and s.ended_at is null and s.deactivated_at is not null and ${OF_ACCOUNT}
+     order by s.deactivated_at desc, s.guid limit $2`,
     [account ?? null, limit],
   );
   return rows;
+}
+
+/** Of those that are held (`services/deactivator/switch-off.sql`). */
+export const IS_HELD = 'd.held_at is not null and not d.is_released';
+
+/** Finds those that are held now, of one account or of all, the one that was held first comes first. */
+export async function subscriptionsHeld(postgres: Queryable, { account, limit }: Asked): Promise<Held[]> {
+  const { rows } = await postgres.query<Held>(
+    `select ${SUBSCRIPTION}, ${ms('d.held_at')} as "heldAt", d.rule, d.delivery
+     from waybell.due_deactivations d join waybell.subscriptions s on s.guid = d.subscription
+     where ${IS_HELD} and ${OF_ACCOUNT} order by d.held_at, s.guid limit $2`,
+    [account ?? null, limit],
+  );
+  return rows;
+}
+
+/** How many are held now. */
+export async function countHeld(postgres: Queryable): Promise<number> {
+  const { rows } = await postgres.query<{ held: number }>(
+    `select count(*)::int as held from waybell.due_deactivations d where ${IS_HELD}`,
+  );
+  return rows[0]?.held ?? 0;
 }

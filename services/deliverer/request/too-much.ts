@@ -11,7 +11,10 @@ const SECONDS = /^\d+(\.\d+)?$/;
 /** Undefined where the status does not say that it was too much. Of a header that came several times the last counts. */
 export function restHeaders(status: number, headers: Record<string, unknown>): RestHeaders | undefined {
   if (!TOO_MUCH.has(status)) return undefined;
-  const last = (name: string) => String([headers[name] ?? ''].flat().at(-1)).trim();
+  const last = (name: string) => {
+    const value = [headers[name]].flat().at(-1);
+    return typeof value === 'string' ? value.trim() : '';
+  };
   return { retryAfter: last('retry-after'), date: last('date') };
 }
 

@@ -699,10 +699,10 @@ export interface components {
             /** @description What the reason says, for people. */
             meaning?: string;
             /**
-             * @description Only where it was parked before, and why. `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `egress`: Waybell's own network had no way out.
+             * @description Only where it was parked before, and why. `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `egress`: Waybell's own network had no way out.
              * @enum {unknown}
              */
-            parked?: "full" | "hung" | "egress";
+            parked?: "full" | "hung" | "busy" | "egress";
             /**
              * @description Of those that failure-reasons.md lists.
              * @example response_timeout
@@ -789,10 +789,10 @@ export interface components {
                  */
                 since: string;
                 /**
-                 * @description `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `egress`: Waybell's own network had no way out.
+                 * @description `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `egress`: Waybell's own network had no way out.
                  * @enum {unknown}
                  */
-                why: "full" | "hung" | "egress";
+                why: "full" | "hung" | "busy" | "egress";
             };
             /**
              * @description Of those that failure-reasons.md lists.
@@ -853,10 +853,10 @@ export interface components {
                  */
                 since: string;
                 /**
-                 * @description `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `egress`: Waybell's own network had no way out.
+                 * @description `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `egress`: Waybell's own network had no way out.
                  * @enum {unknown}
                  */
-                why: "full" | "hung" | "egress";
+                why: "full" | "hung" | "busy" | "egress";
             };
             /**
              * @description Of those that failure-reasons.md lists.

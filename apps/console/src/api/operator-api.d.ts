@@ -166,6 +166,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/admin/held-deactivations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the subscriptions that a rule would switch off now, and that are held
+         * @description So many would be at once that the fault may be ours. The one that was held first comes first. What becomes of them, `./waybell deactivations` says.
+         */
+        get: operations["listHeldDeactivations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/admin/parked": {
         parameters: {
             query?: never;
@@ -600,6 +620,37 @@ export interface components {
         };
         /** @enum {string} */
         Feature: "insurance" | "servicepay";
+        HeldDeactivation: {
+            account: components["schemas"]["AccountName"];
+            action: string;
+            client_id: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            created_at: string;
+            /**
+             * Format: uuid
+             * @description The delivery that did it; null: it is not known.
+             */
+            delivery_guid: string | null;
+            /** Format: uuid */
+            guid: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-20T09:30:00.123Z
+             */
+            held_at: string;
+            /** @enum {unknown} */
+            interface: "shipper" | "carrier";
+            /**
+             * @description Which rule switched it off, or would.
+             * @enum {unknown}
+             */
+            rule: "exhausted" | "window";
+            /** @description Without its query. */
+            url: string;
+        };
         Kept: {
             bytes: number;
             exchange: string;
@@ -657,10 +708,10 @@ export interface components {
                 /** @description What the reason says, for people. */
                 meaning?: string;
                 /**
-                 * @description Only where it was parked before, and why. `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `egress`: Waybell's own network had no way out.
+                 * @description Only where it was parked before, and why. `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `egress`: Waybell's own network had no way out.
                  * @enum {unknown}
                  */
-                parked?: "full" | "hung" | "egress";
+                parked?: "full" | "hung" | "busy" | "egress";
                 /**
                  * @description Of those that failure-reasons.md lists.
                  * @example response_timeout
@@ -719,10 +770,10 @@ export interface components {
                  */
                 since: string;
                 /**
-                 * @description `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `egress`: Waybell's own network had no way out.
+                 * @description `full`: its endpoint answered, and took no more at once. `hung`: it did not answer. `busy`: it said that it was too much (429 or 503). `egress`: Waybell's own network had no way out.
                  * @enum {unknown}
                  */
-                why: "full" | "hung" | "egress";
+                why: "full" | "hung" | "busy" | "egress";
             };
             /**
              * @description Of those that failure-reasons.md lists.
@@ -1047,7 +1098,7 @@ export interface components {
             /** @enum {unknown} */
             interface: "shipper" | "carrier";
             /**
-             * @description Which rule switched it off.
+             * @description Which rule switched it off, or would.
              * @enum {unknown}
              */
             rule: "exhausted" | "window";
@@ -1506,6 +1557,36 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Failing"];
+                };
+            };
+        };
+    };
+    listHeldDeactivations: {
+        parameters: {
+            query?: {
+                /** @description Of this account alone. */
+                account?: string;
+                /** @description How many entries a page has at most. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Subscriptions. */
+            200: {
+                headers: {
+                    ratelimit: components["headers"]["RateLimit"];
+                    "ratelimit-policy": components["headers"]["RateLimitPolicy"];
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        objects: components["schemas"]["HeldDeactivation"][];
+                    };
                 };
             };
         };

@@ -217,6 +217,26 @@ describe('subscriptions that are switched off', () => {
     await api.ask('POST', subscribe, { token: first.token, body });
     expect((await ask('switched-off')).body.objects).toEqual([all[1]]);
   });
+
+  test('are listed apart where they would be, and are held, until an operator says what becomes of them', async () => {
+    const { guid } = await signUp(api, { interface: 'shipper', clientId: 'tms' });
+    const { token } = await signUp(api, { interface: 'shipper' });
+    const callback = { callback_url: 'https://hooks.test/held?key=secret' };
+    await api.ask('POST', subscribe, { token, body: callback });
+    const hold = (more: string) =>
+      api.store.postgres.query(
+        `insert into waybell.due_deactivations (subscription, generation, rule, ended_at, due_at, held_at${more && ', is_released'})
+         select guid, generation, 'exhausted', now(), now(), now()${more} from waybell.subscriptions
+         where callback_url like '%/held%' on conflict (subscription) do update set is_released = excluded.is_released`,
+      );
+    await hold('');
+    const { objects } = (await ask('held-deactivations')).body;
+    expect(objects).toMatchObject([{ url: 'https://hooks.test/held', rule: 'exhausted', delivery_guid: null }]);
+    expect(Object.keys(objects[0])).toContain('held_at');
+    expect((await ask(`held-deactivations?account=${guid}`)).body.objects).toEqual([]);
+    await hold(', true');
+    expect((await ask('held-deactivations')).body.objects).toEqual([]);
+  });
 });
 
 describe('an account', () => {

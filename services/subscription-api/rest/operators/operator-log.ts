@@ -12,7 +12,7 @@ import { failingOrigins, oldestUndelivered } from '@waybell/delivery-log/read/fa
 import type { Found } from '@waybell/delivery-log/read/find-anything';
 import { parkedEndpoints } from '@waybell/delivery-log/read/parked';
 import { subscriptionsOf } from '@waybell/delivery-log/read/subscriptions';
-import { subscriptionsSwitchedOff } from '@waybell/delivery-log/read/switched-off';
+import { subscriptionsHeld, subscriptionsSwitchedOff } from '@waybell/delivery-log/read/switched-off';
 import { why } from '@waybell/delivery-log/read/why';
 import { momentOf } from '@waybell/events/timestamp';
 import { Router } from 'express';
@@ -109,8 +109,20 @@ function addFailing(router: Router, { authenticate, database }: LogOptions): voi
   });
 }
 
-/** Which subscriptions are off, of one account or of all. */
+/** Which subscriptions are off, and which would be, of one account or of all. */
 function addSwitchedOff(router: Router, { authenticate, database }: LogOptions): void {
+  addPath(router, ['/v1/admin/held-deactivations'], {
+    async get(request, response) {
+      await admitOperator(authenticate, request);
+      const asked = readSwitchedOff(request);
+      const objects = await database.askLog(async (postgres) => {
+        await requireKnown(postgres, asked.account);
+        const entries = await subscriptionsHeld(postgres, asked);
+        return entries.map((await viewsOf(postgres, entries)).judged);
+      });
+      response.json({ objects });
+    },
+  });
   addPath(router, ['/v1/admin/switched-off'], {
     async get(request, response) {
       await admitOperator(authenticate, request);
@@ -118,7 +130,7 @@ function addSwitchedOff(router: Router, { authenticate, database }: LogOptions):
       const objects = await database.askLog(async (postgres) => {
         await requireKnown(postgres, asked.account);
         const entries = await subscriptionsSwitchedOff(postgres, asked);
-        return entries.map((await viewsOf(postgres, entries)).switchedOff);
+        return entries.map((await viewsOf(postgres, entries)).judged);
       });
       response.json({ objects });
     },

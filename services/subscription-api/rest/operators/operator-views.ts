@@ -5,7 +5,7 @@ import type { FailingOrigin, Undelivered } from '@waybell/delivery-log/read/fail
 import type { Found } from '@waybell/delivery-log/read/find-anything';
 import type { ParkedEndpoint } from '@waybell/delivery-log/read/parked';
 import { standingAt, type SubscriptionEntry, type Switch } from '@waybell/delivery-log/read/subscriptions';
-import type { SwitchedOff } from '@waybell/delivery-log/read/switched-off';
+import type { Held, SwitchedOff } from '@waybell/delivery-log/read/switched-off';
 import type { Answer } from '@waybell/delivery-log/read/why';
 import type { Note } from '../../audit-log.ts';
 import { attemptView, deliveryView, eventView, moment, verdictView } from '../deliveries/history-view.ts';
@@ -62,7 +62,7 @@ export function operatorViews(accounts: Accounts) {
     switches: entry.switches.map(switchView),
   });
 
-  const switchedOff = (entry: SwitchedOff) => ({ ...switchedOffView(entry), account: called(entry.account) });
+  const judged = (entry: SwitchedOff | Held) => ({ ...judgedView(entry), account: called(entry.account) });
 
   const endpoint = ({ account, url, subscriptions, deliveries, bytes, oldestAt, isHung, isOwned }: ParkedEndpoint) => ({
     account: called(account),
@@ -85,7 +85,7 @@ export function operatorViews(accounts: Accounts) {
     attempts,
   });
 
-  return { delivery, event, subscription, switchedOff, endpoint, origin, undelivered };
+  return { delivery, event, subscription, judged, endpoint, origin, undelivered };
 }
 
 /** What is known of what was asked for by anything. */
@@ -151,14 +151,14 @@ const wholeAttempt = (entry: AttemptEntry) => ({
   answer: entry.answer,
 });
 
-const switchedOffView = (entry: SwitchedOff) => ({
+const judgedView = (entry: SwitchedOff | Held) => ({
   guid: entry.subscription,
   client_id: entry.client,
   interface: entry.interface,
   action: entry.action,
   url: entry.url,
   created_at: moment(entry.createdAt),
-  switched_off_at: moment(entry.switchedOffAt),
+  ...('heldAt' in entry ? { held_at: moment(entry.heldAt) } : { switched_off_at: moment(entry.switchedOffAt) }),
   rule: entry.rule,
   delivery_guid: entry.delivery,
 });

@@ -5,27 +5,46 @@ import { Page } from '../../parts/page.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
 import { AccountLink, WhyLink } from './links.tsx';
-import type { SwitchedOff } from './types.ts';
+import type { HeldDeactivation, SwitchedOff } from './types.ts';
 
 const LOOK_EVERY_MS = 15_000;
 const MOST = 200;
 
-/** Which subscriptions a rule has switched off and nobody has switched on since, the last one first. */
+/** Which subscriptions a rule has switched off and nobody has switched on since, and which it would, were they not held. */
 export function SwitchedOffPage() {
+  const query = { limit: MOST };
   const off = useTold(
     ['switched-off'],
-    ({ operator }) => operator.GET('/v1/admin/switched-off', { params: { query: { limit: MOST } } }),
+    ({ operator }) => operator.GET('/v1/admin/switched-off', { params: { query } }),
+    { refetchInterval: LOOK_EVERY_MS },
+  );
+  const held = useTold(
+    ['held-deactivations'],
+    ({ operator }) => operator.GET('/v1/admin/held-deactivations', { params: { query } }),
     { refetchInterval: LOOK_EVERY_MS },
   );
   return (
     <Page title="Switched off">
+      <Found of={held} what="what is held">
+        {({ objects }) =>
+          objects.length > 0 && (
+            <>
+              <p>
+                So many would go off at once that the fault may be ours: these are held. Find the fault, and then say{' '}
+                <code>./waybell deactivations discard</code>, or <code>release</code> to have them switched off.
+              </p>
+              <DataTable label="Held subscriptions" rows={objects} columns={heldColumns} keyOf={guidOf} />
+            </>
+          )
+        }
+      </Found>
       <Found of={off} what="what is switched off">
         {({ objects }) =>
           objects.length === 0 ? (
             <Empty>No subscription is switched off.</Empty>
           ) : (
             <>
-              <DataTable label="Switched-off subscriptions" rows={objects} columns={columns} keyOf={guidOf} />
+              <DataTable label="Switched-off subscriptions" rows={objects} columns={offColumns} keyOf={guidOf} />
               {objects.length === MOST && <p className="small">There may be more than these {MOST}.</p>}
             </>
           )
@@ -35,18 +54,16 @@ export function SwitchedOffPage() {
   );
 }
 
-const guidOf = ({ guid }: SwitchedOff) => guid;
+type Judged = Omit<SwitchedOff, 'switched_off_at'>;
+
+const guidOf = ({ guid }: Judged) => guid;
 
 /** As people call the rules, whose numbers are settings. */
 const RULES = { exhausted: 'a delivery was given up', window: 'every delivery of a whole stretch failed' } as const;
 
-const columns: readonly Column<SwitchedOff>[] = [
-  { header: 'Subscription', cell: ({ guid }) => <WhyLink guid={guid} /> },
-  {
-    header: 'Since',
-    value: ({ switched_off_at }) => switched_off_at,
-    cell: ({ switched_off_at }) => <Moment at={switched_off_at} />,
-  },
+const subscription: Column<Judged> = { header: 'Subscription', cell: ({ guid }) => <WhyLink guid={guid} /> };
+
+const others: readonly Column<Judged>[] = [
   {
     header: 'Rule',
     value: ({ rule }) => rule,
@@ -76,4 +93,20 @@ const columns: readonly Column<SwitchedOff>[] = [
     ),
   },
   { header: 'Endpoint', value: ({ url }) => url, cell: ({ url }) => <Foreign text={url} /> },
+];
+
+const offColumns: readonly Column<SwitchedOff>[] = [
+  subscription,
+  {
+    header: 'Since',
+    value: ({ switched_off_at }) => switched_off_at,
+    cell: ({ switched_off_at }) => <Moment at={switched_off_at} />,
+  },
+  ...others,
+];
+
+const heldColumns: readonly Column<HeldDeactivation>[] = [
+  subscription,
+  { header: 'Held since', value: ({ held_at }) => held_at, cell: ({ held_at }) => <Moment at={held_at} /> },
+  ...others,
 ];

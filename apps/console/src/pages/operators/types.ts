@@ -23,6 +23,7 @@ export type RejectedDetail = Schemas['RejectedDetail'];
 export type Retried = Schemas['Retried'];
 export type Scope = Schemas['Scopes'][number];
 export type SwitchedOff = Schemas['SwitchedOff'];
+export type HeldDeactivation = Schemas['HeldDeactivation'];
 export type Told = Schemas['Told'];
 
 export const FEATURES: readonly Feature[] = ['insurance', 'servicepay'];

@@ -1,0 +1,96 @@
+import { Command } from 'commander';
+import { IS_HELD, subscriptionsHeld, type Held } from '@waybell/delivery-log/read/switched-off';
+import { findAccount } from '@waybell/subscription-api/accounts';
+import { accountCalled, namesOf, type NameOf } from '../account-called.ts';
+import { counted } from '../amounts.ts';
+import { positive } from '../count-option.ts';
+import { print } from '../print.ts';
+import { report } from '../report.ts';
+import { readGuid } from '../why/read-guid.ts';
+import { withDatabase } from '../with-database.ts';
+
+export function deactivationsCommand(): Command {
+  return new Command('deactivations')
+    .description(
+      'see which subscriptions are not switched off as so many would be at once, and say what becomes of them',
+    )
+    .addCommand(
+      new Command('list')
+        .description('list the subscriptions that a rule would switch off, and that are held')
+        .option('--account <guid>', 'of this account alone')
+        .option('--limit <count>', 'subscriptions, at most', positive, 100)
+        .addHelpText(
+          'after',
+          `\nFor each: since when, account, URL, action, rule and the delivery that failed.${SERVER}`,
+        )
+        .action(list),
+    )
+    .addCommand(
+      choosing(new Command('release'))
+        .description('switch them off after all: their receivers failed')
+        .addHelpText('after', `\nThe deactivator does it within a second.${SERVER}`)
+        .action((options: Options) => decide(options, RELEASE, 'to be switched off')),
+    )
+    .addCommand(
+      choosing(new Command('discard'))
+        .description('leave them on: the fault was ours')
+        .addHelpText('after', `\nThe next delivery that fails counts as ever.${SERVER}`)
+        .action((options: Options) => decide(options, DISCARD, 'left on')),
+    )
+    .addHelpText('after', '\nExample:\n  ./waybell deactivations list\n  ./waybell deactivations discard --all\n');
+}
+
+const SERVER = '\nDATABASE_URL names the database; without it, the running stack is meant.\n';
+
+const choosing = (command: Command): Command =>
+  command
+    .option('--account <guid>', 'all of this account')
+    .option('--subscription <guid>', 'this one')
+    .option('--all', 'all there are');
+
+async function list({ account, limit }: { account?: string; limit: number }): Promise<void> {
+  const asked = { account: account === undefined ? undefined : readGuid(account, '--account'), limit };
+  const held = await withDatabase(process.env, async (postgres) => {
+    if (asked.account !== undefined) await findAccount(postgres, asked.account);
+    const found = await subscriptionsHeld(postgres, asked);
+    const nameOf = await namesOf(
+      postgres,
+      found.map((each) => each.account),
+    );
+    print(...found.map((each) => describe(each, nameOf)));
+    return found;
+  });
+  if (held.length === 0) report('no subscription is held');
+  if (held.length === limit) report(`there may be more: --limit ${limit * 10} shows them`);
+}
+
+function describe(held: Held, nameOf: NameOf): string {
+  const { heldAt, account, subscription, url, action, rule, delivery } = held;
+  const cause = delivery === null ? '' : `by delivery ${delivery}`;
+  const who = accountCalled(account, nameOf);
+  return [new Date(heldAt).toISOString(), who, `subscription ${subscription}`, url, action, rule, cause]
+    .join('  ')
+    .trimEnd();
+}
+
+type Options = { account?: string; subscription?: string; all?: true };
+
+const CHOSEN = `${IS_HELD} and d.subscription in (select s.guid from waybell.subscriptions s
+  where ($1::uuid is null or s.account_guid = $1) and ($2::uuid is null or s.guid = $2))`;
+const RELEASE = `update waybell.due_deactivations d set is_released = true where ${CHOSEN}`;
+const DISCARD = `delete from waybell.due_deactivations d where ${CHOSEN}`;
+
+async function decide({ account, subscription, all }: Options, statement: string, what: string): Promise<void> {
+  const given = [account, subscription, all].filter((each) => each !== undefined);
+  if (given.length !== 1) throw new Error('say which: one of --account, --subscription and --all');
+  const values = [account && readGuid(account, '--account'), subscription && readGuid(subscription, '--subscription')];
+  await withDatabase(process.env, async (postgres) => {
+    if (values[0] !== undefined) await findAccount(postgres, values[0]);
+    const { rowCount } = await postgres.query(
+      statement,
+      values.map((each) => each ?? null),
+    );
+    if (!rowCount) throw new Error('no such subscription is held: "./waybell deactivations list" shows which are');
+    report(`${counted(rowCount, 'subscription')} ${what}`);
+  });
+}
