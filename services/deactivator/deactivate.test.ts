@@ -8,7 +8,7 @@ const exhausted: DeliveryEnd = { ...delivered, isDelivered: false };
 describe('deactivate', () => {
   test('notes all ends of a batch in one go, and causes nothing by itself', async () => {
     const noted: (readonly DeliveryEnd[])[] = [];
-    const handle = deactivate({ settle: async (ends) => void noted.push(ends) });
+    const handle = deactivate({ noteEnds: async (ends) => void noted.push(ends) });
     expect(await handle([delivered, exhausted])).toEqual([]);
     expect(noted).toEqual([[delivered, exhausted]]);
   });

@@ -34,7 +34,7 @@ const SETTLE = {
     returning ${COLUMNS}`,
 };
 
-/** The subscriptions that were switched off, until that is told: written with the change itself, by `settle_deliveries`. */
+/** The subscriptions that were switched off, until that is told: written with the change itself, by `note_ends`. */
 export function deactivationsIn(
   postgres: Postgres,
   { claimMs, onTold }: DeactivationsOptions,

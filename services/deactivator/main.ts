@@ -12,7 +12,7 @@ import { announceDeactivations } from './announce-deactivations.ts';
 import { readConfig } from './config.ts';
 import { deactivateStep } from './deactivate-step.ts';
 import { deactivationsIn } from './deactivations.ts';
-import { settleDeliveriesIn } from './settle-deliveries.ts';
+import { noteEndsIn } from './note-ends.ts';
 import { startSweep } from './sweep.ts';
 import { switchOffIn } from './switch-off.ts';
 
@@ -20,8 +20,8 @@ const config = configOrExit(readConfig);
 
 await using parts = await startProcess('deactivator', config.process);
 await using postgres = connectPostgres({ ...config.postgres, log: parts.log });
-const settle = settleDeliveriesIn(postgres, config.rules);
-await parts.readiness.until('postgres', () => settle([]));
+const noteEnds = noteEndsIn(postgres, config.rules);
+await parts.readiness.until('postgres', () => noteEnds([]));
 await parts.readiness.until(MIGRATIONS, () => checkSchema(postgres));
 const publishesTo = [logQueue, rejectedQueue, waitingName('full'), waitingName('hung')];
 await using broker = await connectBroker({
@@ -35,7 +35,7 @@ watchPublishing(broker.publishing, parts.metrics);
 
 const deactivations = deactivationsIn(postgres, { ...config, onTold: announceDeactivations(parts) });
 
-await using running = runStep(deactivateStep({ settle, config }), { broker, ...parts });
+await using running = runStep(deactivateStep({ noteEnds, config }), { broker, ...parts });
 await using telling = publishClaimed('deactivations', deactivations, { broker, ...parts });
 const how = { intervalMs: config.sweepIntervalMs, log: parts.log };
 await using _telling = publishRepeatedly(telling, { ...how, until: parts.shutdown.begun, complaint: 'telling.failed' });

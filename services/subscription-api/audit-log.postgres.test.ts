@@ -206,10 +206,11 @@ async function settle(guid: string, what: { delivered: boolean; offOnExhausted: 
   try {
     await connection.query(`set waybell.actor = '{"who": "token forged", "origin": "elsewhere"}'`);
     await connection.query('set role waybell_deactivator');
-    await connection.query(
-      `select waybell.settle_deliveries($1, '{1}', array[gen_random_uuid()], $2, array[now()], $3)`,
-      [[rows[0].guid], [what.delivered], what.offOnExhausted],
-    );
+    await connection.query(`select waybell.note_ends($1, '{1}', array[gen_random_uuid()], $2, array[now()], $3)`, [
+      [rows[0].guid],
+      [what.delivered],
+      what.offOnExhausted,
+    ]);
     await connection.query(`select waybell.switch_off('{}', '{}', '1 day', '0 s', 0, 0)`);
   } finally {
     connection.release(true);

@@ -39,7 +39,7 @@ const GRANTS: Record<string, Record<string, string>> = {
   },
   waybell_deactivator: {
     ...ANY,
-    'settle_deliveries()': 'EXECUTE',
+    'note_ends()': 'EXECUTE',
     'switch_off()': 'EXECUTE',
     deactivations: 'DELETE, SELECT, UPDATE (claimed_until)',
   },
@@ -162,7 +162,7 @@ describe('functions that act as the owner of the tables', () => {
       'note_change',
       'put_off_kept_publications',
       'remove_kept_publications',
-      'settle_deliveries',
+      'note_ends',
       'switch_off',
     ]);
     for (const { settings } of rows) expect(settings).toEqual(['search_path=pg_catalog, pg_temp']);

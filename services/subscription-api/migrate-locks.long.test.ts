@@ -111,7 +111,7 @@ async function beside({ postgres }: TestDatabase, work: () => Promise<unknown>):
      values ('2026-10-05 12:00Z', gen_random_uuid(), 1, 'failed', gen_random_uuid())`,
     `select from delivery_log.attempts where at = '2026-10-07 12:00Z' and delivery = gen_random_uuid()`,
     `select from waybell.delivery_targets where subscription_guid = gen_random_uuid()`,
-    `select waybell.settle_deliveries('{}', '{}', '{}', '{}', '{}', '{}')`,
+    `select waybell.note_ends('{}', '{}', '{}', '{}', '{}', '{}')`,
     `update waybell.subscriptions set last_success_at = now()
      where guid = (select guid from waybell.subscriptions limit 1)`,
   ].map(go);

@@ -91,15 +91,15 @@ describe('migrate', () => {
 
   test('runs again what lies beside its rule, once it has changed, and after another version', async () => {
     await using store = await createTestDatabase();
-    const rule = 'services/deactivator/settle-deliveries.sql';
+    const rule = 'services/deactivator/note-ends.sql';
     await store.postgres.query(
       `update waybell.repeatables set applied_at = applied_at - interval '1 minute' where name = '${rule}';
        insert into waybell.repeatables values ('${rule}', 'of another version', now());
-       drop function waybell.settle_deliveries`,
+       drop function waybell.note_ends`,
     );
     expect(await migrate({ url: store.url, log })).toEqual([rule]);
     const { rows } = await store.postgres.query(
-      `select has_function_privilege('waybell_deactivator', oid, 'execute') as mayCall from pg_proc where proname = 'settle_deliveries'`,
+      `select has_function_privilege('waybell_deactivator', oid, 'execute') as mayCall from pg_proc where proname = 'note_ends'`,
     );
     expect(rows).toEqual([{ maycall: true }]);
     expect(await migrate({ url: store.url, log })).toEqual([]);
@@ -117,12 +117,8 @@ describe('migrate', () => {
   test('leaves all as it is where a later release has migrated', async () => {
     await using store = await createTestDatabase();
     const made = async () => (await store.postgres.query('select name, hash from waybell.repeatables')).rows;
-    await store.postgres.query(
-      `drop function waybell.settle_deliveries; delete from waybell.repeatables where hash <> ''`,
-    );
-    expect(await migrate({ url: store.url, log, release: '0.10.0' })).toContain(
-      'services/deactivator/settle-deliveries.sql',
-    );
+    await store.postgres.query(`drop function waybell.note_ends; delete from waybell.repeatables where hash <> ''`);
+    expect(await migrate({ url: store.url, log, release: '0.10.0' })).toContain('services/deactivator/note-ends.sql');
     const before = await made();
     await store.postgres.query(`update waybell.repeatables set hash = 'later' where name like '%.sql'`);
     expect(await migrate({ url: store.url, log, release: '0.9.1' })).toEqual([]);
@@ -188,7 +184,7 @@ describe('migrate', () => {
     await store.postgres.query(`
       insert into waybell.migrations (timestamp, name) values (9999999999999, 'Later9999999999999');
       insert into waybell.repeatables values ('migrations', '9999', now()), ('later.sql', 'of a later version', now()),
-        ('services/deactivator/settle-deliveries.sql', 'of a later version', now())`);
+        ('services/deactivator/note-ends.sql', 'of a later version', now())`);
     await check();
     await using database = openDatabase({ url: store.url, role: '', poolSize: 2, timeoutMs: PATIENT_MS, log });
     await until('it is ready', () => database.waitingFor().length === 0);

@@ -54,7 +54,7 @@ const several = (count: number, given?: (index: number) => Given) =>
 /** Each has a delivery end, seconds after now. */
 async function end(guids: readonly string[], { delivered = false, ended = 0 } = {}): Promise<void> {
   await query(
-    `select waybell.settle_deliveries(array_agg(guid), array_agg(1), array_agg(gen_random_uuid()), array_agg($2::boolean),
+    `select waybell.note_ends(array_agg(guid), array_agg(1), array_agg(gen_random_uuid()), array_agg($2::boolean),
        array_agg(now() + make_interval(secs => $3)), '{carrier}') from unnest($1::uuid[]) guid`,
     [guids, delivered, ended],
   );

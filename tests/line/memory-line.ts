@@ -208,7 +208,7 @@ export class MemoryLine {
     },
     deactivator: (tools) => {
       const config = this.#configs.deactivator;
-      const step = deactivateStep({ settle: async (ended) => void this.subscriptions.settle(ended), config });
+      const step = deactivateStep({ noteEnds: async (ended) => void this.subscriptions.settle(ended), config });
       runStep(step, tools);
     },
   };

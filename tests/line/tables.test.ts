@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { findAction } from '@waybell/catalog/actions';
 import { deactivationsIn } from '@waybell/deactivator/deactivations';
-import { settleDeliveriesIn } from '@waybell/deactivator/settle-deliveries';
+import { noteEndsIn } from '@waybell/deactivator/note-ends';
 import { startSweep } from '@waybell/deactivator/sweep';
 import { switchOffIn } from '@waybell/deactivator/switch-off';
 import { findTargetIn, recentlyWellIn } from '@waybell/deliverer/find-target';
@@ -255,11 +255,11 @@ describe('findTarget', () => {
 
 /** How many went off, all of a sudden allowed. */
 async function switchedOffBy(...ends: DeliveryEnd[]): Promise<number> {
-  await settleDeliveriesIn(deactivator, RULES)(ends);
+  await noteEndsIn(deactivator, RULES)(ends);
   return (await switchOffIn(deactivator, RULES)()).off;
 }
 
-describe('settleDeliveries', () => {
+describe('noteEnds', () => {
   test('switches off what exhausted its attempts, once, and says so', async () => {
     const guid = await aSubscription();
     const end = anEnd(guid);
@@ -282,10 +282,7 @@ describe('settleDeliveries', () => {
   test('keeps times to the millisecond, each with its own message', async () => {
     const [first, second] = [await aSubscription(), await aSubscription()];
     const at = wallClockMs() - 5_000;
-    await settleDeliveriesIn(deactivator, { offOnExhausted: [] })([
-      anEnd(first, { at }),
-      anEnd(second, { at: at + 1 }),
-    ]);
+    await noteEndsIn(deactivator, { offOnExhausted: [] })([anEnd(first, { at }), anEnd(second, { at: at + 1 })]);
     const { rows } = await store.postgres.query(
       'select last_failure_at from waybell.subscriptions where guid = any($1) order by guid = $2',
       [[first, second], second],
@@ -295,7 +292,7 @@ describe('settleDeliveries', () => {
 
   test('has a success told of one that fails, until it is noted that it succeeds again', async () => {
     const guid = await aSubscription();
-    const settle = settleDeliveriesIn(deactivator, { offOnExhausted: [] });
+    const settle = noteEndsIn(deactivator, { offOnExhausted: [] });
     const tellsSuccess = async () => (await findTargetIn(deliverer, keyRing)(guid))?.tellsSuccess;
     const at = wallClockMs() - 5_000;
     for (const [end, isToldNext] of [

@@ -31,7 +31,10 @@ function wayUp(source: string): string {
   const own = [...up.matchAll(/\bcreate table (waybell\.\w+)/g)].map(([, table = '']) => table);
   const isOwn = (statement: string) =>
     own.some((table) => new RegExp(String.raw`\bon (only )?${table}\b`).test(statement));
+  // A constraint that is widened is dropped and put back in one go.
+  const isPutBack = (name: string) => new RegExp(String.raw`\badd constraint ${name}\b`).test(up);
   return up
+    .replaceAll(/\bdrop constraint (\w+)/g, (drop, name: string) => (isPutBack(name) ? '' : drop))
     .split(';')
     .filter((statement) => !isOwn(statement))
     .join(';');
@@ -58,6 +61,11 @@ describe('a migration since the last release', () => {
     ["alter table waybell.accounts add constraint c check (note <> '') not valid", []],
     ['alter table waybell.accounts add column tier text not null', ['adds a column that must be given']],
     ['alter table waybell.accounts drop column note', ['drops a table, a view, a column or a function']],
+    [
+      'alter table waybell.accounts drop constraint c; alter table waybell.accounts add constraint c check (a) not valid',
+      [],
+    ],
+    ['alter table waybell.accounts drop constraint c', ['drops a table, a view, a column or a function']],
     ['alter table waybell.accounts rename column a to b', ['renames']],
     ['create unique index a on waybell.accounts (note)', ['creates an index where nothing may write meanwhile']],
     ['alter table waybell.accounts alter column note type int', ['changes a type']],

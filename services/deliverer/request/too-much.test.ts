@@ -42,7 +42,7 @@ test.each([
   [500, undefined],
   [202, undefined],
 ])('a receiver that answers %i with Retry-After: 7 says of too much: %j', async (status, tooMuch) => {
-  await using server = await httpServer((_, response) => response.writeHead(status, { 'retry-after': 7 }).end());
+  await using server = await httpServer((_, response) => response.writeHead(status, { 'retry-after': '7' }).end());
   await using endpoints = openEndpoints({
     limits: { shipper: { responseMs: 60_000 }, carrier: { responseMs: 60_000 } },
     networks: readNetworks(['127.0.0.0/8', '::1/128']),

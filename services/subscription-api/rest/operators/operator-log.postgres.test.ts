@@ -220,9 +220,9 @@ describe('subscriptions that are switched off', () => {
 
   test('are listed apart where they would be, and are held, until an operator says what becomes of them', async () => {
     const { guid } = await signUp(api, { interface: 'shipper', clientId: 'tms' });
-    const { token } = await signUp(api, { interface: 'shipper' });
+    const holder = await signUp(api, { interface: 'shipper' });
     const callback = { callback_url: 'https://hooks.test/held?key=secret' };
-    await api.ask('POST', subscribe, { token, body: callback });
+    await api.ask('POST', subscribe, { token: holder.token, body: callback });
     const hold = (more: string) =>
       api.store.postgres.query(
         `insert into waybell.due_deactivations (subscription, generation, rule, ended_at, due_at, held_at${more && ', is_released'})

@@ -6,20 +6,17 @@ import type { InterfaceName } from '@waybell/line/outcomes';
  * Notes how deliveries ended. A subscription of which one exhausted its attempts is due to go off, which `switch-off.ts` judges.
  * Calling it twice with the same deliveries changes nothing.
  */
-export type SettleDeliveries = (ends: readonly DeliveryEnd[]) => Promise<void>;
+export type NoteEnds = (ends: readonly DeliveryEnd[]) => Promise<void>;
 
-const SETTLE = {
-  name: 'settle-deliveries',
-  text: `select waybell.settle_deliveries($1::uuid[], $2::int[], $3::uuid[], $4::boolean[],
+const NOTE_ENDS = {
+  name: 'note-ends',
+  text: `select waybell.note_ends($1::uuid[], $2::int[], $3::uuid[], $4::boolean[],
            (select array_agg(to_timestamp(ms / 1000.0) order by place) from unnest($5::float8[]) with ordinality ended(ms, place)),
            $6::text[])`,
 };
 
 /** `offOnExhausted`: the interfaces whose subscriptions go off for it (carrier-webhooks, States and transitions). */
-export function settleDeliveriesIn(
-  postgres: Postgres,
-  { offOnExhausted }: { offOnExhausted: InterfaceName[] },
-): SettleDeliveries {
+export function noteEndsIn(postgres: Postgres, { offOnExhausted }: { offOnExhausted: InterfaceName[] }): NoteEnds {
   return async (ends) => {
     const values = [
       ends.map(({ subscription }) => subscription),
@@ -29,6 +26,6 @@ export function settleDeliveriesIn(
       ends.map(({ at }) => at),
       offOnExhausted,
     ];
-    await whenAvailable(postgres, () => postgres.query({ ...SETTLE, values }));
+    await whenAvailable(postgres, () => postgres.query({ ...NOTE_ENDS, values }));
   };
 }

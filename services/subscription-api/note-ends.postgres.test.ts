@@ -47,7 +47,7 @@ async function aSubscription(given: { interface?: string; generation?: number } 
 
 /** Resolves with what was switched off and not told yet; it is told then. */
 async function settle(messages: Message[], rules: Rules = {}): Promise<{ guid: string; rule: string }[]> {
-  await store.postgres.query('select waybell.settle_deliveries($1, $2, $3, $4, $5, $6)', [
+  await store.postgres.query('select waybell.note_ends($1, $2, $3, $4, $5, $6)', [
     messages.map(({ to }) => to),
     messages.map(({ generation = 1 }) => generation),
     messages.map(({ delivery = randomUUID() }) => delivery),
@@ -104,7 +104,7 @@ describe('the rule "exhausted"', () => {
     const to = await aSubscription({ generation: 3 });
     const delivery = randomUUID();
     await store.postgres.query(
-      `select waybell.settle_deliveries(array[$1::uuid], '{3}', array[$2::uuid], '{f}', array[now()], '{carrier}')`,
+      `select waybell.note_ends(array[$1::uuid], '{3}', array[$2::uuid], '{f}', array[now()], '{carrier}')`,
       [to, delivery],
     );
     const { rows: counted } = await store.postgres.query(
@@ -373,9 +373,9 @@ describe('the rule "window"', () => {
   });
 });
 
-describe('settle_deliveries', () => {
+describe('note_ends', () => {
   test('refuses arrays that differ in length', async () => {
-    const call = `select waybell.settle_deliveries(array[gen_random_uuid()], '{}', '{}', '{}', '{}', '{}')`;
+    const call = `select waybell.note_ends(array[gen_random_uuid()], '{}', '{}', '{}', '{}', '{}')`;
     await expect(store.postgres.query(call)).rejects.toThrow('differ in length');
   });
 

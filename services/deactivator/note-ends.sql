@@ -8,9 +8,7 @@
  * ends it, and an earlier one may move its beginning. So messages may come twice, late and in any order. While a
  * subscription succeeds, `last_success_at` is up to an hour older than its last success, and costs a write an hour.
  */
-drop function if exists waybell.settle_deliveries(uuid[], int[], uuid[], boolean[], timestamptz[], text[], text[], interval);
-
-create or replace function waybell.settle_deliveries(
+create or replace function waybell.note_ends(
   subscription_guids uuid[], generations int[], deliveries uuid[], delivered boolean[], ended_at timestamptz[],
   off_on_exhausted text[])
 returns void
@@ -21,7 +19,7 @@ declare
 begin
   -- An aggregate over nothing makes null, not an empty array.
   if exists (select from unnest(array[cardinality(generations), cardinality(deliveries), cardinality(delivered),
-      cardinality(settle_deliveries.ended_at)]) as n
+      cardinality(note_ends.ended_at)]) as n
       where coalesce(n, 0) <> coalesce(cardinality(subscription_guids), 0)) then
     raise exception 'the arrays differ in length';
   end if;
@@ -30,7 +28,7 @@ begin
   select array_agg(guid) into locked from (
     select s.guid from waybell.subscriptions s
     where s.guid = any (subscription_guids) and s.is_active and s.ended_at is null and exists (
-      select from unnest(subscription_guids, generations, delivered, settle_deliveries.ended_at)
+      select from unnest(subscription_guids, generations, delivered, note_ends.ended_at)
         as m (guid, generation, delivered, ended_at)
       where m.guid = s.guid and m.generation = s.generation
         and (not m.delivered or s.failing_since is not null or s.last_success_at is null
@@ -44,7 +42,7 @@ begin
         greatest(s.last_success_at, max(m.ended_at) filter (where m.delivered)) as success_at,
         max(m.ended_at) filter (where not m.delivered) as failed_at,
         (array_agg(m.delivery order by m.ended_at desc, m.delivery desc) filter (where not m.delivered))[1] as failed_delivery
-      from unnest(subscription_guids, generations, deliveries, delivered, settle_deliveries.ended_at)
+      from unnest(subscription_guids, generations, deliveries, delivered, note_ends.ended_at)
         as m (guid, generation, delivery, delivered, ended_at)
       join waybell.subscriptions s on s.guid = m.guid and s.generation = m.generation
       where s.guid = any (locked) group by s.guid
@@ -86,6 +84,6 @@ begin
   end if;
 end $$;
 
-revoke all on function waybell.settle_deliveries(uuid[], int[], uuid[], boolean[], timestamptz[], text[]) from public;
-grant execute on function waybell.settle_deliveries(uuid[], int[], uuid[], boolean[], timestamptz[], text[])
+revoke all on function waybell.note_ends(uuid[], int[], uuid[], boolean[], timestamptz[], text[]) from public;
+grant execute on function waybell.note_ends(uuid[], int[], uuid[], boolean[], timestamptz[], text[])
   to waybell_deactivator;
