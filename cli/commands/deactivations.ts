@@ -77,7 +77,7 @@ type Options = { account?: string; subscription?: string; all?: true };
 
 const CHOSEN = `${IS_HELD} and d.subscription in (select s.guid from waybell.subscriptions s
   where ($1::uuid is null or s.account_guid = $1) and ($2::uuid is null or s.guid = $2))`;
-const RELEASE = `update waybell.due_deactivations d set is_released = true where ${CHOSEN}`;
+const RELEASE = `update waybell.due_deactivations d set is_released = true, due_at = now() where ${CHOSEN}`;
 const DISCARD = `delete from waybell.due_deactivations d where ${CHOSEN}`;
 
 async function decide({ account, subscription, all }: Options, statement: string, what: string): Promise<void> {

@@ -79,7 +79,8 @@ begin
     where h.is_off and s.is_active and s.ended_at is null and s.guid not in (select subscription from let_off)
     on conflict (subscription) do update
     set generation = excluded.generation, rule = excluded.rule, delivery = excluded.delivery,
-      ended_at = excluded.ended_at, due_at = excluded.due_at, held_at = case when d.generation = excluded.generation then d.held_at end
+      ended_at = excluded.ended_at, due_at = excluded.due_at, held_at = case when d.generation = excluded.generation then d.held_at end,
+      is_released = false
     where d.generation < excluded.generation or (d.held_at is not null and excluded.ended_at > d.ended_at);
   end if;
 end $$;

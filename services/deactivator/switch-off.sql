@@ -28,7 +28,7 @@ begin
     and s.failing_since <= now() - off_window and s.last_failure_at > now() - off_window
   on conflict (subscription) do update
   set generation = excluded.generation, rule = excluded.rule, delivery = excluded.delivery, ended_at = excluded.ended_at,
-    due_at = excluded.due_at, held_at = case when d.generation = excluded.generation then d.held_at end
+    due_at = excluded.due_at, held_at = case when d.generation = excluded.generation then d.held_at end, is_released = false
   where d.generation < excluded.generation or (d.held_at is not null and excluded.ended_at > d.ended_at);
 
   "off" := 0;
@@ -36,7 +36,8 @@ begin
     -- One judges at a time, and sees what those before it did.
     perform pg_advisory_xact_lock('waybell.due_deactivations'::regclass::int8);
     present := clock_timestamp();
-    delete from waybell.due_deactivations d where not exists (
+    -- What an operator had switched off is known as that for a minute: no surge has it back.
+    delete from waybell.due_deactivations d where not (d.is_released and d.due_at > present - interval '1 minute') and not exists (
       select from waybell.subscriptions s
       where s.guid = d.subscription and s.generation = d.generation and s.is_active and s.ended_at is null);
 
@@ -46,6 +47,7 @@ begin
       union all
       select callback_url from waybell.subscriptions
       where not is_active and ended_at is null and deactivated_at > present - interval '1 minute' and deactivation_rule is not null
+        and guid not in (select subscription from waybell.due_deactivations)
     ) would_go;
     if surge_many > 0 and many >= surge_many and 4 * hosts >= surge_many then
       least := 10 * many;
@@ -69,7 +71,7 @@ begin
       with gone as (
         select guid, deactivation_rule, deactivated_by from waybell.subscriptions
         where not is_active and ended_at is null and deactivated_at > present - interval '1 minute'
-          and deactivation_rule is not null
+          and deactivation_rule is not null and guid not in (select subscription from waybell.due_deactivations)
         order by guid for no key update
       ), back as (
         update waybell.subscriptions s
@@ -100,7 +102,7 @@ begin
       from due where s.guid = due.subscription
       returning s.*
     ), judged as (
-      delete from waybell.due_deactivations d using switched where d.subscription = switched.guid
+      delete from waybell.due_deactivations d using switched where d.subscription = switched.guid and not d.is_released
     )
     insert into waybell.deactivations (subscription, generation, account, client, interface, action, rule, delivery, at)
     select guid, generation, account_guid, client_id, interface, action, deactivation_rule, deactivated_by, deactivated_at

@@ -160,9 +160,9 @@ describe('functions that act as the owner of the tables', () => {
       'follow_subscription',
       'keep_publications',
       'note_change',
+      'note_ends',
       'put_off_kept_publications',
       'remove_kept_publications',
-      'note_ends',
       'switch_off',
     ]);
     for (const { settings } of rows) expect(settings).toEqual(['search_path=pg_catalog, pg_temp']);

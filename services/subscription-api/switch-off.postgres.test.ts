@@ -231,9 +231,13 @@ describe('what is held', () => {
   });
 
   test('goes off at once, and alone, where an operator says so', async () => {
-    await query('update waybell.due_deactivations set is_released = true where subscription = $1', [guids[0]]);
+    await query('update waybell.due_deactivations set is_released = true, due_at = now() where subscription = $1', [
+      guids[0],
+    ]);
     expect(await judge()).toEqual({ off: 1, held: 7 });
+    expect(await fail(guids.slice(1, 3))).toEqual({ off: 0, held: 7 });
     expect(await areOn(guids.slice(1))).toBe(true);
+    expect(await areOn(guids.slice(0, 1))).toBe(false);
     expect(await query('select subscription, rule from waybell.deactivations')).toEqual([
       { subscription: guids[0], rule: 'exhausted' },
     ]);
