@@ -16,6 +16,8 @@ export type EgressOptions = {
 /** An attempt that ended without an answer; when it began, by the clock. */
 export type Lost = {
   origin: string;
+  /** Where it was to lead; undefined where its name led nowhere, or where callbacks never go. */
+  address: string | undefined;
   startedAt: number;
   wasSent: boolean;
   isLast: boolean;
@@ -61,13 +63,15 @@ export class Egress implements Disposable {
   }
 
   /** Whether it is no receiver's fault. */
-  async isOurs({ origin, startedAt, wasSent, isLast, wasHeld }: Lost): Promise<boolean> {
+  async isOurs({ origin, address, startedAt, wasSent, isLast, wasHeld }: Lost): Promise<boolean> {
     if (wasSent && (!isLast || wasHeld)) return false;
     if (!wasSent) this.#receivers.lost(origin, this.#now);
     if (this.isSuspected) return true;
     const freshAt = this.#now - FRESH_MS;
     const meanwhile = this.#heardSince(Math.max(startedAt, freshAt), origin);
-    if (meanwhile !== undefined && !isLostBy(meanwhile)) return false;
+    // Others that answer may do so where their names led before: whether names lead astray, only new look-ups tell.
+    const isAstray = address === undefined || this.#receivers.isElsewhere(origin, address);
+    if (meanwhile !== undefined && !isLostBy(meanwhile) && !isAstray) return false;
     return isLast || isLostBy(this.#heardSince(freshAt, origin)) ? this.#roundAfter(startedAt) : false;
   }
 
@@ -138,7 +142,8 @@ export class Egress implements Disposable {
     const unreached: string[] = [];
     await Promise.all(
       origins.map(async (origin) => {
-        const { isReached, address = origin } = await reach(origin);
+        const { isReached, address: found } = await reach(origin);
+        const address = (isReached ? undefined : this.#receivers.addressOf(origin)) ?? found ?? origin;
         if (isReached && probes.length === 0) this.#receivers.reached(origin, address, this.#now);
         heard.set(address, isReached || heard.get(address) === true);
         if (!isReached) unreached.push(origin);
