@@ -22,8 +22,8 @@ export class NameServersAway extends Error {
 }
 
 export type NameServersOptions = {
-  /** Who is asked now. */
-  resolver: () => Resolver;
+  /** What asks each of them, once. */
+  openResolvers: () => Resolver[];
   /** Called each time that they were silent: others may have been named meanwhile. */
   onSilence: () => void;
   clock: Clock;
@@ -41,6 +41,8 @@ export class NameServers {
   #asked: Promise<boolean> | undefined;
   #awayAt: number | undefined;
   #answeredAt = -Infinity;
+  /** Those that were asked last. */
+  #servers: string[] = [];
 
   constructor(options: NameServersOptions) {
     this.#options = options;
@@ -69,19 +71,18 @@ export class NameServers {
     return isMissed ? [new NameServersAway(this.#servers).message] : [];
   }
 
-  get #servers(): string[] {
-    return this.#options.resolver().getServers();
-  }
-
+  /** All at once: one after the other they would be silent for longer than a request has. */
   async #ask(): Promise<boolean> {
-    const { resolver, onSilence } = this.#options;
-    const isAnswered = await resolver()
-      .resolveNs(ROOT)
-      .then(
-        () => true,
-        (error: unknown) => isAnswer(error),
-      );
+    const { openResolvers, onSilence } = this.#options;
+    const resolvers = openResolvers();
+    const answers = resolvers.map((resolver) => resolver.resolveNs(ROOT).catch(unlessAnswer));
+    const isAnswered = await Promise.any(answers).then(
+      () => true,
+      () => false,
+    );
+    for (const resolver of resolvers) resolver.cancel();
     this.#asked = undefined;
+    this.#servers = resolvers.flatMap((resolver) => resolver.getServers());
     if (isAnswered) this.#back();
     else {
       if (this.#haveAnswered) this.#away();
@@ -110,6 +111,10 @@ export class NameServers {
     if (await this.ask()) return;
     this.#options.clock.after(intervalMs, () => void this.#askUntilAnswered(intervalMs)).unref();
   }
+}
+
+function unlessAnswer(error: unknown): void {
+  if (!isAnswer(error)) throw error;
 }
 
 /** Whether it says something about the name. */

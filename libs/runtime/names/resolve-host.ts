@@ -61,7 +61,7 @@ export class Names {
     this.#resolver = this.#openResolver();
     this.#known = this.#openMemory();
     this.#nameServers = new NameServers({
-      resolver: () => this.#resolver,
+      openResolvers: () => this.#openEach(),
       onSilence: () => {
         this.#look();
         // Its sockets may be of a network that this machine has left.
@@ -98,13 +98,18 @@ export class Names {
     void this.#nameServers.ask();
   }
 
-  #openResolver(): Resolver {
+  #openResolver(servers: readonly string[] = this.#names.servers, tries = TRIES): Resolver {
     const { tryMs = TRY_MS } = this.#options;
-    const { servers } = this.#names;
-    const resolver = new Resolver({ timeout: tryMs, maxTimeout: tryMs, tries: TRIES });
+    const resolver = new Resolver({ timeout: tryMs, maxTimeout: tryMs, tries });
     // Node would leave out the zone of an address, which c-ares reads from resolv.conf by itself.
     if (servers.length > 0 && !servers.some((server) => server.includes('%'))) resolver.setServers(servers);
     return resolver;
+  }
+
+  /** One for each name server, if they can be told apart. */
+  #openEach(): Resolver[] {
+    const servers = this.#names.servers.map((server) => [server]);
+    return (servers.length > 0 ? servers : [[]]).map((server) => this.#openResolver(server, 1));
   }
 
   #openMemory(): LRUCache<string, LookupAddress[]> {
