@@ -79,7 +79,7 @@ export function isForbiddenAddress(address: string, networks: CallbackNetworks):
   if (family === undefined || address.includes('%') || networks.denied.check(address, family)) return true;
   const inside = family === 'ipv6' ? ipv4Inside(address, networks.nat64) : undefined;
   if (inside === undefined) return isForbidden(address, family, networks);
-  return inside === 'malformed' || networks.denied.check(inside, 'ipv4') || isForbidden(inside, 'ipv4', networks);
+  return inside === null || networks.denied.check(inside, 'ipv4') || isForbidden(inside, 'ipv4', networks);
 }
 
 function isForbidden(address: string, family: Family, { allowed, own }: CallbackNetworks): boolean {

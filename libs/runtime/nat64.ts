@@ -33,13 +33,13 @@ function readPrefix(text: string): Nat64Prefix {
 
 /**
  * The IPv4 address that an IPv6 address leads to through a NAT64, by the longest of the prefixes that it has; undefined
- * where it has none of them. `malformed`: no translator would know where it leads.
+ * where it has none of them. Null: no translator would know where it leads.
  */
-export function ipv4Inside(address: string, prefixes: readonly Nat64Prefix[]): string | 'malformed' | undefined {
+export function ipv4Inside(address: string, prefixes: readonly Nat64Prefix[]): string | null | undefined {
   const prefix = prefixes.find(({ network }) => network.check(address, 'ipv6'));
   if (prefix === undefined) return undefined;
   const bytes = bytesOf(address);
-  if (bytes[RESERVED_BYTE] !== 0) return 'malformed';
+  if (bytes[RESERVED_BYTE] !== 0) return null;
   return bytes
     .filter((_, place) => place >= prefix.bytes && place !== RESERVED_BYTE)
     .slice(0, 4)

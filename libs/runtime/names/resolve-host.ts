@@ -2,7 +2,6 @@ import type { LookupAddress, RecordWithTtl } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
-import { codeOf } from '../error-codes.ts';
 import type { Log } from '../log.ts';
 import { withoutRootDot } from './host-name.ts';
 import { isAnswer, NameServers } from './name-servers.ts';

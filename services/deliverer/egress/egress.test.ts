@@ -221,7 +221,7 @@ describe('Egress suspects our own network', () => {
     ['nowhere', undefined],
     ['to one place', '203.0.113.9'],
   ])('when most of their names lead %s, though others still answer', async (_, to) => {
-    const { answered, fails, clock, mislead, egress } = anEgress();
+    const { answered, fails, clock, world, mislead, egress } = anEgress();
     const all = hosts(20);
     answered(all);
     await clock.runFor(MINUTE_MS);
@@ -229,6 +229,14 @@ describe('Egress suspects our own network', () => {
     mislead(all, to);
     expect(await fails('https://host-0.test', { address: to })).toBe(true);
     expect(egress.isSuspected).toBe(true);
+    for (let second = 0; second < 10; second += 1) {
+      answered(all.slice(10));
+      await clock.runFor(1_000);
+    }
+    expect(egress.isSuspected).toBe(true);
+    world.astray.clear();
+    await clock.runFor(5_000);
+    expect(egress.isSuspected).toBe(false);
   });
 
   test('when the names of those that answered before a restart lead nowhere after it', async () => {

@@ -45,6 +45,8 @@ export class Egress implements Disposable {
   readonly #receivers = new Receivers();
   readonly #closing = new AbortController();
   #suspectedAt: number | undefined;
+  /** What is suspected began with names that led nowhere, or elsewhere. */
+  #areNamesAstray = false;
   #round: { beganAt: number; isLost: Promise<boolean> } | undefined;
   #next: Promise<boolean> | undefined;
   #recalledAt = -Infinity;
@@ -72,7 +74,10 @@ export class Egress implements Disposable {
     // Others that answer may do so where their names led before: whether names lead astray, only new look-ups tell.
     const isAstray = address === undefined || this.#receivers.isElsewhere(origin, address);
     if (meanwhile !== undefined && !isLostBy(meanwhile) && !isAstray) return false;
-    return isLast || isLostBy(this.#heardSince(freshAt, origin)) ? this.#roundAfter(startedAt) : false;
+    if (!isLast && !isLostBy(this.#heardSince(freshAt, origin))) return false;
+    const isLost = await this.#roundAfter(startedAt);
+    this.#areNamesAstray ||= isLost && isAstray;
+    return isLost;
   }
 
   [Symbol.dispose](): void {
@@ -125,11 +130,13 @@ export class Egress implements Disposable {
       if (!isLostBy(await this.#ask()) || this.#isAnswered()) break;
     }
     this.#suspectedAt = undefined;
+    this.#areNamesAstray = false;
     log.info({ awayMs: Math.round(this.#now - since) }, 'egress.back');
   }
 
-  /** Whether enough others were reached, whatever those say that are asked. */
+  /** Whether enough others were reached, whatever those say that are asked. Where names lead, only probes and new look-ups tell. */
   #isAnswered(): boolean {
+    if (this.#areNamesAstray && this.#options.probes.length === 0) return false;
     const { reached, lost } = this.#receivers.heardSince(this.#now - FRESH_MS, '', MOST);
     return reached >= FEWEST && reached >= lost;
   }

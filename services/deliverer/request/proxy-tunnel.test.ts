@@ -107,8 +107,11 @@ describe('a callback through a proxy', () => {
     expect(await call(proxy.url, 'https://mixed.example.com/', { resolveHost })).toMatchObject({
       reason: 'unreachable',
     });
-    const asked = proxy.asked.map(({ authority }) => authority);
-    expect(asked).toEqual(['[64:ff9b::5db8:d70e]:443', '[2606:4700::1111]:443', '93.184.215.14:443']);
+    expect(proxy.asked.map((each) => each.authority)).toEqual([
+      '[64:ff9b::5db8:d70e]:443',
+      '[2606:4700::1111]:443',
+      '93.184.215.14:443',
+    ]);
   });
 
   test('shows the user of its address', async () => {
