@@ -13,7 +13,7 @@ export function failureReasonsPage(): string {
     'Whatever the reason, the next attempt follows after its delay ([receiving.md](receiving.md#what-you-answer)). A 2xx status with complete headers in time is success: nothing',
     'that happens to the body changes it. `expired` and `parked_over_limit` are no failed attempts: they end a delivery that waited longer than `DELIVERY_MAX_AGE`, or that was the oldest of more than `PARKED_MAX_ROWS` or `PARKED_MAX_BYTES` ([settings.md](settings.md)), and count against no subscription.',
     '',
-    'A fault on our side is no failed attempt either: while our name servers, our proxy or a file descriptor are missing deliverers wait; a delivery that our own machine or network does not let out (no port, no route any more, a firewall of ours; or most receivers that answered lately cannot be connected to all at once) waits unattempted, `parked` as `egress`, until it gets through or expires.',
+    'A fault on our side is no failed attempt either: while our proxy or a file descriptor are missing deliverers wait; a delivery that our own machine or network does not let out (no name server answers; no port, no route any more, a firewall of ours; or most receivers that answered lately cannot be connected to, or are led elsewhere by their names, all at once) waits unattempted, `parked` as `egress`, until it gets through or expires.',
     '',
     ...table(reasonTables.failed, 'What the receiver should do'),
     '',

@@ -11,8 +11,8 @@ export const failureReasons = {
   },
   blocked_address: {
     meaning:
-      'The host is, or resolves to, a private or reserved address, or the port is that of another well-known protocol: callbacks never go there.',
-    remedy: 'Let the name resolve to public addresses only, and listen on a port for HTTPS.',
+      'The host is, or resolves only to, private or reserved addresses, or the port is that of another well-known protocol: callbacks never go there.',
+    remedy: 'Let the name resolve to a public address, and listen on a port for HTTPS.',
   },
   connect_refused: {
     meaning: 'The host refused the connection: nothing listens on that port.',

@@ -69,7 +69,8 @@ describe('isForbiddenAddress, over the whole address space,', () => {
     fc.assert(fc.property(anywhere(ipv4Blocks, IPV4_BITS), law), RUNS);
   });
 
-  test('forbids of IPv6 what is set aside, multicast or not global unicast, and ISATAP, and nothing else', () => {
+  test('forbids of IPv6 what is set aside, multicast or not global unicast, and ISATAP, and nothing else; of a NAT64 what is forbidden of IPv4', () => {
+    const isNat64 = (value: bigint) => value >> 32n === 0x64_ff9bn << 64n;
     const isGlobal = (value: bigint) => value >> 125n === 1n;
     const isIsatap = (value: bigint) => [0x5efen, 0x2005efen].includes((value >> 32n) & 0xffff_ffffn);
     const isatap = fc
@@ -83,17 +84,39 @@ describe('isForbiddenAddress, over the whole address space,', () => {
     const law = (value: bigint) =>
       expect([writeIpv6(value), isForbidden(writeIpv6(value))]).toEqual([
         writeIpv6(value),
-        isIn(ipv6Blocks, value) || !isGlobal(value) || isIsatap(value),
+        isNat64(value)
+          ? isForbidden(writeIpv4(value & 0xffff_ffffn))
+          : isIn(ipv6Blocks, value) || !isGlobal(value) || isIsatap(value),
       ]);
     fc.assert(fc.property(fc.oneof(anywhere(ipv6Blocks, IPV6_BITS), global, isatap), law), RUNS);
   });
 
-  test('forbids every IPv4 address in every IPv6 form that carries one', () => {
+  test('forbids behind each prefix of a NAT64 what it forbids of IPv4, and nothing else', () => {
+    // RFC 6052, 2.2: the address follows the prefix, and leaves out the octet behind 64 bits.
+    const behind = (bits: bigint, ipv4: bigint) => {
+      if (bits === 96n) return ipv4;
+      const before = 64n - bits;
+      const after = 32n - before;
+      return ((ipv4 >> after) << 64n) + ((ipv4 & ((1n << after) - 1n)) << (56n - after));
+    };
+    const prefix = parseIpv6('2a00:1450::');
+    const lengths = [32n, 40n, 48n, 56n, 64n, 96n].map((bits) => ({
+      bits,
+      networks: readNetworks([], [], [`2a00:1450::/${bits}`]),
+    }));
+    fc.assert(
+      fc.property(fc.constantFrom(...lengths), anywhere(ipv4Blocks, IPV4_BITS), ({ bits, networks }, ipv4) => {
+        const address = writeIpv6(prefix + behind(bits, ipv4));
+        expect([address, isForbiddenAddress(address, networks)]).toEqual([address, isForbidden(writeIpv4(ipv4))]);
+      }),
+      RUNS,
+    );
+  });
+
+  test('forbids every IPv4 address in every other IPv6 form that carries one', () => {
     const behind = (prefix: string) => (ipv4: bigint) => parseIpv6(`${prefix}0:0`) + ipv4;
     const forms = [
-      ...['::ffff:', '::', '64:ff9b::', '64:ff9b:1::', '::ffff:0:', '2606:4700::5efe:', '2606:4700::200:5efe:'].map(
-        behind,
-      ),
+      ...['::ffff:', '::', '64:ff9b:1::', '::ffff:0:', '2606:4700::5efe:', '2606:4700::200:5efe:'].map(behind),
       // 6to4 (RFC 3056), the server of Teredo and its client, whose bits are turned round (RFC 4380).
       (ipv4: bigint) => (0x2002n << 112n) + (ipv4 << 80n),
       (ipv4: bigint) => (0x20010000n << 96n) + (ipv4 << 64n),

@@ -1,8 +1,18 @@
 import { BlockList, isIP } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import ipaddr from 'ipaddr.js';
+import { ipv4Inside, readNat64, type Nat64Prefix } from './nat64.ts';
 
-/** What the settings say beside the registries: where callbacks may go nonetheless, and where they never may. */
-export type CallbackNetworks = { allowed: BlockList; denied: BlockList };
+/**
+ * What is known beside the registries: where callbacks may go nonetheless, and where they never may; behind which
+ * prefixes an IPv6 address means an IPv4 address, and the addresses of this very machine.
+ */
+export type CallbackNetworks = {
+  allowed: BlockList;
+  denied: BlockList;
+  nat64: readonly Nat64Prefix[];
+  own: BlockList;
+};
 
 // IANA special-purpose registry (IPv4), plus the address of a cloud's metadata and wire service.
 const FORBIDDEN_IPV4 = networksOf([
@@ -31,9 +41,16 @@ const FORBIDDEN_IPV4 = networksOf([
 const GLOBAL_IPV6 = networksOf(['2000::/3']);
 const FORBIDDEN_IPV6 = networksOf(['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20']);
 
-/** Reads networks in CIDR form. Throws, naming the entry, where one is none. */
-export function readNetworks(allow: readonly string[], deny: readonly string[] = []): CallbackNetworks {
-  return { allowed: networksOf(allow), denied: networksOf(deny) };
+/**
+ * Reads networks in CIDR form, and prefixes of a NAT64 beside the well-known one. Throws, naming the entry, where one is
+ * none.
+ */
+export function readNetworks(
+  allow: readonly string[],
+  deny: readonly string[] = [],
+  nat64: readonly string[] = [],
+): CallbackNetworks {
+  return { allowed: networksOf(allow), denied: networksOf(deny), nat64: readNat64(nat64), own: ownAddresses() };
 }
 
 function networksOf(cidrs: readonly string[]): BlockList {
@@ -51,27 +68,48 @@ function networksOf(cidrs: readonly string[]): BlockList {
 }
 
 /**
- * Whether a callback must not be sent to this address: loopback, private, link-local, carrier-grade NAT, multicast,
- * reserved, cloud metadata, and every IPv6 form that carries an IPv4 address inside, unless it is allowed; and what is
- * denied, even where it is allowed too. Anything that is not an IP address is forbidden.
+ * Whether a callback must not be sent to this address, whatever other addresses its host has: loopback, private, link-local, carrier-grade NAT, multicast,
+ * reserved, cloud metadata, this machine's own, and every IPv6 form that carries an IPv4 address inside, unless it is
+ * allowed; and what is denied, even where it is allowed too. An address of a NAT64 leads to the IPv4 address inside, and
+ * is judged by that alone: to allow its prefix opens nothing. Anything that is not an IP address is forbidden.
  */
-export function isForbiddenAddress(address: string, { allowed, denied }: CallbackNetworks): boolean {
+export function isForbiddenAddress(address: string, networks: CallbackNetworks): boolean {
   const family = familyOf(address);
-  if (family === undefined || denied.check(address, family)) return true;
+  // With a zone (`%eth0`) it is one of a link alone.
+  if (family === undefined || address.includes('%') || networks.denied.check(address, family)) return true;
+  const inside = family === 'ipv6' ? ipv4Inside(address, networks.nat64) : undefined;
+  if (inside === undefined) return isForbidden(address, family, networks);
+  return inside === null || networks.denied.check(inside, 'ipv4') || isForbidden(inside, 'ipv4', networks);
+}
+
+function isForbidden(address: string, family: Family, { allowed, own }: CallbackNetworks): boolean {
   if (allowed.check(address, family)) return false;
+  if (own.check(address, family)) return true;
   if (family === 'ipv4') return FORBIDDEN_IPV4.check(address, family);
   return !GLOBAL_IPV6.check(address, family) || FORBIDDEN_IPV6.check(address, family) || isIsatap(address);
 }
 
 /** Whether the settings allow it by name. */
-export function isAllowedAddress(address: string, { allowed }: CallbackNetworks): boolean {
+export function isAllowedAddress(address: string, { allowed }: Pick<CallbackNetworks, 'allowed'>): boolean {
   const family = familyOf(address);
   return family !== undefined && allowed.check(address, family);
 }
 
-function familyOf(address: string): 'ipv4' | 'ipv6' | undefined {
+type Family = 'ipv4' | 'ipv6';
+
+function familyOf(address: string): Family | undefined {
   if (isIP(address) === 0) return undefined;
   return isIP(address) === 4 ? 'ipv4' : 'ipv6';
+}
+
+// A public address of this very machine would lead callbacks to what listens beside this process.
+function ownAddresses(): BlockList {
+  const own = new BlockList();
+  for (const { address } of Object.values(networkInterfaces()).flatMap((each) => each ?? [])) {
+    const family = familyOf(address);
+    if (family !== undefined) own.addAddress(address, family);
+  }
+  return own;
 }
 
 // RFC 5214, 6.1: whatever network comes first, the second half is 0000:5efe or 0200:5efe and an IPv4 address.

@@ -1,3 +1,5 @@
+import { readPorts } from './callback-ports.ts';
+import { readNetworks } from './forbidden-address.ts';
 import type { ProcessSettings } from './process-parts.ts';
 import {
   brokerAddress,
@@ -40,5 +42,23 @@ export function brokerConfig(settings: BrokerAddressSettings & BrokerSettings) {
       confirmTimeoutMs: settings.CONFIRM_TIMEOUT,
       unconfirmedLimit: settings.UNCONFIRMED_LIMIT,
     },
+  };
+}
+
+type CallbackSettings = {
+  CALLBACK_ALLOW_NETWORKS: string[];
+  CALLBACK_DENY_NETWORKS: string[];
+  CALLBACK_NAT64_PREFIXES: string[];
+  CALLBACK_DENY_PORTS: string[];
+};
+
+export function callbackConfig(settings: CallbackSettings) {
+  return {
+    networks: readNetworks(
+      settings.CALLBACK_ALLOW_NETWORKS,
+      settings.CALLBACK_DENY_NETWORKS,
+      settings.CALLBACK_NAT64_PREFIXES,
+    ),
+    deniedPorts: readPorts(settings.CALLBACK_DENY_PORTS),
   };
 }

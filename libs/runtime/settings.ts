@@ -1,6 +1,7 @@
 import { DENIED_PORTS, readPorts } from './callback-ports.ts';
 import { address, bytes, checked, count, duration, port, str, wait, words } from './environment.ts';
 import { readNetworks } from './forbidden-address.ts';
+import { readNat64 } from './nat64.ts';
 import { readKeyRing } from './secrets.ts';
 import { tracingSettings } from './tracing-settings.ts';
 
@@ -105,10 +106,18 @@ export const callbackSettings = {
   CALLBACK_DENY_NETWORKS: checked(
     words({
       default: [],
-      desc: 'networks that callbacks never reach beside those that are private or reserved, comma-separated: public ones of your own, the prefix of a NAT64; they count before those allowed',
-      example: '203.0.113.0/24,2001:db8:64::/96',
+      desc: 'networks that callbacks never reach beside those that are private or reserved, comma-separated: public ones of your own; they count before those allowed',
+      example: '203.0.113.0/24,2001:db8:9::/48',
     }),
     (networks: string[]) => readNetworks([], networks),
+  ),
+  CALLBACK_NAT64_PREFIXES: checked(
+    words({
+      default: [],
+      desc: 'prefixes of a NAT64 of your own, comma-separated: behind them, as behind 64:ff9b::/96, an address is judged by the IPv4 address inside',
+      example: '2001:db8:64::/96',
+    }),
+    readNat64,
   ),
   CALLBACK_DENY_PORTS: checked(
     words({

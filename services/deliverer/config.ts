@@ -1,4 +1,3 @@
-import { readPorts } from '@waybell/runtime/callback-ports';
 import {
   bool,
   bytes,
@@ -12,7 +11,6 @@ import {
   words,
 } from '@waybell/runtime/environment';
 import { formatDuration } from '@waybell/runtime/duration';
-import { readNetworks } from '@waybell/runtime/forbidden-address';
 import { readKeyRing } from '@waybell/runtime/secrets';
 import { endingMs, graceFor } from '@waybell/runtime/grace';
 import {
@@ -24,7 +22,13 @@ import {
   redisSettings,
   secretSettings,
 } from '@waybell/runtime/settings';
-import { brokerConfig, postgresConfig, processConfig, redisConfig } from '@waybell/runtime/process-config';
+import {
+  brokerConfig,
+  callbackConfig,
+  postgresConfig,
+  processConfig,
+  redisConfig,
+} from '@waybell/runtime/process-config';
 import { readSchedule, scheduleSettings } from '@waybell/line/line-topology';
 import { selectActions } from '@waybell/line/line-topology';
 import { keptSettings, readKept } from '@waybell/line/kept/kept-settings';
@@ -122,8 +126,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     keyRing: readKeyRing(settings.SECRET_KEYS),
     probes: readProbes(settings.EGRESS_PROBE_URLS),
     endpoints: {
-      networks: readNetworks(settings.CALLBACK_ALLOW_NETWORKS, settings.CALLBACK_DENY_NETWORKS),
-      deniedPorts: readPorts(settings.CALLBACK_DENY_PORTS),
+      ...callbackConfig(settings),
       proxy: readProxy(settings.CALLBACK_PROXY),
       connectTimeoutMs: settings.CONNECT_LIMIT,
       keepAliveMs: settings.KEEP_ALIVE,

@@ -25,6 +25,7 @@ import { blaming } from './egress/blame.ts';
 import { watchEgress } from './egress/egress-metrics.ts';
 import { asLastKnown, findTargetIn, recentlyWellIn } from './find-target.ts';
 import { systemClock } from '@waybell/runtime/clock';
+import { systemNames } from '@waybell/runtime/names/resolve-host';
 import { watchEndpoints } from './endpoints/endpoint-metrics.ts';
 import { MissingKeys } from './missing-keys.ts';
 import { openRequestsIn } from './open-requests/open-request-store.ts';
@@ -40,7 +41,11 @@ await using postgres = connectPostgres({ ...config.postgres, log: parts.log });
 await using parking = connectPostgres({ ...config.postgres, poolSize: 2, settings: PARKING_SETTINGS, log: parts.log });
 await using keeping = connectPostgres({ ...config.postgres, poolSize: 2, settings: KEPT_SETTINGS, log: parts.log });
 await using redis = connectRedis({ ...config.redis, log: parts.log });
-await using endpoints = openEndpoints({ ...config.endpoints, ...parts, observe: countCallbacks(parts.metrics) });
+const clock = systemClock;
+const { resolveHost, resolveAfresh, waitingFor } = systemNames({ clock, log: parts.log });
+parts.readiness.watch(waitingFor);
+const calling = { resolveHost, resolveAfresh, observe: countCallbacks(parts.metrics) };
+await using endpoints = openEndpoints({ ...config.endpoints, ...parts, ...calling });
 await parts.readiness.until('postgres', () =>
   postgres.query('select from waybell.delivery_targets, waybell.valid_signing_secrets limit 0'),
 );
@@ -63,7 +68,6 @@ await using broker = await connectBroker({
 watchPublishing(broker.publishing, parts.metrics);
 
 const now = Date.now;
-const clock = systemClock;
 const findTarget = withLastKnown(findTargetIn(postgres, config.keyRing), { ...config.lastKnown, clock, asLastKnown });
 const flow = new Flow({
   ...config,

@@ -11,6 +11,10 @@ const known: Record<string, string[]> = {
   'gone.example.com': [],
   'inside.example.com': ['10.0.0.1', 'fd00::1'],
   'mixed.example.com': ['10.0.0.1', '93.184.215.14'],
+  'translated.example.com': ['64:ff9b::5db8:d70e'],
+  'translated-inside.example.com': ['64:ff9b::a00:1'],
+  localhost: ['93.184.215.14'],
+  'hooks.': ['93.184.215.14'],
 };
 const rules = {
   isHttpAllowed: false,
@@ -25,6 +29,8 @@ describe('readCallbackUrl', () => {
     'https://hooks.example.com:8443/a/b?c=d@e',
     'https://hooks.example.com/%20',
     'https://mixed.example.com/',
+    'https://translated.example.com/',
+    'https://[64:ff9b::5db8:d70e]/',
     'https://nobody-says.example.com/',
     'https://93.184.215.14/',
     'https://[2606:2800:21f:cb07:6820:80da:af6b:8b2c]/',
@@ -40,6 +46,16 @@ describe('readCallbackUrl', () => {
     ['https://hooks。example。com/', 'https://hooks.example.com/'],
     ['https://bücher.example/ä?ö', 'https://xn--bcher-kva.example/%C3%A4?%C3%B6'],
     ['https://0x5d.12105486/', 'https://93.184.183.14/'],
+    // Certificates and servers know no dot at the end of a name.
+    ['https://hooks.example.com./a', 'https://hooks.example.com/a'],
+    ['https://hooks.example.com..:443/', 'https://hooks.example.com/'],
+    ['https://hooks.example.com.:8443/', 'https://hooks.example.com:8443/'],
+    ['https://hooks。example。com。/', 'https://hooks.example.com/'],
+    ['https://93.184.215.14./', 'https://93.184.215.14/'],
+    ['https://93.184.215.14../', 'https://93.184.215.14/'],
+    ['https://localhost./', 'https://localhost/'],
+    // Without it this one would go through the search list.
+    ['https://hooks../', 'https://hooks./'],
   ])('reads %s as %s', async (text, url) => {
     expect(await readCallbackUrl(text, rules)).toEqual({ url });
   });
@@ -72,6 +88,9 @@ describe('readCallbackUrl', () => {
     [`https://hooks.example.com/${'ä'.repeat(400)}`, 'longer than 2048'],
     ['https://127。0。0。1/', 'never go'],
     ['https://127.0.0.1/', 'never go'],
+    ['https://127.0.0.1../', 'never go'],
+    ['https://0x7f.1../', 'never go'],
+    ['https://gone.example.com./', 'does not exist'],
     ['https://2130706433/', 'never go'],
     ['https://0x7f.1/', 'never go'],
     ['https://0177.0.0.1/', 'never go'],
@@ -79,6 +98,7 @@ describe('readCallbackUrl', () => {
     ['https://[::1]/', 'never go'],
     ['https://[::ffff:10.0.0.1]/', 'never go'],
     ['https://[64:ff9b::10.0.0.1]/', 'never go'],
+    ['https://translated-inside.example.com/', 'resolves only'],
     ['https://169.254.169.254/latest', 'never go'],
     ['https://100.64.0.1/', 'never go'],
     ['https://inside.example.com/', 'resolves only'],

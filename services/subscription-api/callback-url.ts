@@ -3,7 +3,8 @@ import { isForbiddenPort } from '@waybell/runtime/callback-ports';
 import { systemClock } from '@waybell/runtime/clock';
 import { isForbiddenAddress, type CallbackNetworks } from '@waybell/runtime/forbidden-address';
 import { isAnswer } from '@waybell/runtime/names/name-servers';
-import { systemResolver, UnresolvedHost, type ResolveHost } from '@waybell/runtime/names/resolve-host';
+import { withoutRootDot } from '@waybell/runtime/names/host-name';
+import { systemNames, UnresolvedHost, type ResolveHost } from '@waybell/runtime/names/resolve-host';
 
 export type CallbackRules = {
   isHttpAllowed: boolean;
@@ -28,8 +29,18 @@ const LENGTH_LIMIT = 2_048;
  */
 export async function readCallbackUrl(text: string, rules: CallbackRules): Promise<CallbackUrl> {
   const url = URL.parse(text);
+  if (url?.hostname.endsWith('.')) dropRootDot(url);
   const fault = findFault(text, url, rules) ?? (url && (await findHostFault(url.hostname, rules)));
   return url === null || fault !== null ? { fault: fault ?? 'is no URL' } : { url: url.href };
+}
+
+/**
+ * The dot at the end of a host is no part of what certificates are for, and servers know themselves by. A name without
+ * another dot keeps it: it would lead through the search list without.
+ */
+function dropRootDot(url: URL): void {
+  const host = withoutRootDot(url.hostname);
+  url.hostname = host.includes('.') || host === 'localhost' ? host : `${host}.`;
 }
 
 function findFault(text: string, url: URL | null, rules: CallbackRules): string | null {
@@ -66,7 +77,7 @@ export function resolveWithin(timeoutMs: number, given?: ResolveHost): Resolve {
   let resolveHost = given;
   return async (host) => {
     // It looks for name servers as soon as it is made, which settings that are only read must not do.
-    resolveHost ??= systemResolver(systemClock);
+    resolveHost ??= systemNames({ clock: systemClock }).resolveHost;
     const unanswered = Promise.withResolvers<undefined>();
     const timer = setTimeout(() => unanswered.resolve(undefined), timeoutMs);
     const answered = resolveHost(host).then(

@@ -11,10 +11,9 @@ import {
   words,
 } from '@waybell/runtime/environment';
 import { lineTopology, readSchedule, scheduleSettings } from '@waybell/line/line-topology';
-import { readPorts } from '@waybell/runtime/callback-ports';
 import { readNetworks } from '@waybell/runtime/forbidden-address';
 import { readKeyRing } from '@waybell/runtime/secrets';
-import { postgresConfig, processConfig, redisConfig } from '@waybell/runtime/process-config';
+import { callbackConfig, postgresConfig, processConfig, redisConfig } from '@waybell/runtime/process-config';
 import { brokerAddress, type BrokerAddressSettings } from '@waybell/runtime/server-address';
 import {
   brokerSettings,
@@ -178,8 +177,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     overlapMs: settings.SIGNING_SECRET_OVERLAP,
     callbackRules: {
       isHttpAllowed: settings.CALLBACK_ALLOW_HTTP,
-      networks: readNetworks(settings.CALLBACK_ALLOW_NETWORKS, settings.CALLBACK_DENY_NETWORKS),
-      deniedPorts: readPorts(settings.CALLBACK_DENY_PORTS),
+      ...callbackConfig(settings),
       resolve: resolveWithin(settings.CALLBACK_RESOLVE_TIMEOUT),
     },
   };

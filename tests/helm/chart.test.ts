@@ -158,6 +158,19 @@ describe('the ports of the chart', () => {
   });
 });
 
+describe('names', () => {
+  test.each(workloads)('are looked up by $name as they are, before any search list', ({ workload }) => {
+    const { dnsConfig } = workload.spec.template.spec;
+    expect(dnsConfig).toEqual({ options: [{ name: 'ndots', value: '1' }] });
+  });
+
+  test('are asked for where name servers listen, those of OpenShift too', () => {
+    const [dns] = ofKind('NetworkPolicy', minimal).find(({ metadata }) => metadata.name === 'waybell-all').spec.egress;
+    const ports = [53, 5353].flatMap((port) => ['UDP', 'TCP'].map((protocol) => ({ port, protocol })));
+    expect(dns.ports).toEqual(ports);
+  });
+});
+
 describe('autoscaling', () => {
   const alerts = readFileSync(join(repository, 'deploy/prometheus/waybell-alerts.yml'), 'utf8');
   const queues = topologyOf({}).queues.map(({ name }) => name);
@@ -202,6 +215,15 @@ describe('the network policy of deliverers', () => {
 
   test.each(shut)('shuts %s out, as the deliverer does by itself', (network) => {
     expect(isForbiddenAddress(network.split('/')[0] ?? '', readNetworks([]))).toBe(true);
+  });
+
+  test('shuts out through a NAT64 what it shuts out of IPv4', () => {
+    const { ipv4, nat64 } = values.networkPolicy.internet;
+    const translated = ipv4.except.map((network: string) => {
+      const [address, bits] = network.split('/');
+      return `${new URL(`http://[64:ff9b::${address}]`).hostname.slice(1, -1)}/${96 + Number(bits)}`;
+    });
+    expect(nat64.except).toEqual(translated);
   });
 
   test.each(['10.0.0.0/8', '100.64.0.0/10', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'])(

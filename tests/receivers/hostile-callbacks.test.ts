@@ -19,6 +19,8 @@ const taken = table.filter(({ answer }) => answer === null);
 const refused = table.filter(({ answer }) => answer !== null);
 
 const PUBLIC = '93.184.215.14';
+/** No address of the table, and of this machine. */
+const HERE = '127.99.99.99';
 // No limit is what ends these attempts, however long the machine stands still.
 const LIMIT_MS = 60_000;
 const nothing = readNetworks([]);
@@ -133,10 +135,22 @@ describe('an attempt', () => {
   test.each([...addresses])('at a name makes no connection once it changed its answer to %s', async (address) => {
     const url = 'https://rebinding.example.com/';
     expect(await subscribe(url, [PUBLIC])).toEqual({ url });
-    for (const names of [[address], [PUBLIC, address]]) {
-      const { reasons, wasSeen } = await attempts(atListener(url), names);
-      expect([reasons, wasSeen]).toEqual([['blocked_address', 'blocked_address'], false]);
+    const { reasons, wasSeen } = await attempts(atListener(url), [address]);
+    expect([reasons, wasSeen]).toEqual([['blocked_address', 'blocked_address'], false]);
+  });
+
+  test.each([...addresses])('at a name connects to what else it means alone, never to %s', async (address) => {
+    const url = atListener('http://rebinding.example.com/');
+    for (const names of [
+      [HERE, address],
+      [address, HERE],
+    ]) {
+      const before = seen();
+      expect(await deliver(url, { names, networks: readNetworks([`${HERE}/32`]) })).toBe('reset');
+      expect(seen()).toEqual({ ...before, begun: before.begun + 1, arrived: before.arrived + 1 });
     }
+    await deliver(url, { names: [address, PUBLIC], proxy: new URL(proxy.url) });
+    expect(proxy.asked.at(-1)?.authority).toBe(new URL(url).host.replace(/^[^:]*/, PUBLIC));
   });
 
   test('at a network that is denied makes no connection, even where a wider one is allowed', async () => {

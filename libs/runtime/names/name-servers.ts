@@ -1,56 +1,123 @@
-import { Resolver } from 'node:dns/promises';
+import type { Resolver } from 'node:dns/promises';
 import type { Clock } from '../clock.ts';
-import { Unavailable } from '../unavailable.ts';
 import { codeOf } from '../error-codes.ts';
+import type { Log } from '../log.ts';
 
-/** What c-ares says where a name server said nothing, or that it could not find out; all else is an answer. */
-const UNANSWERED = new Set(['ETIMEOUT', 'ECONNREFUSED', 'ESERVFAIL', 'EREFUSED']);
+/** What c-ares says where something is known of a name; all else is that nobody said, or could be understood. */
+const ANSWERS = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME']);
 /** The zone whose servers every working name server knows. */
 const ROOT = '.';
 const LEARN_INTERVAL_MS = 60_000;
+const AWAY_INTERVAL_MS = 1_000;
+/** While names are answered for nonetheless, as from memory, they are not missed. */
+const ANSWERED_MS = 5_000;
 
-/** Throws `Unavailable` where the name servers of this machine are away, and with them every receiver. */
-export type AssertAnswering = () => Promise<void>;
+/** The name servers of this machine are away, and with them every name: it says nothing about the one that was looked up. */
+export class NameServersAway extends Error {
+  readonly code = 'NAME_SERVERS_AWAY';
+  constructor(servers: readonly string[]) {
+    super(`name servers ${servers.join(', ')} do not answer`);
+    this.name = 'NameServersAway';
+  }
+}
 
-type Watching = { clock: Clock; servers?: readonly string[] | undefined; tryMs: number };
+export type NameServersOptions = {
+  /** What asks each of them, once. */
+  openResolvers: () => Resolver[];
+  /** Called each time that they were silent: others may have been named meanwhile. */
+  onSilence: () => void;
+  clock: Clock;
+  log: Pick<Log, 'info' | 'warn'> | undefined;
+};
 
 /**
  * A name that is not answered for may be to blame itself: its own servers are away. So the name servers are asked for
  * something that has nothing to do with it. Where they have never answered that, nothing follows from their silence: a
  * network may be closed, or have no name servers.
  */
-export function watchNameServers({ clock, servers, tryMs }: Watching): AssertAnswering {
-  const resolver = new Resolver({ timeout: tryMs, maxTimeout: tryMs, tries: 1 });
-  if (servers !== undefined) resolver.setServers(servers);
-  let haveAnswered = false;
-  let asked: Promise<boolean> | undefined;
+export class NameServers {
+  readonly #options: NameServersOptions;
+  #haveAnswered = false;
+  #asked: Promise<boolean> | undefined;
+  #awayAt: number | undefined;
+  #answeredAt = -Infinity;
+  /** Those that were asked last. */
+  #servers: string[] = [];
 
-  async function ask(): Promise<boolean> {
-    const isAnswered = await resolver.resolveNs(ROOT).then(
+  constructor(options: NameServersOptions) {
+    this.#options = options;
+    // They are to be known before they are missed.
+    void this.#askUntilAnswered(LEARN_INTERVAL_MS);
+  }
+
+  /** Throws NameServersAway. */
+  async assertAnswering(): Promise<void> {
+    if (!(await this.ask()) && this.#haveAnswered) throw new NameServersAway(this.#servers);
+  }
+
+  /** Whether they answer now; once for all callers at the same time. */
+  ask(): Promise<boolean> {
+    return (this.#asked ??= this.#ask());
+  }
+
+  /** They said something of some name. */
+  answered(): void {
+    this.#answeredAt = this.#options.clock.now();
+  }
+
+  waitingFor(): string[] {
+    const { clock } = this.#options;
+    const isMissed = this.#awayAt !== undefined && clock.now() - this.#answeredAt > ANSWERED_MS;
+    return isMissed ? [new NameServersAway(this.#servers).message] : [];
+  }
+
+  /** All at once: one after the other they would be silent for longer than a request has. */
+  async #ask(): Promise<boolean> {
+    const { openResolvers, onSilence } = this.#options;
+    const resolvers = openResolvers();
+    const answers = resolvers.map((resolver) => resolver.resolveNs(ROOT).catch(unlessAnswer));
+    const isAnswered = await Promise.any(answers).then(
       () => true,
-      (error: unknown) => isAnswer(error),
+      () => false,
     );
-    haveAnswered ||= isAnswered;
-    asked = undefined;
+    for (const resolver of resolvers) resolver.cancel();
+    this.#asked = undefined;
+    this.#servers = resolvers.flatMap((resolver) => resolver.getServers());
+    if (isAnswered) this.#back();
+    else {
+      if (this.#haveAnswered) this.#away();
+      onSilence();
+    }
     return isAnswered;
   }
 
-  /** Asks once for all callers at the same time. */
-  const isAnswering = () => (asked ??= ask());
-
-  async function assertAnswering(): Promise<void> {
-    if (!(await isAnswering()) && haveAnswered) throw new Unavailable('name servers', assertAnswering);
+  #away(): void {
+    if (this.#awayAt !== undefined) return;
+    const { clock, log } = this.#options;
+    this.#awayAt = clock.now();
+    log?.warn({ servers: this.#servers }, 'name-servers.away');
+    clock.after(AWAY_INTERVAL_MS, () => void this.#askUntilAnswered(AWAY_INTERVAL_MS)).unref();
   }
 
-  // They are to be known before they are missed.
-  async function learn(): Promise<void> {
-    if (!(await isAnswering())) clock.after(LEARN_INTERVAL_MS, () => void learn()).unref();
+  #back(): void {
+    this.#haveAnswered = true;
+    if (this.#awayAt === undefined) return;
+    const { clock, log } = this.#options;
+    log?.info({ servers: this.#servers, awayMs: Math.round(clock.now() - this.#awayAt) }, 'name-servers.back');
+    this.#awayAt = undefined;
   }
-  void learn();
-  return assertAnswering;
+
+  async #askUntilAnswered(intervalMs: number): Promise<void> {
+    if (await this.ask()) return;
+    this.#options.clock.after(intervalMs, () => void this.#askUntilAnswered(intervalMs)).unref();
+  }
+}
+
+function unlessAnswer(error: unknown): void {
+  if (!isAnswer(error)) throw error;
 }
 
 /** Whether it says something about the name. */
 export function isAnswer(error: unknown): boolean {
-  return !UNANSWERED.has(codeOf(error));
+  return ANSWERS.has(codeOf(error));
 }

@@ -2,8 +2,8 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { until } from '../testing/until.ts';
 import { TurnedClock } from '../turned-clock.ts';
-import { Unavailable } from '../unavailable.ts';
-import { resolverOf, UnresolvedHost, type ResolveHost } from './resolve-host.ts';
+import { NameServersAway } from './name-servers.ts';
+import { Names, resolverOf, UnresolvedHost, type ResolveHost } from './resolve-host.ts';
 import type { SystemNames } from './system-names.ts';
 import { dnsServer, type Said } from '../testing/dns-server.ts';
 
@@ -37,7 +37,7 @@ const whyNot = (resolveHost: ResolveHost, host: string) =>
   until('it is said why there is no address', async () => {
     loopDelay.reset();
     const why: unknown = await resolveHost(host).catch((error: unknown) => error);
-    return why instanceof Unavailable && stoodStill() ? undefined : why;
+    return why instanceof NameServersAway && stoodStill() ? undefined : why;
   });
 
 const stoodStill = () => loopDelay.max > 100_000_000;
@@ -63,6 +63,34 @@ describe('resolveHost', () => {
     const { resolveHost, asked } = await resolver({ 'a.example': at('192.0.2.1') }, { hosts });
     expect(await resolveHost('a.example')).toEqual([{ address: '192.0.2.7', family: 4 }]);
     expect(asked).toEqual([]);
+  });
+
+  test.each(['a.example', 'A.Example', 'a.example.'])(
+    'finds %s in the hosts file, however it is written',
+    async (host) => {
+      const hosts = new Map([['a.example', [{ address: '192.0.2.7', family: 4 }]]]);
+      const { resolveHost } = await resolver({}, { hosts });
+      expect(await resolveHost(host)).toEqual([{ address: '192.0.2.7', family: 4 }]);
+    },
+  );
+
+  // A wildcard below a domain of the search list would get what is for another.
+  test.each(['absent', 'failure', 'unable'] as const)(
+    'never asks a name with a dot below the search list, whatever is said of it: %s',
+    async (fault) => {
+      const said = { 'hooks.partner.test': fault, 'hooks.partner.test.corp.test': at('192.0.2.1') };
+      const { resolveHost, asked } = await resolver(said, { search: ['corp.test'], ndots: 5 });
+      expect(await whyNot(resolveHost, 'hooks.partner.test')).toBeInstanceOf(UnresolvedHost);
+      expect(new Set(asked)).toEqual(new Set(['hooks.partner.test']));
+    },
+  );
+
+  test('takes nothing for a name without a dot while it may be another that is meant', async () => {
+    const said: Record<string, Said> = { 'hooks.a.test': 'failure', 'hooks.b.test': at('192.0.2.1') };
+    const { resolveHost } = await resolver(said, { search: ['a.test', 'b.test'] });
+    expect(await whyNot(resolveHost, 'hooks')).toBeInstanceOf(UnresolvedHost);
+    said['hooks.a.test'] = 'absent';
+    expect(await resolveHost('hooks')).toEqual([{ address: '192.0.2.1', family: 4 }]);
   });
 
   test('goes through the search list where it has an answer', async () => {
@@ -132,33 +160,100 @@ describe('where a name is not answered for', () => {
     expect(await whyNot(resolveHost, 'a.example')).toBeInstanceOf(UnresolvedHost);
   });
 
-  test.each(['failure', 'silent'] as const)('none is to blame once they answer for nothing: %s', async (fault) => {
-    const said: Record<string, Said> = { 'a.example': 'failure' };
-    const { resolveHost } = await resolver(said, IMPATIENT);
-    const away = await until('they are away', async () => {
-      Object.assign(said, { '': 'absent', 'a.example': 'failure' });
-      expect(await whyNot(resolveHost, 'a.example')).toBeInstanceOf(UnresolvedHost);
-      // Not known, then, that they ever answered.
-      const isUnknown = stoodStill();
-      Object.assign(said, { '': fault, 'a.example': fault });
-      const why: unknown = await resolveHost('a.example').catch((error: unknown) => error);
-      return why instanceof UnresolvedHost && isUnknown ? undefined : why;
-    });
-    expect(away).toBeInstanceOf(Unavailable);
-    const { dependency, probe } = away as Unavailable;
-    expect(dependency).toBe('name servers');
-    await expect(probe()).rejects.toThrow(Unavailable);
-    delete said[''];
-    await until('they answer', () =>
-      probe().then(
-        () => true,
-        () => false,
-      ),
-    );
-  });
+  test.each(['failure', 'refused', 'unable', 'unreadable', 'silent'] as const)(
+    'none is to blame once they answer for nothing: %s',
+    async (fault) => {
+      const said: Record<string, Said> = { 'a.example': 'failure' };
+      const { resolveHost } = await resolver(said, IMPATIENT);
+      const away = await until('they are away', async () => {
+        Object.assign(said, { '': 'absent', 'a.example': 'failure' });
+        expect(await whyNot(resolveHost, 'a.example')).toBeInstanceOf(UnresolvedHost);
+        // Not known, then, that they ever answered.
+        const isUnknown = stoodStill();
+        Object.assign(said, { '': fault, 'a.example': fault });
+        const why: unknown = await resolveHost('a.example').catch((error: unknown) => error);
+        return why instanceof UnresolvedHost && isUnknown ? undefined : why;
+      });
+      expect(away).toBeInstanceOf(NameServersAway);
+    },
+  );
 
   test('it is to blame where they have never known the root: the network is closed, or has none', async () => {
     const { resolveHost } = await resolver({ '': 'failure', 'a.example': 'failure' });
     await expect(resolveHost('a.example')).rejects.toThrow(UnresolvedHost);
+  });
+});
+
+/** Names by name servers that a test changes, as resolv.conf and the hosts file would. */
+async function following(first: Record<string, Said>, second: Record<string, Said>) {
+  const [one, other] = await Promise.all(
+    [first, second].map((said) => dnsServer((name) => said[name] ?? (name === '' ? 'absent' : 'failure'))),
+  );
+  if (one === undefined || other === undefined) throw new Error('there are two');
+  opened.push(one, other);
+  const clock = new TurnedClock(1_000_000);
+  const told = { hosts: new Map(), search: [], ndots: 1 };
+  let now: SystemNames = { ...told, servers: [one.address] };
+  const names = new Names({ readNames: () => now, clock, ...IMPATIENT });
+  const change = (what: Partial<SystemNames> = {}) => (now = { ...now, servers: [other.address], ...what });
+  return { names, clock, change, one, other };
+}
+
+describe('while this runs', () => {
+  test('other name servers are asked as soon as it is told so, and what the first said counts no more', async () => {
+    const { names, clock, change } = await following(
+      { 'a.example': at('192.0.2.1') },
+      { 'a.example': at('192.0.2.2'), 'b.example': at('192.0.2.3') },
+    );
+    expect(await names.resolveHost('a.example')).toEqual([{ address: '192.0.2.1', family: 4 }]);
+    change();
+    clock.skipTo(clock.now() + 5_000);
+    expect(await names.resolveHost('b.example')).toEqual([{ address: '192.0.2.3', family: 4 }]);
+    expect(await names.resolveHost('a.example')).toEqual([{ address: '192.0.2.2', family: 4 }]);
+  });
+
+  test('the hosts file is followed', async () => {
+    const { names, clock, change, one } = await following({}, {});
+    change({ servers: [one.address], hosts: new Map([['a.example', [{ address: '192.0.2.7', family: 4 }]]]) });
+    clock.skipTo(clock.now() + 5_000);
+    expect(await names.resolveHost('a.example')).toEqual([{ address: '192.0.2.7', family: 4 }]);
+  });
+
+  test('it looks at once where nothing is answered, says who does not answer, and until when', async () => {
+    const first: Record<string, Said> = {};
+    const { names, change, one } = await following(first, { 'a.example': at('192.0.2.1') });
+    expect(await whyNot(names.resolveHost, 'a.example')).toBeInstanceOf(UnresolvedHost);
+    first[''] = 'failure';
+    await expect(names.resolveHost('a.example')).rejects.toThrow(NameServersAway);
+    expect(names.waitingFor()).toEqual([`name servers ${one.address} do not answer`]);
+    change();
+    await expect(names.resolveHost('a.example')).rejects.toThrow(NameServersAway);
+    expect(await names.resolveHost('a.example')).toEqual([{ address: '192.0.2.1', family: 4 }]);
+    await until('they are back', () => names.waitingFor().length === 0);
+  });
+
+  test('it asks by itself until they are back', async () => {
+    const first: Record<string, Said> = {};
+    const { names, clock } = await following(first, {});
+    expect(await whyNot(names.resolveHost, 'a.example')).toBeInstanceOf(UnresolvedHost);
+    first[''] = 'failure';
+    await expect(names.resolveHost('a.example')).rejects.toThrow(NameServersAway);
+    delete first[''];
+    await until('they are back', async () => {
+      await clock.runFor(1_000);
+      return names.waitingFor().length === 0;
+    });
+  });
+
+  test('an answer is asked for afresh where what is remembered will not do', async () => {
+    const first: Record<string, Said> = { 'a.example': at('192.0.2.1') };
+    const { names } = await following(first, {});
+    await names.resolveHost('a.example');
+    first['a.example'] = at('192.0.2.2');
+    expect(await names.resolveAfresh('a.example')).toMatchObject([{ address: '192.0.2.2' }]);
+    expect(await names.resolveHost('a.example')).toMatchObject([{ address: '192.0.2.1' }]);
+    first['a.example'] = 'absent';
+    await expect(names.resolveAfresh('a.example')).rejects.toThrow(UnresolvedHost);
+    expect(await names.resolveHost('a.example')).toMatchObject([{ address: '192.0.2.1' }]);
   });
 });

@@ -1,12 +1,13 @@
 import type { LookupAddress, RecordWithTtl } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
-import type { Clock } from '../clock.ts';
 import { LRUCache } from 'lru-cache';
-import { isAnswer, watchNameServers, type AssertAnswering } from './name-servers.ts';
-import { codeOf } from '../error-codes.ts';
-import { namesToAsk, systemNames, type SystemNames } from './system-names.ts';
+import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import { withoutRootDot } from './host-name.ts';
+import { isAnswer, NameServers } from './name-servers.ts';
+import { followSystemNames, namesToAsk, type SystemNames } from './system-names.ts';
 
-/** The addresses of a host, at least one. Throws `UnresolvedHost`, or `Unavailable` where no name would be found. */
+/** The addresses of a host, at least one. Throws `UnresolvedHost`, or `NameServersAway` where no name would be found. */
 export type ResolveHost = (host: string) => Promise<LookupAddress[]>;
 
 /** DNS knows no address of the host, or did not say. */
@@ -18,11 +19,11 @@ export class UnresolvedHost extends Error {
   }
 }
 
-export type ResolveOptions = {
-  names: SystemNames;
-  /** Servers to ask, `address:port`; those of the machine unless given. */
-  servers?: string[];
+export type NamesOptions = {
+  /** What the machine is told of names now: the same object for as long as that does not change. */
+  readNames: () => SystemNames;
   clock: Clock;
+  log?: Pick<Log, 'info' | 'warn'>;
   /** How long a name server has for its answer, each time that it is asked. */
   tryMs?: number;
 };
@@ -32,54 +33,138 @@ const MIN_TTL_MS = 1_000;
 const MAX_TTL_MS = 300_000;
 const TRY_MS = 1_000;
 const TRIES = 3;
+/** How often it is looked whether the machine is told something else, while names are asked for. */
+const LOOK_INTERVAL_MS = 5_000;
 /** Less than half of the least time that a request has: the name servers are asked what ails them after that. */
 const PATIENCE_MS = 1_000;
-const ABSENT = new Set(['ENOTFOUND', 'ENODATA', 'ESERVFAIL']);
 
 /**
  * Looks hosts up in the order of the system, hosts file and then DNS, but without its threads: getaddrinfo runs on two
  * of them in all, so that two names whose servers do not answer would keep all others from connecting. An answer is used
- * for as long as its TTL says, within a second and five minutes; that there is none is not remembered.
+ * for as long as its TTL says, within a second and five minutes; that there is none is not remembered. What the machine
+ * is told of names is followed while this runs.
  */
-export function resolverOf({ names, servers, clock, tryMs = TRY_MS }: ResolveOptions): ResolveHost {
-  const resolver = new Resolver({ timeout: tryMs, maxTimeout: tryMs, tries: TRIES });
-  if (servers !== undefined) resolver.setServers(servers);
-  const assertAnswering = watchNameServers({ clock, servers, tryMs });
-  const known = new LRUCache<string, LookupAddress[]>({
-    max: MAX_HOSTS,
-    ttl: MIN_TTL_MS,
-    ttlResolution: 0,
-    perf: { now: clock.now },
-    // One that made room while it was looked up is answered nonetheless.
-    ignoreFetchAbort: true,
-    fetchMethod: async (host, _, { options }) => {
-      const records = await unlessAway(search(resolver, host, names), { clock, assertAnswering });
-      options.ttl = Math.min(Math.max(ttlMs(records), MIN_TTL_MS), MAX_TTL_MS);
-      return records.map(({ address, family }) => ({ address, family }));
-    },
-  });
-  return async (host) => names.hosts.get(host) ?? known.forceFetch(host);
+export class Names {
+  readonly #options: NamesOptions;
+  readonly #nameServers: NameServers;
+  #names: SystemNames;
+  #resolver: Resolver;
+  #known: LRUCache<string, LookupAddress[]>;
+  #lookedAt: number;
+
+  constructor(options: NamesOptions) {
+    const { readNames, clock, log } = options;
+    this.#options = options;
+    this.#names = readNames();
+    this.#lookedAt = clock.now();
+    this.#resolver = this.#openResolver();
+    this.#known = this.#openMemory();
+    this.#nameServers = new NameServers({
+      openResolvers: () => this.#openEach(),
+      onSilence: () => {
+        this.#look();
+        // Its sockets may be of a network that this machine has left.
+        this.#resolver = this.#openResolver();
+      },
+      clock,
+      log,
+    });
+  }
+
+  readonly resolveHost: ResolveHost = async (host) => this.#inHosts(host) ?? this.#known.forceFetch(host);
+
+  /** The same, whatever is remembered; and nothing of it is. */
+  readonly resolveAfresh: ResolveHost = async (host) => this.#inHosts(host) ?? this.#ask(host);
+
+  /** The name servers, while they do not answer. */
+  readonly waitingFor = (): string[] => this.#nameServers.waitingFor();
+
+  #inHosts(host: string): LookupAddress[] | undefined {
+    if (this.#options.clock.now() - this.#lookedAt >= LOOK_INTERVAL_MS) this.#look();
+    return this.#names.hosts.get(withoutRootDot(host).toLowerCase());
+  }
+
+  #look(): void {
+    const { readNames, clock, log } = this.#options;
+    this.#lookedAt = clock.now();
+    const names = readNames();
+    if (names === this.#names) return;
+    this.#names = names;
+    this.#resolver = this.#openResolver();
+    // Other name servers may have other answers.
+    this.#known = this.#openMemory();
+    log?.info({ servers: this.#resolver.getServers() }, 'name-servers.changed');
+    void this.#nameServers.ask();
+  }
+
+  #openResolver(servers: readonly string[] = this.#names.servers, tries = TRIES): Resolver {
+    const { tryMs = TRY_MS } = this.#options;
+    const resolver = new Resolver({ timeout: tryMs, maxTimeout: tryMs, tries });
+    // Node would leave out the zone of an address, which c-ares reads from resolv.conf by itself.
+    if (servers.length > 0 && !servers.some((server) => server.includes('%'))) resolver.setServers(servers);
+    return resolver;
+  }
+
+  /** One for each name server, if they can be told apart. */
+  #openEach(): Resolver[] {
+    const servers = this.#names.servers.map((server) => [server]);
+    return (servers.length > 0 ? servers : [[]]).map((server) => this.#openResolver(server, 1));
+  }
+
+  #openMemory(): LRUCache<string, LookupAddress[]> {
+    return new LRUCache<string, LookupAddress[]>({
+      max: MAX_HOSTS,
+      ttl: MIN_TTL_MS,
+      ttlResolution: 0,
+      perf: { now: this.#options.clock.now },
+      // One that made room while it was looked up is answered nonetheless.
+      ignoreFetchAbort: true,
+      fetchMethod: async (host, _, { options }) => {
+        const records = await this.#ask(host);
+        options.ttl = Math.min(Math.max(ttlMs(records), MIN_TTL_MS), MAX_TTL_MS);
+        return records.map(({ address, family }) => ({ address, family }));
+      },
+    });
+  }
+
+  /** What is found, or why not; where the name servers are away, that. */
+  async #ask(host: string): Promise<AddressRecord[]> {
+    const servers = this.#nameServers;
+    const patience = Promise.withResolvers<never>();
+    using _timer = this.#options.clock.after(PATIENCE_MS, () => {
+      servers.assertAnswering().catch(patience.reject);
+    });
+    try {
+      const records = await Promise.race([search(this.#resolver, host, this.#names), patience.promise]);
+      servers.answered();
+      return records;
+    } catch (error) {
+      if (!(error instanceof UnresolvedHost)) throw error;
+      if (isAnswer(error.cause)) servers.answered();
+      else await servers.assertAnswering();
+      throw error;
+    }
+  }
 }
 
-export function systemResolver(clock: Clock): ResolveHost {
-  return resolverOf({ names: systemNames(), clock });
+export type ResolveOptions = Omit<NamesOptions, 'readNames'> & {
+  names: Omit<SystemNames, 'servers'>;
+  /** Servers to ask, `address:port`. */
+  servers: string[];
+};
+
+/** Looks hosts up with what is told once and for all. */
+export function resolverOf({ names, servers, ...options }: ResolveOptions): ResolveHost {
+  const told = { ...names, servers };
+  return new Names({ ...options, readNames: () => told }).resolveHost;
+}
+
+/** Names as this machine has them. */
+export function systemNames(options: Omit<NamesOptions, 'readNames'>): Names {
+  return new Names({ ...options, readNames: followSystemNames() });
 }
 
 type AddressRecord = RecordWithTtl & LookupAddress;
-
-type Watching = { clock: Clock; assertAnswering: AssertAnswering };
-
-/** What is found, or why not; where the name servers are away, that. */
-async function unlessAway<T>(found: Promise<T>, { clock, assertAnswering }: Watching): Promise<T> {
-  const patience = Promise.withResolvers<never>();
-  using _timer = clock.after(PATIENCE_MS, () => void assertAnswering().catch(patience.reject));
-  try {
-    return await Promise.race([found, patience.promise]);
-  } catch (error) {
-    if (error instanceof UnresolvedHost && !isAnswer(error.cause)) await assertAnswering();
-    throw error;
-  }
-}
 
 async function search(resolver: Resolver, host: string, names: SystemNames): Promise<AddressRecord[]> {
   let lastError: unknown;
@@ -91,6 +176,7 @@ async function search(resolver: Resolver, host: string, names: SystemNames): Pro
     const records = [...recordsOf(v4, 4), ...recordsOf(v6, 6)];
     if (records.length > 0) return records;
     lastError = [v4, v6].map(errorOf).find((error) => !isAbsence(error)) ?? errorOf(v4);
+    // Of a name that may exist another must not take the place: it would get what the first is to get.
     if (!isAbsence(lastError)) break;
   }
   throw new UnresolvedHost(host, lastError);
@@ -103,6 +189,6 @@ function recordsOf(asked: PromiseSettledResult<RecordWithTtl[]>, family: 4 | 6):
 const errorOf = (asked: PromiseSettledResult<unknown>): unknown =>
   asked.status === 'rejected' ? asked.reason : undefined;
 
-const isAbsence = (error: unknown): boolean => error === undefined || ABSENT.has(codeOf(error));
+const isAbsence = (error: unknown): boolean => error === undefined || isAnswer(error);
 
 const ttlMs = (records: AddressRecord[]): number => Math.min(...records.map(({ ttl }) => ttl)) * 1_000;

@@ -1,21 +1,56 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import type { LookupAddress } from 'node:dns';
+import { withoutRootDot } from './host-name.ts';
 
-/** What a machine is told of names beside DNS: hosts(5), and the search list and `ndots` of resolv.conf(5). */
-export type SystemNames = { hosts: ReadonlyMap<string, LookupAddress[]>; search: readonly string[]; ndots: number };
+/**
+ * What a machine is told of names: hosts(5), by names in lower case and without a dot at their end; and of resolv.conf(5)
+ * the name servers, the search list and `ndots`.
+ */
+export type SystemNames = {
+  hosts: ReadonlyMap<string, LookupAddress[]>;
+  servers: readonly string[];
+  search: readonly string[];
+  ndots: number;
+};
 
-/** As the machine has them now; a file that is not there says nothing. */
-export function systemNames(): SystemNames {
-  return { hosts: readHosts(textOf('/etc/hosts')), ...readSearch(textOf('/etc/resolv.conf')) };
+type Files = { hosts: string; resolvConf: string };
+const FILES: Files = { hosts: '/etc/hosts', resolvConf: '/etc/resolv.conf' };
+
+/**
+ * Reads what the machine is told of names each time that it is called, and returns the same object for as long as that is
+ * the same. Both files are read whole: one that is put in the place of another, mounted or linked, changes in no other
+ * way that can be seen everywhere. One that cannot be read, or names no server any more, is just being written: what it
+ * said before counts.
+ */
+export function followSystemNames(files: Files = FILES): () => SystemNames {
+  let texts = { hosts: '', resolvConf: '' };
+  let names = parse(texts);
+  return () => {
+    const read = {
+      hosts: textOf(files.hosts) ?? texts.hosts,
+      resolvConf: textOf(files.resolvConf) ?? texts.resolvConf,
+    };
+    if (read.hosts === texts.hosts && read.resolvConf === texts.resolvConf) return names;
+    const { hosts, ...next } = parse(read);
+    const isWhole = next.servers.length > 0 || names.servers.length === 0;
+    names = { ...(isWhole ? next : names), hosts };
+    texts = read;
+    return names;
+  };
 }
+
+const parse = ({ hosts, resolvConf }: Files): SystemNames => ({
+  hosts: readHosts(hosts),
+  ...readResolvConf(resolvConf),
+});
 
 export function readHosts(text: string): Map<string, LookupAddress[]> {
   const hosts = new Map<string, LookupAddress[]>();
   for (const [address = '', ...names] of wordsByLine(text)) {
     const family = isIP(address);
     if (family === 0) continue;
-    for (const name of names.map((each) => each.toLowerCase())) {
+    for (const name of names.map((each) => withoutRootDot(each.toLowerCase()))) {
       hosts.set(name, [...(hosts.get(name) ?? []), { address, family }]);
     }
   }
@@ -23,22 +58,30 @@ export function readHosts(text: string): Map<string, LookupAddress[]> {
 }
 
 /** The last `search` or `domain` line counts. */
-export function readSearch(text: string): Pick<SystemNames, 'search' | 'ndots'> {
+export function readResolvConf(text: string): Omit<SystemNames, 'hosts'> {
+  const servers: string[] = [];
   let search: string[] = [];
   let ndots = 1;
   for (const [keyword, ...words] of wordsByLine(text)) {
-    if (keyword === 'search' || keyword === 'domain') search = words.filter((word) => word !== '.');
+    const [first = ''] = words;
+    if (keyword === 'nameserver' && isIP(first) !== 0) servers.push(first);
+    if (keyword === 'search' || keyword === 'domain') search = words.map(withoutRootDot).filter(Boolean);
     const found = keyword === 'options' ? words.findLast((word) => /^ndots:\d+$/.test(word)) : undefined;
     if (found !== undefined) ndots = Number(found.slice('ndots:'.length));
   }
-  return { search, ndots };
+  return { servers, search, ndots };
 }
 
-/** The names to ask DNS for, in turn: one with fewer dots than `ndots` is looked for in the search list first. */
+/**
+ * The names to ask DNS for, in turn. One with a dot in it, or at its end, is absolute: through the search list it would lead to
+ * whoever has a name below one of those domains, with all that is sent to it. The others go through the list as
+ * resolv.conf(5) says.
+ */
 export function namesToAsk(host: string, { search, ndots }: Pick<SystemNames, 'search' | 'ndots'>): string[] {
-  if (host.endsWith('.')) return [host];
-  const searched = search.map((domain) => `${host}.${domain}`);
-  return host.split('.').length > ndots ? [host, ...searched] : [...searched, host];
+  const name = withoutRootDot(host);
+  if (host.includes('.')) return [name];
+  const searched = search.map((domain) => `${name}.${domain}`);
+  return ndots === 0 ? [name, ...searched] : [...searched, name];
 }
 
 function wordsByLine(text: string): string[][] {
@@ -50,10 +93,10 @@ function wordsByLine(text: string): string[][] {
   );
 }
 
-function textOf(path: string): string {
+function textOf(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    return '';
+    return undefined;
   }
 }

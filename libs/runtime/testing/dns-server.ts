@@ -1,8 +1,10 @@
 import { createSocket } from 'node:dgram';
 import { isIP } from 'node:net';
 
-/** What a name server says of a name: its addresses, that there is no such name or that it cannot find out, or nothing. */
-export type Said = { addresses: string[]; ttlSeconds: number } | 'absent' | 'failure' | 'silent';
+/** What a name server says of a name: its addresses, that there is none or why it does not find out (RFC 1035, 4.1.1), or nothing. */
+export type Said = { addresses: string[]; ttlSeconds: number } | keyof typeof RCODE | 'silent';
+
+const RCODE = { absent: 3, unreadable: 1, failure: 2, unable: 4, refused: 5 } as const;
 
 export type DnsServer = AsyncDisposable & {
   /** `address:port`. */
@@ -58,8 +60,8 @@ function answer(question: Buffer, type: number, said: Exclude<Said, 'silent'>): 
   const { addresses, ttlSeconds } = typeof said === 'string' ? { addresses: [], ttlSeconds: 0 } : said;
   const records = addresses.filter((each) => isIP(each) === family).map((each) => record(each, type, ttlSeconds));
   const message = Buffer.concat([question, ...records]);
-  // A response to a question for recursion, with recursion: no error, no such name, or the server's failure.
-  message.writeUInt16BE(0x8180 + (said === 'absent' ? 3 : said === 'failure' ? 2 : 0), 2);
+  // A response to a question for recursion, with recursion.
+  message.writeUInt16BE(0x8180 + (typeof said === 'string' ? RCODE[said] : 0), 2);
   message.writeUInt16BE(records.length, 6);
   message.writeUInt32BE(0, 8);
   return message;

@@ -4,6 +4,7 @@ import { systemClock } from '@waybell/runtime/clock';
 import { readNetworks } from '@waybell/runtime/forbidden-address';
 import { closeServer, listen } from '@waybell/runtime/health';
 import { createLog } from '@waybell/runtime/log';
+import { UnresolvedHost } from '@waybell/runtime/names/resolve-host';
 import { until } from '@waybell/runtime/testing/until';
 import { openEndpoints, type EndpointOptions } from '../request/call-endpoint.ts';
 import { aDelivery } from '../testing/delivery.ts';
@@ -21,7 +22,7 @@ afterEach(async () => {
 
 /** A receiver that answers, until it is shut, and again at the same place once it is opened. */
 class Place {
-  readonly server: Server = createServer((_, response) => response.end());
+  readonly server: Server = createServer((_, response) => response.setHeader('connection', 'close').end());
   readonly host: string;
   port = 0;
 
@@ -97,6 +98,58 @@ describe('a last attempt that reaches no receiver', () => {
     await Promise.all(all.map((place) => place.open()));
     await until('it is back', () => !egress.isSuspected);
     for (const { url } of all) expect(await call(url)).toEqual(expect.objectContaining({ isDelivered: true }));
+  });
+});
+
+describe('a last attempt whose name leads nowhere it may go', () => {
+  /** Receivers that answered under their names, each at its address, until a test says otherwise. */
+  async function named() {
+    const all = await places();
+    const led = new Map(all.map(({ host }, number) => [`receiver-${number}.test`, host]));
+    const resolveHost = async (host: string) => {
+      const address = led.get(host);
+      if (address === undefined) throw new UnresolvedHost(host, undefined);
+      return [{ address, family: 4 }];
+    };
+    const urls = all.map(({ port }, number) => `http://receiver-${number}.test:${port}/hook`);
+    const { egress, call } = anEgress({ resolveHost });
+    for (const url of urls) expect(await call(url)).toMatchObject({ isDelivered: true });
+    return { egress, call, urls, led };
+  }
+
+  const lies: [string, (led: Map<string, string>) => void, string][] = [
+    ['where callbacks never go', (led) => led.forEach((_, name) => led.set(name, '0.0.0.0')), 'blocked_address'],
+    [
+      'to as many places inside',
+      (led) => [...led.keys()].forEach((name, n) => led.set(name, `10.0.0.${n}`)),
+      'blocked_address',
+    ],
+    ['nowhere', (led) => led.clear(), 'dns'],
+  ];
+
+  test.each(lies)('is ours when all of those that were well are led %s', async (_, lie, reason) => {
+    const { egress, call, urls, led } = await named();
+    const before = new Map(led);
+    lie(led);
+    const calls = await Promise.all(urls.map((url) => call(url)));
+    for (const each of calls) expect(each).toMatchObject({ isDelivered: false, isOurs: true, reason });
+    expect(egress.isSuspected).toBe(true);
+    before.forEach((host, name) => led.set(name, host));
+    await until('it is back', () => !egress.isSuspected);
+    for (const url of urls) expect(await call(url)).toMatchObject({ isDelivered: true });
+  });
+
+  test.each(lies.slice(1))('is its receiver’s affair when that alone is led %s', async (_, lie, reason) => {
+    const { egress, call, urls, led } = await named();
+    const [url = ''] = urls;
+    const alone = new Map([...led].slice(0, 1));
+    lie(alone);
+    led.delete('receiver-0.test');
+    alone.forEach((host, name) => led.set(name, host));
+    const answer = await call(url);
+    expect(answer).toMatchObject({ isDelivered: false, reason });
+    expect(answer).not.toHaveProperty('isOurs');
+    expect(egress.isSuspected).toBe(false);
   });
 });
 

@@ -18,7 +18,8 @@ export function blaming({ callEndpoint, egress, clock }: BlameOptions): CallEndp
     if (answer.status !== undefined) egress.answered(origin, answer.ip);
     if (lostAt === undefined) return answer;
     const wasHeld = call.delivery.parked?.why === 'egress';
-    const lost = { origin, startedAt, wasSent: lostAt === 'sent', isLast: call.isLast, wasHeld };
+    const address = answer.reason === 'blocked_address' ? undefined : answer.ip;
+    const lost = { origin, address, startedAt, wasSent: lostAt === 'sent', isLast: call.isLast, wasHeld };
     return lostAt === 'here' || (await egress.isOurs(lost)) ? { ...answer, isOurs: true } : answer;
   };
 }

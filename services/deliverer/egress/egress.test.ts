@@ -2,20 +2,25 @@ import { describe, expect, test } from '@jest/globals';
 import { createLog } from '@waybell/runtime/log';
 import { endedWithin } from '@waybell/runtime/testing/ended-within';
 import { settled, TurnedClock } from '@waybell/runtime/turned-clock';
-import { Egress, type EgressOptions } from './egress.ts';
+import { Egress, type EgressOptions, type Lost } from './egress.ts';
 
 const log = createLog({ service: 'test', level: 'silent' });
 const MINUTE_MS = 60_000;
 const hosts = (count: number, name = 'host') => Array.from({ length: count }, (_, n) => `https://${name}-${n}.test`);
 
-/** An egress before receivers with an address each, unless said otherwise; those that are down cannot be reached. */
+/**
+ * An egress before receivers with an address each, unless said otherwise; those that are down cannot be reached, nor those
+ * whose names lead astray: elsewhere, or nowhere.
+ */
 function anEgress({ addressOf = (origin) => origin.slice('https://'.length), ...given }: Given = {}) {
   const clock = new TurnedClock();
-  const world = { down: new Set<string>(), asked: new Array<string>() };
+  const world = { down: new Set<string>(), astray: new Map<string, string | undefined>(), asked: new Array<string>() };
   const egress = new Egress({
     reach: async (origin) => {
       world.asked.push(origin);
-      return { isReached: !world.down.has(origin), address: addressOf(origin) };
+      const address = world.astray.has(origin) ? world.astray.get(origin) : addressOf(origin);
+      const isReached = !world.down.has(origin) && !world.astray.has(origin);
+      return { isReached, ...(address !== undefined && { address }) };
     },
     probes: [],
     recentlyWell: async () => [],
@@ -27,13 +32,13 @@ function anEgress({ addressOf = (origin) => origin.slice('https://'.length), ...
     for (const each of origins) egress.answered(each, addressOf(each));
   };
   /** Whether an attempt that failed to connect just now is no receiver's fault. */
-  const fails = (origin: string, { isLast = true, wasSent = false, wasHeld = false, tookMs = 1 } = {}) =>
-    endedWithin(
-      { clock, limitMs: 10_000 },
-      egress.isOurs({ origin, startedAt: clock.now() - tookMs, wasSent, isLast, wasHeld }),
-    );
+  const fails = (origin: string, { tookMs = 1, ...how }: Partial<Lost> & { tookMs?: number } = {}) => {
+    const lost = { address: addressOf(origin), wasSent: false, isLast: true, wasHeld: false, ...how };
+    return endedWithin({ clock, limitMs: 10_000 }, egress.isOurs({ origin, startedAt: clock.now() - tookMs, ...lost }));
+  };
   const lose = (origins: readonly string[]) => origins.forEach((each) => world.down.add(each));
-  return { clock, world, egress, answered, fails, lose };
+  const mislead = (origins: readonly string[], to?: string) => origins.forEach((each) => world.astray.set(each, to));
+  return { clock, world, egress, answered, fails, lose, mislead };
 }
 
 type Given = Partial<EgressOptions> & { addressOf?: (origin: string) => string };
@@ -123,7 +128,14 @@ describe('Egress suspects our own network', () => {
     await clock.runFor(MINUTE_MS);
     lose(all);
     const failed = (origin: string) =>
-      egress.isOurs({ origin, startedAt: clock.now(), wasSent: false, isLast: false, wasHeld: false });
+      egress.isOurs({
+        origin,
+        address: undefined,
+        startedAt: clock.now(),
+        wasSent: false,
+        isLast: false,
+        wasHeld: false,
+      });
     const ours = await Promise.all(all.map(failed));
     expect(ours).toEqual(all.map((_, place) => place >= 4));
     expect(egress.isSuspected).toBe(true);
@@ -204,6 +216,48 @@ describe('Egress suspects our own network', () => {
     for (const each of hosts(4)) expect(await fails(each)).toBe(false);
   });
 
+  // A name server that lies, of all names alike; connections and remembered answers go on meanwhile.
+  test.each([
+    ['nowhere', undefined],
+    ['to one place', '203.0.113.9'],
+  ])('when most of their names lead %s, though others still answer', async (_, to) => {
+    const { answered, fails, clock, world, mislead, egress } = anEgress();
+    const all = hosts(20);
+    answered(all);
+    await clock.runFor(MINUTE_MS);
+    answered(all.slice(10));
+    mislead(all, to);
+    expect(await fails('https://host-0.test', { address: to })).toBe(true);
+    expect(egress.isSuspected).toBe(true);
+    for (let second = 0; second < 10; second += 1) {
+      answered(all.slice(10));
+      await clock.runFor(1_000);
+    }
+    expect(egress.isSuspected).toBe(true);
+    world.astray.clear();
+    await clock.runFor(5_000);
+    expect(egress.isSuspected).toBe(false);
+  });
+
+  test('when the names of those that answered before a restart lead nowhere after it', async () => {
+    const before = hosts(6);
+    const { fails, mislead } = anEgress({ recentlyWell: async () => before });
+    mislead(before);
+    expect(await fails('https://host-0.test', { address: undefined })).toBe(true);
+  });
+
+  test('not because one name leads nowhere, or elsewhere', async () => {
+    const { answered, fails, clock, mislead, egress } = anEgress();
+    const [one = '', other = ''] = hosts(2);
+    answered(hosts(8));
+    await clock.runFor(MINUTE_MS);
+    mislead([one]);
+    mislead([other], '203.0.113.9');
+    expect(await fails(one, { address: undefined })).toBe(false);
+    expect(await fails(other, { address: '203.0.113.9' })).toBe(false);
+    expect(egress.isSuspected).toBe(false);
+  });
+
   test('by the probes alone, where there are any', async () => {
     const [probe = ''] = hosts(1, 'probe');
     const { answered, fails, clock, lose, world, egress } = anEgress({ probes: [probe] });
@@ -231,7 +285,7 @@ describe('Egress suspects our own network', () => {
     answered(hosts(8));
     await clock.runFor(10_000);
     const startedAt = clock.now();
-    const lost = { origin: 'https://bad.test', wasSent: false, isLast: true, wasHeld: false };
+    const lost = { origin: 'https://bad.test', address: 'bad.test', wasSent: false, isLast: true, wasHeld: false };
     const verdicts = Array.from({ length: 100 }, () => egress.isOurs({ ...lost, startedAt }));
     await settled();
     expect(world.asked).toHaveLength(8);

@@ -16,6 +16,8 @@ export type EgressOptions = {
 /** An attempt that ended without an answer; when it began, by the clock. */
 export type Lost = {
   origin: string;
+  /** Where it was to lead; undefined where its name led nowhere, or where callbacks never go. */
+  address: string | undefined;
   startedAt: number;
   wasSent: boolean;
   isLast: boolean;
@@ -43,6 +45,8 @@ export class Egress implements Disposable {
   readonly #receivers = new Receivers();
   readonly #closing = new AbortController();
   #suspectedAt: number | undefined;
+  /** What is suspected began with names that led nowhere, or elsewhere. */
+  #areNamesAstray = false;
   #round: { beganAt: number; isLost: Promise<boolean> } | undefined;
   #next: Promise<boolean> | undefined;
   #recalledAt = -Infinity;
@@ -61,14 +65,19 @@ export class Egress implements Disposable {
   }
 
   /** Whether it is no receiver's fault. */
-  async isOurs({ origin, startedAt, wasSent, isLast, wasHeld }: Lost): Promise<boolean> {
+  async isOurs({ origin, address, startedAt, wasSent, isLast, wasHeld }: Lost): Promise<boolean> {
     if (wasSent && (!isLast || wasHeld)) return false;
     if (!wasSent) this.#receivers.lost(origin, this.#now);
     if (this.isSuspected) return true;
     const freshAt = this.#now - FRESH_MS;
     const meanwhile = this.#heardSince(Math.max(startedAt, freshAt), origin);
-    if (meanwhile !== undefined && !isLostBy(meanwhile)) return false;
-    return isLast || isLostBy(this.#heardSince(freshAt, origin)) ? this.#roundAfter(startedAt) : false;
+    // Others that answer may do so where their names led before: whether names lead astray, only new look-ups tell.
+    const isAstray = address === undefined || this.#receivers.isElsewhere(origin, address);
+    if (meanwhile !== undefined && !isLostBy(meanwhile) && !isAstray) return false;
+    if (!isLast && !isLostBy(this.#heardSince(freshAt, origin))) return false;
+    const isLost = await this.#roundAfter(startedAt);
+    this.#areNamesAstray ||= isLost && isAstray;
+    return isLost;
   }
 
   [Symbol.dispose](): void {
@@ -121,11 +130,13 @@ export class Egress implements Disposable {
       if (!isLostBy(await this.#ask()) || this.#isAnswered()) break;
     }
     this.#suspectedAt = undefined;
+    this.#areNamesAstray = false;
     log.info({ awayMs: Math.round(this.#now - since) }, 'egress.back');
   }
 
-  /** Whether enough others were reached, whatever those say that are asked. */
+  /** Whether enough others were reached, whatever those say that are asked. Where names lead, only probes and new look-ups tell. */
   #isAnswered(): boolean {
+    if (this.#areNamesAstray && this.#options.probes.length === 0) return false;
     const { reached, lost } = this.#receivers.heardSince(this.#now - FRESH_MS, '', MOST);
     return reached >= FEWEST && reached >= lost;
   }
@@ -138,7 +149,8 @@ export class Egress implements Disposable {
     const unreached: string[] = [];
     await Promise.all(
       origins.map(async (origin) => {
-        const { isReached, address = origin } = await reach(origin);
+        const { isReached, address: found } = await reach(origin);
+        const address = (isReached ? undefined : this.#receivers.addressOf(origin)) ?? found ?? origin;
         if (isReached && probes.length === 0) this.#receivers.reached(origin, address, this.#now);
         heard.set(address, isReached || heard.get(address) === true);
         if (!isReached) unreached.push(origin);

@@ -2,8 +2,8 @@ import { types } from 'node:util';
 import { codeOf, withCauses } from '@waybell/runtime/error-codes';
 import type { OwnRoutes } from './own-routes.ts';
 
-/** What only this machine says, about itself: no port, no buffer or memory left, an interface that is down, a rule against it. */
-const OWN = new Set(['ENETDOWN', 'EPERM', 'EACCES', 'ENOBUFS', 'ENOMEM']);
+/** What only this machine says, about itself: no name server, port, buffer or memory, an interface that is down, a rule against it. */
+const OWN = new Set(['NAME_SERVERS_AWAY', 'ENETDOWN', 'EPERM', 'EACCES', 'ENOBUFS', 'ENOMEM']);
 
 /**
  * Whether a connection could not be made for a fault of this machine, whatever the receiver does. Of a

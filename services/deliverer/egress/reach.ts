@@ -1,5 +1,6 @@
 import type { Clock } from '@waybell/runtime/clock';
 import type { Connection, Connector } from '../request/connection.ts';
+import { BlockedAddress } from '../request/safe-address.ts';
 
 /** Whether a connection could be made, and where it was to lead, as far as that is known. */
 export type Reached = { isReached: boolean; address?: string };
@@ -29,6 +30,8 @@ export function reaching({ connect, limitMs, clock }: ReachOptions): Reach {
       const to = { protocol, host, hostname: hostname.replace(/^\[(.*)\]$/, '$1'), port, connection };
       connect(to, (error, socket) => {
         socket?.on('error', () => undefined).destroy();
+        // Where a name must not lead is no place that receivers could share.
+        if (error instanceof BlockedAddress) delete connection.ip;
         end(error === null);
       });
     });

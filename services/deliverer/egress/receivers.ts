@@ -34,6 +34,16 @@ export class Receivers {
     this.#known.set(origin, { ...known, isReached: false, heardAt: at });
   }
 
+  /** Where it was when it was well. */
+  addressOf(origin: string): string | undefined {
+    return this.#known.peek(origin)?.address;
+  }
+
+  /** Whether it is known to have been well, at another address. */
+  isElsewhere(origin: string, address: string): boolean {
+    return (this.addressOf(origin) ?? address) !== address;
+  }
+
   forget(origin: string): void {
     this.#known.delete(origin);
   }

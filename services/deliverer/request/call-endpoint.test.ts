@@ -10,6 +10,7 @@ import { readNetworks } from '@waybell/runtime/forbidden-address';
 import { endedWithin } from '@waybell/runtime/testing/ended-within';
 import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
+import { NameServersAway } from '@waybell/runtime/names/name-servers';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import type { Delivery } from '@waybell/line/delivery';
 import { openEndpoints, type EndpointOptions } from './call-endpoint.ts';
@@ -534,8 +535,9 @@ describe('callEndpoint blames no receiver', () => {
   });
 
   test('where no name is answered for', async () => {
-    const away = new Unavailable('name servers', () => Promise.resolve());
-    await expect(call('http://receiver.test/', { resolveHost: () => Promise.reject(away) })).rejects.toBe(away);
+    const away = new NameServersAway(['192.0.2.53']);
+    const answer = await call('http://receiver.test/', { resolveHost: () => Promise.reject(away) });
+    expect(answer).toMatchObject({ reason: 'dns', lostAt: 'here' });
   });
 });
 

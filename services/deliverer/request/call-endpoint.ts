@@ -17,7 +17,7 @@ import { watchOwnRoutes, type OwnRoutes } from '../egress/own-routes.ts';
 import { reaching, type Reach } from '../egress/reach.ts';
 import { openOriginPools } from './origin-pools.ts';
 import { tunnelThrough } from './proxy-tunnel.ts';
-import { systemResolver, type ResolveHost } from '@waybell/runtime/names/resolve-host';
+import { systemNames, type ResolveHost } from '@waybell/runtime/names/resolve-host';
 import { BlockedAddress, safeConnector } from './safe-address.ts';
 import { shownUrl } from './shown-url.ts';
 import { skippingContinue } from './skip-continue.ts';
@@ -68,6 +68,8 @@ export type EndpointOptions = {
   userAgent: string;
   /** As the system resolves names, unless given. */
   resolveHost?: ResolveHost;
+  /** The same, whatever is remembered, for what is asked whether it is there; `resolveHost`, unless given. */
+  resolveAfresh?: ResolveHost;
   observe?: CallbackObserver;
   /** Whether receivers get the trace that a request belongs to. */
   passesTraceparent?: boolean;
@@ -94,9 +96,10 @@ export function openEndpoints(
 ): { callEndpoint: (call: Call) => Promise<Called>; reach: Reach } & AsyncDisposable {
   const { observe = UNOBSERVED, deniedPorts = NO_PORTS, proxy, clock = systemClock } = options;
   const { passesTraceparent = false, tracer, now = Date.now } = options;
-  const { resolveHost = systemResolver(clock) } = options;
+  const { resolveHost = systemNames({ clock }).resolveHost, resolveAfresh = resolveHost } = options;
   const tunnel = proxy && tunnelThrough(proxy, options.connectTimeoutMs);
-  const connector = safeConnector({ ...options, resolveHost, deniedPorts, tunnel, connected: observe.connected });
+  const connecting = { ...options, deniedPorts, tunnel, connected: observe.connected };
+  const connector = safeConnector({ ...connecting, resolveHost });
   const routes = watchOwnRoutes();
   const pools = openOriginPools({
     clock,
@@ -148,7 +151,11 @@ export function openEndpoints(
   };
   const callTraced = tracer === undefined ? callOnce : withAttemptSpans(callOnce, { tracer, clock });
   return {
-    reach: reaching({ connect: connector, limitMs: Math.min(options.connectTimeoutMs, REACH_LIMIT_MS), clock }),
+    reach: reaching({
+      connect: safeConnector({ ...connecting, resolveHost: resolveAfresh }),
+      limitMs: Math.min(options.connectTimeoutMs, REACH_LIMIT_MS),
+      clock,
+    }),
     callEndpoint: (call) => callTraced(call, { startedAt: clock.now() }),
     async [Symbol.asyncDispose]() {
       await pools[Symbol.asyncDispose]();
@@ -159,7 +166,7 @@ export function openEndpoints(
 
 async function whereLost(error: unknown, trace: Trace, routes: OwnRoutes): Promise<Called['lostAt']> {
   if (trace.isUnderWay) return 'sent';
-  if (trace.connection === undefined || error instanceof BlockedAddress) return undefined;
+  if (trace.connection === undefined || (error instanceof BlockedAddress && !error.isOfName)) return undefined;
   return (await isOwnFault(error, routes)) ? 'here' : 'connecting';
 }
 

@@ -41,6 +41,7 @@ function caller() {
   });
   opened.push(endpoints);
   return {
+    endpoints,
     call: (host: string, port: number) =>
       endpoints.callEndpoint({
         delivery: aDelivery(),
@@ -98,6 +99,29 @@ describe('a TLS session', () => {
     expect(resumed).toEqual([false, false]);
   });
 });
+
+test.each(['a.receivers.example.', 'a.receivers.example..'])(
+  'a host with a dot at its end is called by its name without: %s',
+  async (host) => {
+    const said: unknown[] = [];
+    const SNICallback: tls.TlsOptions['SNICallback'] = (name, done) => {
+      said.push(name);
+      done(null);
+    };
+    const { port } = await serve(
+      tlsServer({ ...certificate, SNICallback }, ({ headers }, response) => {
+        said.push(headers.host);
+        response.end();
+      }),
+    );
+    const callbackUrl = `https://${host}:${port}/`;
+    const called = { delivery: aDelivery(), callbackUrl, verificationToken: '', signingSecrets: [] };
+    const { endpoints } = caller();
+    expect(await endpoints.callEndpoint(called)).toMatchObject({ isDelivered: true });
+    expect(await endpoints.reach(new URL(callbackUrl).origin)).toMatchObject({ isReached: true });
+    expect(said).toEqual(['a.receivers.example', `a.receivers.example:${port}`, 'a.receivers.example']);
+  },
+);
 
 test('a connection to a receiver that speaks no TLS version since 1.2 is not made', async () => {
   const { port } = await closingServer({ minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'ALL:@SECLEVEL=0' });

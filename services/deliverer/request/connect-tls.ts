@@ -1,6 +1,7 @@
 import { createSecureContext, TLSSocket } from 'node:tls';
 import { LRUCache } from 'lru-cache';
 import { buildConnector } from 'undici';
+import { withoutRootDot } from '@waybell/runtime/names/host-name';
 import type { Connector } from './connection.ts';
 
 /** How a connection came about: without TLS, by a whole handshake, or by resuming an earlier session. */
@@ -57,7 +58,10 @@ export function connectingTls({ open, connectTimeoutMs, connected }: ConnectTlsO
       const session = sessions.get(host);
       const timeout = Math.max(1, connectTimeoutMs - (connection.clock.now() - connection.begunAt));
       const secure = buildConnector({ ...options, timeout, ...(session === undefined ? {} : { session }) });
-      secure({ ...target, httpSocket: wire }, (...made) => {
+      const name = withoutRootDot(hostname);
+      // Many servers know no name with a dot at its end (RFC 6066, 3: it is sent without).
+      const servername = name === hostname ? {} : { servername: name };
+      secure({ ...target, ...servername, httpSocket: wire }, (...made) => {
         const [failure, socket] = made;
         // Nor may a session that a server cannot digest keep us away from it.
         if (failure !== null) sessions.delete(host);

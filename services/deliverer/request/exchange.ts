@@ -1,6 +1,7 @@
 import type { AxiosAdapter, AxiosResponse } from 'axios';
 import type { Dispatcher } from 'undici';
 import type { Clock, Timer } from '@waybell/runtime/clock';
+import { withoutRootDot } from '@waybell/runtime/names/host-name';
 import { beginRequest, type Connection } from './connection.ts';
 import { excerpt } from './excerpt.ts';
 import type { Attendant } from './origin-pools.ts';
@@ -45,13 +46,16 @@ export function throughUndici(dispatcher: Pick<Dispatcher, 'dispatch'>, terms: R
   return (config) =>
     new Promise<AxiosResponse>((resolve, reject) => {
       if (terms.url === null) return reject(new TypeError('Invalid URL'));
-      const { origin, pathname, search } = terms.url;
+      const { origin, pathname, search, hostname, port } = terms.url;
+      const headers = hostname.endsWith('.')
+        ? { ...terms.headers, host: withoutRootDot(hostname) + (port && `:${port}`) }
+        : terms.headers;
       const exchange = new Exchange(terms, (error, response) => {
         if (error !== undefined) reject(error);
         else resolve({ ...response, config, statusText: '' });
       });
       try {
-        const message = messageOf(config.data as Buffer, terms.headers);
+        const message = messageOf(config.data as Buffer, headers);
         dispatcher.dispatch({ origin, path: pathname + search, method: 'POST', ...message }, exchange);
       } catch (error) {
         // A scheme that is not HTTP's: nothing was begun that could end.

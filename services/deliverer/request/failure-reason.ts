@@ -17,6 +17,7 @@ const BY_CODE: Record<string, FailureReason> = {
   UND_ERR_CONNECT_TIMEOUT: 'connect_timeout',
   ETIMEDOUT: 'connect_timeout',
   UNRESOLVED_HOST: 'dns',
+  NAME_SERVERS_AWAY: 'dns',
   ECONNREFUSED: 'connect_refused',
   TUNNEL_REFUSED: 'unreachable',
   EHOSTUNREACH: 'unreachable',

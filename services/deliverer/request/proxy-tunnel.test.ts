@@ -91,13 +91,27 @@ describe('a callback through a proxy', () => {
     ['https://127.0.0.1/', []],
     ['https://[::ffff:10.0.0.1]/', []],
     ['https://inside.example.com/', [{ address: '10.0.0.1', family: 4 }]],
-    ['https://inside.example.com/', [...PUBLIC, { address: 'fd00:ec2::254', family: 6 }]],
   ])('asks the proxy for nothing where %s is a forbidden address', async (url, addresses) => {
     await using proxy = await connectProxy(() => ({ status: 500 }));
     expect(await call(proxy.url, url, { resolveHost: async () => addresses })).toMatchObject({
       reason: 'blocked_address',
     });
     expect(proxy.asked).toEqual([]);
+  });
+
+  test('asks it for those addresses of a host that are permitted, and for no other', async () => {
+    await using proxy = await connectProxy(() => ({ status: 502 }));
+    const inside = ['10.0.0.1', '64:ff9b::10.0.0.1', 'fd00:ec2::254'].map((address) => ({ address, family: 4 }));
+    const translated = { address: '64:ff9b::5db8:d70e', family: 6 };
+    const resolveHost = async () => [...inside, translated, ...PUBLIC];
+    expect(await call(proxy.url, 'https://mixed.example.com/', { resolveHost })).toMatchObject({
+      reason: 'unreachable',
+    });
+    expect(proxy.asked.map((each) => each.authority)).toEqual([
+      '[64:ff9b::5db8:d70e]:443',
+      '[2606:4700::1111]:443',
+      '93.184.215.14:443',
+    ]);
   });
 
   test('shows the user of its address', async () => {

@@ -1,13 +1,13 @@
 import type { LookupAddress } from 'node:dns';
 import { isIP, Socket, type LookupFunction } from 'node:net';
-import { networkInterfaces } from 'node:os';
 import { callbackify } from 'node:util';
 import { isForbiddenPort } from '@waybell/runtime/callback-ports';
-import { isAllowedAddress, isForbiddenAddress, type CallbackNetworks } from '@waybell/runtime/forbidden-address';
+import { isForbiddenAddress, type CallbackNetworks } from '@waybell/runtime/forbidden-address';
 import { connectingTls, type ConnectTlsOptions } from './connect-tls.ts';
 import { noteConnecting, type Connector, type ConnectTarget } from './connection.ts';
 import { buildConnector } from 'undici';
 import { TunnelRefused, type Tunnel } from './proxy-tunnel.ts';
+import { withoutRootDot } from '@waybell/runtime/names/host-name';
 import type { ResolveHost } from '@waybell/runtime/names/resolve-host';
 
 /** The callback's host is, or resolves to, an address that callbacks must not reach, or its port is such a one. */
@@ -15,9 +15,12 @@ export class BlockedAddress extends Error {
   readonly code = 'BLOCKED_ADDRESS';
   /** The address, or the port. */
   readonly place: string;
+  /** Its name led to the address: it may lead elsewhere tomorrow, or for others. */
+  readonly isOfName: boolean;
   constructor(host: string, place: string) {
     super(`${host} is at ${place}, where callbacks are not sent`);
     this.place = place;
+    this.isOfName = isIP(place) !== 0 && isIP(host) === 0;
     this.name = 'BlockedAddress';
   }
 }
@@ -34,9 +37,9 @@ export type SafeConnectorOptions = Omit<ConnectTlsOptions, 'open'> & {
 const ATTEMPT_SHARE = 1 / 4;
 
 /**
- * Opens connections for callbacks, and only to addresses and ports that are allowed. Names are checked on the very list
- * of addresses that is then connected to, at every connection, so that a name cannot change its answer in between, nor
- * a remembered answer pass unchecked; literal addresses are their own answer.
+ * Opens connections for callbacks, and only to addresses and ports that are allowed. Of the addresses of a name those are
+ * left out that are not, at every connection, so that a name cannot change its answer in between, nor a remembered
+ * answer pass unchecked; literal addresses are their own answer.
  */
 export function safeConnector(options: SafeConnectorOptions): Connector {
   const { deniedPorts, tunnel, connectTimeoutMs, connected } = options;
@@ -87,16 +90,14 @@ type FindAddresses = (
 ) => void;
 
 function safeLookup({ networks, resolveHost }: SafeConnectorOptions): ResolveHost {
-  const own = ownAddresses();
-  const isForbidden = ({ address }: LookupAddress) =>
-    isForbiddenAddress(address, networks) || (own.has(address) && !isAllowedAddress(address, networks));
-
-  return async (host) => {
+  return async (hostname) => {
+    const host = withoutRootDot(hostname);
     const family = isIP(host);
-    const addresses = family === 0 ? await resolveHost(host) : [{ address: host, family }];
-    const blocked = addresses.find(isForbidden);
-    if (blocked !== undefined) throw new BlockedAddress(host, blocked.address);
-    return addresses;
+    const addresses = family === 0 ? await resolveHost(hostname) : [{ address: host, family }];
+    const permitted = addresses.filter(({ address }) => !isForbiddenAddress(address, networks));
+    const [first] = addresses;
+    if (permitted.length === 0 && first !== undefined) throw new BlockedAddress(host, first.address);
+    return permitted;
   };
 }
 
@@ -139,9 +140,4 @@ function tunnelling({ tunnel, findAddresses, connectTimeoutMs }: Tunnelling): Co
   return (target, done) => {
     openSocket(target, (error, socket) => (error === null ? done(null, socket) : done(error, null)));
   };
-}
-
-// A public address of this very machine would lead callbacks to what listens beside the deliverer.
-function ownAddresses(): Set<string> {
-  return new Set(Object.values(networkInterfaces()).flatMap((all) => all?.map(({ address }) => address) ?? []));
 }
