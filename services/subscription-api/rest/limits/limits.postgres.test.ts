@@ -81,6 +81,7 @@ describe('a JWT', () => {
       audience: 'waybell',
       algorithms: ['ES256'],
       leewayMs: 60_000,
+      defaultScopes: ['webhooks:read'] as const,
       claims,
     };
     await using known = await startApi({ beside: api, limits, jwt: { ...rules, jwksUrl: issuer.jwksUrl } });
