@@ -121,6 +121,17 @@ describe('an address', () => {
     expectTooMany(await api.ask('GET', path, { token, headers: from('3') }));
   });
 
+  test('is one address, whatever port and spelling a proxy forwards it with', async () => {
+    const { 'x-forwarded-for': address = '' } = aNetwork()('1');
+    const spellings = [`[${address}]:50001`, `"[${address.toUpperCase()}]:50002"`, `203.0.113.9, ${address}%eth0`];
+    const statuses = [];
+    for (const each of spellings) {
+      const headers = { 'x-forwarded-for': each };
+      statuses.push((await api.ask('GET', path, { token: 'wbl_a', headers })).status);
+    }
+    expect(statuses).toEqual([401, 401, 429]);
+  });
+
   test('leaves one count, however many tokens it guesses', async () => {
     const { url } = await borrowRedis();
     await using counted = await startApi({ beside: api, limits, redisUrl: url });
