@@ -12,7 +12,12 @@ describe('readConfig', () => {
   test('needs only the servers and the keys', () => {
     const config = readConfig(env);
     expect(config.interfaces).toEqual(['shipper', 'carrier']);
-    expect(config.listen).toMatchObject({ host: '0.0.0.0', port: 8080, connectionLimit: 5_000 });
+    expect(config.listen).toMatchObject({
+      host: '0.0.0.0',
+      port: 8080,
+      connectionLimit: 5_000,
+      idleTimeoutMs: 620_000,
+    });
     expect(config.limits).toEqual({ requestsPerMinute: 600, failuresPerMinute: 30 });
     expect(config.callbackRules.isHttpAllowed).toBe(false);
   });
