@@ -74,8 +74,8 @@ export function readJwtRules(settings: Settings): JwtRules | undefined {
   };
 }
 
-function readDefaultScopes(words: readonly string[]): Scope[] {
-  return words.map((word) => {
+function readDefaultScopes(names: readonly string[]): Scope[] {
+  return names.map((word) => {
     const scope = DEFAULT_SCOPES.find((each) => each === word);
     if (scope === undefined)
       throw new Error(`"${word}" is not a scope of JWTs: there are ${DEFAULT_SCOPES.join(', ')}`);
