@@ -11,6 +11,7 @@ import {
   InvalidEnvironment,
   readEnvironment,
   str,
+  tolerated,
   wait,
 } from './environment.ts';
 
@@ -101,6 +102,17 @@ describe('readEnvironment, given NAME_FILE,', () => {
 
   test('reads what the file holds, but for the end of its last line', () => {
     expect(readEnvironment(secret, { SECRET_FILE: path })).toMatchObject({ SECRET: 'a secret ' });
+  });
+
+  test('warns of a file that cannot be read for a setting that keeps no process from starting', () => {
+    const warnings: string[] = [];
+    const read = readEnvironment({ TRACES: tolerated(str({ default: 'x' })) }, { TRACES_FILE: '/none' }, (text) =>
+      warnings.push(text),
+    );
+    expect([read.TRACES, warnings]).toEqual([
+      'x',
+      ['TRACES_FILE: "/none" cannot be read: there is no such file: TRACES counts as not set'],
+    ]);
   });
 
   test.each([

@@ -1,10 +1,12 @@
-import { readFileSync } from 'node:fs';
 import { cleanEnv, EnvMissingError, makeValidator, type CleanedEnv, type ValidatorSpec } from 'envalid';
 import { addressesIn } from './addresses-in.ts';
 import { parseDurationMs } from './duration.ts';
 import { mistypedSettings, type Mistyped } from './mistyped-settings.ts';
+import { requireCertificates } from './pem.ts';
+import { readTextFile } from './read-text-file.ts';
 
 export { bool, port, str } from 'envalid';
+export { certificates, privateKey } from './pem.ts';
 
 /** A length of time: `250ms`, `4s`, `1m`, `24h`. Read as milliseconds. */
 export const duration = makeValidator<number>(parseDurationMs);
@@ -77,13 +79,6 @@ export const countOrNone = limit((text) => {
   return Number(text);
 });
 
-/** A number from 0 to 1. */
-export const fraction = makeValidator<number>((text) => {
-  if (!/^(0|1|[01]?\.\d{1,15})$/.test(text) || Number(text) > 1)
-    throw new Error(`"${text}" is not a number from 0 to 1`);
-  return Number(text);
-});
-
 /** A size: `64KiB`, `256MiB`, `1GiB`, or a plain number of bytes. Read as bytes. */
 export const bytes = limit((text) => {
   const [, amount, unit = ''] = /^(\d+)\s*(KiB|MiB|GiB)?$/.exec(text.trim()) ?? [];
@@ -113,6 +108,12 @@ export function checked<T, S extends { _parse: (text: string) => T }>(setting: S
   };
 }
 
+/** The same setting, which keeps no process from starting: a file for it that cannot be read is warned of, and counts as not set. */
+export const tolerated = <S extends object>(setting: S): S & { isTolerated: true } => ({
+  ...setting,
+  isTolerated: true,
+});
+
 /** What is wrong with the environment: every setting at once, each with what to do. */
 export class InvalidEnvironment extends Error {
   readonly problems: string[];
@@ -126,28 +127,33 @@ export class InvalidEnvironment extends Error {
 /**
  * Reads the settings named in `specs` from `env`, each from `NAME` or from the file that `NAME_FILE` names, without the
  * line end it ends with. An empty value counts as not set.
- * Throws InvalidEnvironment with all problems at once.
+ * Throws InvalidEnvironment with all problems at once; `warn` is told what is passed over.
  */
 export function readEnvironment<S extends Record<string, ValidatorSpec<unknown>>>(
   specs: S,
   env: NodeJS.ProcessEnv = process.env,
+  warn: (text: string) => void = (text) => process.emitWarning(text),
 ): CleanedEnv<S> {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   refuseBlindTrust(given);
-  readFiles(Object.keys(specs), given);
+  requireExtraAuthorities(given);
+  readFiles(specs, given, warn);
   return cleanEnv(given, specs, {
     reporter: ({ errors }) => {
       const problems = Object.entries(errors).map(
-        ([name, error]) => `${name}: ${whatIsWrong(error)}${perhapsMeant(name, given)}`,
+        ([name, error]) => `${sourceOf(name, given)}: ${whatIsWrong(error)}${perhapsMeant(name, given)}`,
       );
       if (problems.length > 0) throw new InvalidEnvironment(problems);
     },
   });
 }
 
-function whatIsWrong(error: Error | undefined): string {
+const sourceOf = (name: string, given: NodeJS.ProcessEnv) =>
+  given[`${name}_FILE`] === undefined ? name : `${name}_FILE`;
+
+function whatIsWrong(error: unknown): string {
   // What is missing is described with what it is for.
-  return `${error instanceof EnvMissingError ? 'is not set: ' : ''}${error?.message ?? 'not valid'}`;
+  return `${error instanceof EnvMissingError ? 'is not set: ' : ''}${error instanceof Error ? error.message : 'not valid'}`;
 }
 
 function perhapsMeant(setting: string, given: NodeJS.ProcessEnv): string {
@@ -169,19 +175,38 @@ function refuseBlindTrust({ NODE_TLS_REJECT_UNAUTHORIZED: isChecked }: NodeJS.Pr
   ]);
 }
 
-function readFiles(names: string[], given: NodeJS.ProcessEnv): void {
-  const problems = names.flatMap((name) => {
-    const path = given[`${name}_FILE`];
-    if (path === undefined) return [];
-    if (given[name] !== undefined) return [`${name}_FILE: ${name} is set as well: leave one of them out`];
-    try {
-      given[name] = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
-      return [];
-    } catch {
-      return [`${name}_FILE: "${path}" cannot be read`];
-    }
+/** Node.js itself would warn and go on without them: attempts would fail at receivers that one of these vouches for. */
+function requireExtraAuthorities({ NODE_EXTRA_CA_CERTS: path }: NodeJS.ProcessEnv): void {
+  if (path === undefined) return;
+  try {
+    if (path.includes('-----BEGIN ')) throw new Error('holds certificates: write them to a file, and give its path');
+    requireCertificates(path);
+  } catch (error) {
+    throw new InvalidEnvironment([`NODE_EXTRA_CA_CERTS: ${whatIsWrong(error)}`]);
+  }
+}
+
+function readFiles(specs: object, given: NodeJS.ProcessEnv, warn: (text: string) => void): void {
+  const problems = Object.entries(specs).flatMap(([name, spec]) => {
+    const problem = readFileOf(name, given);
+    if (problem === undefined || !('isTolerated' in spec)) return problem ?? [];
+    warn(`${problem}: ${name} counts as not set`);
+    return [];
   });
   if (problems.length > 0) throw new InvalidEnvironment(problems);
+}
+
+/** What is wrong with the file of a setting, if it has one. */
+function readFileOf(name: string, given: NodeJS.ProcessEnv): string | undefined {
+  const path = given[`${name}_FILE`];
+  if (path === undefined) return undefined;
+  if (given[name] !== undefined) return `${name}_FILE: ${name} is set as well: leave one of them out`;
+  try {
+    given[name] = readTextFile(path).replace(/\r?\n$/, '');
+    return undefined;
+  } catch (error) {
+    return `${name}_FILE: ${whatIsWrong(error)}`;
+  }
 }
 
 /** Reads a process' configuration; where it is not valid, says so on stderr and exits with 2. */

@@ -14,8 +14,8 @@ import { complainer } from './complainer.ts';
 import manifest from './package.json' with { type: 'json' };
 import { countSpans } from './span-metrics.ts';
 import { SpanQueue } from './span-queue.ts';
-import type { Tracing, TracingOptions, TracingSettings } from './tracing.ts';
-import { readPairs } from './tracing-settings.ts';
+import type { TracingPlan } from './read-tracing.ts';
+import type { Tracing, TracingOptions } from './tracing.ts';
 import { within } from './within.ts';
 
 /** Of sending a batch, with what is tried again. */
@@ -23,12 +23,14 @@ const SEND_LIMIT_MS = 10_000;
 /** At the end of the process, for what is left. */
 const CLOSE_LIMIT_MS = 2_000;
 
+export type ExportOptions = Omit<TracingOptions, 'settings'> & { plan: TracingPlan };
+
 /** Sends spans to a collector, in batches. Nothing waits for it: what it does not take in time is dropped and counted. */
-export function exportSpans({ service, settings, log, metrics }: TracingOptions): Tracing {
+export function exportSpans({ service, plan, log, metrics }: ExportOptions): Tracing {
   const queue = new SpanQueue({
     exporter: new OTLPTraceExporter({
-      url: `${settings.OTEL_EXPORTER_OTLP_ENDPOINT.replace(/\/$/, '')}/v1/traces`,
-      headers: readPairs(settings.OTEL_EXPORTER_OTLP_HEADERS),
+      url: plan.url,
+      headers: plan.headers,
       timeoutMillis: SEND_LIMIT_MS,
     }),
     limitMs: SEND_LIMIT_MS,
@@ -36,13 +38,13 @@ export function exportSpans({ service, settings, log, metrics }: TracingOptions)
     onTrouble: complainer(log, 'spans.not-sent'),
   });
   const provider = new TracerProvider({
-    sampler: samplerOf(settings),
+    sampler: samplerOf(plan),
     resource: defaultResource().merge(
       resourceFromAttributes({
-        'service.name': settings.OTEL_SERVICE_NAME || `waybell-${service}`,
+        'service.name': `waybell-${service}`,
         'service.version': manifest.version,
         'service.instance.id': randomUUID(),
-        ...readPairs(settings.OTEL_RESOURCE_ATTRIBUTES),
+        ...plan.attributes,
       }),
     ),
     spanProcessors: [queue],
@@ -53,8 +55,8 @@ export function exportSpans({ service, settings, log, metrics }: TracingOptions)
   };
 }
 
-function samplerOf({ OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: part }: TracingSettings): Sampler {
-  switch (name) {
+function samplerOf({ sampler, part }: TracingPlan): Sampler {
+  switch (sampler) {
     case 'always_on':
       return new AlwaysOnSampler();
     case 'always_off':

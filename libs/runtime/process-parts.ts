@@ -8,7 +8,8 @@ import { serveHealth } from './health.ts';
 import { openMetrics } from './open-metrics.ts';
 import { Readiness } from './readiness.ts';
 import { logFatalErrors, Shutdown } from './shutdown.ts';
-import { startTracing, type TracingSettings } from './tracing.ts';
+import type { TracingSettings } from './read-tracing.ts';
+import { startTracing } from './tracing.ts';
 
 /** What every process has from its first moment on: a log, metrics, an address that tells how it is, and an end. */
 export type ProcessParts = AsyncDisposable & {

@@ -1,3 +1,5 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { rootCertificates } from 'node:tls';
 import { describe, expect, test } from '@jest/globals';
 import { placeOf } from './place-of.ts';
 import { brokerAddress, postgresAddress, redisAddress } from './server-address.ts';
@@ -73,9 +75,16 @@ describe('the address of a server', () => {
     expect(address).not.toHaveProperty('tls');
   });
 
-  test('comes with the authorities and the certificate that are given', () => {
-    const given = { AMQP_CA: 'ca', AMQP_CERTIFICATE: 'cert', AMQP_KEY: 'key' };
-    expect(brokerAddress({ ...broker, ...given }).tls).toEqual({ ca: 'ca', cert: 'cert', key: 'key' });
+  test('comes with the authorities that are given', () => {
+    expect(brokerAddress({ ...broker, AMQP_CA: 'ca' }).tls).toEqual({ ca: 'ca' });
+  });
+
+  test('does not come with the certificate of another key', () => {
+    const [certificate = ''] = rootCertificates;
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const key = privateKey.export({ type: 'pkcs8', format: 'pem' });
+    const given = { REDIS_CERTIFICATE: certificate, REDIS_KEY: key };
+    expect(() => redisAddress({ ...redis, ...given })).toThrow('REDIS_KEY: is not the key of REDIS_CERTIFICATE');
   });
 
   test.each([

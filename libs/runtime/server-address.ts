@@ -1,3 +1,4 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { addressesIn } from './addresses-in.ts';
 import { InvalidEnvironment } from './environment.ts';
 import { masterNameOf, namesMaster, namesSentinels } from './redis-sentinels.ts';
@@ -84,6 +85,10 @@ function addressOf({ prefix, url, isTls, how, ca, cert, key }: Given): ServerAdd
   if ((cert === '') !== (key === ''))
     throw new InvalidEnvironment([`${prefix}_CERTIFICATE, ${prefix}_KEY: one is of no use without the other`]);
   if (!isTls) return { url };
+  if (cert !== '' && !new X509Certificate(cert).checkPrivateKey(createPrivateKey(key)))
+    throw new InvalidEnvironment([
+      `${prefix}_KEY: is not the key of ${prefix}_CERTIFICATE, or that does not come first there`,
+    ]);
   return { url, tls: { ...(ca !== '' && { ca }), ...(cert !== '' && { cert, key }) } };
 }
 

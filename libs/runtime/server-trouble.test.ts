@@ -24,6 +24,12 @@ describe('troubleWith', () => {
       'Postgres at a, b:2, which DATABASE_URL names, is reached through a pooler, which keeps no settings and no prepared statements of a connection (unsupported startup parameter: statement_timeout): name Postgres itself',
     ],
     [
+      'an authority that is not known',
+      { server: 'RabbitMQ', url: 'amqps://rabbitmq' } as const,
+      coded('SELF_SIGNED_CERT_IN_CHAIN', 'self-signed certificate in certificate chain'),
+      'RabbitMQ at rabbitmq, which AMQP_URL names, shows a certificate of an authority that is not known here (self-signed certificate in certificate chain): name it by AMQP_CA_FILE',
+    ],
+    [
       'a user without a right',
       { server: 'RabbitMQ', url: 'amqp://waybell-deliverer:s3cret@rabbitmq' } as const,
       `Operation failed: ExchangeDeclare; 403 (ACCESS-REFUSED) with message "ACCESS_REFUSED - access to exchange 'waybell.ends'"`,

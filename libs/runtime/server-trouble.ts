@@ -8,7 +8,7 @@ const SETTINGS = { RabbitMQ: 'AMQP_URL', Postgres: 'DATABASE_URL', Redis: 'REDIS
 /** A server, and whether a setting names it or the running stack. */
 export type AskedServer = { server: keyof typeof SETTINGS; url: string; isOfStack?: boolean | undefined };
 
-type Kind = 'rights' | 'line' | 'login' | 'database' | 'pooler' | 'away';
+type Kind = 'rights' | 'line' | 'login' | 'database' | 'pooler' | 'authority' | 'away';
 
 /** What servers and clients say, by code where they have one, of an address that names a wrong user or a wrong part of it. */
 const SAID: readonly [kind: Kind, said: RegExp][] = [
@@ -18,6 +18,10 @@ const SAID: readonly [kind: Kind, said: RegExp][] = [
   ['login', /^(28P01|28000)$|ACCESS_REFUSED|\b(WRONGPASS|NOAUTH|NOPERM)\b/],
   // The latter is what pgbouncer answers to the limits of a connection, unless it is told to ignore them.
   ['pooler', /a pooler answers for it|unsupported startup parameter/],
+  [
+    'authority',
+    /^(SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_(VERIFY_LEAF_SIGNATURE|GET_ISSUER_CERT(_LOCALLY)?))$/,
+  ],
   // RabbitMQ does not let one tell a virtual host that is missing from one that is another user's.
   ['database', /^(3D000|42501)$|got <ConnectionClose|DB index is out of range/],
 ];
@@ -27,10 +31,13 @@ export function troubleWith({ server, url, isOfStack = false }: AskedServer, err
   const setting = SETTINGS[server];
   const named = isOfStack ? 'of the running stack' : `which ${setting} names`;
   const advice = isOfStack ? 'see "./waybell status"' : `correct ${setting}`;
-  return `${server} at ${placeOf(url) ?? 'an address that is none'}, ${named}, ${whatIsWrong(url, error, advice)}`;
+  const authority = setting.replace('_URL', '_CA');
+  return `${server} at ${placeOf(url) ?? 'an address that is none'}, ${named}, ${whatIsWrong(url, error, { advice, authority })}`;
 }
 
-function whatIsWrong(url: string, error: unknown, advice: string): string {
+type Remedy = { advice: string; authority: string };
+
+function whatIsWrong(url: string, error: unknown, { advice, authority }: Remedy): string {
   const why = messageOf(error);
   const [address] = addressesIn(url);
   const { username, pathname } = URL.canParse(address) ? new URL(address) : { username: '', pathname: '' };
@@ -43,6 +50,8 @@ function whatIsWrong(url: string, error: unknown, advice: string): string {
     return `has no "${pathname.slice(1)}" that the user "${username}" may use (${why}): ${advice}, or create it there`;
   if (kind === 'pooler')
     return `is reached through a pooler, which keeps no settings and no prepared statements of a connection (${why}): name Postgres itself`;
+  if (kind === 'authority')
+    return `shows a certificate of an authority that is not known here (${why}): name it by ${authority}_FILE`;
   return `cannot be reached (${why}): start it, or ${advice}`;
 }
 

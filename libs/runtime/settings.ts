@@ -1,18 +1,31 @@
 import { DENIED_PORTS, readPorts } from './callback-ports.ts';
-import { address, bytes, checked, count, duration, port, str, wait, words } from './environment.ts';
+import {
+  address,
+  bytes,
+  certificates,
+  checked,
+  count,
+  duration,
+  port,
+  privateKey,
+  str,
+  wait,
+  words,
+} from './environment.ts';
 import { readNetworks } from './forbidden-address.ts';
 import { readNat64 } from './nat64.ts';
 import { readKeyRing } from './secrets.ts';
 import { tracingSettings } from './tracing-settings.ts';
 
-const authorities = (server: string, file: string) =>
-  str({
+const authorities = (server: string) =>
+  certificates({
     default: '',
-    desc: `authorities that may vouch for ${server}, PEM (${file}); by default those that Node.js knows`,
+    desc: `authorities that may vouch for ${server}, PEM or a path; by default those that Node.js knows`,
   });
 const certificate = (server: string) =>
-  str({ default: '', desc: `client certificate, shown where ${server} asks for one, PEM` });
-const privateKey = (of: string) => str({ default: '', desc: `the private key of ${of}, PEM` });
+  certificates({ default: '', desc: `client certificate, shown where ${server} asks for one, PEM or a path` });
+const keyOf = (certificateName: string) =>
+  privateKey({ default: '', desc: `the private key of ${certificateName}, PEM or a path` });
 
 /** Settings of every process. Each service adds its own in its config.ts. */
 export const processSettings = {
@@ -34,9 +47,9 @@ export const brokerSettings = {
     desc: 'RabbitMQ; amqps:// encrypts, and checks certificate and name; of a cluster each node, comma-separated: amqp://…@a:5672,amqp://…@b:5672',
     example: 'amqp://user:password@rabbitmq:5672',
   }),
-  AMQP_CA: authorities('RabbitMQ', 'AMQP_CA_FILE'),
+  AMQP_CA: authorities('RabbitMQ'),
   AMQP_CERTIFICATE: certificate('RabbitMQ'),
-  AMQP_KEY: privateKey('AMQP_CERTIFICATE'),
+  AMQP_KEY: keyOf('AMQP_CERTIFICATE'),
   CONFIRM_TIMEOUT: wait({
     default: 30_000,
     desc: 'after this long without a confirm the fate of a publish is unknown',
@@ -56,9 +69,9 @@ export const postgresSettings = {
     desc: 'Postgres; ?sslmode=verify-full encrypts, and checks certificate and name; of several hosts, separated by commas, the one that takes writes is used',
     example: 'postgres://user:password@postgres-1:5432,postgres-2:5432/waybell?target_session_attrs=read-write',
   }),
-  DATABASE_CA: authorities('Postgres', 'DATABASE_CA_FILE'),
+  DATABASE_CA: authorities('Postgres'),
   DATABASE_CERTIFICATE: certificate('Postgres'),
-  DATABASE_KEY: privateKey('DATABASE_CERTIFICATE'),
+  DATABASE_KEY: keyOf('DATABASE_CERTIFICATE'),
   DATABASE_ROLE: str({ default: '', desc: 'role to take on after connecting; empty: stay the user of the URL' }),
   DATABASE_POOL_SIZE: count({
     per: 'process',
@@ -87,9 +100,9 @@ export const redisSettings = {
     desc: 'Redis; rediss:// encrypts, and checks certificate and name; redis+sentinel://:password@sentinel-1:26379,sentinel-2:26379/master (rediss+sentinel:// with TLS) asks sentinels for the master',
     example: 'redis://redis:6379/0',
   }),
-  REDIS_CA: authorities('Redis', 'REDIS_CA_FILE'),
+  REDIS_CA: authorities('Redis'),
   REDIS_CERTIFICATE: certificate('Redis'),
-  REDIS_KEY: privateKey('REDIS_CERTIFICATE'),
+  REDIS_KEY: keyOf('REDIS_CERTIFICATE'),
   REDIS_TIMEOUT: wait({ default: 1_000, desc: 'limit of one command; past it the line goes on without Redis' }),
 };
 

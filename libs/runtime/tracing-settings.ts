@@ -1,74 +1,57 @@
-import { address, checked, fraction, str } from './environment.ts';
+import { tolerated, str } from './environment.ts';
 
-/** What each of OpenTelemetry's samplers does with a trace that begins here, and with one that comes from elsewhere. */
-export const SAMPLERS = [
-  'always_on',
-  'always_off',
-  'traceidratio',
-  'parentbased_always_on',
-  'parentbased_always_off',
-  'parentbased_traceidratio',
-] as const;
-
-/** As OpenTelemetry names them. Off unless there is an endpoint. */
+/**
+ * As OpenTelemetry names them. What is about traces keeps no process from starting: any text is taken, `readTracing` says what
+ * is wrong with it.
+ */
 export const tracingSettings = {
-  OTEL_EXPORTER_OTLP_ENDPOINT: address(
-    'http',
-    'https',
-  )({
-    default: '',
-    desc: 'where spans are sent, by OTLP over HTTP, to /v1/traces there; empty: none are made',
-    example: 'http://otel-collector:4318',
-  }),
-  OTEL_EXPORTER_OTLP_PROTOCOL: str({
-    default: 'http/protobuf',
-    choices: ['http/protobuf'],
-    desc: 'how spans are sent',
-  }),
-  OTEL_EXPORTER_OTLP_HEADERS: checked(
+  OTEL_SDK_DISABLED: tolerated(str({ default: 'false', desc: 'true: no spans are made, whatever else is set' })),
+  OTEL_TRACES_EXPORTER: tolerated(str({ default: 'otlp', desc: 'otlp, or none: no spans are made' })),
+  OTEL_EXPORTER_OTLP_ENDPOINT: tolerated(
+    str({
+      default: '',
+      desc: 'where spans are sent, by OTLP over HTTP, to /v1/traces there; empty: none are made',
+      example: 'http://otel-collector:4318',
+    }),
+  ),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: tolerated(
+    str({
+      default: '',
+      desc: 'the same, with its path, before OTEL_EXPORTER_OTLP_ENDPOINT',
+      example: 'http://otel-collector:4318/v1/traces',
+    }),
+  ),
+  OTEL_EXPORTER_OTLP_PROTOCOL: tolerated(
+    str({ default: 'http/protobuf', desc: 'how spans are sent: http/protobuf; with grpc none are' }),
+  ),
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: tolerated(
+    str({ default: '', desc: 'the same, before OTEL_EXPORTER_OTLP_PROTOCOL' }),
+  ),
+  OTEL_EXPORTER_OTLP_HEADERS: tolerated(
     str({
       default: '',
       desc: 'headers to send them with, comma-separated, percent-encoded',
       example: 'authorization=Bearer%20…',
     }),
-    readPairs,
   ),
-  OTEL_TRACES_SAMPLER: str({
-    default: 'parentbased_always_on',
-    choices: SAMPLERS,
-    desc: 'which traces are recorded; parentbased: as upstream says, and of those that begin here all, none or a part',
-  }),
-  OTEL_TRACES_SAMPLER_ARG: fraction({ default: 1, desc: 'that part, from 0 to 1' }),
-  OTEL_SERVICE_NAME: str({
-    default: '',
-    desc: 'service.name of the spans; empty: waybell- and the name of the service',
-  }),
-  OTEL_RESOURCE_ATTRIBUTES: checked(
+  OTEL_EXPORTER_OTLP_TRACES_HEADERS: tolerated(
+    str({ default: '', desc: 'more of them, each before one of OTEL_EXPORTER_OTLP_HEADERS' }),
+  ),
+  OTEL_TRACES_SAMPLER: tolerated(
+    str({
+      default: 'parentbased_always_on',
+      desc: 'which traces are recorded: always_on, always_off, traceidratio, or each of these after parentbased_: as upstream says, and of those that begin here all, none or a part',
+    }),
+  ),
+  OTEL_TRACES_SAMPLER_ARG: tolerated(str({ default: '1', desc: 'that part, from 0 to 1' })),
+  OTEL_SERVICE_NAME: tolerated(
+    str({ default: '', desc: 'service.name of the spans; empty: waybell- and the name of the service' }),
+  ),
+  OTEL_RESOURCE_ATTRIBUTES: tolerated(
     str({
       default: '',
       desc: 'more that is said of the process with its spans, comma-separated, percent-encoded',
       example: 'deployment.environment.name=staging',
     }),
-    readPairs,
   ),
 };
-
-/** Reads `name=value,name=value`, percent-encoded. Throws without showing it: it may hold a password. */
-export function readPairs(text: string): Record<string, string> {
-  const pairs = text.split(',').filter((pair) => pair.trim() !== '');
-  return Object.fromEntries(
-    pairs.map((pair) => {
-      const [, name = '', value = ''] = /^\s*([^=\s]+)\s*=(.*)$/s.exec(pair) ?? [];
-      if (name === '') throw new Error('is not name=value, comma-separated');
-      return [decode(name), decode(value.trim())];
-    }),
-  );
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    throw new Error('is not percent-encoded');
-  }
-}

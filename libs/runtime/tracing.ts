@@ -1,33 +1,27 @@
 import type { Tracer } from '@opentelemetry/api';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
-
-/** How spans are made and where they go: settings of `tracing-settings.ts`. */
-export type TracingSettings = {
-  OTEL_EXPORTER_OTLP_ENDPOINT: string;
-  OTEL_EXPORTER_OTLP_HEADERS: string;
-  OTEL_TRACES_SAMPLER: Sampling;
-  OTEL_TRACES_SAMPLER_ARG: number;
-  OTEL_SERVICE_NAME: string;
-  OTEL_RESOURCE_ATTRIBUTES: string;
-};
-
-export type Sampling =
-  | 'always_on'
-  | 'always_off'
-  | 'traceidratio'
-  | 'parentbased_always_on'
-  | 'parentbased_always_off'
-  | 'parentbased_traceidratio';
+import { readTracing, type TracingSettings } from './read-tracing.ts';
 
 /** Closing it sends what is left, for a bounded time. */
 export type Tracing = AsyncDisposable & { tracer: Tracer };
 
 export type TracingOptions = { service: string; settings: TracingSettings; log: Log; metrics: Metrics };
 
-/** Undefined where no endpoint is set: then nothing of OpenTelemetry's SDK is loaded, and no span is made. */
-export async function startTracing(options: TracingOptions): Promise<Tracing | undefined> {
-  if (options.settings.OTEL_EXPORTER_OTLP_ENDPOINT === '') return undefined;
-  const { exportSpans } = await import('./export-spans.ts');
-  return exportSpans(options);
+/**
+ * Undefined where no endpoint is set, or settings say that there are to be no traces: then nothing of OpenTelemetry's SDK is
+ * loaded, and no span is made. Throws for nothing: what is wrong is logged, and deliveries go on without traces.
+ */
+export async function startTracing({ settings, ...options }: TracingOptions): Promise<Tracing | undefined> {
+  const { plan, misunderstood } = readTracing(settings);
+  for (const { name, why } of misunderstood) options.log.warn({ name, why }, 'setting.misunderstood');
+  if (plan === undefined) return undefined;
+  try {
+    const { exportSpans } = await import('./export-spans.ts');
+    return exportSpans({ ...options, plan });
+  } catch (error) {
+    // OpenTelemetry's packages read variables of their own.
+    options.log.warn({ err: error }, 'traces.not-started');
+    return undefined;
+  }
 }

@@ -52,6 +52,15 @@ describe('the audit log', () => {
     for (const { who, request_id } of notes) expect([who, request_id]).toEqual([expect.stringMatching(/^user /), null]);
   });
 
+  test('has the address of the client without its port, as a proxy forwards it', async () => {
+    await using behind = await startApi({ beside: api, trustedProxies: ['127.0.0.0/8'] });
+    const { guid, token } = await signUp(behind, { interface: 'shipper' });
+    const headers = { 'x-forwarded-for': '"[2001:DB8::7]:50001"' };
+    await behind.ask('POST', `${base}/order.created/subscribe`, { token, body, headers });
+    const [note] = about('subscription', await notesOf(guid));
+    expect(note).toMatchObject({ origin: '2001:db8::7' });
+  });
+
   test('has a row for each change of a subscription, with the token, the address and the request', async () => {
     const { guid, token } = await signUp(api, { interface: 'shipper' });
     const [{ guid: tokenGuid } = { guid: '' }] = await listTokens(api.store.postgres, guid);

@@ -12,7 +12,12 @@ describe('readConfig', () => {
   test('needs only the servers and the keys', () => {
     const config = readConfig(env);
     expect(config.interfaces).toEqual(['shipper', 'carrier']);
-    expect(config.listen).toMatchObject({ host: '0.0.0.0', port: 8080, connectionLimit: 5_000 });
+    expect(config.listen).toMatchObject({
+      host: '0.0.0.0',
+      port: 8080,
+      connectionLimit: 5_000,
+      idleTimeoutMs: 620_000,
+    });
     expect(config.limits).toEqual({ requestsPerMinute: 600, failuresPerMinute: 30 });
     expect(config.callbackRules.isHttpAllowed).toBe(false);
   });
@@ -42,9 +47,17 @@ describe('readConfig', () => {
       JWT_JWKS_URL: 'https://issuer.test/keys',
     };
     expect(readConfig(env).jwt).toBeUndefined();
-    expect(readConfig({ ...env, ...jwt }).jwt).toMatchObject({ issuer: 'https://issuer.test', leewayMs: 5_000 });
+    expect(readConfig({ ...env, ...jwt }).jwt).toMatchObject({
+      issuer: 'https://issuer.test',
+      leewayMs: 5_000,
+      defaultScopes: [],
+    });
     const bad = { JWT_ISSUER: 'https://issuer.test', JWT_JWKS_URL: 'http://issuer.test', JWT_ALGORITHMS: 'RS256,none' };
     expect(() => readConfig({ ...env, ...bad })).toThrow(/JWT_AUDIENCE[^]*JWT_JWKS_URL[^]*"none" is none of RS256/);
+    const lenient = readConfig({ ...env, ...jwt, JWT_DEFAULT_SCOPES: 'webhooks:read' });
+    expect(lenient.jwt).toMatchObject({ defaultScopes: ['webhooks:read'] });
+    for (const word of ['admin', 'webhooks:read webhooks:write'])
+      expect(() => readConfig({ ...env, ...jwt, JWT_DEFAULT_SCOPES: word })).toThrow(/"[^"]*" is not a scope of JWTs/);
     for (const name of ['HS256', ','])
       expect(() => readConfig({ ...env, ...jwt, JWT_ALGORITHMS: name })).toThrow(/ALGO/);
   });

@@ -101,6 +101,10 @@ export const subscriptionApiSettings = {
   }),
   REQUEST_TIMEOUT: wait({ default: 30_000, desc: 'limit from the start of a request to the end of its body' }),
   ANSWER_TIMEOUT: wait({ default: 30_000, desc: 'limit for a client to read an answer, from its first byte on' }),
+  IDLE_TIMEOUT: wait({
+    default: 620_000,
+    desc: 'how long a connection without a request is kept: longer than a balancer in front keeps it',
+  }),
   LIVE_STREAMS_PER_CLIENT: count({
     per: 'client and process',
     default: 10,
@@ -145,6 +149,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     headersTimeoutMs: settings.REQUEST_HEADERS_TIMEOUT,
     requestTimeoutMs: settings.REQUEST_TIMEOUT,
     answerTimeoutMs: settings.ANSWER_TIMEOUT,
+    idleTimeoutMs: settings.IDLE_TIMEOUT,
     connectionLimit: settings.CONNECTION_LIMIT,
     connectionsPerAddress: settings.CONNECTIONS_PER_ADDRESS,
     trustedProxies: settings.TRUSTED_PROXIES,

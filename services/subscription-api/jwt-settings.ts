@@ -1,5 +1,6 @@
-import { duration, InvalidEnvironment, str, words } from '@waybell/runtime/environment';
+import { checked, duration, InvalidEnvironment, str, words } from '@waybell/runtime/environment';
 import type { JwtRules } from './rest/authentication/by-jwt.ts';
+import { DEFAULT_SCOPES, type Scope } from './tokens.ts';
 
 // Signatures by the issuer's private key alone: with a shared secret, a process that checks tokens could make one.
 const ALGORITHMS = [
@@ -31,6 +32,14 @@ export const jwtSettings = {
   JWT_LEEWAY: duration({ default: 5_000, desc: 'by how much the clocks of JWT_ISSUER and a process may differ' }),
   JWT_ACCOUNT_CLAIM: str({ default: 'account', desc: 'claim of a JWT with the guid of the account' }),
   JWT_CLIENT_CLAIM: str({ default: 'client_id', desc: 'claim of a JWT with the name of the client' }),
+  JWT_DEFAULT_SCOPES: checked(
+    words({
+      default: [],
+      desc: 'scopes of a JWT that has no claim `scope`, `scp`, `permissions` or `roles`, comma-separated; by default it may do nothing',
+      example: 'webhooks:read,webhooks:write',
+    }),
+    readDefaultScopes,
+  ),
   JWT_INTERFACE_CLAIM: str({ default: 'interface', desc: 'claim of a JWT with its interface, shipper or carrier' }),
 };
 
@@ -56,10 +65,20 @@ export function readJwtRules(settings: Settings): JwtRules | undefined {
     jwksUrl,
     algorithms: settings.JWT_ALGORITHMS,
     leewayMs: settings.JWT_LEEWAY,
+    defaultScopes: readDefaultScopes(settings.JWT_DEFAULT_SCOPES),
     claims: {
       account: settings.JWT_ACCOUNT_CLAIM,
       client: settings.JWT_CLIENT_CLAIM,
       interface: settings.JWT_INTERFACE_CLAIM,
     },
   };
+}
+
+function readDefaultScopes(names: readonly string[]): Scope[] {
+  return names.map((word) => {
+    const scope = DEFAULT_SCOPES.find((each) => each === word);
+    if (scope === undefined)
+      throw new Error(`"${word}" is not a scope of JWTs: there are ${DEFAULT_SCOPES.join(', ')}`);
+    return scope;
+  });
 }

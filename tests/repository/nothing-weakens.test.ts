@@ -4,6 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, test } from '@jest/globals';
+import { readEnvironment } from '@waybell/runtime/environment';
+import { brokerAddress } from '@waybell/runtime/server-address';
+import { brokerSettings } from '@waybell/runtime/settings';
 import { repository } from '@waybell/stack/stack-folder';
 import { anAuthority, aSelfSignedCertificate } from '@waybell/deliverer/testing/certificate';
 import { tlsServer } from '@waybell/deliverer/testing/server';
@@ -44,6 +47,15 @@ describe('the code', () => {
     expect(sources).toEqual(
       expect.arrayContaining(['services/deliverer/request/connect-tls.ts', 'docker-compose.yml']),
     );
+  });
+});
+
+describe('a certificate of our own', () => {
+  test('is shown with its key, as settings give them', () => {
+    const { cert, key } = aSelfSignedCertificate({ name: 'waybell' });
+    const inOneLine = (pem: string) => pem.replaceAll('\n', String.raw`\n`);
+    const given = { AMQP_URL: 'amqps://host', AMQP_CERTIFICATE: inOneLine(cert), AMQP_KEY: inOneLine(key) };
+    expect(brokerAddress(readEnvironment(brokerSettings, given)).tls).toEqual({ cert, key });
   });
 });
 

@@ -11,6 +11,7 @@ const FIXED = ['PORT', 'HEALTH_PORT', 'ADMIN_PORT', 'DELIVER_ACTIONS'];
 const SECRET = [
   'SECRET_KEYS',
   'OTEL_EXPORTER_OTLP_HEADERS',
+  'OTEL_EXPORTER_OTLP_TRACES_HEADERS',
   'ADMIN_AMQP_URL',
   ...['AMQP', 'DATABASE', 'REDIS'].flatMap((of) => [`${of}_URL`, `${of}_KEY`]),
 ];

@@ -208,6 +208,24 @@ describe('paths and methods', () => {
     }
   });
 
+  test('an idle connection is kept, and says how long, beyond the time that a request has for its headers', async () => {
+    await using kept = await startApi({
+      beside: api,
+      lookEveryMs: 50,
+      limits: { headersTimeoutMs: 100, idleTimeoutMs: 620_000 },
+    });
+    const ask = 'GET /nope HTTP/1.1\r\nhost: a\r\n\r\n';
+    const socket = connect(kept.port, '127.0.0.1', () => socket.write(ask)).setEncoding('utf8');
+    const [first] = await once(socket, 'data');
+    expect(first).toMatch(/^HTTP\/1\.1 404 [^]*keep-alive: timeout=620/i);
+    // It took longer than that, and those that were slow were looked for.
+    expect(await answerTo(kept.port, 'GET /nope HTTP/1.1\r\n')).toMatch(/^HTTP\/1\.1 408 /);
+    socket.write(ask);
+    const [second] = await once(socket, 'data');
+    expect(second).toMatch(/^HTTP\/1\.1 404 /);
+    socket.destroy();
+  });
+
   test('a connection too many is closed at once, and counted', async () => {
     await using small = await startApi({ beside: api, limits: { connectionLimit: 1 } });
     const first = connect(small.port, '127.0.0.1');

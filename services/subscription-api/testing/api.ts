@@ -162,6 +162,7 @@ const unlimited: Limits & Omit<ServerLimits, 'trustedProxies'> = {
   headersTimeoutMs: PATIENT_MS,
   requestTimeoutMs: PATIENT_MS,
   answerTimeoutMs: PATIENT_MS,
+  idleTimeoutMs: PATIENT_MS,
   connectionLimit: 1_000,
   connectionsPerAddress: 1_000,
 };

@@ -72,6 +72,7 @@ export async function startForgery(): Promise<Forgery> {
       jwksUrl: issuer.jwksUrl,
       algorithms: ['RS256', 'ES256'],
       leewayMs: 5_000,
+      defaultScopes: [],
       claims: { account: 'account', client: 'client_id', interface: 'interface' },
     },
     good,

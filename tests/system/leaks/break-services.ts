@@ -45,15 +45,11 @@ export async function breakServices(planted: Planted, stack: Stack): Promise<Map
         CALLBACK_PROXY: `socks5://me:${secret()}@proxy`,
       }),
     'certificates that are none': () =>
-      runBroken(
-        deliverer,
-        {
-          REDIS_URL: address('REDIS_URL').replace('redis:', 'rediss:'),
-          REDIS_CERTIFICATE: `-----BEGIN CERTIFICATE-----\n${secret()}\n-----END CERTIFICATE-----\n`,
-          REDIS_KEY: `-----BEGIN PRIVATE KEY-----\n${secret()}\n-----END PRIVATE KEY-----\n`,
-        },
-        ['redis.connection-lost'],
-      ),
+      runBroken(deliverer, {
+        REDIS_URL: address('REDIS_URL').replace('redis:', 'rediss:'),
+        REDIS_CERTIFICATE: `-----BEGIN CERTIFICATE-----\n${secret()}\n-----END CERTIFICATE-----\n`,
+        REDIS_KEY: `-----BEGIN PRIVATE KEY-----\n${secret()}\n-----END PRIVATE KEY-----\n`,
+      }),
     'keys that are none': () => runBroken(api, { SECRET_KEYS: `${secret()},a:${secret()}` }),
   };
   const ended = new Map<string, Ended>();

@@ -208,7 +208,7 @@ describe('what was looked through', () => {
       ['passwords that are wrong for the line', null, true],
       ['addresses that are no URLs', 2, true],
       ['addresses of another kind', 2, true],
-      ['certificates that are none', null, true],
+      ['certificates that are none', 2, true],
       ['keys that are none', 2, true],
     ]);
   });

@@ -11,6 +11,8 @@ export type Caller = {
   clientId: string;
   features: readonly string[];
   scopes: readonly string[];
+  /** Why that may be none, for people: what the token lacks. */
+  whyNoScope?: string;
   /** Named for what it changes. */
   actor: Actor;
 };
@@ -61,7 +63,8 @@ export function requireRight(caller: Caller, right: { interface: Interface; scop
 export function requireScope(caller: Caller, scope: Scope): void {
   if (caller.scopes.includes(scope)) return;
   const challenge = `Bearer realm="waybell", error="insufficient_scope", scope="${scope}"`;
-  const detail = `This needs the scope ${scope}; the access token has ${caller.scopes.join(', ') || 'none'}.`;
+  const none = caller.whyNoScope === undefined ? 'none' : `none: it has ${caller.whyNoScope}`;
+  const detail = `This needs the scope ${scope}; the access token has ${caller.scopes.join(', ') || none}.`;
   throw new Problem('insufficient-scope', detail, { headers: { 'www-authenticate': challenge } });
 }
 

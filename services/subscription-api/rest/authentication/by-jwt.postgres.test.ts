@@ -40,6 +40,7 @@ function rulesOf({ jwksUrl }: Issuer): JwtRules {
     algorithms: ['RS256', 'ES256'],
     // Within it by 29 s, beyond it by 30 s: tests come near it no more than that.
     leewayMs: 30_000,
+    defaultScopes: [],
     claims: { account: 'https://platform.test/account', client: 'client_id', interface: 'side' },
   };
 }
@@ -160,21 +161,35 @@ describe('a JWT', () => {
     expect(answer.status).toBe(401);
   });
 
-  test('may do what its scopes say, and read and write where it has none', async () => {
+  test('may do what its scopes say, and nothing where it has none', async () => {
     const subscribe = {
       method: 'POST',
       path: `${path}/order.paid/subscribe`,
       body: { callback_url: 'https://a.test/' },
     };
-    const may = async (scope: unknown) => {
-      const token = await signed(keys.ec, someClaims({ scope }));
+    const may = async (claims: Record<string, unknown>) => {
+      const token = await signed(keys.ec, someClaims({ scope: undefined, ...claims }));
       return [(await ask(token)).status, (await ask(token, subscribe)).status];
     };
-    expect(await may('webhooks:read')).toEqual([200, 403]);
-    expect(await may('webhooks:write profile')).toEqual([403, 200]);
-    expect(await may('openid')).toEqual([403, 403]);
-    expect(await may(7)).toEqual([403, 403]);
-    expect(await may(undefined)).toEqual([200, 200]);
+    expect(await may({ scope: 'webhooks:read' })).toEqual([200, 403]);
+    expect(await may({ scp: ['webhooks:write', 'profile'] })).toEqual([403, 200]);
+    expect(await may({ scope: 'openid' })).toEqual([403, 403]);
+    expect(await may({ scope: 7 })).toEqual([401, 401]);
+  });
+
+  test('without any claim that has scopes is told so, unless a setting gives it some', async () => {
+    const token = await signed(keys.ec, someClaims({ scope: undefined }));
+    const lacking = await ask(token);
+    expect([lacking.status, lacking.body.detail]).toEqual([
+      403,
+      'This needs the scope webhooks:read; the access token has none: it has no claim scope, scp, permissions or roles.',
+    ]);
+    await using lenient = await startApi({
+      beside: api,
+      jwt: { ...rulesOf(issuer), defaultScopes: ['webhooks:read'] },
+    });
+    await until('the keys are known', async () => (await lenient.ask('GET', path, { token })).status === 200);
+    expect((await lenient.ask('POST', '/v1/signing-secrets/rotate', { token })).status).toBe(403);
   });
 
   test("is no token on the operators' interface, whatever its scopes", async () => {

@@ -1,18 +1,17 @@
-import type { Interface } from '@waybell/catalog/action';
 import { isGuid } from '@waybell/events/guid';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { errors, jwtVerify, type JWTPayload } from 'jose';
 import type { Actor } from '../../actor.ts';
 import type { Database } from '../../database.ts';
 import type { Account } from '../../tables/account.ts';
-import { DEFAULT_SCOPES, isClientName, SCOPES } from '../../tokens.ts';
-import { invalidToken, type FindCaller } from './authenticate.ts';
+import { isClientName } from '../../tokens.ts';
+import { invalidToken, type Caller, type FindCaller } from './authenticate.ts';
 import { issuerKeys } from './issuer-keys.ts';
+import { jwtScopes, type JwtScopeRules } from './jwt-scopes.ts';
 
 /** Which JWTs hold, and how they name whom they are for. */
-export type JwtRules = {
+export type JwtRules = JwtScopeRules & {
   issuer: string;
-  audience: string;
   jwksUrl: URL;
   algorithms: string[];
   /** How much the clocks of issuer and process may differ. */
@@ -21,7 +20,7 @@ export type JwtRules = {
   claims: { account: string; client: string; interface: string };
 };
 
-type Named = { accountGuid: string; clientId: string; interface: Interface; scopes: readonly string[] };
+type Named = Pick<Caller, 'accountGuid' | 'clientId' | 'interface' | 'scopes' | 'whyNoScope'>;
 
 // RFC 3339 has no way to write a later year.
 const LAST_EXPIRY_S = 253_402_300_799;
@@ -31,7 +30,7 @@ const NAME = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]{1,255}$/u;
 
 /**
  * Knows callers by JWT access tokens (RFC 9068). The first valid one of an account creates it (decisions R13); its
- * features are those of the account, as for any token. Scopes that are not Waybell's mean nothing here.
+ * features are those of the account, as for any token.
  */
 export function byJwt(database: Database, rules: JwtRules): FindCaller {
   const keys = issuerKeys(rules.jwksUrl);
@@ -58,7 +57,7 @@ export function byJwt(database: Database, rules: JwtRules): FindCaller {
 }
 
 /** What RFC 9068 asks of each claim that is read here, or told; jose has seen to the others. */
-function readClaims(payload: JWTPayload, { claims: names, leewayMs }: JwtRules): Named {
+function readClaims(payload: JWTPayload, { claims: names, leewayMs, ...rules }: JwtRules): Named {
   const { exp, iat } = payload;
   if (Number(exp) > LAST_EXPIRY_S) throw badClaim('exp');
   if (Number(iat) * 1_000 > Date.now() + leewayMs) throw badClaim('iat');
@@ -68,9 +67,12 @@ function readClaims(payload: JWTPayload, { claims: names, leewayMs }: JwtRules):
   if (!isClientName(clientId)) throw badClaim(names.client);
   if (interfaceName !== 'shipper' && interfaceName !== 'carrier') throw badClaim(names.interface);
   for (const name of ['sub', 'jti']) if (!NAME.test(text(name))) throw badClaim(name);
-  const given = payload['scope'] === undefined ? DEFAULT_SCOPES : text('scope').split(' ');
-  const scopes = SCOPES.filter((scope) => given.includes(scope));
-  return { accountGuid: accountGuid.toLowerCase(), clientId, interface: interfaceName, scopes };
+  return {
+    accountGuid: accountGuid.toLowerCase(),
+    clientId,
+    interface: interfaceName,
+    ...jwtScopes(payload, rules),
+  };
 }
 
 type Found = Pick<Account, 'interface' | 'features'>;

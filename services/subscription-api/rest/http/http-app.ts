@@ -5,6 +5,7 @@ import express, { type Express, type RequestHandler, type Router } from 'express
 import helmet from 'helmet';
 import { TOKEN_PREFIX } from '../../tokens.ts';
 import type { Authenticate } from '../authentication/authenticate.ts';
+import { clientAddressBy } from './client-address.ts';
 import type { HttpMetrics } from './http-metrics.ts';
 import { limiting, type Limits } from '../limits/limits.ts';
 import { answerProblems, Problem } from './problem.ts';
@@ -29,8 +30,7 @@ export function createHttpApp(options: HttpAppOptions, routes: (authenticate: Au
   const { limits, trustedProxies, redis, log, httpMetrics } = options;
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing').set('query parser', false);
-  app.set('trust proxy', [...trustedProxies]);
-  app.use(identifyRequest, observeRequests(log, httpMetrics), protect(), requireOneHost);
+  app.use(identifyRequest, locateClient(trustedProxies), observeRequests(log, httpMetrics), protect(), requireOneHost);
   app.use(...routes(limiting(options.authenticate, { ...limits, redis, log })));
   app.use(() => {
     throw new Problem('unknown-path', `No endpoint has this path: ${options.overview} shows those that there are.`);
@@ -45,6 +45,15 @@ const identifyRequest: RequestHandler = (_request, response, next) => {
   response.set({ 'x-request-id': requestId, 'cache-control': 'no-store' });
   next();
 };
+
+/** Sets `request.ip`: Express's own takes what `X-Forwarded-For` says as it is, ports and all, which Azure's gateways write. */
+function locateClient(trustedProxies: readonly string[]): RequestHandler {
+  const addressOf = clientAddressBy(trustedProxies);
+  return (request, _response, next) => {
+    Object.defineProperty(request, 'ip', { value: addressOf(request) });
+    next();
+  };
+}
 
 /** RFC 9112, 3.2. With two, a proxy in front may have gone by the other one. */
 const requireOneHost: RequestHandler = ({ headersDistinct: { host = [] }, httpVersion }, _response, next) => {

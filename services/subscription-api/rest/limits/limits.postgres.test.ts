@@ -81,6 +81,7 @@ describe('a JWT', () => {
       audience: 'waybell',
       algorithms: ['ES256'],
       leewayMs: 60_000,
+      defaultScopes: ['webhooks:read'] as const,
       claims,
     };
     await using known = await startApi({ beside: api, limits, jwt: { ...rules, jwksUrl: issuer.jwksUrl } });
@@ -118,6 +119,17 @@ describe('an address', () => {
     await revokeToken(api.store.postgres, token);
     expect((await api.ask('GET', path, { token, headers: from('1') })).status).toBe(401);
     expectTooMany(await api.ask('GET', path, { token, headers: from('3') }));
+  });
+
+  test('is one address, whatever port and spelling a proxy forwards it with', async () => {
+    const { 'x-forwarded-for': address = '' } = aNetwork()('1');
+    const spellings = [`[${address}]:50001`, `"[${address.toUpperCase()}]:50002"`, `203.0.113.9, ${address}%eth0`];
+    const statuses = [];
+    for (const each of spellings) {
+      const headers = { 'x-forwarded-for': each };
+      statuses.push((await api.ask('GET', path, { token: 'wbl_a', headers })).status);
+    }
+    expect(statuses).toEqual([401, 401, 429]);
   });
 
   test('leaves one count, however many tokens it guesses', async () => {

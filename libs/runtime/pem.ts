@@ -1,0 +1,103 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { isAbsolute } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { makeValidator } from 'envalid';
+import { readTextFile } from './read-text-file.ts';
+
+const BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----(.*?)-----END \1-----/gs;
+
+type Kind = { what: string; label: RegExp; convert: string; check: (pem: string) => unknown };
+
+const CERTIFICATE: Kind = {
+  what: 'certificate',
+  label: /^(X509 |TRUSTED )?CERTIFICATE$/,
+  convert: 'openssl x509 -inform der',
+  check: (pem) => new X509Certificate(pem),
+};
+
+const PRIVATE_KEY: Kind = {
+  what: 'private key',
+  label: /^(ENCRYPTED |RSA |EC )?PRIVATE KEY$/,
+  convert: 'openssl pkey -inform der',
+  check: (pem) => createPrivateKey(pem),
+};
+
+/** Certificates, one after the other, as `readPem` reads them. */
+export const certificates = makeValidator<string>((text) => readPem(text, CERTIFICATE));
+
+/** A private key without a passphrase, as `readPem` reads it. */
+export const privateKey = makeValidator<string>((text) => readPem(text, PRIVATE_KEY));
+
+/** Throws, as `readPem` does, where this file does not hold certificates alone that can be read. */
+export function requireCertificates(path: string): void {
+  blocksIn(readTextFile(path), CERTIFICATE);
+}
+
+/**
+ * The PEM in `text`, in lines. Platforms write line ends as `\n`, `\r\n` or spaces, put quotes around it, encode it in base64,
+ * or give an absolute path, also as `file:`, in its place. Throws where there is none of the kind, or one that cannot be read,
+ * and says what to give: at each connection it would look like the server's fault. It shows nothing of the text but a path.
+ */
+function readPem(text: string, kind: Kind): string {
+  const given = text
+    .trim()
+    .replace(/^(["'])(.*)\1$/s, '$2')
+    .trim();
+  const path = pathIn(given);
+  return blocksIn(path === undefined ? given : readTextFile(path), kind);
+}
+
+function pathIn(text: string): string | undefined {
+  if (isAbsolute(text) && !text.includes('\n')) return text;
+  const url = URL.parse(text);
+  return url?.protocol === 'file:' && url.host === '' ? fileURLToPath(url) : undefined;
+}
+
+function blocksIn(text: string, kind: Kind): string {
+  const pem = fromBase64(text);
+  const blocks = [...pem.matchAll(BLOCK)]
+    .filter(([, label = '']) => kind.label.test(label))
+    .map(([, label = '', body = '']) => blockOf(label, body));
+  if (blocks.length === 0) throw new Error(whatInstead(pem, kind));
+  for (const [index, block] of blocks.entries()) requireReadable(block, kind, `${index + 1} of ${blocks.length}`);
+  return blocks.join('');
+}
+
+function fromBase64(text: string): string {
+  const isBase64 = /^[A-Za-z0-9+/=\s]+$/.test(text);
+  const decoded = isBase64 ? Buffer.from(text, 'base64').toString() : '';
+  return decoded.includes('-----BEGIN ') ? decoded : text;
+}
+
+/** In lines of its own; of an old encrypted key, the lines before its base64 stay as they are. */
+function blockOf(label: string, body: string): string {
+  const lines = body.replaceAll(/\\+r/g, '').replaceAll(/\\+n/g, '\n');
+  const content = lines.includes(':')
+    ? lines.trim()
+    : lines
+        .replaceAll(/\s/g, '')
+        .match(/.{1,64}/g)
+        ?.join('\n');
+  return `-----BEGIN ${label}-----\n${content ?? ''}\n-----END ${label}-----\n`;
+}
+
+function requireReadable(block: string, { what, check }: Kind, which: string): void {
+  try {
+    check(block);
+  } catch {
+    throw new Error(
+      block.includes('ENCRYPTED')
+        ? `holds a ${what} with a passphrase: give it without one (openssl pkey -in <file>)`
+        : `holds a ${what} that is cut or damaged (${which}): give it whole`,
+    );
+  }
+}
+
+function whatInstead(text: string, { what, label, convert }: Kind): string {
+  const [, other] = /-----BEGIN ([A-Z0-9 ]+)-----/.exec(text) ?? [];
+  // DER begins with a sequence: 0x30, and bytes that are no text.
+  if (/^0.?[^\s!-~]/s.test(text)) return `holds DER: convert it to PEM (${convert})`;
+  if (other !== undefined && label.test(other)) return `holds a ${what} that is cut or damaged: give it whole`;
+  const found = text.trim() === '' ? 'is empty' : `holds ${other ?? 'something else'}`;
+  return `${found}: give a ${what} in PEM (-----BEGIN …), or the absolute path of a file with it`;
+}

@@ -1,0 +1,26 @@
+import { addressIn } from '@waybell/runtime/address-in';
+import { isAllowedAddress, readNetworks } from '@waybell/runtime/forbidden-address';
+
+type Located = {
+  headersDistinct: NodeJS.Dict<string[]>;
+  socket: { remoteAddress?: string | undefined };
+};
+
+/**
+ * Where a request came from: the nearest address on its way that is not in `trustedProxies`, by their `X-Forwarded-For`. A
+ * proxy that forwards what is no address stands for whoever is behind it: else that text would be one that strangers choose.
+ * Empty parts count as not there (RFC 9110, 5.6.1.2). Undefined once the connection is gone.
+ */
+export function clientAddressBy(trustedProxies: readonly string[]): (request: Located) => string | undefined {
+  const proxies = readNetworks(trustedProxies);
+  return ({ headersDistinct: { 'x-forwarded-for': lines = [] }, socket }) => {
+    const way = lines.flatMap((line) => line.split(',')).filter((hop) => hop.trim() !== '');
+    let address = addressIn(socket.remoteAddress ?? '');
+    while (address !== undefined && isAllowedAddress(address, proxies)) {
+      const before = addressIn(way.pop() ?? '');
+      if (before === undefined) break;
+      address = before;
+    }
+    return address;
+  };
+}
