@@ -1,8 +1,17 @@
+import { isNativeError } from 'node:util/types';
 import { stackOf } from '@waybell/stack/stack-folder';
 import { requireRunning } from '@waybell/stack/stack-state';
+import { callFailure, trustAlso } from './http/certificates.ts';
+import { proxyHint, useProxy } from './http/use-proxy.ts';
 
 /** What names the API and its caller on a command line. */
-export type ApiOptions = { api?: string; token?: string };
+export type ApiOptions = { api?: string; token?: string; ca?: string };
+
+/** Their help, but for the token's, as commander takes it. */
+export const CA_OPTION = [
+  '--ca <file>',
+  'certificates (PEM) to trust as well, such as one that its server has signed itself',
+] as const;
 
 /** An answer of the API other than the one hoped for. */
 export class ApiProblem extends Error {
@@ -26,18 +35,23 @@ export type ClientApi = {
 
 const ANSWER_LIMIT_MS = 30_000;
 
-export function clientApi(options: ApiOptions, env: NodeJS.ProcessEnv): ClientApi {
+/** `others`: what this process calls beside the API. Proxies and certificates are this process' from then on. */
+export function clientApi(options: ApiOptions, env: NodeJS.ProcessEnv, others: readonly URL[] = []): ClientApi {
   const address = addressOf(options, env);
   const authorization = `Bearer ${tokenOf(options, env)}`;
+  const url = new URL(address);
+  if (options.ca !== undefined) trustAlso(options.ca);
+  useProxy(env, [url, ...others]);
 
   async function fetched(path: string, init: RequestInit): Promise<Response> {
     const headers = { authorization, ...(init.body !== undefined && { 'content-type': 'application/json' }) };
     const response = await fetch(`${address}${path}`, { ...init, headers, redirect: 'manual' }).catch(
       (error: unknown) => {
-        throw new Error(`the API cannot be reached at ${address}: ${reasonOf(error)}`, { cause: error });
+        const reason = reasonOf(error) + proxyHint(url, env);
+        throw new Error(`the API cannot be reached at ${address}: ${reason}`, { cause: error });
       },
     );
-    if (!response.ok) throw await problemOf(response, address);
+    if (!response.ok) throw await problemOf(response, address, proxyHint(url, env));
     return response;
   }
 
@@ -88,16 +102,19 @@ function unwrapped(answer: unknown): unknown {
   return status === 'success' && data?.object !== undefined ? data.object : answer;
 }
 
-async function problemOf(response: Response, address: string): Promise<ApiProblem> {
+async function problemOf(response: Response, address: string, hint: string): Promise<ApiProblem> {
   const text = await response.text();
   const isProblem = response.headers.get('content-type') === 'application/problem+json';
   // What the API answers so has a detail for people.
   const { detail } = isProblem ? (JSON.parse(text) as { detail: string }) : { detail: undefined };
-  return new ApiProblem(response.status, detail ?? `${address} answered ${response.status}: is this Waybell's API?`);
+  return new ApiProblem(
+    response.status,
+    detail ?? `${address} answered ${response.status}: is this Waybell's API?${hint}`,
+  );
 }
 
 /** Node.js hides it in the cause. */
 function reasonOf(error: unknown): string {
   const { message, cause } = error as Error;
-  return cause instanceof Error && cause.message !== '' ? cause.message : message;
+  return (isNativeError(cause) && callFailure(cause)) || message;
 }

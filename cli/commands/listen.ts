@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { clientApi, type ApiOptions } from '../client-api.ts';
+import { CA_OPTION, clientApi, type ApiOptions } from '../client-api.ts';
 import { collected } from '../collected.ts';
 import { describeTold } from '../listen/describe-callback.ts';
 import { listen, type Listener } from '../listen/listen.ts';
@@ -15,6 +15,7 @@ export function listenCommand(): Command {
     .option('--api <url>', 'where the API is (default: API_URL, or that of the running stack)')
     .option('--token <token>', 'an access token that may write (default: WAYBELL_TOKEN)')
     .option('--reached-at <url>', 'where deliverers reach the API, if that is elsewhere')
+    .option(...CA_OPTION)
     .option('--json', 'one JSON object a line')
     .addHelpText(
       'after',
@@ -23,6 +24,7 @@ export function listenCommand(): Command {
         'Subscribes a client of its own, beside yours, and forwards its callbacks to your receiver: each with its headers, its body',
         'to the byte. What the receiver answers, the deliverer gets: failures are retried and logged as any. Redirects are not',
         'followed. Ctrl-C ends the subscriptions; without this program they end by themselves within a minute or so.',
+        'HTTPS_PROXY, HTTP_PROXY and NO_PROXY count for the API, and for a receiver that is not on this machine.',
         '',
         'Example:',
         "  ./waybell listen --forward-to http://localhost:3000/hook --action 'order.*'",
@@ -36,7 +38,7 @@ type Options = ApiOptions & { forwardTo: string; action?: string[]; name: string
 
 async function run({ forwardTo, action, name, reachedAt, json, ...options }: Options): Promise<void> {
   const to = receiverAt(forwardTo);
-  const api = clientApi(options, process.env);
+  const api = clientApi(options, process.env, [to]);
   const halt = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => halt.abort());
   await listen({

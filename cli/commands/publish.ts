@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
 import { Command } from 'commander';
+import { toUtf8 } from '@waybell/events/to-utf8';
 import { readEnvironment } from '@waybell/runtime/environment';
 import { openLine } from '../open-line.ts';
 import type { CheckedEvent, Unknown } from '../publish/check-events.ts';
@@ -54,7 +55,9 @@ async function readChecked(file: string, signal: AbortSignal): Promise<CheckedEv
   ]);
   const { EVENT_MAX_SIZE, EVENT_MAX_DEPTH } = routerSettings;
   const limits = readEnvironment({ EVENT_MAX_SIZE, EVENT_MAX_DEPTH });
-  const { events, misplaced } = splitEvents(await readAll(file, signal));
+  const written = toUtf8(await readAll(file, signal));
+  if (written.kind === 'invalid') throw new Error(`${nameOf(file)}: ${written.detail}`);
+  const { events, misplaced } = splitEvents(written.bytes);
   if (events.length + misplaced.length === 0) throw new Error(`there is no event in ${nameOf(file)}`);
   const checked = checkEvents(events, { maxBytes: limits.EVENT_MAX_SIZE, maxDepth: limits.EVENT_MAX_DEPTH });
   const faults = [...checked.faults, ...misplaced.map((where) => ({ ...where, reason: 'not_json' }))];
@@ -62,9 +65,9 @@ async function readChecked(file: string, signal: AbortSignal): Promise<CheckedEv
     report(`line ${line}: ${reason}: ${detail}`);
   warn(checked.unknown);
   if (faults.length === 0) return checked.events;
-  const written = events.length + misplaced.length;
+  const all = events.length + misplaced.length;
   throw new Error(
-    `nothing was published: ${faults.length} of ${written} in ${nameOf(file)} ${faults.length === 1 ? 'is not an event' : 'are no events'}; ` +
+    `nothing was published: ${faults.length} of ${all} in ${nameOf(file)} ${faults.length === 1 ? 'is not an event' : 'are no events'}; ` +
       'fix or remove them, then publish again',
   );
 }

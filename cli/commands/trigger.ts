@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { clientApi, type ApiOptions } from '../client-api.ts';
+import { CA_OPTION, clientApi, type ApiOptions } from '../client-api.ts';
 import { collected } from '../collected.ts';
 import { print } from '../print.ts';
 import { report } from '../report.ts';
@@ -12,6 +12,7 @@ export function triggerCommand(): Command {
     .option('--set <place=value>', 'what is to be another than in the example; give it again for each', collected, [])
     .option('--api <url>', 'where the API is (default: API_URL, or that of the running stack)')
     .option('--token <token>', 'an access token that may write (default: WAYBELL_TOKEN)')
+    .option(...CA_OPTION)
     .option('--json', 'the answer of the API, as JSON')
     .addHelpText(
       'after',

@@ -1,6 +1,13 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { describe, expect, test } from '@jest/globals';
+import { aSelfSignedCertificate } from '@waybell/deliverer/testing/certificate';
+import { httpServer, tlsServer } from '@waybell/deliverer/testing/server';
 import { closeServer, listen } from '@waybell/runtime/health';
+import { trustAlso } from '../http/certificates.ts';
 import { describeTold, toldOf } from './describe-callback.ts';
 import { forward, type Callback } from './forward.ts';
 
@@ -65,6 +72,38 @@ describe('forward', () => {
     expect(cut).toMatchObject({ status: 502, trouble: expect.stringContaining('failed: ') });
     const refused = await forward(callback, new URL('http://127.0.0.1:1/'), PATIENT_MS);
     expect(refused).toMatchObject({ status: 502, trouble: 'refused: nothing listens at 127.0.0.1:1' });
+  });
+});
+
+describe('forward to a receiver that signed its certificate itself', () => {
+  const certificate = aSelfSignedCertificate({ name: 'localhost' });
+  const start = () => tlsServer(certificate, (_request, response) => response.end('taken'));
+  const to = (host: string, port: number) => forward(callback, new URL(`https://${host}:${port}/hook`), PATIENT_MS);
+
+  test('says how it comes to be trusted, and then is', async () => {
+    await using receiver = await start();
+    expect(await to('localhost', receiver.port)).toMatchObject({
+      status: 502,
+      trouble: expect.stringMatching(/^failed: self-signed certificate: --ca <file> with its certificate/),
+    });
+    const folder = mkdtempSync(join(tmpdir(), 'waybell-forward-'));
+    const trusted = getCACertificates('default');
+    writeFileSync(join(folder, 'own.pem'), certificate.cert);
+    trustAlso(join(folder, 'own.pem'));
+    try {
+      expect(await to('localhost', receiver.port)).toMatchObject({ status: 200, body: 'taken' });
+      expect(await to('127.0.0.1', receiver.port)).toMatchObject({
+        trouble: expect.stringMatching(/: call it by a name that its certificate is for$/),
+      });
+    } finally {
+      setDefaultCACertificates(trusted);
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  test('says so where it speaks no TLS', async () => {
+    await using receiver = await httpServer((_request, response) => response.end());
+    expect(await to('127.0.0.1', receiver.port)).toMatchObject({ trouble: expect.stringMatching(/try http:\/\/$/) });
   });
 });
 

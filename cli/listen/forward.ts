@@ -1,5 +1,7 @@
 import { request as requestHttp, type IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
+import { callFailure } from '../http/certificates.ts';
+import { proxyHint } from '../http/use-proxy.ts';
 
 /** A callback to be made: headers as they were sent to the listener, body to the byte. */
 export type Callback = { headers: Record<string, string>; body: Buffer };
@@ -53,7 +55,8 @@ function troubleOf(
   { to, limitMs, isLate }: { to: URL; limitMs: number; isLate: boolean },
 ): [status: number, trouble: string] {
   if (isLate) return [504, `no answer within ${limitMs / 1_000} s`];
-  const { code, message } = error as NodeJS.ErrnoException;
-  if (code === 'ECONNREFUSED') return [502, `refused: nothing listens at ${to.host}`];
-  return [502, `failed: ${message || String(code)}`];
+  const failure = error as NodeJS.ErrnoException;
+  const hint = proxyHint(to, process.env);
+  if (failure.code === 'ECONNREFUSED' && hint === '') return [502, `refused: nothing listens at ${to.host}`];
+  return [502, `failed: ${callFailure(failure)}${hint}`];
 }

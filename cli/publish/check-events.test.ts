@@ -57,6 +57,15 @@ describe('checkEvents', () => {
   });
 
   test.each([
+    ['with a mark', Buffer.from(`\uFEFF${JSON.stringify(anEvent())}`)],
+    ['in UTF-16', Buffer.from(JSON.stringify(anEvent()), 'utf16le')],
+  ])('publishes an event %s in UTF-8', (_what, bytes) => {
+    const { faults, events } = checkEvents([{ line: 1, bytes }], LIMITS);
+    expect(faults).toEqual([]);
+    expect(events[0]?.publication.body).toEqual(Buffer.from(JSON.stringify(anEvent())));
+  });
+
+  test.each([
     ['what is not JSON', '{"guid":', 'not_json'],
     ['what is not an object', '1', 'envelope_invalid'],
     ['an unknown action', anEvent({ action: 'order.vanished' }), 'unknown_action'],

@@ -1,15 +1,27 @@
 import { gunzipSync } from 'node:zlib';
 import type { Invalid } from './invalid-event.ts';
+import { toUtf8 } from './to-utf8.ts';
 
 /** A header of 10 bytes, and 8 at the end, of which the last four tell the length before. */
 const SMALLEST_GZIP = 18;
 
-/** The body without its content encoding, at most `maxBytes` long; a gzip bomb is not inflated beyond that. */
-export function decodeBody(message: Packed, maxBytes: number): { kind: 'bytes'; bytes: Buffer } | Invalid {
+type Decoded = { kind: 'bytes'; bytes: Buffer } | Invalid;
+
+/**
+ * The body without its content encoding and in UTF-8, at most `maxBytes` long before and after that; a gzip bomb is not inflated
+ * beyond it.
+ */
+export function decodeBody(message: Packed, maxBytes: number): Decoded {
+  const unpacked = unpack(message, maxBytes);
+  const decoded = unpacked.kind === 'bytes' ? toUtf8(unpacked.bytes) : unpacked;
+  return decoded.kind === 'bytes' && decoded.bytes.length > maxBytes ? tooLarge(maxBytes) : decoded;
+}
+
+function unpack(message: Packed, maxBytes: number): Decoded {
   const encoding = message.contentEncoding?.trim().toLowerCase() ?? '';
   if (encoding === 'gzip') return gunzip(message.body, maxBytes);
-  // Some clients name the character set here; whether it is UTF-8 is seen from the bytes.
-  if (!['', 'identity', 'utf-8', 'utf8'].includes(encoding)) {
+  // Some clients name the character set here; which it is, is seen from the bytes.
+  if (!/^(?:|identity|utf-?(?:8|16(?:le|be)?))$/.test(encoding)) {
     const detail = `content_encoding "${encoding}" is not known: publish plain JSON or gzip`;
     return { kind: 'invalid', reason: 'unknown_encoding', detail };
   }
@@ -30,7 +42,7 @@ function saidIn(gzip: Buffer): number {
   return gzip.length < SMALLEST_GZIP ? 0 : gzip.readUInt32LE(gzip.length - 4);
 }
 
-function gunzip(body: Buffer, maxBytes: number): { kind: 'bytes'; bytes: Buffer } | Invalid {
+function gunzip(body: Buffer, maxBytes: number): Decoded {
   const said = saidIn(body);
   try {
     return { kind: 'bytes', bytes: gunzipSync(body, { maxOutputLength: Math.max(1, Math.min(said, maxBytes)) }) };
@@ -46,6 +58,6 @@ function gunzip(body: Buffer, maxBytes: number): { kind: 'bytes'; bytes: Buffer 
 }
 
 function tooLarge(maxBytes: number): Invalid {
-  const detail = `the body is longer than ${maxBytes} bytes (after gunzip, where it is compressed)`;
+  const detail = `the body is longer than ${maxBytes} bytes (after gunzip, where it is compressed, and in UTF-8)`;
   return { kind: 'invalid', reason: 'too_large', detail };
 }

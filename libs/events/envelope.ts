@@ -1,12 +1,17 @@
 import { envelopeNames } from '@waybell/catalog/event-schema';
 import { invalidAt, type Invalid } from './invalid-event.ts';
 import { isObject, type JsonObject, type JsonValue } from './json.ts';
+import { printable } from './json-pointer.ts';
+import { readJson } from './read-json.ts';
+import { toUtf8 } from './to-utf8.ts';
 import { UnknownFinder } from './unknown-members.ts';
 
 /** An event's envelope, whichever of its two forms it came in. */
 export type Envelope = {
   readonly kind: 'envelope';
   readonly members: JsonObject;
+  /** Where no number among them needs another form to be looked at. */
+  readonly isPlain: boolean;
   /** The subject of a CloudEvent: what it says that it is about. */
   readonly subject?: string;
   /** What was found of them by now. */
@@ -17,7 +22,12 @@ export type Envelope = {
 
 const names = new Set(envelopeNames);
 const cloudEventNames = new Set(
-  ['specversion', 'id', 'source', 'type', 'time', 'data'].concat(['datacontenttype', 'dataschema', 'subject']),
+  ['specversion', 'id', 'source', 'type', 'time', 'subject'].concat([
+    'data',
+    'data_base64',
+    'datacontenttype',
+    'dataschema',
+  ]),
 );
 const namesInData = ['parties', 'payload', 'ignored', 'error_message'];
 const dataNames = new Set(namesInData);
@@ -30,24 +40,41 @@ const cloudEventPlaces = new Map([
 
 const CLOUD_EVENT = 'application/cloudevents+json';
 
+/** What is published as a batch, or as a CloudEvent in another format, is not read: says what to do instead. */
+export function refuseFormat(contentType: string | undefined): Invalid | undefined {
+  const type = mediaType(contentType);
+  if (!type.startsWith('application/cloudevents') || !type.includes('+') || type === CLOUD_EVENT) return undefined;
+  const what = type.includes('-batch') ? 'publish each event in a message of its own' : 'publish it in JSON';
+  const detail = `content_type "${type}" is not read: ${what}, with content_type ${CLOUD_EVENT}`;
+  return { kind: 'invalid', reason: 'envelope_invalid', detail: printable(detail) };
+}
+
+type Json = { value: JsonValue; isPlain: boolean };
+type Reading = { readonly maxDepth: number; readonly contentType?: string | undefined };
+
 /** Finds the envelope in a message body: its own form, or a CloudEvent 1.0 in structured JSON where the type says so. */
-export function openEnvelope(body: JsonValue, contentType: string | undefined): Envelope | Invalid {
+export function openEnvelope({ value: body, isPlain }: Json, { maxDepth, contentType }: Reading): Envelope | Invalid {
   if (!isObject(body))
     return { kind: 'invalid', reason: 'envelope_invalid', detail: 'the body: must be a JSON object' };
-  if (mediaType(contentType) === CLOUD_EVENT) return openCloudEvent(body);
+  if (mediaType(contentType) === CLOUD_EVENT) return openCloudEvent({ body, isPlain }, maxDepth);
   if ('specversion' in body && !('guid' in body)) {
     return invalid('/specversion', `is of a CloudEvent: publish it with content_type ${CLOUD_EVENT}`);
   }
   const unknownMembers = new UnknownFinder();
   unknownMembers.find(body, '', names);
-  return { kind: 'envelope', members: body, unknownMembers, placeOf: (pointer) => pointer };
+  return { kind: 'envelope', members: body, isPlain, unknownMembers, placeOf: (pointer) => pointer };
 }
 
-function openCloudEvent(body: JsonObject): Envelope | Invalid {
+function openCloudEvent(
+  { body, isPlain }: { body: JsonObject; isPlain: boolean },
+  maxDepth: number,
+): Envelope | Invalid {
   if (body['specversion'] !== '1.0') return invalid('/specversion', 'must be "1.0"');
-  const [type, data] = [body['type'], body['data']];
+  const { type } = body;
   if (typeof type !== 'string') return invalid('/type', 'must be a text, <interface>.<action>');
-  if (!isObject(data)) return invalid('/data', 'must be an object that holds parties and payload');
+  const opened = openData(body, maxDepth);
+  if (opened.kind === 'invalid') return opened;
+  const { data, place } = opened;
   const dot = type.indexOf('.');
   const members: Record<string, JsonValue> = {
     interface: type.slice(0, Math.max(dot, 0)),
@@ -58,15 +85,52 @@ function openCloudEvent(body: JsonObject): Envelope | Invalid {
   for (const name of namesInData) copy({ from: data, name, to: members, as: name });
   const unknownMembers = new UnknownFinder();
   unknownMembers.find(body, '', cloudEventNames);
-  unknownMembers.find(data, '/data', dataNames);
+  unknownMembers.find(data, place, dataNames);
   const { subject } = body;
   return {
     kind: 'envelope',
     members,
+    isPlain: isPlain && opened.isPlain,
     unknownMembers,
-    placeOf: placeInCloudEvent,
+    placeOf: (pointer) => placeInCloudEvent(pointer, place),
     ...(typeof subject === 'string' && { subject }),
   };
+}
+
+/** `place`: of the data in the published body. */
+type Data = { kind: 'data'; data: JsonObject; place: string; isPlain: boolean };
+
+const WANTED = 'must be an object that holds parties and payload';
+const BASE64 = /^[A-Za-z0-9+/_\s-]*={0,2}\s*$/;
+
+/**
+ * Finds the data, in whichever way the CloudEvent has it: as an object, as a text of JSON that is one, or as that in base64
+ * (CloudEvents 1.0, JSON format, 3.1).
+ */
+function openData(body: JsonObject, maxDepth: number): Data | Invalid {
+  const { data = null, data_base64: base64 = null } = body;
+  const has = { body, levels: maxDepth - 1 };
+  if (base64 === null && isObject(data)) return { kind: 'data', data, place: '/data', isPlain: true };
+  if (base64 === null && typeof data === 'string') return readData(Buffer.from(data), { ...has, place: '/data' });
+  if (base64 === null) return invalid('/data', WANTED);
+  const place = '/data_base64';
+  if (data !== null) return invalid(place, 'is there beside data: publish one of them');
+  if (typeof base64 !== 'string' || !BASE64.test(base64)) return invalid(place, 'must be base64 of JSON');
+  return readData(Buffer.from(base64, 'base64'), { ...has, place });
+}
+
+/** Reads data that is JSON within JSON: `levels` deep at most. */
+function readData(bytes: Buffer, at: { body: JsonObject; levels: number; place: string }): Data | Invalid {
+  const { body, levels, place } = at;
+  const decoded = toUtf8(bytes);
+  const json = decoded.kind === 'bytes' ? readJson(decoded.bytes, levels) : decoded;
+  if (json.kind === 'value' && isObject(json.value))
+    return { kind: 'data', data: json.value, place, isPlain: json.isPlain };
+  if (json.kind === 'value') return invalid(place, WANTED);
+  const type = body['datacontenttype'];
+  if (typeof type === 'string' && !/[/+]json$/.test(mediaType(type)))
+    return invalid('/datacontenttype', printable(`is "${type}", and so is the data: publish data in JSON`));
+  return invalidAt(json.reason, place, `${WANTED}: ${json.detail}`);
 }
 
 function copy(step: { from: JsonObject; name: string; to: Record<string, JsonValue>; as: string }): void {
@@ -74,9 +138,9 @@ function copy(step: { from: JsonObject; name: string; to: Record<string, JsonVal
   if (value !== undefined) step.to[step.as] = value;
 }
 
-function placeInCloudEvent(pointer: string): string {
+function placeInCloudEvent(pointer: string, dataPlace: string): string {
   const [, name = ''] = pointer.split('/', 2);
-  return cloudEventPlaces.get(name) ?? `/data${pointer}`;
+  return cloudEventPlaces.get(name) ?? dataPlace + pointer;
 }
 
 function mediaType(contentType = ''): string {

@@ -34,6 +34,7 @@ const aMessage = (body: unknown, what: Partial<EventMessage> = {}): EventMessage
   ...what,
 });
 const asCloudEvent = { contentType: 'application/cloudevents+json; charset=utf-8' };
+const base64 = (text: string) => Buffer.from(text).toString('base64');
 const read = (message: EventMessage) => readEvent(message, limits);
 
 /** An event of the carrier interface whose id is written so. */
@@ -229,9 +230,12 @@ describe('readEvent of a compressed body', () => {
     expect(fingerprint).toBe(createHash('sha256').update(compressed).digest('hex'));
   });
 
-  test.each(['', 'identity', 'UTF-8'])('takes the content encoding "%s" for none', (contentEncoding) => {
-    expect(read(aMessage(body, { contentEncoding })).kind).toBe('event');
-  });
+  test.each(['', 'identity', 'UTF-8', 'utf-16', 'UTF-16LE'])(
+    'takes the content encoding "%s" for none',
+    (contentEncoding) => {
+      expect(read(aMessage(body, { contentEncoding })).kind).toBe('event');
+    },
+  );
 
   test.each([
     ['unknown_encoding', aMessage(body, { contentEncoding: 'br' })],
@@ -252,6 +256,36 @@ describe('readEvent of a compressed body', () => {
     expect(read(aMessage(gzipSync(padded(1_048_576)), gzip)).kind).toBe('event');
     expect(read(aMessage(padded(1_048_577)))).toMatchObject({ reason: 'too_large' });
     expect(read(aMessage(gzipSync(padded(1_048_577)), gzip))).toMatchObject({ reason: 'too_large' });
+  });
+});
+
+describe('readEvent of another encoding than UTF-8', () => {
+  const text = JSON.stringify(anEnvelope({ error_message: 'zażółć 🚚' }));
+  const inUtf16 = Buffer.from(`\uFEFF${text}`, 'utf16le');
+
+  test.each([
+    ['a mark', Buffer.from(`\uFEFF${text}`), {}],
+    ['UTF-16', inUtf16, { contentType: 'application/json; charset=UTF-16' }],
+    ['UTF-16 by another label', inUtf16, { contentType: 'application/json; charset=utf-8' }],
+    ['a compressed mark', gzipSync(`\uFEFF${text}`), { contentEncoding: 'gzip' }],
+    ['compressed UTF-16', gzipSync(inUtf16), { contentEncoding: 'gzip' }],
+  ])('reads the same event from %s', (_what, body, what) => {
+    const { fingerprint, ...event } = eventOf(aMessage(body, what));
+    const { fingerprint: _own, ...same } = eventOf(aMessage(Buffer.from(text)));
+    expect(event).toEqual(same);
+    expect(fingerprint).toBe(createHash('sha256').update(body).digest('hex'));
+  });
+
+  test.each([
+    ['UTF-32', Buffer.from([0xff, 0xfe, 0, 0, 0x7b, 0, 0, 0]), 'the body is in UTF-32: write it in UTF-8'],
+    ['Latin 1', Buffer.from('{"a":"é"}', 'latin1'), 'byte 7 is not UTF-8: write the JSON in UTF-8'],
+  ])('refuses %s, and says what to write', (_what, body, detail) => {
+    expect(read(aMessage(body))).toEqual({ kind: 'invalid', reason: 'not_utf8', detail });
+  });
+
+  test('counts bytes as they are in UTF-8', () => {
+    const wide = anEnvelope({ error_message: '漢'.repeat(400_000) });
+    expect(read(aMessage(Buffer.from(JSON.stringify(wide), 'utf16le')))).toMatchObject({ reason: 'too_large' });
   });
 });
 
@@ -288,6 +322,65 @@ describe('readEvent of a CloudEvent', () => {
     [{ data: { ...aCloudEvent().data, ignored: true } }, expect.stringMatching(/^\/data\/ignored: /)],
   ])('names the place in the CloudEvent: %j', (what, detail) => {
     expect(read(aMessage(aCloudEvent(what), asCloudEvent))).toMatchObject({ kind: 'invalid', detail });
+  });
+
+  test.each([
+    ['a text of JSON', { data: JSON.stringify(aCloudEvent().data) }],
+    ['JSON in base64', { data: undefined, data_base64: base64(JSON.stringify(aCloudEvent().data)) }],
+    ['JSON with a mark in base64', { data: null, data_base64: base64(`\uFEFF${JSON.stringify(aCloudEvent().data)}`) }],
+    ['an object of another type', { datacontenttype: 'text/plain' }],
+    ['a text of JSON of another type', { data: JSON.stringify(aCloudEvent().data), datacontenttype: 'text/plain' }],
+  ])('reads the same event from data that is %s', (_what, what) => {
+    const { fingerprint: _one, ...event } = eventOf(aMessage(aCloudEvent(what), asCloudEvent));
+    const { fingerprint: _other, ...same } = eventOf(aMessage(anEnvelope()));
+    expect(event).toEqual(same);
+  });
+
+  test('keeps digits of data within a text, and looks at its numbers as at any', () => {
+    const order = (id: string) => {
+      const data = `{"parties":{"carrier":"${SHIPPER}"},"payload":{"id":${id},"status":"new"}}`;
+      const type = 'carrier.order.created';
+      return aMessage(aCloudEvent({ type, data }), { ...asCloudEvent, routingKey: type });
+    };
+    expect(writeJson(eventOf(order('9007199254740993')).payload)).toBe('{"id":9007199254740993,"status":"new"}');
+    expect(read(order('7.50'))).toMatchObject({ detail: '/data/payload/id: must be integer' });
+  });
+
+  test.each([
+    [{ data: 'x' }, 'not_json', /^\/data: must be an object .*a value is expected$/],
+    [{ data: '[1]' }, 'envelope_invalid', /^\/data: must be an object that holds parties and payload$/],
+    [{ data: '{"a":1,"a":1}' }, 'duplicate_key', /^\/data: .* twice$/],
+    [{ data: '['.repeat(32) }, 'too_deep', /^\/data: /],
+    [{ data: undefined, data_base64: '?' }, 'envelope_invalid', /^\/data_base64: must be base64 of JSON$/],
+    [{ data: undefined, data_base64: 7 }, 'envelope_invalid', /^\/data_base64: must be base64 of JSON$/],
+    [{ data_base64: base64('{}') }, 'envelope_invalid', /^\/data_base64: is there beside data: publish one of them$/],
+    [{ data: undefined, data_base64: base64('{}') }, 'envelope_invalid', /^\/data_base64\/parties: is missing$/],
+    [
+      { data: '<order/>', datacontenttype: 'application/xml' },
+      'envelope_invalid',
+      /^\/datacontenttype: is "application\/xml", and so is the data: publish data in JSON$/,
+    ],
+    [
+      { data: undefined, data_base64: base64('\xFF'), datacontenttype: 'application/x-protobuf' },
+      'envelope_invalid',
+      /^\/datacontenttype: is "application\/x-protobuf"/,
+    ],
+  ])('says what is wrong with data within a text: %j', (what, reason, detail) => {
+    expect(read(aMessage(aCloudEvent(what), asCloudEvent))).toMatchObject({
+      reason,
+      detail: expect.stringMatching(detail),
+    });
+  });
+
+  test.each([
+    ['application/cloudevents-batch+json', [aCloudEvent()], /each event in a message of its own/],
+    ['Application/CloudEvents+Avro; charset=utf-8', Buffer.from([0xff]), /publish it in JSON/],
+    ['application/cloudevents+xml', Buffer.from('<event/>'), /publish it in JSON/],
+  ])('says what to publish in place of %s', (contentType, body, detail) => {
+    expect(read(aMessage(body, { contentType }))).toMatchObject({
+      reason: 'envelope_invalid',
+      detail: expect.stringMatching(detail),
+    });
   });
 
   test('says how to publish it, where its content_type is that of another event', () => {

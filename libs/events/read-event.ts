@@ -4,7 +4,7 @@ import { actionKey, actions, findAction } from '@waybell/catalog/actions';
 import { nearestNames } from '@waybell/catalog/nearest-names';
 import { checkSchema } from './check-schema.ts';
 import { decodeBody } from './decode-body.ts';
-import { openEnvelope, type Envelope } from './envelope.ts';
+import { openEnvelope, refuseFormat, type Envelope } from './envelope.ts';
 import type { Event } from './event.ts';
 import { invalidAt, type Invalid } from './invalid-event.ts';
 import { isObject, type JsonObject, type JsonValue, toPlain } from './json.ts';
@@ -31,11 +31,13 @@ export type FindAction = (interfaceName: string, name: string) => Action | undef
  * `find` knows the events that are taken here: all actions that clients can subscribe to, unless told otherwise.
  */
 export function readEvent(message: EventMessage, limits: EventLimits, find: FindAction = findAction): EventReading {
+  const foreign = refuseFormat(message.contentType);
+  if (foreign !== undefined) return foreign;
   const decoded = decodeBody(message, limits.maxBytes);
   if (decoded.kind === 'invalid') return decoded;
   const json = readJson(decoded.bytes, limits.maxDepth);
   if (json.kind === 'invalid') return json;
-  const envelope = openEnvelope(json.value, message.contentType);
+  const envelope = openEnvelope(json, { ...limits, ...message });
   if (envelope.kind === 'invalid') return envelope;
   const named = namedAction(envelope, find);
   if (named.kind === 'invalid') return named;
@@ -44,7 +46,7 @@ export function readEvent(message: EventMessage, limits: EventLimits, find: Find
     const detail = `the routing key is "${message.routingKey}", but the body is of ${actionKey(action)}`;
     return { kind: 'invalid', reason: 'routing_key_differs', detail: printable(detail) };
   }
-  const breach = checkSchema(action, json.isPlain ? envelope.members : toPlain(envelope.members));
+  const breach = checkSchema(action, envelope.isPlain ? envelope.members : toPlain(envelope.members));
   if (breach !== null) {
     return invalidAt(breach.reason, envelope.placeOf(breach.place), breach.message);
   }

@@ -127,7 +127,7 @@ describe('readJson', () => {
   test('names the byte that is not UTF-8, an encoded surrogate included', () => {
     expect(read(Buffer.from([0x22, 0x61, 0xff, 0x22]))).toMatchObject({
       reason: 'not_utf8',
-      detail: 'byte 3 is not UTF-8',
+      detail: 'byte 3 is not UTF-8: write the JSON in UTF-8',
     });
     expect(read(Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]))).toMatchObject({ reason: 'not_utf8' });
   });

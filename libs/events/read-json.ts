@@ -16,7 +16,11 @@ export type JsonReading =
  */
 export function readJson(bytes: Buffer, maxDepth: number): JsonReading {
   if (!isUtf8(bytes))
-    return { kind: 'invalid', reason: 'not_utf8', detail: `byte ${firstBadByte(bytes)} is not UTF-8` };
+    return {
+      kind: 'invalid',
+      reason: 'not_utf8',
+      detail: `byte ${firstBadByte(bytes)} is not UTF-8: write the JSON in UTF-8`,
+    };
   const text = bytes.toString('utf8');
   const value = parseLossless(text, maxDepth);
   if (value !== undefined) return { kind: 'value', value, isPlain: true };

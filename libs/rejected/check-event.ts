@@ -1,5 +1,6 @@
 import { findPublished } from '@waybell/catalog/actions';
 import type { Event } from '@waybell/events/event';
+import { decodeBody } from '@waybell/events/decode-body';
 import type { Invalid } from '@waybell/events/invalid-event';
 import { readEvent, type EventLimits } from '@waybell/events/read-event';
 import type { Publication } from '@waybell/line/messages';
@@ -8,10 +9,13 @@ import { eventsExchange } from '@waybell/line/topology';
 export type CheckedEvent = { kind: 'event'; event: Event; publication: Publication } | Invalid;
 
 /**
- * Reads an event as the services would, so that what they would reject is known before it is published. It is published by the
- * routing key that it names itself.
+ * Reads an event as the services would, so that what they would reject is known before it is published. It is published in UTF-8, by
+ * the routing key that it names itself.
  */
-export function checkEvent(body: Buffer, limits: EventLimits): CheckedEvent {
+export function checkEvent(written: Buffer, limits: EventLimits): CheckedEvent {
+  const decoded = decodeBody({ body: written }, limits.maxBytes);
+  if (decoded.kind === 'invalid') return decoded;
+  const { bytes: body } = decoded;
   const envelope = glanceAt(body);
   const reading = readEvent({ body, ...envelope }, limits, findPublished);
   if (reading.kind === 'invalid') return reading;

@@ -62,7 +62,10 @@ describe('readRejectedEvent', () => {
       { kind: 'order_id', key: '4711' },
       { kind: 'vin', key: '1FTF' },
     ];
-    for (const body of [{ payload }, { data: { payload } }]) expect(read(body)).toMatchObject({ keys });
+    const data = JSON.stringify({ payload });
+    const base64 = Buffer.from(data).toString('base64');
+    for (const body of [{ payload }, { data: { payload } }, { data }, { data_base64: base64 }])
+      expect(read(body)).toMatchObject({ keys });
   });
 
   test('reads what is nested deeper than any stack reaches', () => {
@@ -73,7 +76,8 @@ describe('readRejectedEvent', () => {
 
   test('names the accounts, in either form of the envelope', () => {
     const parties = { carrier: ACCOUNT.toUpperCase(), shipper: 'x' };
-    for (const body of [{ parties }, { data: { parties } }])
+    const base64 = Buffer.from(JSON.stringify({ parties })).toString('base64');
+    for (const body of [{ parties }, { data: { parties } }, { data_base64: base64 }])
       expect(read(body)).toMatchObject({ receivers: [ACCOUNT], keys: [] });
   });
 

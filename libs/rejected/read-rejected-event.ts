@@ -82,7 +82,7 @@ function membersOf(text: string): Record<string, unknown> {
 /** Finds keys by the members that its action names, or those of most, as far as it can be read; and every guid in its text. */
 function keysAbout(members: Record<string, unknown>, { interface: side, action }: Named, text: string): Key[] {
   // JSON made it.
-  const payload = (members['payload'] ?? asMembers(members['data'])['payload'] ?? null) as JsonValue;
+  const payload = (members['payload'] ?? dataIn(members)['payload'] ?? null) as JsonValue;
   const names = findPublished(side ?? '', action)?.keys ?? carrierOrderKeys;
   const named = namedIn(isObject(payload) ? payload : {}, names, textIn(members, 'subject')).filter(isStorable);
   return [...named, ...keysIn(text, new Set(named.map(({ key }) => key)))];
@@ -144,11 +144,17 @@ function interfaceOf(name: string | undefined): InterfaceName | undefined {
 
 /** Finds receivers in the envelope, in either of its forms. */
 function receiversIn(members: Record<string, unknown>): string[] {
-  const parties = asMembers(members['parties'] ?? asMembers(members['data'])['parties']);
+  const parties = asMembers(members['parties'] ?? dataIn(members)['parties']);
   const guids = Object.values(parties)
     .map(readGuid)
     .filter((guid) => guid !== undefined);
   return [...new Set(guids)].slice(0, MOST_RECEIVERS);
+}
+
+/** The data of a CloudEvent: an object, a text of JSON, or that in base64. */
+function dataIn({ data, data_base64: base64 }: Record<string, unknown>): Record<string, unknown> {
+  const text = typeof base64 === 'string' ? Buffer.from(base64, 'base64').toString() : data;
+  return typeof text === 'string' ? membersOf(text) : asMembers(text);
 }
 
 function asMembers(value: unknown): Record<string, unknown> {

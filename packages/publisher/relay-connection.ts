@@ -62,9 +62,19 @@ export class RelayConnection implements OutboxQueries {
   }
 
   async #work(work: (own: RelayConnection) => Promise<void>): Promise<void> {
+    this.#listens &&= await this.#mayBeNotified();
     if (this.#listens) await this.query(`listen ${outboxChannel}`);
     await work(this);
     if (this.#listens) await this.query(`unlisten ${outboxChannel}`);
+  }
+
+  /**
+   * False where transactions may be prepared, as two-phase commits are: Postgres refuses to prepare one that has notified, so that callers
+   * would fail whenever a relay sleeps. Changes only with a restart of Postgres, which ends this connection.
+   */
+  async #mayBeNotified(): Promise<boolean> {
+    const { rows } = await this.query(`select current_setting('max_prepared_transactions') as prepared`);
+    return rows[0]?.['prepared'] === '0';
   }
 
   async query(text: string, values?: unknown[]): Promise<{ rows: Record<string, unknown>[] }> {

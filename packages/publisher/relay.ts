@@ -16,7 +16,10 @@ export interface RelayOptions extends OutboxPlace {
   publisher: Pick<Publisher, 'send' | 'ready' | 'trouble'>;
   /** Events in one transaction, at most. 500 unless given. */
   batch?: number | undefined;
-  /** Sleeps until it is notified. False behind a pooler that gives a connection for a transaction only: then it looks every 100 ms. True unless given. */
+  /**
+   * Sleeps until it is notified. False behind a pooler that gives a connection for a transaction only: then it looks every 100 ms, as it
+   * does where `max_prepared_transactions` of Postgres is above 0. True unless given.
+   */
   listen?: boolean | undefined;
   /** Hears of what is late or interrupted. Without it each warning is printed once. */
   log?: PublisherLog | undefined;

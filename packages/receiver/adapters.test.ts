@@ -3,10 +3,13 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { serve } from '@hono/node-server';
+import { Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
 import express from 'express';
 import fastify from 'fastify';
 import { Hono } from 'hono';
 import { callbackHeaders } from '@waybell/notifications/callback-headers';
+import { largestNotification } from '@waybell/notifications/largest-notification';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { createReceiver, type Receiver } from './create-receiver.ts';
 import { readBody } from './read-body.ts';
@@ -38,17 +41,30 @@ const listen = (listener: RequestListener) => standOf(createServer(listener).lis
 /** What stands for a route file of Next.js: `export const POST = receiver.fetch`. */
 const routeFile = (receiver: Receiver) => ({ POST: receiver.fetch });
 
+const keepRawBody = (request: object, _response: unknown, rawBody: Buffer) => void Object.assign(request, { rawBody });
+
+// oxlint-disable-next-line typescript/no-extraneous-class -- Nest asks for one
+class NestModule {}
+Module({})(NestModule);
+
 const FRAMEWORKS: Record<string, (receiver: Receiver) => Promise<string>> = {
   http: ({ node }) => listen(node),
   express: ({ node }) => listen(express().post('/waybell', node)),
   'express with express.raw before': ({ node }) =>
-    listen(express().post('/waybell', express.raw({ type: 'application/json' }), node)),
+    listen(express().post('/waybell', express.raw({ type: 'application/json', limit: '8mb' }), node)),
   'express with express.json before that keeps rawBody': ({ node }) =>
     listen(
       express()
-        .use(express.json({ verify: (request, _response, body) => void Object.assign(request, { rawBody: body }) }))
+        .use(express.json({ limit: '8mb', verify: keepRawBody }))
         .post('/waybell', node),
     ),
+  'NestJS, which parses what comes after': async ({ node }) => {
+    const app = await NestFactory.create(NestModule, { logger: false });
+    app.use('/waybell', node);
+    await app.listen(0, '127.0.0.1');
+    // It is Node's, of which Nest does not know the type.
+    return standOf(app.getHttpServer() as Server);
+  },
   fastify: async (receiver) => {
     const app = fastify();
     await app.register(receiver.fastify, { prefix: '/waybell' });
@@ -73,7 +89,6 @@ function aReceiver(what: { maxBodyBytes?: number; bodyWithinMs?: number; handle?
     interface: 'carrier',
     secrets: secret,
     tokens: 'token',
-    maxBodyBytes: MAX_BYTES,
     onTrouble: () => undefined,
     handle: (notification) => void heard.push(notification),
     ...what,
@@ -114,9 +129,19 @@ describe.each(Object.entries(FRAMEWORKS))('with %s, a receiver', (_name, start) 
     expect(heard).toEqual([]);
   });
 
-  test('refuses a body that is too large', async () => {
+  test('takes the largest callback', async () => {
+    const { receiver, heard } = aReceiver();
+    const status = (length: number) => ({ ...about, change: { data: { id: 1, status: 'x'.repeat(length) } } });
+    const beside = signedRequest(status(0)).body.length;
+    const request = signedRequest(status(largestNotification(2 ** 20) - beside));
+    expect(request.body).toHaveLength(largestNotification(2 ** 20));
+    expect((await fetch(request.to(await start(receiver)))).status).toBe(200);
+    expect(heard).toHaveLength(1);
+  });
+
+  test('refuses a body that is larger than any', async () => {
     const { receiver } = aReceiver();
-    const change = { data: { id: 1, status: 'x'.repeat(200_000) } };
+    const change = { data: { id: 1, status: 'x'.repeat(9_000_000) } };
     const status = await sendTo(await start(receiver), { ...about, change }).then(
       (answer) => answer.status,
       // The connection may be closed while it still sends.
@@ -132,7 +157,11 @@ describe('a receiver', () => {
     const answer = await sendTo(await listen(express().use(express.json()).post('/waybell', receiver.node)), about);
     expect([answer.status, await answer.json()]).toEqual([
       500,
-      { status: 'refused', reason: 'body_already_parsed', detail: expect.stringContaining('before express.json()') },
+      {
+        status: 'refused',
+        reason: 'body_already_parsed',
+        detail: expect.stringMatching(/before express\.json\(\).*limit: "8mb"/),
+      },
     ]);
   });
 
@@ -166,7 +195,8 @@ describe('a receiver', () => {
     ['a body that is too large', { method: 'POST', body: 'x'.repeat(MAX_BYTES + 1) }, 413],
     ['another method', { method: 'PUT', body: 'x' }, 405],
   ])('has fetch close a connection after %s, whose rest is not read', async (_what, init, status) => {
-    const answer = await aReceiver().receiver.fetch(new Request('http://receiver.example.com', init));
+    const small = aReceiver({ maxBodyBytes: MAX_BYTES }).receiver;
+    const answer = await small.fetch(new Request('http://receiver.example.com', init));
     expect([answer.status, answer.headers.get('connection')]).toEqual([status, 'close']);
     const read = await aReceiver().receiver.fetch(signedRequest(about).to('http://receiver.example.com'));
     expect([read.status, read.headers.get('connection')]).toEqual([200, null]);

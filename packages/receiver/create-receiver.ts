@@ -3,10 +3,11 @@ import { receiving, type Receive, type ReceiveOptions } from './receive.ts';
 import { requireNumbers, requireTimers } from './require-options.ts';
 import { serveFastify, type FastifyScope } from './serve-fastify.ts';
 import { serveFetch } from './serve-fetch.ts';
+import { serveLambda, type LambdaAnswer, type LambdaEvent } from './serve-lambda.ts';
 import { serveNode, type NodeListener } from './serve-node.ts';
 
 export type ReceiverOptions<I extends Interface> = ReceiveOptions<I> & {
-  /** 2 MiB unless given. */
+  /** 8 MiB unless given, which takes any notification of an event of 1 MiB. Where something has read the body before, that has its own limit. */
   maxBodyBytes?: number;
   /** How long a body may take to come, in milliseconds; 10 s unless given. Fastify has its own limit. */
   bodyWithinMs?: number;
@@ -19,11 +20,13 @@ export type Receiver = {
   fetch: (request: Request) => Promise<Response>;
   /** A plugin of Fastify: `app.register(receiver.fastify, { prefix: '/waybell' })`. */
   fastify: (scope: FastifyScope) => Promise<void>;
+  /** A handler of AWS Lambda behind API Gateway, a function URL or a load balancer. */
+  lambda: (event: LambdaEvent) => Promise<LambdaAnswer>;
   /** For anything else: from a request to the answer to it. */
   receive: Receive;
 };
 
-const MAX_BODY_BYTES = 2 * 1024 * 1024;
+const MAX_BODY_BYTES = 8 * 1024 * 1024;
 const BODY_WITHIN_MS = 10_000;
 
 /** Receives the notifications of one interface. Throws where the options cannot be used. */
@@ -36,6 +39,7 @@ export function createReceiver(options: ReceiverOptions<'shipper'> | ReceiverOpt
     node: serveNode(serving),
     fetch: serveFetch(serving),
     fastify: serveFastify(serving),
+    lambda: serveLambda(serving),
     receive: serving.receive,
   };
 }

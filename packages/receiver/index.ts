@@ -17,6 +17,7 @@ export {
 } from './read-notification.ts';
 export type { Answer, Receive, ReceiveOptions } from './receive.ts';
 export type { Refusal, RefusalReason } from './refusal.ts';
+export type { LambdaAnswer, LambdaEvent } from './serve-lambda.ts';
 export type { NodeListener } from './serve-node.ts';
 export type { Begun, Store, StoreTimes } from './store.ts';
 export { stringify } from './stringify.ts';

@@ -7,7 +7,7 @@ export type HeadersLike =
   | { readonly [name: string]: string | readonly string[] | undefined }
   | { get(name: string): string | null };
 
-/** A request as it came. `body`: its bytes, before any parser. */
+/** A request as it came. `body`: its bytes, or a text of them, before any parser; also in base64, as AWS Lambda gets it. */
 export type ReceivedRequest = { headers: HeadersLike; body: unknown };
 
 /** What a request says beside its notification. */
@@ -38,7 +38,7 @@ export async function readNotification<I extends Interface>(
 ): Promise<Received<I> | Refusal> {
   requireChecks(options);
   if (typeof body !== 'string' && !(body instanceof Uint8Array)) return refuseParsedBody();
-  const bytes = bytesOf(body);
+  const bytes = signedBytes(body);
   const id = headerOf(headers, 'webhook-id');
   if (id === undefined)
     return refuse('missing_id', 'there is no header webhook-id: Waybell sends it with every request');
@@ -63,6 +63,13 @@ export async function readNotification<I extends Interface>(
     sentAt: timestampS === undefined ? undefined : new Date(timestampS * 1_000),
     body: bytes.toString(),
   };
+}
+
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
+
+/** A text in base64, as AWS Lambda gets bodies, stands for its bytes: a notification begins with a brace, which base64 does not have. */
+function signedBytes(body: string | Uint8Array): Buffer {
+  return typeof body === 'string' && BASE64.test(body) ? Buffer.from(body, 'base64') : bytesOf(body);
 }
 
 async function whyNotSigned(

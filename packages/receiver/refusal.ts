@@ -29,7 +29,8 @@ export function refuseParsedBody(): Refusal {
   return refuse(
     'body_already_parsed',
     'something read the body before, and its signature is made over the bytes as they came. Express: mount the receiver ' +
-      'before express.json(), or use express.raw({ type: "application/json" }) on its path. NestJS: { rawBody: true }. ' +
-      'Fastify: register(receiver.fastify, { prefix }). Next.js: a route handler, or in pages/api "bodyParser: false".',
+      'before express.json(). NestJS: app.use(path, receiver.node) before app.listen(). Fastify: register(receiver.fastify, ' +
+      '{ prefix }). Next.js: a route handler, or in pages/api "bodyParser: false". A parser that has to come first must keep the ' +
+      'bytes, and take 8 MB of them: express.raw({ type: "application/json", limit: "8mb" }).',
   );
 }

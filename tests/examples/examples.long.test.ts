@@ -21,6 +21,13 @@ afterAll(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
+/** As large as an event may be. */
+function largestEvent(carrier: string): { guid: string; text: string } {
+  const event = anEvent({ interface: 'carrier', action: 'order.created', parties: { carrier } });
+  const written = (status: string) => JSON.stringify({ ...event, payload: { id: 2, status } });
+  return { guid: event.guid, text: written('x'.repeat(2 ** 20 - written('').length)) };
+}
+
 describe.each(languages)('the example in %s', (language) => {
   let example: Example;
   beforeAll(async () => {
@@ -44,6 +51,9 @@ describe.each(languages)('the example in %s', (language) => {
     publisher.write(JSON.stringify(second));
     await publisher.untilPrinted(new RegExp(second.guid));
     expect(publisher.errors).toContain(`${second.guid} is not confirmed`);
+    const largest = largestEvent(client.account);
+    publisher.write(largest.text);
+    await publisher.untilPrinted(new RegExp(largest.guid));
     for (const { payload } of [first, second])
       await untilTold(client, String(payload['id']), ['suppressed no_subscription']);
   });
@@ -67,12 +77,16 @@ describe.each(languages)('the example in %s', (language) => {
     const line = await receiver.untilPrinted(/order\.created/);
     expect(line).toContain('9007199254740993');
 
+    const largest = largestEvent(client.account);
+    await stack.upstream.publishRaw('carrier.order.created', Buffer.from(largest.text), largest.guid);
+    await receiver.untilPrinted(/order\.created.*x{1000}/);
+
     const forged = await fetch(url, { method: 'POST', body: written, headers: { 'webhook-id': 'x' } });
     expect(forged.status).toBe(401);
 
     const id = await until('it is in the log', async () => {
       const { body: page } = await client.call('GET', '/v1/deliveries?status=delivered');
-      return (page as { objects: { guid: string }[] }).objects[0]?.guid;
+      return (page as { objects: { guid: string }[] }).objects.at(-1)?.guid;
     });
     const sent = await client.call('POST', `/v1/deliveries/${id}/resend`);
     expect(sent.status).toBeLessThan(300);
@@ -80,7 +94,7 @@ describe.each(languages)('the example in %s', (language) => {
       const { body: told } = await client.call('GET', `/v1/deliveries/${id}`);
       return (told as { attempts: unknown[] }).attempts.length === 2;
     });
-    expect(receiver.lines.filter((each) => each.includes('order.created'))).toHaveLength(1);
+    expect(receiver.lines.filter((each) => each.includes('order.created'))).toHaveLength(2);
     expect(receiver.errors).toBe('');
   });
 });

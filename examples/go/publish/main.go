@@ -82,7 +82,7 @@ func main() {
 	var p publisher
 	defer p.disconnect()
 	lines := bufio.NewScanner(os.Stdin)
-	lines.Buffer(nil, 1<<20)
+	lines.Buffer(nil, 2<<20) // an event of 1 MiB, and the end of its line
 	for lines.Scan() {
 		guid, err := p.publish(lines.Bytes())
 		if err != nil {

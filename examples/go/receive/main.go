@@ -40,7 +40,7 @@ func handle(notification map[string]any) {
 }
 
 func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, request.Body, 2<<20))
+	body, err := io.ReadAll(http.MaxBytesReader(w, request.Body, 8<<20))
 	if err != nil || !r.isGenuine(request.Header, body) {
 		w.WriteHeader(http.StatusUnauthorized)
 		return

@@ -48,6 +48,21 @@ describe('structuredContent', () => {
     expect(String(structuredOf({ headers: named('ce_'), body })?.body)).toContain(`"data":${body.toString()}}`);
   });
 
+  test.each([
+    ['a mark', Buffer.from(`\uFEFF${JSON.stringify(DATA)}`)],
+    ['UTF-16', Buffer.from(`\uFEFF${JSON.stringify(DATA)}`, 'utf16le')],
+  ])('has data with %s in UTF-8', (_what, body) => {
+    expect(structuredOf({ headers: named('ce_'), body })).toEqual(structuredOf({ headers: named('ce_') }));
+  });
+
+  test('has data that is no JSON in base64, as the library does', () => {
+    const xml = { contentType: 'application/xml', body: Buffer.from('<order/>') };
+    expect(parsed(structuredOf({ headers: named('ce_'), ...xml }))).toMatchObject({
+      datacontenttype: 'application/xml',
+      data_base64: 'PG9yZGVyLz4=',
+    });
+  });
+
   test('is the same bytes, in whatever order its headers come', () => {
     const reversed = Object.fromEntries(Object.entries(attributes).toReversed());
     expect(structuredOf({ headers: named('ce_', reversed) })).toEqual(structuredOf({ headers: named('ce_') }));
@@ -69,6 +84,7 @@ describe('structuredContent', () => {
     ['has no headers', {}],
     ['is structured', { headers: named('ce_'), contentType: 'application/cloudevents+json; charset=utf-8' }],
     ['is a broken gzip stream', { headers: named('ce_'), contentEncoding: 'gzip' }],
+    ['is in UTF-32', { headers: named('ce_'), body: Buffer.from([0xff, 0xfe, 0, 0]) }],
     ['inflates beyond what a broker takes', { ...aBomb(), headers: named('ce_') }],
   ])('leaves alone what %s', (_what, message) => {
     expect(structuredOf(message)).toBeUndefined();

@@ -31,7 +31,11 @@ export const messageFaults: Readonly<Record<string, BreakMessage>> = {
     const index = dice.pick(startsIn(message.body));
     const bad = Buffer.from(dice.pick(['ff', 'c3', '80', 'eda080', 'f5808080', 'c0af']), 'hex');
     const body = Buffer.concat([message.body.subarray(0, index), bad, message.body.subarray(index)]);
-    return { reason: 'not_utf8', detail: `byte ${index + 1} is not UTF-8`, message: { ...message, body } };
+    return {
+      reason: 'not_utf8',
+      detail: `byte ${index + 1} is not UTF-8: write the JSON in UTF-8`,
+      message: { ...message, body },
+    };
   },
   'a byte more than 1 MiB': (message) => {
     const body = Buffer.alloc(MAX_BYTES + 1, ' ');

@@ -1,4 +1,5 @@
 import type { EventLimits } from '@waybell/events/read-event';
+import { largestNotification } from '@waybell/notifications/largest-notification';
 import type { Redis } from '@waybell/runtime/redis';
 import { keepListeners, type ListenerLimits, type ListenerOptions } from '../../listeners.ts';
 import { openChannels } from './channels.ts';
@@ -16,9 +17,6 @@ export type ServeListenersOptions = Pick<ListenerOptions, 'database' | 'keyRing'
     eventLimits: EventLimits;
   };
 
-/** A notification says a little more than its event. */
-const ENVELOPE_BYTES = 2 ** 16;
-
 /** What routes of listeners need. Disposed of, it keeps none alive any more. */
 export function serveListeners(options: ServeListenersOptions): ListenerSettings & AsyncDisposable {
   const { keyRing, eventLimits, listenerLimits: limits } = options;
@@ -27,7 +25,6 @@ export function serveListeners(options: ServeListenersOptions): ListenerSettings
   const channels = openChannels(options);
   const relay = openRelay({ ...options, ...options.listening, channels });
   const listening = openListening({ ...options, listeners, relay, channels, lifeMs });
-  const requestBytes = eventLimits.maxBytes + ENVELOPE_BYTES;
   return {
     listeners,
     listening,
@@ -35,7 +32,7 @@ export function serveListeners(options: ServeListenersOptions): ListenerSettings
     keyRing,
     lifeMs,
     answerLimitMs,
-    requestBytes,
+    requestBytes: largestNotification(eventLimits.maxBytes),
     [Symbol.asyncDispose]: () => listening[Symbol.asyncDispose](),
   };
 }
