@@ -8,6 +8,8 @@ export type Trace = {
   isUnderWay?: boolean;
   firstByteAt?: number;
   connection?: Connection;
+  /** The beginning of what came, where it was no response, or not all of one. */
+  held?: string;
 };
 
 type Traced = Pick<Answer, 'durationMs' | 'ip' | 'dnsMs' | 'connectMs' | 'tlsMs' | 'firstByteMs'>;

@@ -1,0 +1,118 @@
+/** The header section of a response may be so long; those of servers in use are under 16 KiB. */
+export const MOST_HEADER_BYTES = 64 * 1024;
+
+/** What came is no response: the rule of HTTP that it breaks, in words. */
+export type BrokenRule = { brokenRule: string };
+
+export const NO_STATUS_LINE: BrokenRule = {
+  brokenRule: 'its status line is not a version up to HTTP/2.0 and a status of three digits',
+};
+
+/** `rewritten`: the head as the strictest parser takes it. Absent of an interim response, which says nothing yet. */
+export type ResponseHead = { status: number; rewritten: string } | { status: 'interim' };
+
+const STATUS_LINE = /^HTTP\/([0-2](?:\.\d)?)[ \t\v\f\r]+([1-9]\d\d)(?!\d)/i;
+const FOLD = /\r*\n[ \t]+/g;
+const CONTROL = /[^\t\x20-\x7e\x80-\xff]/g;
+// As the grammar has it (RFC 9112, 4 and 5), without what it lets a client take beside.
+const PLAIN =
+  /^HTTP\/1\.[01] [1-9]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?\r\n(?:[\w!#$%&'*+\-.^`|~]+:[\t\x20-\x7e\x80-\xff]*\r\n)*\r\n$/;
+// Of a moment or a number of seconds.
+const LONGEST_VALUE = 64;
+
+/** What is looked at: the frame of the body, and whether and when to come again. All else is left out. */
+const READ = ['content-length', 'transfer-encoding', 'connection', 'keep-alive', 'retry-after'] as const;
+type Fields = Record<(typeof READ)[number], string[]>;
+const isRead = (name: string): name is keyof Fields => (READ as readonly string[]).includes(name);
+
+/** The status line of what begins so, read as RFC 9112 (section 4) lets a client; undefined where it is none. */
+export function readStatusLine(text: string): { version: string; status: number } | undefined {
+  const [, version, status] = STATUS_LINE.exec(text) ?? [];
+  return version === undefined ? undefined : { version, status: Number(status) };
+}
+
+/**
+ * Reads the head of a response, its blank line included, with a character for each byte. It is as tolerant as RFC 9112
+ * lets a client be and curl, Go and Python are: lines that end in LF alone (2.2), folded ones (5.2), blanks before a colon (5.1), any
+ * bytes in names, values and the reason, lengths that are the same (6.3), or beside chunks, which prevail (6.1). A connection over which anything
+ * came that is not plain, or a body without a certain end, is closed after it: nothing can hide behind one response that would be
+ * taken for the next.
+ */
+export function readHead(text: string): ResponseHead | BrokenRule {
+  const line = readStatusLine(text);
+  if (line === undefined) return NO_STATUS_LINE;
+  const { status, version } = line;
+  if (status === 101) return { brokenRule: 'it switches to another protocol, which was not asked for' };
+  if (status < 200) return { status: 'interim' };
+  const fields = readFields(text);
+  if ('brokenRule' in fields) return fields;
+  const frame = frameOf(status, fields);
+  if ('brokenRule' in frame) return frame;
+  const isKept = PLAIN.test(text) && frame.isCertain && isToBeKept(version, fields.connection);
+  const passed = [...frame.lines, ...passedOn(fields, 'keep-alive'), ...passedOn(fields, 'retry-after')];
+  if (!isKept) passed.push('connection: close');
+  return { status, rewritten: `HTTP/1.1 ${status} \r\n${passed.map((each) => `${each}\r\n`).join('')}\r\n` };
+}
+
+function readFields(text: string): Fields | BrokenRule {
+  // A line that begins with a blank goes on with the one before; after the status line it says nothing (2.2).
+  const fields: Fields = {
+    'content-length': [],
+    'transfer-encoding': [],
+    connection: [],
+    'keep-alive': [],
+    'retry-after': [],
+  };
+  const lines = text.replaceAll(FOLD, ' ').split('\n');
+  // The last two are the blank line and what is behind it: nothing.
+  for (let at = 1; at < lines.length - 2; at += 1) {
+    const line = lines[at] ?? '';
+    const colon = line.indexOf(':');
+    if (colon === -1) return { brokenRule: `line ${at} of its headers has no colon` };
+    const name = line.slice(0, colon).trimEnd().toLowerCase();
+    if (isRead(name)) fields[name].push(line.slice(colon + 1).trim());
+  }
+  return fields;
+}
+
+/** `isCertain`: nobody can take another place for its end. */
+type Frame = { lines: string[]; isCertain: boolean };
+
+/** Where the body ends (RFC 9112, 6.3). Without lines it ends with the connection. */
+function frameOf(status: number, fields: Fields): Frame | BrokenRule {
+  const codings = listed(fields['transfer-encoding']);
+  const lengths = fields['content-length'];
+  // Such a response has no body; where it is said to have one, it may have been sent as well.
+  if (status === 204 || status === 304) {
+    return { lines: [], isCertain: codings.length === 0 && lengths.every((each) => each === '0') };
+  }
+  if (fields['transfer-encoding'].length > 0) {
+    const isChunked = codings.at(-1) === 'chunked';
+    return {
+      lines: isChunked ? ['transfer-encoding: chunked'] : [],
+      isCertain: isChunked && codings.length === 1 && lengths.length === 0,
+    };
+  }
+  if (lengths.length === 0) return { lines: [], isCertain: false };
+  const said = listed(lengths);
+  const [length = 0, ...others] = new Set(said.map(readLength));
+  if (others.length > 0) return { brokenRule: 'it has several values for Content-Length' };
+  if (Number.isNaN(length)) return { brokenRule: 'its Content-Length is no number' };
+  // A length that is none of a number here is never reached: as much is not read.
+  return Number.isSafeInteger(length)
+    ? { lines: [`content-length: ${length}`], isCertain: said.length === 1 }
+    : { lines: [], isCertain: false };
+}
+
+const readLength = (text: string): number => (/^\d+$/.test(text) ? Number(text) : NaN);
+
+const listed = (values: readonly string[]): string[] =>
+  values.flatMap((value) => value.split(',')).map((each) => each.trim().toLowerCase());
+
+function isToBeKept(version: string, connection: readonly string[]): boolean {
+  const said = listed(connection);
+  return version === '1.1' ? !said.includes('close') : version === '1.0' && said.includes('keep-alive');
+}
+
+const passedOn = (fields: Fields, name: keyof Fields): string[] =>
+  fields[name].map((value) => `${name}: ${value.slice(0, LONGEST_VALUE).replaceAll(CONTROL, ' ')}`);
