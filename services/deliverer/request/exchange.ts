@@ -101,7 +101,6 @@ class Exchange implements Attendant {
   readonly #clock: Clock;
   #connection: () => Connection | undefined = () => undefined;
   #begunOver: Connection | undefined;
-  #isSentAnew = false;
   #controller: Dispatcher.DispatchController | undefined;
   #timer: Timer;
   #isOver = false;
@@ -142,7 +141,8 @@ class Exchange implements Attendant {
   }
 
   onRequestSent(): void {
-    this.#isHandedOver = true;
+    // What is to be sent anew is not sent, though undici says so, late, of the connection that ended.
+    if (this.#controller !== undefined) this.#isHandedOver = true;
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
@@ -172,10 +172,10 @@ class Exchange implements Attendant {
     else this.#end(error);
   }
 
-  /** Whether it went, or was to go, over a connection that had an earlier request; what is sent anew does not. */
+  /** Whether it went, or was to go, over a connection that had an earlier request; what is sent anew never does. */
   #isOverKept(): boolean {
     const connection = this.#connection();
-    if (connection === undefined || this.#isSentAnew) return false;
+    if (connection === undefined) return false;
     return (connection.requests ?? 0) > (this.#begunOver === connection ? 1 : 0);
   }
 
@@ -185,7 +185,6 @@ class Exchange implements Attendant {
   }
 
   #sendAnew(error: Error): void {
-    this.#isSentAnew = true;
     this.#controller = undefined;
     this.#isHandedOver = false;
     this.#trace.isUnderWay = false;

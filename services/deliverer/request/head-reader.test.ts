@@ -81,6 +81,34 @@ describe('HeadReader passes on', () => {
     ).toBe(whole);
   });
 
+  test('something, or says why not, whatever comes', () => {
+    const pieces = fc.constantFrom(
+      ...[
+        'HTTP/1.1 ',
+        'http/1.0',
+        '200',
+        '100',
+        '204',
+        ' ',
+        '\t',
+        '\r',
+        '\n',
+        '\r\n',
+        ':',
+        ',',
+        '0',
+        '2',
+        'close',
+        'x',
+        '\0',
+      ],
+      ...['content-length', 'Transfer-Encoding', 'connection', 'keep-alive', 'retry-after', 'chunked', '__proto__'],
+    );
+    const text = fc.array(pieces, { maxLength: 60 }).map((each) => `HTTP/1.1 200 OK\r\n${each.join('')}\r\n\r\n`);
+    const taken = /^HTTP\/1\.1 \d{3} \r\n(?:[a-z-]+: [\t -~]*\r\n)*\r\n/;
+    fc.assert(fc.property(text, (each) => taken.test(reading(each)) || /^(?:its? |line )/.test(reading(each))));
+  });
+
   test('as it comes what nobody asked for', () => {
     const reader = new HeadReader();
     const bytes = Buffer.from('HTTP/1.1 100 Continue\r\n\r\n');

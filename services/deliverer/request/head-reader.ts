@@ -56,8 +56,9 @@ export class HeadReader {
       const body = chunk.subarray(chunk.length - this.#text.length);
       this.#isAwaited = false;
       this.#text = '';
-      const rewritten = Buffer.from(head.rewritten, 'latin1');
-      return body.length === 0 ? rewritten : Buffer.concat([rewritten, body]);
+      const passed = Buffer.allocUnsafe(head.rewritten.length + body.length);
+      body.copy(passed, passed.write(head.rewritten, 'latin1'));
+      return passed;
     }
   }
 }

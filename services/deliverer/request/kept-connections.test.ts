@@ -14,6 +14,7 @@ import { readProxy } from './proxy-tunnel.ts';
 
 const LONG_MS = 60_000;
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
+const IDLE = 'HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\n\r\n';
 const authority = anAuthority('Test authority');
 
 const authorities = tls.getCACertificates('default');
@@ -87,7 +88,7 @@ const endings: [string, (socket: Socket) => void][] = [
   ['is reset', (socket) => socket.resetAndDestroy()],
   ['is closed', (socket) => socket.end()],
   ['is destroyed', (socket) => socket.destroy()],
-  ['is said to have been idle', (socket) => socket.end('HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\n\r\n')],
+  ['is told that it was idle', (socket) => socket.end(IDLE)],
   ['brings what was left of the response before', (socket) => socket.end('k, and more')],
   ['brings an empty line and is closed', (socket) => socket.end('\r\n')],
 ];
@@ -99,6 +100,52 @@ describe('a request over a connection that was kept', () => {
     expect(seen.map(({ over }) => over)).toEqual([1, 1, 2]);
     expect(seen[2]?.text).toBe(seen[1]?.text);
     expect(seen[2]?.text).toContain('x-webhook-attempt: 3\r\n');
+  });
+
+  test.each([
+    ['reset', (socket: Socket) => void socket.resetAndDestroy()],
+    ['closed', (socket: Socket) => void socket.end()],
+    ['given what nobody asked for', (socket: Socket) => void socket.write('nobody asked for this')],
+    ['told that it was idle', (socket: Socket) => void socket.end(IDLE)],
+  ])('is sent over a new one where that is %s before it begins', async (_, act) => {
+    const kept: Socket[] = [];
+    const server = await tcpServer((socket) => {
+      kept.push(socket);
+      socket.on('data', () => answer(socket));
+    });
+    opened.push(server);
+    const call = caller(server.url);
+    await call();
+    await untilKept();
+    const [first] = kept;
+    if (first === undefined) throw new Error('there is a connection');
+    act(first);
+    // It is on its way to the connection before that has been read.
+    expect(await call()).toMatchObject({ isDelivered: true });
+    expect(server.connections()).toBe(2);
+  });
+
+  test('is sent again over a new one, though others were kept', async () => {
+    const asked: Socket[] = [];
+    let isOver = false;
+    const server = await tcpServer((socket) =>
+      socket.on('data', () => {
+        const isSecond = asked.includes(socket);
+        asked.push(socket);
+        if (isSecond) socket.end();
+        else if (isOver) answer(socket);
+      }),
+    );
+    opened.push(server);
+    const call = caller(server.url);
+    const both = [call(), call()];
+    await until('there are two', () => asked.length === 2);
+    isOver = true;
+    for (const socket of asked) answer(socket);
+    await Promise.all(both);
+    await untilKept();
+    expect(await call()).toMatchObject({ isDelivered: true });
+    expect([asked.length, server.connections()]).toEqual([4, 3]);
   });
 
   test('is sent again where a part of it had been written', async () => {
@@ -195,6 +242,31 @@ describe('a request over a connection that was kept', () => {
       reason: 'response_timeout',
       durationMs: 12_000,
     });
+  });
+
+  test('has not been handed over because it was to the connection that ended', async () => {
+    const body = Buffer.alloc(16 * 2 ** 20, 'y');
+    let [bytes, connections] = [0, 0];
+    const server = await tcpServer((socket) => {
+      connections += 1;
+      // The second connection takes nothing.
+      if (connections > 1) return void socket.pause();
+      socket.on('data', (chunk) => {
+        const isSecond = bytes > body.length;
+        bytes += chunk.length;
+        if (isSecond) socket.resetAndDestroy();
+        else if (bytes > body.length) answer(socket);
+      });
+    });
+    opened.push(server);
+    const clock = new TurnedClock();
+    const limits = { shipper: { responseMs: LONG_MS }, carrier: { handoverMs: 10_000, responseMs: LONG_MS } };
+    const call = caller(server.url, { clock, limits, body });
+    expect(await call()).toMatchObject({ isDelivered: true });
+    await untilKept();
+    const second = call();
+    await until('it is sent again', () => connections === 2);
+    expect(await endedWithin({ clock, limitMs: 10_000 }, second)).toMatchObject({ reason: 'handover_timeout' });
   });
 
   test('comes to its own end where requests are cut', async () => {

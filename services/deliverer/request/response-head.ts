@@ -22,7 +22,9 @@ const LONGEST_VALUE = 64;
 
 /** What is looked at: the frame of the body, and whether and when to come again. All else is left out. */
 const READ = ['content-length', 'transfer-encoding', 'connection', 'keep-alive', 'retry-after'] as const;
-type Fields = Record<(typeof READ)[number], string[]>;
+const SHORTEST_NAME = Math.min(...READ.map((name) => name.length));
+/** Values of a name that comes several times are a list, as with commas (RFC 9110, 5.2). */
+type Fields = Partial<Record<(typeof READ)[number], string>>;
 const isRead = (name: string): name is keyof Fields => (READ as readonly string[]).includes(name);
 
 /** The status line of what begins so, read as RFC 9112 (section 4) lets a client; undefined where it is none. */
@@ -44,75 +46,87 @@ export function readHead(text: string): ResponseHead | BrokenRule {
   const { status, version } = line;
   if (status === 101) return { brokenRule: 'it switches to another protocol, which was not asked for' };
   if (status < 200) return { status: 'interim' };
-  const fields = readFields(text);
+  const isPlain = PLAIN.test(text);
+  // A line that begins with a blank goes on with the one before; after the status line it says nothing (2.2).
+  const fields = readFields(isPlain ? text : text.replaceAll(FOLD, ' '));
   if ('brokenRule' in fields) return fields;
   const frame = frameOf(status, fields);
   if ('brokenRule' in frame) return frame;
-  const isKept = PLAIN.test(text) && frame.isCertain && isToBeKept(version, fields.connection);
-  const passed = [...frame.lines, ...passedOn(fields, 'keep-alive'), ...passedOn(fields, 'retry-after')];
-  if (!isKept) passed.push('connection: close');
-  return { status, rewritten: `HTTP/1.1 ${status} \r\n${passed.map((each) => `${each}\r\n`).join('')}\r\n` };
+  const isKept = isPlain && frame.isCertain && isToBeKept(version, fields.connection);
+  const passed = `${frame.line}${passedOn(fields, 'keep-alive')}${passedOn(fields, 'retry-after')}`;
+  return { status, rewritten: `HTTP/1.1 ${status} \r\n${passed}${isKept ? '' : 'connection: close\r\n'}\r\n` };
 }
 
 function readFields(text: string): Fields | BrokenRule {
-  // A line that begins with a blank goes on with the one before; after the status line it says nothing (2.2).
-  const fields: Fields = {
-    'content-length': [],
-    'transfer-encoding': [],
-    connection: [],
-    'keep-alive': [],
-    'retry-after': [],
-  };
-  const lines = text.replaceAll(FOLD, ' ').split('\n');
-  // The last two are the blank line and what is behind it: nothing.
-  for (let at = 1; at < lines.length - 2; at += 1) {
-    const line = lines[at] ?? '';
-    const colon = line.indexOf(':');
-    if (colon === -1) return { brokenRule: `line ${at} of its headers has no colon` };
-    const name = line.slice(0, colon).trimEnd().toLowerCase();
-    if (isRead(name)) fields[name].push(line.slice(colon + 1).trim());
+  const fields: Fields = {};
+  let at = text.indexOf('\n') + 1;
+  for (let line = 1; ; line += 1) {
+    const end = text.indexOf('\n', at);
+    const colon = text.indexOf(':', at);
+    if (colon === -1 || colon > end) {
+      return /^\r*$/.test(text.slice(at, end)) ? fields : { brokenRule: `line ${line} of its headers has no colon` };
+    }
+    const name = nameIn(text, at, colon);
+    if (name !== undefined) {
+      const [before, value] = [fields[name], text.slice(colon + 1, end).trim()];
+      fields[name] = before === undefined ? value : `${before},${value}`;
+    }
+    at = end + 1;
   }
-  return fields;
+}
+
+/** The name of a header that is read, without the blanks behind it. */
+function nameIn(text: string, from: number, until: number): keyof Fields | undefined {
+  // Most are not as long as these.
+  if (until - from < SHORTEST_NAME) return undefined;
+  const name = text.slice(from, until).trimEnd().toLowerCase();
+  return isRead(name) ? name : undefined;
 }
 
 /** `isCertain`: nobody can take another place for its end. */
-type Frame = { lines: string[]; isCertain: boolean };
+type Frame = { line: string; isCertain: boolean };
 
-/** Where the body ends (RFC 9112, 6.3). Without lines it ends with the connection. */
+/** Where the body ends (RFC 9112, 6.3). Without a line that says so it ends with the connection. */
 function frameOf(status: number, fields: Fields): Frame | BrokenRule {
-  const codings = listed(fields['transfer-encoding']);
-  const lengths = fields['content-length'];
+  const { 'transfer-encoding': coding, 'content-length': length } = fields;
   // Such a response has no body; where it is said to have one, it may have been sent as well.
   if (status === 204 || status === 304) {
-    return { lines: [], isCertain: codings.length === 0 && lengths.every((each) => each === '0') };
+    return { line: '', isCertain: coding === undefined && (length === undefined || length === '0') };
   }
-  if (fields['transfer-encoding'].length > 0) {
+  if (coding !== undefined) {
+    const codings = listed(coding);
     const isChunked = codings.at(-1) === 'chunked';
     return {
-      lines: isChunked ? ['transfer-encoding: chunked'] : [],
-      isCertain: isChunked && codings.length === 1 && lengths.length === 0,
+      line: isChunked ? 'transfer-encoding: chunked\r\n' : '',
+      isCertain: isChunked && codings.length === 1 && length === undefined,
     };
   }
-  if (lengths.length === 0) return { lines: [], isCertain: false };
-  const said = listed(lengths);
-  const [length = 0, ...others] = new Set(said.map(readLength));
+  return length === undefined ? { line: '', isCertain: false } : frameOfLength(length);
+}
+
+function frameOfLength(said: string): Frame | BrokenRule {
+  const isOne = NUMBER.test(said);
+  const [length = 0, ...others] = isOne ? [Number(said)] : new Set(listed(said).map(readLength));
   if (others.length > 0) return { brokenRule: 'it has several values for Content-Length' };
   if (Number.isNaN(length)) return { brokenRule: 'its Content-Length is no number' };
   // A length that is none of a number here is never reached: as much is not read.
   return Number.isSafeInteger(length)
-    ? { lines: [`content-length: ${length}`], isCertain: said.length === 1 }
-    : { lines: [], isCertain: false };
+    ? { line: `content-length: ${length}\r\n`, isCertain: isOne }
+    : { line: '', isCertain: false };
 }
 
-const readLength = (text: string): number => (/^\d+$/.test(text) ? Number(text) : NaN);
+const NUMBER = /^\d+$/;
+const readLength = (text: string): number => (NUMBER.test(text) ? Number(text) : NaN);
 
-const listed = (values: readonly string[]): string[] =>
-  values.flatMap((value) => value.split(',')).map((each) => each.trim().toLowerCase());
+const listed = (value: string): string[] => value.split(',').map((each) => each.trim().toLowerCase());
 
-function isToBeKept(version: string, connection: readonly string[]): boolean {
+function isToBeKept(version: string, connection = ''): boolean {
+  if (version === '1.1' && connection === '') return true;
   const said = listed(connection);
   return version === '1.1' ? !said.includes('close') : version === '1.0' && said.includes('keep-alive');
 }
 
-const passedOn = (fields: Fields, name: keyof Fields): string[] =>
-  fields[name].map((value) => `${name}: ${value.slice(0, LONGEST_VALUE).replaceAll(CONTROL, ' ')}`);
+function passedOn(fields: Fields, name: keyof Fields): string {
+  const value = fields[name];
+  return value === undefined ? '' : `${name}: ${value.slice(0, LONGEST_VALUE).replaceAll(CONTROL, ' ')}\r\n`;
+}
