@@ -41,6 +41,15 @@ describe('describeDelivery', () => {
     ]);
   });
 
+  test('says of what was no response which rule it broke, and what came', () => {
+    const why = { reason: 'invalid_response', meaning: '', remedy: '' };
+    const broken = attempt(1, { why, brokenRule: 'line 1 of its headers has no colon', answer: 'HTTP/1.1 200\r\nno' });
+    expect(describeDelivery({ ...delivery, attempts: [broken] }, nameOf).slice(-2)).toEqual([
+      '  2026-11-20 09:00:01.000  attempt 1  invalid_response: line 1 of its headers has no colon',
+      '    said: HTTP/1.1 200 no',
+    ]);
+  });
+
   test('names the one subscription once, and the one that waits for its first attempt', () => {
     const once = describeDelivery({ ...delivery, attempts: [attempt(1, {})] }, nameOf).join();
     expect(once.match(/subscription first/g)).toHaveLength(1);

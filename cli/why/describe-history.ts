@@ -90,12 +90,12 @@ function describeDeactivation({ at, rule }: NonNullable<DeliveryEntry['deactivat
 
 /** Named is its subscription where that is not the one that the delivery goes to now. */
 function describeAttempt(attempt: AttemptEntry, current: string): string[] {
-  const { at, kind, httpStatus, why, durationMs, url, ip, byHand, parked, answer, subscription } = attempt;
+  const { at, kind, httpStatus, why, durationMs, url, ip, byHand, parked, answer, brokenRule, subscription } = attempt;
   const other = subscription === current ? '' : `  to subscription ${subscription}`;
   if (kind === 'dropped') return [`${timeOf(at)}  no attempt ${attempt.attempt}: ${why?.reason ?? ''}${other}`];
   const facts = [
     httpStatus === undefined ? undefined : String(httpStatus),
-    why?.reason,
+    brokenRule === undefined ? why?.reason : `${why?.reason}: ${brokenRule}`,
     durationMs === undefined ? undefined : `${durationMs} ms${partsOf(attempt)}`,
     url,
     ip === undefined ? undefined : `(${ip})`,

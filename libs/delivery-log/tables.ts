@@ -151,6 +151,7 @@ export const tables = {
       byHand: optional('text', ({ byHand }) => byHand),
       reason: optional('text', (record): string | undefined => whyOf(record)),
       retryAt: optional('moment', (record) => (record.kind === 'failed' ? record.retryAt : undefined)),
+      brokenRule: optional('text', (record) => ('answer' in record ? record.answer.brokenRule : undefined)),
       ...answered<Attempted>((record) => ('answer' in record ? record.answer : undefined)),
     },
     constraints: ['primary key (delivery, at, attempt)'],

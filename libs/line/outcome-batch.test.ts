@@ -48,7 +48,16 @@ describe('a batch that is compressed', () => {
 const text = fc.string({ unit: anyCharacter });
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
 const answer = fc.record(
-  { durationMs: fc.nat(), status: fc.nat(), reason: text, url: text, ip: text, firstByteMs: fc.nat(), body: text },
+  {
+    durationMs: fc.nat(),
+    status: fc.nat(),
+    reason: text,
+    url: text,
+    ip: text,
+    firstByteMs: fc.nat(),
+    body: text,
+    brokenRule: text,
+  },
   { requiredKeys: ['durationMs'] },
 );
 const outcome = fc.oneof(

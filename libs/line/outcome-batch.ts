@@ -188,6 +188,8 @@ function endOf(outcome: Attempted): unknown[] {
   if (!('answer' in outcome)) return [outcome.beganAt, outcome.reason];
   const { durationMs, status, reason, url, ip, dnsMs, connectMs, tlsMs, firstByteMs, body } = outcome.answer;
   const answer = [durationMs, status, reason, url, ip, dnsMs, connectMs, tlsMs, firstByteMs, body];
+  // Few have one.
+  if (outcome.answer.brokenRule !== undefined) answer.push(outcome.answer.brokenRule);
   return [outcome.beganAt, answer, outcome.kind === 'failed' ? outcome.retryAt : undefined];
 }
 
@@ -271,7 +273,8 @@ function attemptedOf(row: Row, takeBody: TakeBody) {
   return outcome;
 }
 
-function answerOf([durationMs, status, reason, url, ip, dnsMs, connectMs, tlsMs, firstByteMs, body]: unknown[]) {
+function answerOf(row: unknown[]) {
+  const [durationMs, status, reason, url, ip, dnsMs, connectMs, tlsMs, firstByteMs, body, brokenRule] = row;
   return {
     durationMs,
     status: status ?? undefined,
@@ -283,5 +286,6 @@ function answerOf([durationMs, status, reason, url, ip, dnsMs, connectMs, tlsMs,
     tlsMs: tlsMs ?? undefined,
     firstByteMs: firstByteMs ?? undefined,
     body: body ?? undefined,
+    brokenRule: brokenRule ?? undefined,
   };
 }

@@ -107,8 +107,10 @@ export type Answer = {
   tlsMs?: number;
   /** From the start until the status line. */
   firstByteMs?: number;
-  /** The beginning of the answer's body, at most 4 KiB. */
+  /** The beginning of the answer's body, or of what came where that was no answer; at most 4 KiB. */
   body?: string;
+  /** What made it no answer, in words; with `invalid_response` alone. */
+  brokenRule?: string;
 };
 
 /** 2xx in time. `beganAt` is the start of the first attempt. */

@@ -52,11 +52,13 @@ export const failureReasons = {
     remedy: 'Answer as soon as the request is stored, and do the work afterwards.',
   },
   reset: {
-    meaning: 'The connection ended before the status and headers were complete.',
+    meaning:
+      'The connection ended before the status and headers were complete. Where it had been kept from an earlier request, and nothing came, the request was sent again over a new one first.',
     remedy: 'Look for crashes, limits and idle timeouts in the receiver and in what stands before it.',
   },
   invalid_response: {
-    meaning: 'What came is not a response of HTTP/1.1, or its headers are larger than any receiver needs.',
+    meaning:
+      'What came is not a response of HTTP/1.1, or its headers are longer than 64 KiB. The attempt says which rule it breaks, and what came first.',
     remedy: 'Check that the port speaks HTTP/1.1, and what adds to the headers on the way.',
   },
   redirect: {

@@ -87,7 +87,10 @@ export const delivererSettings = {
   }),
   CONNECT_LIMIT: wait({ default: 10_000, desc: 'limit for looking up a host, connecting to it and agreeing on TLS' }),
   ...egressSettings,
-  KEEP_ALIVE: wait({ default: 15_000, desc: 'idle connections to receivers are closed after this long' }),
+  KEEP_ALIVE: wait({
+    default: 4_000,
+    desc: 'idle connections to receivers are closed after this long: before servers close theirs, mostly after 5 s',
+  }),
   ...callbackSettings,
   PASS_TRACEPARENT: bool({
     default: false,

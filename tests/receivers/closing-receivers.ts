@@ -1,8 +1,10 @@
+import type { Socket } from 'node:net';
 import { tcpServer } from '@waybell/deliverer/testing/server';
-import { asked, type HostileReceivers } from './hostile-receiver.ts';
+import { asked, type HostileReceivers, type Started } from './hostile-receiver.ts';
 
 const HALF_A_BODY = 'HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf';
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n';
+const IDLE = 'HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n';
 
 /** Receivers that let go of the connection. */
 export const closingReceivers: HostileReceivers = {
@@ -29,22 +31,32 @@ export const closingReceivers: HostileReceivers = {
     start: () =>
       asked((socket) => void socket.write(HALF_A_BODY, () => setTimeout(() => socket.resetAndDestroy(), 100))),
   },
+  'resets a connection it kept just as the next request comes': {
+    end: 'delivered',
+    start: () => atEachSecond((socket) => socket.resetAndDestroy()),
+  },
   'closes a connection it kept just as the next request comes': {
     end: 'delivered',
-    secondEnd: 'reset',
-    start: () => {
-      let requests = 0;
-      return tcpServer((socket) =>
-        socket.on('data', () => {
-          requests += 1;
-          if (requests === 2) socket.resetAndDestroy();
-          else socket.write(OK);
-        }),
-      );
-    },
+    start: () => atEachSecond((socket) => socket.end()),
+  },
+  'says to a connection it kept that it closes it just as the next request comes': {
+    end: 'delivered',
+    start: () => atEachSecond((socket) => socket.end(IDLE)),
   },
   'closes every connection it promised to keep': {
     end: 'delivered',
     start: () => asked((socket) => void socket.end('HTTP/1.1 200 OK\r\nconnection: keep-alive\r\n\r\n')),
   },
 };
+
+/** Answers the first request of each connection, and does this at its second one. */
+function atEachSecond(act: (socket: Socket) => unknown): Promise<Started> {
+  return tcpServer((socket) => {
+    let requests = 0;
+    socket.on('data', () => {
+      requests += 1;
+      if (requests > 1) act(socket);
+      else socket.write(OK);
+    });
+  });
+}

@@ -254,6 +254,15 @@ describe('GET /v1/deliveries/{guid}', () => {
     ]);
   });
 
+  test('tells what came where that was no response, and which rule it breaks', async () => {
+    const us = await someone();
+    const reason = 'invalid_response' as const;
+    const answer = { durationMs: 9, reason, body: 'HTTP/1.1 200 OK\r\nno', brokenRule: 'line 1 has no colon' };
+    const { delivery } = await stand.log([aFailed({ at: START + 40, answer })], us);
+    const { body } = await show(delivery, us.token);
+    expect(body).toMatchObject({ attempts: [{ reason, answer: answer.body, broken_rule: answer.brokenRule }] });
+  });
+
   test('tells that it is parked, since when and why', async () => {
     const us = await someone();
     const subscription = await stand.subscribe(us.account, 'order.created');

@@ -37,7 +37,15 @@ export const attemptProperties = {
   connect_ms: ms,
   tls_ms: ms,
   first_byte_ms: { ...ms, description: 'From the start of the attempt until the status line.' },
-  answer: { type: 'string', description: "The beginning of the answer's body. Only where one delivery is asked for." },
+  answer: {
+    type: 'string',
+    description:
+      "The beginning of the answer's body, or of what came where that was no whole answer. Only where one delivery is asked for.",
+  },
+  broken_rule: {
+    type: 'string',
+    description: 'With `invalid_response`: why what came is no response of HTTP, in words.',
+  },
 };
 
 export const deliveryProperties = {

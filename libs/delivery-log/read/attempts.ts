@@ -49,7 +49,8 @@ const SHARED = Object.keys(tables.attempts.columns).filter((member) => member in
 export function firstAttempt({ attemptedAt: at, ...row }: DeliveryRow): AttemptRow[] {
   if (at === null) return [];
   const shared = Object.fromEntries(Object.entries(row).filter(([member]) => SHARED.includes(member)));
-  const others = { at, attempt: 1, kind: 'delivered', parked: null, byHand: null, reason: null, retryAt: null };
+  const ofFailure = { reason: null, retryAt: null, brokenRule: null };
+  const others = { at, attempt: 1, kind: 'delivered', parked: null, byHand: null, ...ofFailure };
   // All members of an attempt: the shared ones and the others.
   return [{ ...shared, ...others } as AttemptRow];
 }

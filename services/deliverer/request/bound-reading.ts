@@ -1,30 +1,23 @@
 import type { Socket } from 'node:net';
 import { bytesSince, type Connection, type Connector } from './connection.ts';
-
-/** A receiver sent more than any answer needs, and the end of its headers or its body was not in sight. */
-export class ResponseTooLong extends Error {
-  readonly code = 'RESPONSE_TOO_LONG';
-  constructor(limitBytes: number) {
-    super(`more than ${limitBytes} bytes came for one request`);
-    this.name = 'ResponseTooLong';
-  }
-}
+import { InvalidResponse } from './invalid-response.ts';
 
 const LOOK_EVERY_MS = 100;
 
 /**
- * Ends a connection on which more than about `limitBytes` come for one request, or after it, whatever they are. The parser
+ * Ends a connection on which more than about `limitBytes` come for one request, or after it, whatever they are. Who reads heads
  * counts headers and the exchange the body; nothing else counts interim responses, blanks, chunk extensions, and what TLS
  * says of itself after the handshake: one receiver that sends these as fast as they are read would keep this process busy
  * until its limit has passed. They are counted where they come in, beneath TLS, ten times a second.
  */
 export function boundingReading(connect: Connector, limitBytes: number): Connector {
   const open = new Map<Socket, Connection>();
+  const tooLong = `more than ${limitBytes} bytes came, and the end of its headers was not among them`;
   let looking: NodeJS.Timeout | undefined;
 
   function look(): void {
     for (const [socket, connection] of open) {
-      if (bytesSince(connection) > limitBytes) socket.destroy(new ResponseTooLong(limitBytes));
+      if (bytesSince(connection) > limitBytes) socket.destroy(new InvalidResponse(tooLong));
     }
   }
 

@@ -444,16 +444,34 @@ describe('callEndpoint says why there was no answer', () => {
     ['invalid_response', 'a content length that is none', 'HTTP/1.1 200 OK\r\ncontent-length: x\r\n\r\n'],
     ['invalid_response', 'headers beyond measure', `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(64 * 1024)}\r\n\r\n`],
     ['invalid_response', 'a status below 100', 'HTTP/1.1 099 What\r\n\r\n'],
-    [
-      'invalid_response',
-      'two lengths',
-      'HTTP/1.1 200 OK\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
-    ],
   ])('%s: %s', async (reason, _, text) => {
     const server = await serve(sayingServer(text));
     const answer = await call(server.url);
     expect(answer).toMatchObject({ isDelivered: false, reason, durationMs: expect.any(Number) });
     expect(answer).not.toHaveProperty('status');
+  });
+
+  test.each([
+    ['which rule was broken', 'HTTP/1.1 200 OK\r\nno colon\r\n\r\n', 'line 1 of its headers has no colon'],
+    ['that there is no status', 'SSH-2.0-OpenSSH_9.2\r\n', 'it does not begin with HTTP/'],
+    [
+      'that it is too long',
+      `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(64 * 1024)}\r\n\r\n`,
+      'its headers are longer than 65536 bytes',
+    ],
+  ])('and keeps the beginning of what came, and says %s', async (_, text, brokenRule) => {
+    const server = await serve(sayingServer(text));
+    const body = text.slice(0, 4 * 1024);
+    expect(await call(server.url)).toMatchObject({ reason: 'invalid_response', brokenRule, body });
+  });
+
+  test('and keeps what came of a response that did not come whole, without the secrets of the request', async () => {
+    const server = await serve(
+      tcpServer((socket) => void socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nx: token-1'))),
+    );
+    const answer = await call(server.url);
+    expect(answer).toMatchObject({ reason: 'reset', body: 'HTTP/1.1 200 OK\r\nx: ***' });
+    expect(answer).not.toHaveProperty('brokenRule');
   });
 
   test.each([

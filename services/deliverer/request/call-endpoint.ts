@@ -7,6 +7,7 @@ import type { Answer, InterfaceName } from '@waybell/line/outcomes';
 import { callbackHeaders, type CallbackHeaders } from '@waybell/notifications/callback-headers';
 import { systemClock, type Clock } from '@waybell/runtime/clock';
 import type { CallbackNetworks } from '@waybell/runtime/forbidden-address';
+import { withCauses } from '@waybell/runtime/error-codes';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { withAttemptSpans, type CallOnce } from './attempt-spans.ts';
 import { boundingReading } from './bound-reading.ts';
@@ -15,12 +16,13 @@ import { isForLackOfDescriptors, reasonOfError, reasonOfStatus } from './failure
 import { isOwnFault } from '../egress/own-fault.ts';
 import { watchOwnRoutes, type OwnRoutes } from '../egress/own-routes.ts';
 import { reaching, type Reach } from '../egress/reach.ts';
+import { InvalidResponse } from './invalid-response.ts';
 import { openOriginPools } from './origin-pools.ts';
 import { tunnelThrough } from './proxy-tunnel.ts';
 import { systemNames, type ResolveHost } from '@waybell/runtime/names/resolve-host';
 import { BlockedAddress, safeConnector } from './safe-address.ts';
 import { shownUrl } from './shown-url.ts';
-import { skippingContinue } from './skip-continue.ts';
+import { rewritingHeads } from './rewrite-heads.ts';
 import { masked, secretsOfQuery } from './mask.ts';
 import { readTooMuch } from './too-much.ts';
 import type { TooMuch } from '../endpoints/endpoint.ts';
@@ -63,7 +65,10 @@ export type EndpointOptions = {
   /** Through which callbacks leave; directly, unless given. */
   proxy?: URL | undefined;
   connectTimeoutMs: number;
-  /** Idle connections are closed after this long, so that a changed address is looked up and checked again. */
+  /**
+   * Idle connections are closed after this long, before receivers close theirs, and so that a changed address is looked up and
+   * checked again.
+   */
   keepAliveMs: number;
   userAgent: string;
   /** As the system resolves names, unless given. */
@@ -80,8 +85,8 @@ export type EndpointOptions = {
   clock?: Clock;
 };
 
-// Twice what is read of a body: room for headers and interim responses.
-const RESPONSE_BYTES = 128 * 1024;
+// What is read of headers and of a body, and as much again: room for interim responses, and for what TLS adds.
+const RESPONSE_BYTES = 256 * 1024;
 const NO_PORTS: ReadonlySet<number> = new Set();
 const UNOBSERVED: CallbackObserver = { requested: () => undefined, connected: () => undefined };
 // An idle TLS connection is 50 to 100 KB of this process; twice as many origins as slots.
@@ -104,9 +109,11 @@ export function openEndpoints(
   const pools = openOriginPools({
     clock,
     maxOrigins: MAX_ORIGINS,
-    connect: boundingReading(skippingContinue(connector), RESPONSE_BYTES),
+    connect: boundingReading(rewritingHeads(connector), RESPONSE_BYTES),
     keepAliveTimeout: options.keepAliveMs,
     keepAliveMaxTimeout: options.keepAliveMs,
+    // Where a receiver says for how long it keeps one (`Keep-Alive: timeout=5`), we do for a second less, and never longer.
+    keepAliveTimeoutThreshold: 1_000,
     pipelining: 1,
     // The limits are the adapter's: these two watch for idleness, which a slow drip would never show.
     headersTimeout: 0,
@@ -146,6 +153,8 @@ export function openEndpoints(
         ...whereTo(url),
         ...traced,
         ...(lostAt && { lostAt }),
+        ...(trace.held && { body: masked(trace.held, secretsIn(headers, url)) }),
+        ...brokenRuleIn(error),
       };
     }
   };
@@ -162,6 +171,11 @@ export function openEndpoints(
       await tunnel?.[Symbol.asyncDispose]();
     },
   };
+}
+
+function brokenRuleIn(error: unknown): Pick<Answer, 'brokenRule'> {
+  const invalid = withCauses(error).find((each) => each instanceof InvalidResponse);
+  return invalid === undefined ? {} : { brokenRule: invalid.brokenRule };
 }
 
 async function whereLost(error: unknown, trace: Trace, routes: OwnRoutes): Promise<Called['lostAt']> {

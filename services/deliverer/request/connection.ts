@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Clock } from '@waybell/runtime/clock';
 import type { buildConnector } from 'undici';
+import type { HeadReader } from './head-reader.ts';
 
 /** What is known of a connection so far: where it leads, and when each part of making it was done, by its clock. */
 export type Connection = {
@@ -14,6 +15,10 @@ export type Connection = {
   /** What its bytes come over, beneath TLS, and how many had come when the last request over it began. */
   wire?: Socket;
   readBefore?: number;
+  /** Reads the heads of its responses. */
+  head?: HeadReader;
+  /** Requests that began over it. */
+  requests?: number;
 };
 
 /** The address to connect to, and the place to note what becomes known on the way. */
@@ -32,6 +37,8 @@ export function noteConnecting(socket: Socket, connection: Connection): void {
 /** What comes over it from now on is said to the request that begins. */
 export function beginRequest(connection: Connection): void {
   connection.readBefore = connection.wire?.bytesRead ?? 0;
+  connection.requests = (connection.requests ?? 0) + 1;
+  connection.head?.expectResponse();
 }
 
 /** How much has come over it since its last request began, TLS' own messages included. */

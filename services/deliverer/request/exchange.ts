@@ -4,7 +4,7 @@ import type { Clock, Timer } from '@waybell/runtime/clock';
 import { withoutRootDot } from '@waybell/runtime/names/host-name';
 import { beginRequest, type Connection } from './connection.ts';
 import { excerpt } from './excerpt.ts';
-import type { Attendant } from './origin-pools.ts';
+import type { Attendant, Requests } from './origin-pools.ts';
 import { restHeaders } from './too-much.ts';
 import type { Trace } from './trace.ts';
 
@@ -17,6 +17,9 @@ export class TimeLimitPassed extends Error {
     this.code = code;
   }
 }
+
+/** A receiver closed the connection as idle, and said so to a request that was on its way. */
+class ConnectionWasIdle extends Error {}
 
 /** Limits of one request, in milliseconds from its start unless said otherwise, and bytes. */
 export type RequestLimits = {
@@ -41,8 +44,12 @@ export type RequestTerms = {
   clock: Clock;
 };
 
-/** Sends one request of axios' through an undici dispatcher, on its terms. Nothing is followed or inflated. */
-export function throughUndici(dispatcher: Pick<Dispatcher, 'dispatch'>, terms: RequestTerms): AxiosAdapter {
+/**
+ * Sends one request of axios' through an undici dispatcher, on its terms. Nothing is followed or inflated. One that came to nothing
+ * over a connection which was kept from an earlier request is sent again at once, over a new one: whoever closes an idle connection cannot know
+ * that a request is on its way (RFC 9112, 9.3.1). What that comes to is the outcome.
+ */
+export function throughUndici(requests: Requests, terms: RequestTerms): AxiosAdapter {
   return (config) =>
     new Promise<AxiosResponse>((resolve, reject) => {
       if (terms.url === null) return reject(new TypeError('Invalid URL'));
@@ -50,13 +57,17 @@ export function throughUndici(dispatcher: Pick<Dispatcher, 'dispatch'>, terms: R
       const headers = hostname.endsWith('.')
         ? { ...terms.headers, host: withoutRootDot(hostname) + (port && `:${port}`) }
         : terms.headers;
-      const exchange = new Exchange(terms, (error, response) => {
-        if (error !== undefined) reject(error);
-        else resolve({ ...response, config, statusText: '' });
+      const message = messageOf(config.data as Buffer, headers);
+      const request = { origin, path: pathname + search, method: 'POST' as const, ...message };
+      const exchange = new Exchange(terms, {
+        ended: (error, response) => {
+          if (error !== undefined) reject(error);
+          else resolve({ ...response, config, statusText: '' });
+        },
+        sendAnew: () => requests.dispatch(request, exchange, 'a new connection'),
       });
       try {
-        const message = messageOf(config.data as Buffer, headers);
-        dispatcher.dispatch({ origin, path: pathname + search, method: 'POST', ...message }, exchange);
+        requests.dispatch(request, exchange);
       } catch (error) {
         // A scheme that is not HTTP's: nothing was begun that could end.
         exchange.refused(error);
@@ -77,16 +88,24 @@ function messageOf(
   return { headers: { ...headers, 'content-length': String(body.length) }, body: [body] as unknown as Buffer };
 }
 
-type Ended = (error: Error | undefined, response: Response) => void;
 type Response = { status: number; headers: Record<string, string>; data: string };
+type Ways = {
+  ended: (error: Error | undefined, response: Response) => void;
+  /** Sends the request over a new connection. Throws where requests have been cut. */
+  sendAnew: () => void;
+};
+
+/** What some servers say to an idle connection before they close it (RFC 9110, 15.5.9). */
+const REQUEST_TIMEOUT = 408;
 
 /** One request and its response: undici calls it as things happen, a timer when they do not. */
 class Exchange implements Attendant {
   readonly #limits: RequestLimits;
-  readonly #ended: Ended;
+  readonly #ways: Ways;
   readonly #trace: Trace;
   readonly #clock: Clock;
   #connection: () => Connection | undefined = () => undefined;
+  #begunOver: Connection | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #timer: Timer;
   #isOver = false;
@@ -95,12 +114,21 @@ class Exchange implements Attendant {
   #bytesRead = 0;
   readonly #kept: Buffer[] = [];
 
-  constructor({ limits, trace, clock }: RequestTerms, ended: Ended) {
+  constructor({ limits, trace, clock }: RequestTerms, ways: Ways) {
     this.#limits = limits;
     this.#trace = trace;
     this.#clock = clock;
-    this.#ended = ended;
-    this.#timer = clock.after(Math.min(limits.handoverMs ?? Infinity, limits.responseMs), () => this.#timeIsUp());
+    this.#ways = ways;
+    this.#timer = this.#untilHandedOver();
+  }
+
+  #untilHandedOver(): Timer {
+    const { handoverMs = Infinity } = this.#limits;
+    return this.#clock.after(Math.max(0, Math.min(handoverMs, this.#leftMs())), () => this.#timeIsUp());
+  }
+
+  #leftMs(): number {
+    return this.#limits.responseMs - (this.#clock.now() - this.#trace.startedAt);
   }
 
   attend(connection: () => Connection | undefined): void {
@@ -112,16 +140,19 @@ class Exchange implements Attendant {
     this.#trace.isUnderWay = true;
     const connection = this.#connection();
     if (connection !== undefined) beginRequest(connection);
+    this.#begunOver = connection;
     // The limit passed while the connection was still being made.
     if (this.#isOver) controller.abort(new TimeLimitPassed('CONNECT_TIMEOUT'));
   }
 
   onRequestSent(): void {
-    this.#isHandedOver = true;
+    // What is to be sent anew is not sent, though undici says so, late, of the connection that ended.
+    if (this.#controller !== undefined) this.#isHandedOver = true;
   }
 
-  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: Record<string, unknown>): void {
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: Record<string, unknown>): void {
     if (status < 200 || this.#isOver) return;
+    if (status === REQUEST_TIMEOUT && this.#isOverKept()) return controller.abort(new ConnectionWasIdle());
     this.#status = status;
     this.#trace.restHeaders = restHeaders(status, headers);
     this.#trace.firstByteAt = this.#clock.now();
@@ -142,7 +173,35 @@ class Exchange implements Attendant {
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     // Once there is a status, nothing that happens to the body changes it.
-    this.#end(this.#status === 0 ? error : undefined);
+    if (this.#isOver || this.#status !== 0) return this.#end(undefined);
+    if (this.#isOverKept() && (error instanceof ConnectionWasIdle || !this.#hasResponseBegun())) this.#sendAnew(error);
+    else this.#end(error);
+  }
+
+  /** Whether it went, or was to go, over a connection that had an earlier request; what is sent anew never does. */
+  #isOverKept(): boolean {
+    const connection = this.#connection();
+    if (connection === undefined) return false;
+    return (connection.requests ?? 0) > (this.#begunOver === connection ? 1 : 0);
+  }
+
+  #hasResponseBegun(): boolean {
+    const connection = this.#connection();
+    return this.#begunOver === connection && connection?.head?.hasBegun !== false;
+  }
+
+  #sendAnew(error: Error): void {
+    this.#controller = undefined;
+    this.#isHandedOver = false;
+    this.#trace.isUnderWay = false;
+    // The limit of the handover begins anew, that of the response does not.
+    this.#timer[Symbol.dispose]();
+    this.#timer = this.#untilHandedOver();
+    try {
+      this.#ways.sendAnew();
+    } catch {
+      this.#end(error);
+    }
   }
 
   refused(error: unknown): void {
@@ -156,7 +215,7 @@ class Exchange implements Attendant {
 
   #timeIsUp(): void {
     // The timer of the handover is left to run out: most responses come before it does.
-    const leftMs = this.#isHandedOver ? this.#limits.responseMs - (this.#clock.now() - this.#trace.startedAt) : 0;
+    const leftMs = this.#isHandedOver ? this.#leftMs() : 0;
     if (leftMs >= 1) {
       this.#timer = this.#clock.after(leftMs, () => this.#timeIsUp());
       return;
@@ -173,6 +232,10 @@ class Exchange implements Attendant {
     this.#timer[Symbol.dispose]();
     const connection = this.#connection();
     if (connection !== undefined) this.#trace.connection = connection;
-    this.#ended(error, { status: this.#status, headers: {}, data: excerpt(this.#kept) });
+    if (error !== undefined && this.#begunOver !== undefined && this.#begunOver === connection) {
+      const { held } = connection.head ?? {};
+      if (held !== undefined) this.#trace.held = excerpt([held.subarray(0, this.#limits.keptBytes)]);
+    }
+    this.#ways.ended(error, { status: this.#status, headers: {}, data: excerpt(this.#kept) });
   }
 }

@@ -45,15 +45,11 @@ const BY_CODE: Record<string, FailureReason> = {
   INVALID_PURPOSE: 'tls_untrusted',
   PATH_LENGTH_EXCEEDED: 'tls_untrusted',
   EPROTO: 'tls_failed',
-  UND_ERR_HEADERS_OVERFLOW: 'invalid_response',
-  RESPONSE_TOO_LONG: 'invalid_response',
-  // A status below 100 trips an assertion of undici's parser.
-  ERR_ASSERTION: 'invalid_response',
+  INVALID_RESPONSE: 'invalid_response',
 };
 
 const BY_PREFIX: [string, FailureReason][] = [
   ['HPE_', 'invalid_response'],
-  ['UND_ERR_RES_', 'invalid_response'],
   ['UNABLE_TO_', 'tls_untrusted'],
   ['CERT_', 'tls_untrusted'],
   ['ERR_SSL_', 'tls_failed'],

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { buildConnector, type Dispatcher } from 'undici';
+import { buildConnector } from 'undici';
 import { until } from '@waybell/runtime/testing/until';
-import { openOriginPools, type OriginPoolsOptions } from './origin-pools.ts';
+import { openOriginPools, type OriginPoolsOptions, type Requests } from './origin-pools.ts';
 import { httpServer, NOBODY_PORT, type TestServer } from '../testing/server.ts';
 
 const opened: AsyncDisposable[] = [];
@@ -30,7 +30,7 @@ function pools(options: Partial<OriginPoolsOptions> = {}) {
   return made;
 }
 
-function get(from: Pick<Dispatcher, 'dispatch'>, origin: string): Promise<number> {
+function get(from: Requests, origin: string, over?: 'a new connection'): Promise<number> {
   return new Promise((resolve, reject) => {
     let status = 0;
     from.dispatch(
@@ -42,6 +42,7 @@ function get(from: Pick<Dispatcher, 'dispatch'>, origin: string): Promise<number
         onResponseEnd: () => resolve(status),
         onResponseError: (_, error) => reject(error),
       },
+      over,
     );
   });
 }
@@ -98,6 +99,24 @@ describe('origin pools', () => {
     const asked = get(origins, slow.url).catch((error: unknown) => error);
     await until('it is asked', () => slow.open() === 1);
     await get(origins, other.url);
+    await origins[Symbol.asyncDispose]();
+    expect(await asked).toBeInstanceOf(Error);
+  });
+
+  test('make a connection for a request alone, and close it after that', async () => {
+    const server = await serve((_, response) => response.end());
+    const origins = pools();
+    await get(origins, server.url);
+    expect(await get(origins, server.url, 'a new connection')).toBe(200);
+    expect(server.connections()).toBe(2);
+    await until('it is closed', () => server.open() === 1);
+  });
+
+  test('cut a request that has a connection of its own when disposed of', async () => {
+    const slow = await serve(() => undefined);
+    const origins = openOriginPools({ connect: buildConnector({}), maxOrigins: 1 });
+    const asked = get(origins, slow.url, 'a new connection').catch((error: unknown) => error);
+    await until('it is asked', () => slow.open() === 1);
     await origins[Symbol.asyncDispose]();
     expect(await asked).toBeInstanceOf(Error);
   });

@@ -13,12 +13,17 @@ export type OriginPoolsOptions = ClientOptions & {
   maxOrigins: number;
 };
 
+/** Sends a request over a connection that is idle or is made for it; `over`: over one that is made for it alone. */
+export type Requests = {
+  dispatch: (request: Dispatcher.DispatchOptions, handler: Attendant, over?: 'a new connection') => boolean;
+};
+
 /** A pool of connections per origin, for as long as there is one. Disposing cuts what is under way. */
-export type OriginPools = Pick<Dispatcher, 'dispatch'> & AsyncDisposable & { size: () => number };
+export type OriginPools = Requests & AsyncDisposable & { size: () => number };
 
 /** undici's Agent, but bounded: it would keep every origin's connections, and go through all origins as each one closes. */
 export function openOriginPools({ maxOrigins, ...options }: OriginPoolsOptions): OriginPools {
-  const open = new Set<Pool>();
+  const open = new Set<Pool | Client>();
   let isClosed = false;
   const current = new LRUCache<string, Pool>({
     max: maxOrigins,
@@ -40,16 +45,26 @@ export function openOriginPools({ maxOrigins, ...options }: OriginPoolsOptions):
     return pool;
   }
 
+  function dispatchAlone(origin: string, request: Dispatcher.DispatchOptions, handler: Attendant): boolean {
+    const client = new AttendedClient(new URL(origin), options);
+    open.add(client);
+    const isReady = client.dispatch(request, handler);
+    // What is under way is finished.
+    void client.close().then(() => open.delete(client));
+    return isReady;
+  }
+
   return {
-    dispatch(request, handler) {
+    dispatch(request, handler, over) {
       if (isClosed) throw new Error('requests have been cut');
       const origin = String(request.origin);
+      if (over === 'a new connection') return dispatchAlone(origin, request, handler);
       return (current.get(origin) ?? openPool(origin)).dispatch(request, handler);
     },
     size: () => current.size,
     async [Symbol.asyncDispose]() {
       isClosed = true;
-      await Promise.all([...open].map((pool) => pool.destroy()));
+      await Promise.all([...open].map((each) => each.destroy()));
     },
   };
 }

@@ -11,6 +11,8 @@ export type Trace = {
   connection?: Connection;
   /** Present where the answer says "too much". */
   restHeaders?: RestHeaders | undefined;
+  /** The beginning of what came, where it was no response, or not all of one. */
+  held?: string;
 };
 
 type Traced = Pick<Answer, 'durationMs' | 'ip' | 'dnsMs' | 'connectMs' | 'tlsMs' | 'firstByteMs'>;

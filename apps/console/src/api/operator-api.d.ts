@@ -674,7 +674,7 @@ export interface components {
              */
             at: string;
             attempts: {
-                /** @description The beginning of the answer's body. Only where one delivery is asked for. */
+                /** @description The beginning of the answer's body, or of what came where that was no whole answer. Only where one delivery is asked for. */
                 answer?: string;
                 /**
                  * Format: date-time
@@ -684,6 +684,8 @@ export interface components {
                 at: string;
                 /** @description As `X-Webhook-Attempt`. */
                 attempt: number;
+                /** @description With `invalid_response`: why what came is no response of HTTP, in words. */
+                broken_rule?: string;
                 /**
                  * @description Only where no event caused it.
                  * @enum {unknown}

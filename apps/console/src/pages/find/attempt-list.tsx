@@ -20,6 +20,7 @@ export function AttemptList({ attempts }: { attempts: readonly Attempt[] }) {
           {attempt.reason !== undefined && (
             <p>
               <code>{attempt.reason}</code> {attempt.meaning} <em>{attempt.remedy}</em>
+              {attempt.broken_rule !== undefined && ` What came: ${attempt.broken_rule}.`}
             </p>
           )}
           <Milliseconds attempt={attempt} />

@@ -1,0 +1,77 @@
+import { MOST_HEADER_BYTES, NO_STATUS_LINE, readHead, readStatusLine, type BrokenRule } from './response-head.ts';
+
+const BEGINNING = 'HTTP/';
+const BLANKS = /^[ \t\v\f\r\n]+/;
+const HEAD_END = /\n\r{0,2}\n/g;
+const MOST_END_BYTES = 4;
+// As old Macs ended theirs: a line, and an empty one.
+const CR_ALONE = /\r[^\r\n][^\n]*\r\r/;
+
+/** Reads one head after another from what comes over a connection. */
+export class HeadReader {
+  #isAwaited = false;
+  #hasBegun = false;
+  // What came of a head that is not complete, a character for each byte.
+  #text = '';
+
+  /** A request begins: what comes next is the head of its response. */
+  expectResponse(): void {
+    this.#isAwaited = true;
+    this.#hasBegun = false;
+    this.#text = '';
+  }
+
+  /** Whether anything has come of the response to the last request. */
+  get hasBegun(): boolean {
+    return this.#hasBegun;
+  }
+
+  /** What has come of a head that is not complete, or none. */
+  get held(): Buffer {
+    return Buffer.from(this.#text, 'latin1');
+  }
+
+  /** What to pass on of the next bytes; undefined until a head is complete. */
+  read(chunk: Buffer): Buffer | undefined | BrokenRule {
+    if (!this.#isAwaited) return chunk;
+    let from = Math.max(0, this.#text.length - MOST_END_BYTES + 1);
+    this.#text += chunk.toString('latin1');
+    for (;;) {
+      if (from === 0) this.#text = this.#text.replace(BLANKS, '');
+      const text = this.#text;
+      if (text === '') return undefined;
+      if (!beginsLikeHttp(text)) return { brokenRule: 'it does not begin with HTTP/' };
+      this.#hasBegun = true;
+      HEAD_END.lastIndex = from;
+      if (!HEAD_END.test(text)) return whyHopeless(text);
+      const end = HEAD_END.lastIndex;
+      if (headerBytes(text, end) > MOST_HEADER_BYTES) return TOO_LONG;
+      const head = readHead(text.slice(0, end));
+      if ('brokenRule' in head) return head;
+      this.#text = text.slice(end);
+      if (head.status === 'interim') {
+        from = 0;
+        continue;
+      }
+      const body = chunk.subarray(chunk.length - this.#text.length);
+      this.#isAwaited = false;
+      this.#text = '';
+      const passed = Buffer.allocUnsafe(head.rewritten.length + body.length);
+      body.copy(passed, passed.write(head.rewritten, 'latin1'));
+      return passed;
+    }
+  }
+}
+
+const TOO_LONG: BrokenRule = { brokenRule: `its headers are longer than ${MOST_HEADER_BYTES} bytes` };
+
+const beginsLikeHttp = (text: string): boolean => BEGINNING.startsWith(text.slice(0, BEGINNING.length).toUpperCase());
+
+const headerBytes = (text: string, end: number): number => end - text.indexOf('\n') - 1;
+
+/** Why nothing that may follow makes a response of it. */
+function whyHopeless(text: string): BrokenRule | undefined {
+  if (headerBytes(text, text.length) > MOST_HEADER_BYTES) return TOO_LONG;
+  if (text.includes('\n')) return readStatusLine(text) === undefined ? NO_STATUS_LINE : undefined;
+  return CR_ALONE.test(text) ? { brokenRule: 'its lines end in a carriage return without a line feed' } : undefined;
+}

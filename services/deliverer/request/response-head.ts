@@ -1,0 +1,132 @@
+/** The header section of a response may be so long; those of servers in use are under 16 KiB. */
+export const MOST_HEADER_BYTES = 64 * 1024;
+
+/** What came is no response: the rule of HTTP that it breaks, in words. */
+export type BrokenRule = { brokenRule: string };
+
+export const NO_STATUS_LINE: BrokenRule = {
+  brokenRule: 'its status line is not a version up to HTTP/2.0 and a status of three digits',
+};
+
+/** `rewritten`: the head as the strictest parser takes it. Absent of an interim response, which says nothing yet. */
+export type ResponseHead = { status: number; rewritten: string } | { status: 'interim' };
+
+const STATUS_LINE = /^HTTP\/([0-2](?:\.\d)?)[ \t\v\f\r]+([1-9]\d\d)(?!\d)/i;
+const FOLD = /\r*\n[ \t]+/g;
+const CONTROL = /[^\t\x20-\x7e\x80-\xff]/g;
+// As the grammar has it (RFC 9112, 4 and 5), without what it lets a client take beside.
+const PLAIN =
+  /^HTTP\/1\.[01] [1-9]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?\r\n(?:[\w!#$%&'*+\-.^`|~]+:[\t\x20-\x7e\x80-\xff]*\r\n)*\r\n$/;
+// Of a moment or a number of seconds.
+const LONGEST_VALUE = 64;
+
+/** What is looked at: the frame of the body, and whether and when to come again. All else is left out. */
+const READ = ['content-length', 'transfer-encoding', 'connection', 'keep-alive', 'retry-after'] as const;
+const SHORTEST_NAME = Math.min(...READ.map((name) => name.length));
+/** Values of a name that comes several times are a list, as with commas (RFC 9110, 5.2). */
+type Fields = Partial<Record<(typeof READ)[number], string>>;
+const isRead = (name: string): name is keyof Fields => (READ as readonly string[]).includes(name);
+
+/** The status line of what begins so, read as RFC 9112 (section 4) lets a client; undefined where it is none. */
+export function readStatusLine(text: string): { version: string; status: number } | undefined {
+  const [, version, status] = STATUS_LINE.exec(text) ?? [];
+  return version === undefined ? undefined : { version, status: Number(status) };
+}
+
+/**
+ * Reads the head of a response, its blank line included, with a character for each byte. It is as tolerant as RFC 9112
+ * lets a client be and curl, Go and Python are: lines that end in LF alone (2.2), folded ones (5.2), blanks before a colon (5.1), any
+ * bytes in names, values and the reason, lengths that are the same (6.3), or beside chunks, which prevail (6.1). A connection over which anything
+ * came that is not plain, or a body without a certain end, is closed after it: nothing can hide behind one response that would be
+ * taken for the next.
+ */
+export function readHead(text: string): ResponseHead | BrokenRule {
+  const line = readStatusLine(text);
+  if (line === undefined) return NO_STATUS_LINE;
+  const { status, version } = line;
+  if (status === 101) return { brokenRule: 'it switches to another protocol, which was not asked for' };
+  if (status < 200) return { status: 'interim' };
+  const isPlain = PLAIN.test(text);
+  // A line that begins with a blank goes on with the one before; after the status line it says nothing (2.2).
+  const fields = readFields(isPlain ? text : text.replaceAll(FOLD, ' '));
+  if ('brokenRule' in fields) return fields;
+  const frame = frameOf(status, fields);
+  if ('brokenRule' in frame) return frame;
+  const isKept = isPlain && frame.isCertain && isToBeKept(version, fields.connection);
+  const passed = `${frame.line}${passedOn(fields, 'keep-alive')}${passedOn(fields, 'retry-after')}`;
+  return { status, rewritten: `HTTP/1.1 ${status} \r\n${passed}${isKept ? '' : 'connection: close\r\n'}\r\n` };
+}
+
+function readFields(text: string): Fields | BrokenRule {
+  const fields: Fields = {};
+  let at = text.indexOf('\n') + 1;
+  for (let line = 1; ; line += 1) {
+    const end = text.indexOf('\n', at);
+    const colon = text.indexOf(':', at);
+    if (colon === -1 || colon > end) {
+      return /^\r*$/.test(text.slice(at, end)) ? fields : { brokenRule: `line ${line} of its headers has no colon` };
+    }
+    const name = nameIn(text, at, colon);
+    if (name !== undefined) {
+      const [before, value] = [fields[name], text.slice(colon + 1, end).trim()];
+      fields[name] = before === undefined ? value : `${before},${value}`;
+    }
+    at = end + 1;
+  }
+}
+
+/** The name of a header that is read, without the blanks behind it. */
+function nameIn(text: string, from: number, until: number): keyof Fields | undefined {
+  // Most are not as long as these.
+  if (until - from < SHORTEST_NAME) return undefined;
+  const name = text.slice(from, until).trimEnd().toLowerCase();
+  return isRead(name) ? name : undefined;
+}
+
+/** `isCertain`: nobody can take another place for its end. */
+type Frame = { line: string; isCertain: boolean };
+
+/** Where the body ends (RFC 9112, 6.3). Without a line that says so it ends with the connection. */
+function frameOf(status: number, fields: Fields): Frame | BrokenRule {
+  const { 'transfer-encoding': coding, 'content-length': length } = fields;
+  // Such a response has no body; where it is said to have one, it may have been sent as well.
+  if (status === 204 || status === 304) {
+    return { line: '', isCertain: coding === undefined && (length === undefined || length === '0') };
+  }
+  if (coding !== undefined) {
+    const codings = listed(coding);
+    const isChunked = codings.at(-1) === 'chunked';
+    return {
+      line: isChunked ? 'transfer-encoding: chunked\r\n' : '',
+      isCertain: isChunked && codings.length === 1 && length === undefined,
+    };
+  }
+  return length === undefined ? { line: '', isCertain: false } : frameOfLength(length);
+}
+
+function frameOfLength(said: string): Frame | BrokenRule {
+  const isOne = NUMBER.test(said);
+  const [length = 0, ...others] = isOne ? [Number(said)] : new Set(listed(said).map(readLength));
+  if (others.length > 0) return { brokenRule: 'it has several values for Content-Length' };
+  if (Number.isNaN(length)) return { brokenRule: 'its Content-Length is no number' };
+  // A length that is none of a number here is never reached: as much is not read.
+  return Number.isSafeInteger(length)
+    ? { line: `content-length: ${length}\r\n`, isCertain: isOne }
+    : { line: '', isCertain: false };
+}
+
+const NUMBER = /^\d+$/;
+const readLength = (text: string): number => (NUMBER.test(text) ? Number(text) : NaN);
+
+const listed = (value: string): string[] => value.split(',').map((each) => each.trim().toLowerCase());
+
+function isToBeKept(version: string, connection = ''): boolean {
+  if (version === '1.1' && connection === '') return true;
+  const said = listed(connection);
+  return version === '1.1' ? !said.includes('close') : version === '1.0' && said.includes('keep-alive');
+}
+
+function passedOn(fields: Fields, name: keyof Fields): string {
+  const value = fields[name];
+  return value === undefined ? '' : `${name}: ${value.slice(0, LONGEST_VALUE).replaceAll(CONTROL, ' ')}\r\n`;
+}
