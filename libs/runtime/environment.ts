@@ -136,7 +136,6 @@ export function readEnvironment<S extends Record<string, ValidatorSpec<unknown>>
 ): CleanedEnv<S> {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   refuseBlindTrust(given);
-  requireExtraAuthorities(given);
   readFiles(specs, given, warn);
   return cleanEnv(given, specs, {
     reporter: ({ errors }) => {
@@ -175,9 +174,12 @@ function refuseBlindTrust({ NODE_TLS_REJECT_UNAUTHORIZED: isChecked }: NodeJS.Pr
   ]);
 }
 
-/** Node.js itself would warn and go on without them: attempts would fail at receivers that one of these vouches for. */
-function requireExtraAuthorities({ NODE_EXTRA_CA_CERTS: path }: NodeJS.ProcessEnv): void {
-  if (path === undefined) return;
+/**
+ * Throws InvalidEnvironment where a process with this environment lacks authorities that its operator named. Node.js itself
+ * would warn and go on without them: attempts would fail at receivers that one of these vouches for.
+ */
+export function requireExtraAuthorities({ NODE_EXTRA_CA_CERTS: path = '' }: NodeJS.ProcessEnv): void {
+  if (path === '') return;
   try {
     if (path.includes('-----BEGIN ')) throw new Error('holds certificates: write them to a file, and give its path');
     requireCertificates(path);
@@ -212,6 +214,7 @@ function readFileOf(name: string, given: NodeJS.ProcessEnv): string | undefined 
 /** Reads a process' configuration; where it is not valid, says so on stderr and exits with 2. */
 export function configOrExit<C>(readConfig: (env: NodeJS.ProcessEnv) => C): C {
   try {
+    requireExtraAuthorities(process.env);
     return readConfig(process.env);
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);

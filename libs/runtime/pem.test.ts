@@ -6,7 +6,7 @@ import { rootCertificates } from 'node:tls';
 import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { certificates, privateKey } from './pem.ts';
-import { InvalidEnvironment, readEnvironment } from './environment.ts';
+import { InvalidEnvironment, readEnvironment, requireExtraAuthorities } from './environment.ts';
 
 const [one = '', other = ''] = rootCertificates.map((each) => new X509Certificate(each).toString());
 const { privateKey: pair } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -92,15 +92,11 @@ describe('a private key', () => {
 
 describe('NODE_EXTRA_CA_CERTS', () => {
   test('has to be the path of a file with certificates: without them, receivers would seem to be at fault', () => {
-    expect(() => read({ NODE_EXTRA_CA_CERTS: write('extra', one + other) })).not.toThrow();
-    expect(() => read({ NODE_EXTRA_CA_CERTS: '/none' })).toThrow(
-      'NODE_EXTRA_CA_CERTS: "/none" cannot be read: there is no such file',
-    );
-    expect(() => read({ NODE_EXTRA_CA_CERTS: write('none', 'x') })).toThrow(
-      'NODE_EXTRA_CA_CERTS: holds something else',
-    );
-    expect(() => read({ NODE_EXTRA_CA_CERTS: one })).toThrow(
-      'NODE_EXTRA_CA_CERTS: holds certificates: write them to a',
-    );
+    const require = (NODE_EXTRA_CA_CERTS: string) => () => requireExtraAuthorities({ NODE_EXTRA_CA_CERTS });
+    expect(require(write('extra', one + other))).not.toThrow();
+    expect(require('')).not.toThrow();
+    expect(require('/none')).toThrow('NODE_EXTRA_CA_CERTS: "/none" cannot be read: there is no such file');
+    expect(require(write('none', 'x'))).toThrow('NODE_EXTRA_CA_CERTS: holds something else');
+    expect(require(one)).toThrow('NODE_EXTRA_CA_CERTS: holds certificates: write them to a file');
   });
 });

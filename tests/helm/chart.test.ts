@@ -6,6 +6,7 @@ import { parse, parseAllDocuments } from 'yaml';
 import { PROCESSES } from '@waybell/cli/docs/chart/process-settings';
 import { readConfig as deactivator } from '@waybell/deactivator/config';
 import { readConfig as deliverer } from '@waybell/deliverer/config';
+import { aSelfSignedCertificate } from '@waybell/deliverer/testing/certificate';
 import { readConfig as deliveryLog } from '@waybell/delivery-log-service/config';
 import { readConfig as eventRouter } from '@waybell/event-router/config';
 import { selectActions } from '@waybell/line/line-topology';
@@ -48,9 +49,12 @@ const READS: Record<string, (env: NodeJS.ProcessEnv) => unknown> = {
   'subscription-api': subscriptionApi,
 };
 
+const { cert, key } = aSelfSignedCertificate({ name: 'waybell' });
+
 /** What an operator has in Secrets and ConfigMaps. */
 const KEPT: Record<string, string> = {
   ADMIN_AMQP_URL: 'amqps://waybell-operator:secret@rabbitmq',
+  AMQP_KEY: key,
   AMQP_URL: 'amqps://user:secret@rabbitmq',
   DATABASE_URL: 'postgres://user:secret@postgres/waybell?sslmode=verify-full',
   REDIS_URL: 'rediss://:secret@redis',
@@ -67,7 +71,7 @@ function environmentOf(workload: (typeof everything)[number]): Record<string, st
   const files: string[] = projected.sources.flatMap((source: Record<string, { items: { path: string }[] }>) =>
     Object.values(source).flatMap(({ items }) => items.map(({ path }) => path)),
   );
-  for (const file of files) writeFileSync(join(folder, file), KEPT[file] ?? 'PEM');
+  for (const file of files) writeFileSync(join(folder, file), KEPT[file] ?? cert);
   const { env } = containerOf(workload);
   expect(env.filter(({ name }) => name.endsWith('_FILE')).map(({ value }) => value)).toEqual(
     files.toSorted().map((file) => `/etc/waybell/${file}`),
