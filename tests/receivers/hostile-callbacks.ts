@@ -49,7 +49,7 @@ export const hostileCallbacks: Group[] = [
   {
     form: 'a trailing dot',
     answer: 'never go',
-    urls: at('127.0.0.1./ 2130706433./ 0x7f.1./ 169.254.169.254./'),
+    urls: at('127.0.0.1./ 2130706433./ 0x7f.1./ 169.254.169.254./ 127.0.0.1../ 0x7f.1.../'),
   },
   {
     form: 'digits and dots of other scripts',

@@ -9,7 +9,7 @@ import { until } from '@waybell/runtime/testing/until';
 import { openEndpoints, type EndpointOptions } from '../request/call-endpoint.ts';
 import { aDelivery } from '../testing/delivery.ts';
 import { blaming } from './blame.ts';
-import { Egress } from './egress.ts';
+import { Egress, type Lost } from './egress.ts';
 
 const LONG_MS = 60_000;
 const HOSTS = Array.from({ length: 10 }, (_, number) => `127.0.0.${number + 20}`);
@@ -138,6 +138,26 @@ describe('a last attempt whose name leads nowhere it may go', () => {
     await until('it is back', () => !egress.isSuspected);
     for (const url of urls) expect(await call(url)).toMatchObject({ isDelivered: true });
   });
+
+  test.each([
+    ['blocked_address', '0.0.0.0', undefined],
+    ['dns', undefined, undefined],
+    ['connect_refused', '203.0.113.9', '203.0.113.9'],
+  ] as const)(
+    'is judged by where it led, which is nowhere if it must not go there: %s',
+    async (reason, ip, address) => {
+      const judged: (string | undefined)[] = [];
+      const egress = {
+        answered: () => undefined,
+        isOurs: async (lost: Lost) => Boolean(judged.push(lost.address)),
+      };
+      const called = { isDelivered: false, reason, durationMs: 1, lostAt: 'connecting' as const, ...(ip && { ip }) };
+      const callEndpoint = blaming({ callEndpoint: async () => called, egress, clock: systemClock });
+      const call = { callbackUrl: 'https://receiver.test/', verificationToken: '', signingSecrets: [], isLast: true };
+      await callEndpoint({ delivery: aDelivery(), ...call });
+      expect(judged).toEqual([address]);
+    },
+  );
 
   test.each(lies.slice(1))('is its receiver’s affair when that alone is led %s', async (_, lie, reason) => {
     const { egress, call, urls, led } = await named();

@@ -1,6 +1,17 @@
 import { expect, test } from '@jest/globals';
+import type { Connector } from '../request/connection.ts';
+import { BlockedAddress } from '../request/safe-address.ts';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { reaching } from './reach.ts';
+
+test('where callbacks never go is no place that a receiver is at', async () => {
+  const connect: Connector = ({ connection, hostname }, done) => {
+    connection.ip = '0.0.0.0';
+    done(new BlockedAddress(hostname, '0.0.0.0'), null);
+  };
+  const reach = reaching({ connect, limitMs: 1, clock: new TurnedClock() });
+  expect(await reach('https://receiver.test')).toEqual({ isReached: false });
+});
 
 test.each(['https://', 'https:///', 'nonsense', ''])('what leads nowhere is not reached: "%s"', async (origin) => {
   const connect = () => {

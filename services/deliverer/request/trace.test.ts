@@ -66,6 +66,15 @@ describe('an attempt says of its connection', () => {
     expect(parts(await caller()(`http://127.0.0.1:${port}`))).toEqual(['connectMs']);
   });
 
+  test('the address in a URL with dots at its end, which is looked up nowhere', async () => {
+    const { port } = await answering();
+    const resolveHost = () => Promise.reject(new Error('it is not looked up'));
+    expect(await caller({ resolveHost })(`http://127.0.0.1..:${port}/`)).toMatchObject({
+      ip: '127.0.0.1',
+      status: 200,
+    });
+  });
+
   test('how long the name took', async () => {
     const { url } = await answering();
     const clock = new TurnedClock();
