@@ -4,8 +4,9 @@ const BEGINNING = 'HTTP/';
 const BLANKS = /^[ \t\v\f\r\n]+/;
 const HEAD_END = /\n\r{0,2}\n/g;
 const MOST_END_BYTES = 4;
-// As old Macs ended theirs: a line, and an empty one.
-const CR_ALONE = /\r[^\r\n][^\n]*\r\r/;
+// It is looked at again with each byte that comes of it.
+const MOST_STATUS_LINE_BYTES = 16 * 1024;
+const CR_ALONE = /\r[^\r\n]/;
 
 /** Reads one head after another from what comes over a connection. */
 export class HeadReader {
@@ -63,6 +64,7 @@ export class HeadReader {
   }
 }
 
+const CR_WITHOUT_LF: BrokenRule = { brokenRule: 'its lines end in a carriage return without a line feed' };
 const TOO_LONG: BrokenRule = { brokenRule: `its headers are longer than ${MOST_HEADER_BYTES} bytes` };
 
 const beginsLikeHttp = (text: string): boolean => BEGINNING.startsWith(text.slice(0, BEGINNING.length).toUpperCase());
@@ -71,7 +73,12 @@ const headerBytes = (text: string, end: number): number => end - text.indexOf('\
 
 /** Why nothing that may follow makes a response of it. */
 function whyHopeless(text: string): BrokenRule | undefined {
-  if (headerBytes(text, text.length) > MOST_HEADER_BYTES) return TOO_LONG;
-  if (text.includes('\n')) return readStatusLine(text) === undefined ? NO_STATUS_LINE : undefined;
-  return CR_ALONE.test(text) ? { brokenRule: 'its lines end in a carriage return without a line feed' } : undefined;
+  if (text.includes('\n')) {
+    if (headerBytes(text, text.length) > MOST_HEADER_BYTES) return TOO_LONG;
+    return readStatusLine(text) === undefined ? NO_STATUS_LINE : undefined;
+  }
+  if (text.length > MOST_STATUS_LINE_BYTES) return NO_STATUS_LINE;
+  // A line that ends as those of old Macs did, and an empty one.
+  const line = text.search(CR_ALONE);
+  return line !== -1 && text.includes('\r\r', line + 1) ? CR_WITHOUT_LF : undefined;
 }

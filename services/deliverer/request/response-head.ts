@@ -12,7 +12,7 @@ export const NO_STATUS_LINE: BrokenRule = {
 export type ResponseHead = { status: number; rewritten: string } | { status: 'interim' };
 
 const STATUS_LINE = /^HTTP\/([0-2](?:\.\d)?)[ \t\v\f\r]+([1-9]\d\d)(?!\d)/i;
-const FOLD = /\r*\n[ \t]+/g;
+const FOLD = /\n[ \t]+/g;
 const CONTROL = /[^\t\x20-\x7e\x80-\xff]/g;
 // As the grammar has it (RFC 9112, 4 and 5), without what it lets a client take beside.
 const PLAIN =
