@@ -7,13 +7,18 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
  * be read or holds none.
  */
 export function trustAlso(file: string): void {
-  const certificates = readFileSync(file, 'utf8').match(PEM) ?? [];
-  if (certificates.length === 0) throw new Error(`${file} holds no certificate in PEM: -----BEGIN CERTIFICATE-----`);
+  const certificates = certificatesIn(readFileSync(file, 'utf8'));
+  if (certificates.length === 0) throw new Error(`${file} holds no certificate in PEM: ${BEGIN}`);
   for (const each of certificates) if (!isReadable(each)) throw new Error(`${file} holds a certificate that is broken`);
   setDefaultCACertificates([...getCACertificates('default'), ...certificates]);
 }
 
-const PEM = /-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs;
+const [BEGIN, END] = ['-----BEGIN CERTIFICATE-----', '-----END CERTIFICATE-----'];
+
+function certificatesIn(text: string): string[] {
+  const ended = text.split(END).slice(0, -1);
+  return ended.filter((part) => part.includes(BEGIN)).map((part) => part.slice(part.lastIndexOf(BEGIN)) + END);
+}
 
 function isReadable(pem: string): boolean {
   try {

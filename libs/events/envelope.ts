@@ -101,7 +101,7 @@ function openCloudEvent(
 type Data = { kind: 'data'; data: JsonObject; place: string; isPlain: boolean };
 
 const WANTED = 'must be an object that holds parties and payload';
-const BASE64 = /^[A-Za-z0-9+/_\s-]*={0,2}\s*$/;
+const BASE64 = /^[A-Za-z0-9+/_=\s-]*$/;
 
 /**
  * Finds the data, in whichever way the CloudEvent has it: as an object, as a text of JSON that is one, or as that in base64
