@@ -14,7 +14,12 @@ export function processConfig(settings: ProcessSettings) {
   return { process: settings };
 }
 
-type PostgresSettings = { DATABASE_ROLE: string; DATABASE_POOL_SIZE: number; DATABASE_TIMEOUT: number };
+type PostgresSettings = {
+  DATABASE_ROLE: string;
+  DATABASE_POOL_SIZE: number;
+  DATABASE_TIMEOUT: number;
+  CLOCK_LIMIT: number;
+};
 
 export function postgresConfig(settings: PostgresAddressSettings & PostgresSettings) {
   return {
@@ -24,6 +29,7 @@ export function postgresConfig(settings: PostgresAddressSettings & PostgresSetti
       poolSize: settings.DATABASE_POOL_SIZE,
       timeoutMs: settings.DATABASE_TIMEOUT,
     },
+    clockLimitMs: settings.CLOCK_LIMIT,
   };
 }
 

@@ -65,6 +65,10 @@ export const postgresSettings = {
     desc: 'connections to Postgres, at most; subscription-api has two at least; event-router and deliverer two more to keep publications with, deliverer two more to park with',
   }),
   DATABASE_TIMEOUT: wait({ default: 5_000, desc: 'limit of one connection attempt and of one statement' }),
+  CLOCK_LIMIT: duration({
+    default: 30_000,
+    desc: 'how far the clock may be from that of Postgres: beyond, the process is not ready and makes no attempt; 0s: as far as it likes',
+  }),
 };
 
 /** While Postgres is away, what it last said is used. */
