@@ -37,12 +37,13 @@ export function redisConfig(settings: RedisAddressSettings & { REDIS_TIMEOUT: nu
   return { redis: { ...redisAddress(settings), timeoutMs: settings.REDIS_TIMEOUT } };
 }
 
-type BrokerSettings = { CONFIRM_TIMEOUT: number; UNCONFIRMED_LIMIT: number };
+type BrokerSettings = { AMQP_MANAGEMENT_URL: string; CONFIRM_TIMEOUT: number; UNCONFIRMED_LIMIT: number };
 
 export function brokerConfig(settings: BrokerAddressSettings & BrokerSettings) {
   return {
     broker: {
       ...brokerAddress(settings),
+      managementUrl: settings.AMQP_MANAGEMENT_URL,
       confirmTimeoutMs: settings.CONFIRM_TIMEOUT,
       unconfirmedLimit: settings.UNCONFIRMED_LIMIT,
     },

@@ -1,7 +1,7 @@
 import { gaugeOnDemand, type Metrics } from './metrics.ts';
 
-/** Without what is said of it, as of a clock: times would make ever new series. */
-const nameOf = (waited: string): string => /^(\w+): /.exec(waited)?.[1] ?? waited;
+/** Without what is said of it, as of a clock or a policy: times would make ever new series. */
+const nameOf = (waited: string): string => /^([^:(]+): /.exec(waited)?.[1] ?? waited;
 
 /** Whether the process works, and if not, what it waits for: what `/readyz` says, as figures. */
 export function watchReadiness(waitingFor: () => string[], metrics: Metrics): void {

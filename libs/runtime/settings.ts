@@ -36,6 +36,14 @@ export const brokerSettings = {
   AMQP_CA: authorities('RabbitMQ', 'AMQP_CA_FILE'),
   AMQP_CERTIFICATE: certificate('RabbitMQ'),
   AMQP_KEY: privateKey('AMQP_CERTIFICATE'),
+  AMQP_MANAGEMENT_URL: address(
+    'http',
+    'https',
+  )({
+    default: '',
+    desc: "RabbitMQ's management API, where policies are looked for that lose what our queues hold; its user, by default that of AMQP_URL, needs the tag `management`; empty: they are not looked for",
+    example: 'http://waybell-monitor:password@rabbitmq:15672',
+  }),
   CONFIRM_TIMEOUT: wait({
     default: 30_000,
     desc: 'after this long without a confirm the fate of a publish is unknown',
