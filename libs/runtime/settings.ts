@@ -41,7 +41,7 @@ export const brokerSettings = {
     'https',
   )({
     default: '',
-    desc: "RabbitMQ's management API, where policies are looked for that lose what our queues hold; its user, by default that of AMQP_URL, needs the tag `management`; empty: they are not looked for",
+    desc: "RabbitMQ's management API, where policies are looked for that lose what our queues hold; its user, by default that of AMQP_URL, needs the tag `policymaker`; empty: they are not looked for",
     example: 'http://waybell-monitor:password@rabbitmq:15672',
   }),
   CONFIRM_TIMEOUT: wait({

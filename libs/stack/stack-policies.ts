@@ -1,6 +1,6 @@
 import { inflateSync } from 'node:zlib';
 import { harmfulPolicies, type Governed, type HarmfulPolicy } from '@waybell/line/broker/policies';
-import { asGoverned, readPolicies, vhostOf } from '@waybell/line/broker/read-policies';
+import { readPolicies, vhostOf } from '@waybell/line/broker/read-policies';
 import { readEnvironment } from '@waybell/runtime/environment';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import { brokerSettings } from '@waybell/runtime/settings';
@@ -53,12 +53,7 @@ export async function policiesBy(evaluateThere: Evaluate, vhost: string): Promis
   // Erlang breaks a long text into several.
   const encoded = [...said.matchAll(/"([^"]*)"/g)].map(([, part]) => part).join('');
   // Written by the expression.
-  const rows = JSON.parse(inflateSync(Buffer.from(encoded, 'base64')).toString()) as (Parameters<
-    typeof asGoverned
-  >[1] & {
-    kind: Governed['kind'];
-  })[];
-  return rows.map((row) => asGoverned(row.kind, row, row['definition']));
+  return JSON.parse(inflateSync(Buffer.from(encoded, 'base64')).toString()) as Governed[];
 }
 
 /** As a short string in base64: what is long, other characters, and binaries, Erlang's tools write in ways of their own. The places in `exchange` are those of its record. */
@@ -70,7 +65,7 @@ function expressionFor(vhost: string): string {
     'Map = fun(M) when is_map(M) -> M; (L) when is_list(L) -> maps:from_list(L); (_) -> #{} end,',
     'Args = fun(L) -> maps:from_list([{K, V} || {K, _, V} <- L, is_binary(V) orelse is_number(V) orelse is_boolean(V)]) end,',
     'Row = fun(Kind, {resource, _, _, Name}, O, A) -> #{kind => Kind, name => Name, arguments => Args(A),',
-    'policy => Text(rabbit_policy:name(O)), operator_policy => Text(rabbit_policy:name_op(O)),',
+    'policy => Text(rabbit_policy:name(O)), operatorPolicy => Text(rabbit_policy:name_op(O)),',
     'definition => Map(rabbit_policy:effective_definition(O))} end,',
     `Queues = [Row(queue, amqqueue:get_name(Q), Q, amqqueue:get_arguments(Q)) || Q <- rabbit_amqqueue:list(${bytes})],`,
     `Exchanges = [Row(exchange, element(2, X), X, element(7, X)) || X <- rabbit_exchange:list(${bytes})],`,

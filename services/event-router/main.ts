@@ -65,7 +65,7 @@ const step = routeStep({ findSubscriptions, now: Date.now, onRead, config });
 
 const tools = { broker, keep: kept.keep, deaths: deathsInRedis(redis, parts), ...parts };
 await using routing = runStep(step, { ...tools, once: onceInRedis(redis, parts) });
-await using sorting = runStep(strayStep({ config, now: Date.now }), tools);
+await using sorting = runStep(strayStep({ config, now: Date.now, clock: systemClock }), tools);
 const depth = async () => {
   const { messages, isExact } = await broker.depth(queues);
   return { messages: messages * routing.perBundle(), isExact };

@@ -13,7 +13,6 @@ export type PoliciesOptions = {
 };
 
 const LIMIT_MS = 10_000;
-const COLUMNS = 'columns=name,policy,operator_policy,effective_policy_definition,arguments';
 
 /** The virtual host that an address of RabbitMQ names. */
 export function vhostOf(url: string): string {
@@ -22,20 +21,59 @@ export function vhostOf(url: string): string {
 }
 
 /**
- * What policies say of each queue and exchange, by the management API: for queues its user needs the tag `management`, for
- * exchanges `policymaker`; without that, exchanges are left out. Throws, saying what to do, where it does not tell.
+ * What policies say of each queue and exchange, by the management API, whose user needs the tag `policymaker`. Throws, saying
+ * what to do, where it does not tell.
  */
 export async function readPolicies({ managementUrl, address }: PoliciesOptions): Promise<Governed[]> {
   const vhost = encodeURIComponent(vhostOf(address.url));
-  const ask = (path: string) => askFor(`${managementUrl.replace(/\/+$/, '')}/api/${path}`, address);
-  const queues = rowsOf(await ask(`queues/${vhost}?${COLUMNS}`));
-  const policies = await ask(`policies/${vhost}`).then(rowsOf, () => []);
-  const definitions = new Map(policies.map(({ name, definition }) => [name, definition]));
-  const exchanges = policies.length === 0 ? [] : rowsOf(await ask(`exchanges/${vhost}`));
+  const ask = async (path: string) => rowsOf(await askFor(`${managementUrl.replace(/\/+$/, '')}/api/${path}`, address));
+  const [policies, operatorPolicies] = [await ask(`policies/${vhost}`), await ask(`operator-policies/${vhost}`)];
+  if (policies.length + operatorPolicies.length === 0) return [];
+  const govern = (kind: Governed['kind']) => (row: Row) => {
+    const named = { kind, name: textOf(row['name']), type: textOf(row['type']) };
+    return governed(named, membersOf(row['arguments']), [
+      policyFor(named, policies),
+      policyFor(named, operatorPolicies),
+    ]);
+  };
   return [
-    ...queues.map((row) => asGoverned('queue', row, row['effective_policy_definition'])),
-    ...exchanges.map((row) => asGoverned('exchange', row, definitions.get(row['policy']))),
+    ...(await ask(`queues/${vhost}?columns=name,type,arguments`)).map(govern('queue')),
+    ...(await ask(`exchanges/${vhost}`)).map(govern('exchange')),
   ];
+}
+
+type Named = Pick<Governed, 'kind' | 'name'> & { type: string };
+
+/** The one that counts, as rabbit_policy.erl chooses: of those that match, the one of the highest priority. */
+function policyFor(named: Named, policies: readonly Row[]): Row | undefined {
+  const matching = policies.filter((policy) => appliesTo(named, textOf(policy['apply-to'])) && matches(named, policy));
+  const [first] = matching.toSorted((one, other) => Number(other['priority']) - Number(one['priority']));
+  return first;
+}
+
+function appliesTo({ kind, type }: Named, applyTo: string): boolean {
+  const ofQueues = ['queues', `${type === '' ? 'quorum' : type}_queues`];
+  return applyTo === 'all' || (kind === 'exchange' ? ['exchanges'] : ofQueues).includes(applyTo);
+}
+
+/** Erlang's expressions are Perl's, nearly those of JavaScript: one that cannot be read here may match. */
+function matches({ name }: Named, { pattern }: Row): boolean {
+  try {
+    return new RegExp(textOf(pattern), 'u').test(name);
+  } catch {
+    return true;
+  }
+}
+
+/** Of a number that both policies set the smaller one counts; of anything else that of the operator policy. */
+function governed({ kind, name }: Named, own: Row, [policy, operatorPolicy]: (Row | undefined)[]): Governed {
+  const definition = { ...membersOf(policy?.['definition']) };
+  for (const [key, value] of Object.entries(membersOf(operatorPolicy?.['definition']))) {
+    const other = definition[key];
+    definition[key] = typeof other === 'number' && typeof value === 'number' ? Math.min(other, value) : value;
+  }
+  const names = { policy: textOf(policy?.['name']), operatorPolicy: textOf(operatorPolicy?.['name']) };
+  return { kind, name, ...names, definition, arguments: own };
 }
 
 type Row = Record<string, unknown>;
@@ -48,17 +86,6 @@ const membersOf = (value: unknown): Row => (isObject(value) ? value : {});
 const isObject = (value: unknown): value is Row => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
-
-export function asGoverned(kind: Governed['kind'], row: Row, definition: unknown): Governed {
-  return {
-    kind,
-    name: textOf(row['name']),
-    policy: textOf(row['policy']),
-    operatorPolicy: textOf(row['operator_policy']),
-    definition: membersOf(definition),
-    arguments: membersOf(row['arguments']),
-  };
-}
 
 async function askFor(url: string, { url: broker, tls }: ServerAddress): Promise<unknown> {
   const { username, password } = new URL(url).username === '' ? new URL(addressesIn(broker)[0]) : new URL(url);
@@ -82,6 +109,6 @@ async function askFor(url: string, { url: broker, tls }: ServerAddress): Promise
 }
 
 const ADVICE: Partial<Record<number, string>> = {
-  401: 'give its user the tag "management" (rabbitmqctl set_user_tags <user> management)',
+  401: 'give its user the tag "policymaker" (rabbitmqctl set_user_tags <user> policymaker), and some right in the virtual host',
   404: 'AMQP_MANAGEMENT_URL is to name the management API, as in http://rabbitmq:15672',
 };
