@@ -1,7 +1,10 @@
 import { Command } from 'commander';
 import { report } from '../report.ts';
+import type { ServerAddress } from '@waybell/runtime/server-address';
+import { messageOf } from '@waybell/runtime/server-trouble';
 import { brokerOf } from '@waybell/stack/address-of';
 import { prepareBroker, prepareNotices } from '@waybell/stack/prepare';
+import { harmfulPoliciesAt } from '@waybell/stack/stack-policies';
 
 export function declareCommand(): Command {
   return new Command('declare')
@@ -13,6 +16,7 @@ export function declareCommand(): Command {
     .addHelpText(
       'after',
       '\nAMQP_URL names the broker; without it, the running stack is meant. The user needs the right to configure.' +
+        '\nPolicies that lose what these queues hold are named, in a stack of this machine or where AMQP_MANAGEMENT_URL tells of them.' +
         '\n\nExample:\n  AMQP_URL=amqp://admin:secret@rabbitmq ./waybell declare\n',
     )
     .action(declare);
@@ -22,8 +26,18 @@ async function declare({ rejectionsFor: user }: { rejectionsFor?: string }): Pro
   const address = brokerOf(process.env);
   if (user === undefined) {
     const queues = await prepareBroker(address, process.env);
-    return report(`declared ${queues.length} queues`);
+    report(`declared ${queues.length} queues`);
+    return reportPolicies(address);
   }
   const queue = await prepareNotices(user, address, process.env);
   report(`declared ${queue}: let ${user} publish to waybell.events and take from there, and from no other queue`);
+}
+
+/** Those that harm what was declared. It is declared all the same, where they cannot be read. */
+async function reportPolicies(address: ServerAddress): Promise<void> {
+  try {
+    for (const { text } of (await harmfulPoliciesAt(address, process.env)) ?? []) report(text);
+  } catch (error) {
+    report(`policies cannot be read: ${messageOf(error)}`);
+  }
 }

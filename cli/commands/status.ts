@@ -20,7 +20,8 @@ export function statusCommand(): Command {
         '(SHIPPER_RETRY_DELAYS, CARRIER_RETRY_DELAYS) name queues: set them as "./waybell declare" had them.',
         '',
         'With --json, what could not be read is null, "troubles" says why, and processes that are not known are not there. The exit',
-        'code is 1 where there is a trouble. No password is printed.',
+        'code is 1 where there is a trouble, or a policy of RabbitMQ that harms the queues: those of other brokers than the stack’s',
+        'are told where AMQP_MANAGEMENT_URL names the management API. No password is printed.',
         '',
         'Examples:',
         "  ./waybell status --json | jq '.queues[] | select(.messages > 0)'",
@@ -37,5 +38,5 @@ async function status({ json }: { json?: true }): Promise<void> {
   else if (source.home !== stackOf({}).home) report(`this is the stack in ${source.home}, which WAYBELL_HOME names`);
   const found = await readStatus(source);
   print(...(json ? [JSON.stringify(found)] : describeStatus(found)));
-  if (found.troubles.length > 0) process.exitCode = 1;
+  if (found.troubles.length > 0 || (found.policies ?? []).length > 0) process.exitCode = 1;
 }

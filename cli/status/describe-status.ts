@@ -8,12 +8,13 @@ import type { Status } from './read-status.ts';
 
 /** The status as lines for a terminal. */
 export function describeStatus(status: Status): string[] {
-  const { queues, missing, parked, kept, held, release, troubles } = status;
+  const { queues, missing, policies, parked, kept, held, release, troubles } = status;
   return [
     ...describeProcesses(status),
     '',
     ...(queues === null ? [] : describeQueues(queues, status.deliveries)),
     ...(missing.length === 0 ? [] : [`not there (./waybell declare makes them): ${shortened(missing)}`]),
+    ...(policies ?? []),
     ...describeDeliveries(status.deliveries),
     ...(parked === null ? [] : [`parked: ${describeInAll(parked)}`]),
     ...(kept === null ? [] : (describeKept(kept) || 'kept until RabbitMQ takes it: nothing').split('\n')),

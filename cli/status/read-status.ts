@@ -41,6 +41,8 @@ export type Status = Pick<StatusSource, 'home' | 'supervisor'> & {
     /** Whether a deliverer cannot connect to most receivers; null where none has said. */
     isEgressSuspected: boolean | null;
   };
+  /** Policies of RabbitMQ that harm the line, and what to do; null also where nothing tells of them. */
+  policies: string[] | null;
   parked: ParkedInAll | null;
   kept: KeptFor[] | null;
   /** Subscriptions that a rule would switch off, held as so many are at once. */
@@ -54,10 +56,11 @@ const BROKER_LIMIT_MS = 10_000;
 
 /** Asks every process, the broker and the database how they are now. */
 export async function readStatus(source: StatusSource): Promise<Status> {
-  const [processes, deliveries, queues, tables] = await Promise.all([
+  const [processes, deliveries, queues, policies, tables] = await Promise.all([
     Promise.all(source.processes.map(statusOf)),
     readDeliveries(source.processes),
     attempt('the queues cannot be read', async () => readDepths(source.broker(), source.queues, BROKER_LIMIT_MS)),
+    attempt('policies cannot be read', source.policies),
     attempt('what is parked and kept cannot be read', async () => readTables(source.database())),
   ]);
   const found = new Set(queues.read?.map(({ name }) => name) ?? source.queues);
@@ -69,15 +72,22 @@ export async function readStatus(source: StatusSource): Promise<Status> {
     missing: source.queues.filter((name) => !found.has(name)),
     deliveries,
     ...(tables.read ?? { parked: null, kept: null, held: null, release: null }),
-    troubles: [...source.troubles, ...queues.troubles, ...tables.troubles],
+    policies: policies.read?.map(({ text }) => text) ?? null,
+    // Without a broker, its queues have said so.
+    troubles: [
+      ...source.troubles,
+      ...queues.troubles,
+      ...(queues.read === null ? [] : policies.troubles),
+      ...tables.troubles,
+    ],
   };
 }
 
 type Attempt<T> = { read: T | null; troubles: string[] };
 
-async function attempt<T>(failure: string, read: () => Promise<T>): Promise<Attempt<T>> {
+async function attempt<T>(failure: string, read: () => Promise<T | undefined>): Promise<Attempt<T>> {
   try {
-    return { read: await read(), troubles: [] };
+    return { read: (await read()) ?? null, troubles: [] };
   } catch (error) {
     return { read: null, troubles: [`${failure}: ${messageOf(error)}`] };
   }

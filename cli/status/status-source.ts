@@ -1,9 +1,11 @@
+import type { HarmfulPolicy } from '@waybell/line/broker/policies';
 import { addressesIn } from '@waybell/runtime/addresses-in';
 import { address, readEnvironment } from '@waybell/runtime/environment';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import { brokerOf, databaseOf } from '@waybell/stack/address-of';
 import { SERVER_NAMES, SERVERS } from '@waybell/stack/choose-sources';
 import { topologyOf } from '@waybell/stack/prepare';
+import { harmfulPoliciesAt } from '@waybell/stack/stack-policies';
 import { stackAt } from '@waybell/stack/stack-at';
 import { stackOf, type StackFolder } from '@waybell/stack/stack-folder';
 import { conditionOf, NotRunning, type Condition, type ProcessEntry } from '@waybell/stack/stack-state';
@@ -17,6 +19,8 @@ export type StatusSource = {
   queues: string[];
   /** Throws, saying why, where none is known. */
   broker(): ServerAddress;
+  /** Throws where it cannot be known; undefined where nothing tells of them. */
+  policies(): Promise<HarmfulPolicy[] | undefined>;
   database(): ServerAddress;
   troubles: readonly string[];
 };
@@ -59,6 +63,7 @@ function ofEnvironment(named: Named, env: NodeJS.ProcessEnv): StatusSource {
     processes: [...serversIn(named), ...servicesIn(named.METRICS_URLS)],
     queues: topologyOf(env).queues.map(({ name }) => name),
     broker: required('AMQP_URL', brokerOf),
+    policies: async () => harmfulPoliciesAt(required('AMQP_URL', brokerOf)(), env),
     database: required('DATABASE_URL', databaseOf),
     troubles: [],
   };
@@ -96,6 +101,7 @@ function ofStack(folder: StackFolder, condition: Begun, env: NodeJS.ProcessEnv):
     processes,
     queues,
     broker: own('AMQP_URL', brokerOf),
+    policies: async () => harmfulPoliciesAt(own('AMQP_URL', brokerOf)(), env),
     database: own('DATABASE_URL', databaseOf),
     troubles: isRunning ? [] : [new NotRunning(folder, condition).message],
   };

@@ -55,4 +55,34 @@ describe('describeDelivery', () => {
     expect(once.match(/subscription first/g)).toHaveLength(1);
     expect(describeDelivery(delivery, nameOf)[1]).toContain('subscription first');
   });
+
+  const retrying = {
+    ...delivery,
+    status: 'retrying' as const,
+    attempts: [attempt(1, { durationMs: 5 })],
+    nextAttemptAt: NINE + 60_000,
+  };
+  const first = (entry: DeliveryEntry, now: number) => describeDelivery(entry, nameOf, now)[0];
+  const due = 'delivery d: not delivered yet, after 1 attempt; the next';
+  const why =
+    'and no attempt was made: no deliverer has taken it, or RabbitMQ has lost it by a policy (see "./waybell status")';
+
+  test('says when the next attempt is due, and of one that was missed how long ago that was', () => {
+    expect(first(retrying, NINE)).toBe(`${due} is due at 2026-11-20 09:01:00.000`);
+    expect(first(retrying, NINE + 90_000)).toBe(`${due} was due at 2026-11-20 09:01:00.000`);
+    expect(first(retrying, NINE + 13 * 60_000)).toBe(
+      `${due} was due at 2026-11-20 09:01:00.000, 12 minutes ago, ${why}`,
+    );
+    expect(first(retrying, NINE + 5 * 3_600_000)).toContain(', 4 hours ago, ');
+    expect(first({ ...delivery, status: 'waiting' }, NINE + 200_000)).toBe(
+      `delivery d: waiting for its first attempt, due at 2026-11-20 09:00:00.000, 3 minutes ago, ${why}`,
+    );
+  });
+
+  test('says of one that is parked no more than that', () => {
+    const parked = { since: NINE + 60_000, why: 'hung' as const };
+    expect(first({ ...retrying, parked }, NINE + 13 * 60_000)).toBe(
+      `${due} was due at 2026-11-20 09:01:00.000; parked since 2026-11-20 09:01:00.000: its endpoint does not answer`,
+    );
+  });
 });

@@ -7,27 +7,28 @@ import type {
   Verdict,
   Why,
 } from '@waybell/delivery-log/read/entries';
+import { counted } from '../amounts.ts';
 import { accountCalled, type NameOf } from '../account-called.ts';
 
 const LONGEST_EXCERPT = 200;
 
 const NOT_KEYS = new Set(['revision_guid', 'user_guid']);
 
-/** An event and what became of it, as lines for a terminal. Times are UTC. */
-export function describeEvent(entry: EventEntry, nameOf: NameOf): string[] {
+/** An event and what became of it, as lines for a terminal. Times are UTC. `now` tells what is late. */
+export function describeEvent(entry: EventEntry, nameOf: NameOf, now = Date.now()): string[] {
   const { event, interface: interfaceName, action, at, keys, verdicts } = entry;
   const about = keys.filter(({ kind }) => !NOT_KEYS.has(kind)).map(({ kind, key }) => `${kind} ${key}`);
   return [
     `${timeOf(at)}  ${interfaceName ?? 'unknown interface'} ${action}  event ${event}`,
     ...(about.length === 0 ? [] : [`  about ${about.join(', ')}`]),
-    ...verdicts.flatMap((verdict) => describeVerdict(verdict, nameOf).map((line) => `  ${line}`)),
+    ...verdicts.flatMap((verdict) => describeVerdict(verdict, { nameOf, now }).map((line) => `  ${line}`)),
   ];
 }
 
-function describeVerdict(verdict: Verdict, nameOf: NameOf): string[] {
+function describeVerdict(verdict: Verdict, { nameOf, now }: { nameOf: NameOf; now: number }): string[] {
   switch (verdict.kind) {
     case 'delivery':
-      return describeDelivery(verdict.delivery, nameOf);
+      return describeDelivery(verdict.delivery, nameOf, now);
     case 'suppressed':
       return [`nothing sent to ${whoIn(verdict, nameOf)}: ${causeOf(verdict)}`, ...advice(verdict)];
     case 'rejected': {
@@ -38,7 +39,7 @@ function describeVerdict(verdict: Verdict, nameOf: NameOf): string[] {
 }
 
 /** A delivery and all that came of it, in the order of time, as lines for a terminal. It is told to which subscription it goes now. */
-export function describeDelivery(delivery: DeliveryEntry, nameOf: NameOf): string[] {
+export function describeDelivery(delivery: DeliveryEntry, nameOf: NameOf, now = Date.now()): string[] {
   const { account, client, attempts, why, deactivation } = delivery;
   const subscription = attempts.at(-1)?.subscription ?? delivery.subscription;
   const story = [
@@ -46,7 +47,7 @@ export function describeDelivery(delivery: DeliveryEntry, nameOf: NameOf): strin
     ...(deactivation === undefined ? [] : [{ at: deactivation.at, lines: [describeDeactivation(deactivation)] }]),
   ];
   return [
-    `delivery ${delivery.delivery}: ${standingOf(delivery)}${parkedOf(delivery)}`,
+    `delivery ${delivery.delivery}: ${standingOf(delivery, now)}${parkedOf(delivery)}`,
     ...indented([
       `to ${accountCalled(account, nameOf)}, client ${client}, subscription ${subscription}`,
       ...story.toSorted((one, other) => one.at - other.at).flatMap(({ lines }) => lines),
@@ -55,14 +56,14 @@ export function describeDelivery(delivery: DeliveryEntry, nameOf: NameOf): strin
   ];
 }
 
-function standingOf({ status, attempts, nextAttemptAt, why }: DeliveryEntry): string {
+function standingOf({ status, at, attempts, nextAttemptAt = at, why, parked }: DeliveryEntry, now: number): string {
   const tried = attempts.filter(({ durationMs }) => durationMs !== undefined).length;
   const after = tried === 1 ? 'after 1 attempt' : `after ${tried} attempts`;
   switch (status) {
     case 'waiting':
-      return 'waiting for its first attempt';
+      return `waiting for its first attempt${parked === undefined && now - at >= LATE_MS ? `, due at ${timeOf(at)}${missed(at, now)}` : ''}`;
     case 'retrying':
-      return `not delivered yet, ${after}; the next is due at ${timeOf(nextAttemptAt ?? 0)}`;
+      return `not delivered yet, ${after}; the next ${now < nextAttemptAt ? 'is' : 'was'} due at ${timeOf(nextAttemptAt)}${parked === undefined ? missed(nextAttemptAt, now) : ''}`;
     case 'delivered':
       return `delivered ${after}`;
     case 'exhausted':
@@ -71,6 +72,22 @@ function standingOf({ status, attempts, nextAttemptAt, why }: DeliveryEntry): st
     case 'rejected':
       return `${status} ${after}: ${why?.reason ?? ''}`;
   }
+}
+
+/** What is late by more was not just about to be made. Clocks differ by less. */
+const LATE_MS = 60_000;
+
+/** What to say of an attempt that was due then, and that nothing is known of. */
+function missed(dueAt: number, now: number): string {
+  const lateMs = now - dueAt;
+  if (lateMs < LATE_MS) return '';
+  return `, ${roughly(lateMs)} ago, and no attempt was made: no deliverer has taken it, or RabbitMQ has lost it by a policy (see "./waybell status")`;
+}
+
+function roughly(durationMs: number): string {
+  const [minutes, hours] = [Math.floor(durationMs / 60_000), Math.floor(durationMs / 3_600_000)];
+  if (hours >= 48) return `${Math.floor(hours / 24)} days`;
+  return hours >= 2 ? `${hours} hours` : counted(minutes, 'minute');
 }
 
 const PARKED: Record<ParkReason, string> = {

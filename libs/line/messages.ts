@@ -36,10 +36,20 @@ export type Message = {
   failures: number;
   /** How often it has waited for a process that can read it; absent where it never did. */
   waits?: number;
-  /** Why the broker itself moved it, where it did: `expired`, `delivery_limit`, `rejected`. */
-  deadLetterReason?: string;
+  /** The broker itself moved it. */
+  death?: Death;
   /** Present where it waited outside of the broker. */
   parked?: ParkedFor;
+};
+
+/** Why the broker moved a message (`expired`, `maxlen`, `delivery_limit`, `rejected`), and out of which queue. */
+export type Death = {
+  reason: string;
+  queue: string;
+  /** It expired by what its publisher said, not by what is said of the queue. */
+  isOfPublisher: boolean;
+  /** Where that was the rejected queue: why it was there, and since when. */
+  rejected?: { reason: string; detail: string; at: string };
 };
 
 /** Why a delivery waits: its endpoint answers and has no room, it hangs, it says "too much", or our own network has no way out. */

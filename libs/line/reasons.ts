@@ -188,6 +188,7 @@ const ownFaults = {
   handler_failed: { meaning: 'Waybell failed on it again and again.', remedy: fixed },
   process_killed: { meaning: 'The process that handled it died, again and again.', remedy: fixed },
   unbound: { meaning: 'The broker has no queue for what it causes.', remedy: fixed },
+  dead_lettered: { meaning: 'RabbitMQ took it out of the queue in which it waited, as by a policy.', remedy: fixed },
   too_large_for_broker: {
     meaning: 'What it causes is larger than the broker takes (its setting max_message_size).',
     remedy: fixed,

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import pg from 'pg';
-import { isOutage } from './postgres.ts';
+import { isBusy, isOutage } from './postgres.ts';
 
 const answer = (code: string) => Object.assign(new pg.DatabaseError('said by the server', 0, 'error'), { code });
 
@@ -22,4 +22,15 @@ test.each(['22001', '23505', '42P01'])('the statement is wrong: %s', (code) => {
 
 test('what the server did not answer is the connection’s', () => {
   expect(isOutage(new Error('Connection terminated unexpectedly'))).toBe(true);
+});
+
+test.each([
+  ['40P01', true],
+  ['53300', true],
+  ['55P03', true],
+  ['57014', true],
+  ['53100', false],
+  ['57P01', false],
+])('Postgres says %s: it is busy: %s', (code, isSo) => {
+  expect(isBusy(answer(code))).toBe(isSo);
 });

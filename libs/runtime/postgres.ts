@@ -110,6 +110,18 @@ export function isTooSlow(error: unknown): boolean {
   return sqlStateOf(error) === CANCELED_SQLSTATE || (error instanceof Error && error.message === READ_TIMEOUT);
 }
 
+// A deadlock, a serialization failure, a lock that is held, no connection left.
+const BUSY_SQLSTATE = /^40...$|^55P03$|^53300$/;
+/** The pool's error: all of its connections are at work. */
+const NONE_FREE = 'timeout exceeded when trying to connect';
+
+/** Whether Postgres is there, as far as is known, and did not come to a statement in time. */
+export function isBusy(error: unknown): boolean {
+  const state = sqlStateOf(error);
+  if (state !== undefined) return state === CANCELED_SQLSTATE || BUSY_SQLSTATE.test(state);
+  return isTooSlow(error) || (error instanceof Error && error.message === NONE_FREE);
+}
+
 /** What the server answered, in five characters; undefined where the error is none of its answers. */
 export function sqlStateOf(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? (error.code ?? '') : undefined;

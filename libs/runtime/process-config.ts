@@ -16,7 +16,12 @@ export function processConfig(settings: ProcessSettings) {
   return { process: settings };
 }
 
-type PostgresSettings = { DATABASE_ROLE: string; DATABASE_POOL_SIZE: number; DATABASE_TIMEOUT: number };
+type PostgresSettings = {
+  DATABASE_ROLE: string;
+  DATABASE_POOL_SIZE: number;
+  DATABASE_TIMEOUT: number;
+  CLOCK_LIMIT: number;
+};
 
 export function postgresConfig(settings: PostgresAddressSettings & PostgresSettings) {
   return {
@@ -26,6 +31,7 @@ export function postgresConfig(settings: PostgresAddressSettings & PostgresSetti
       poolSize: settings.DATABASE_POOL_SIZE,
       timeoutMs: settings.DATABASE_TIMEOUT,
     },
+    clockLimitMs: settings.CLOCK_LIMIT,
   };
 }
 
@@ -33,12 +39,13 @@ export function redisConfig(settings: RedisAddressSettings & { REDIS_TIMEOUT: nu
   return { redis: { ...redisAddress(settings), timeoutMs: settings.REDIS_TIMEOUT } };
 }
 
-type BrokerSettings = { CONFIRM_TIMEOUT: number; UNCONFIRMED_LIMIT: number };
+type BrokerSettings = { AMQP_MANAGEMENT_URL: string; CONFIRM_TIMEOUT: number; UNCONFIRMED_LIMIT: number };
 
 export function brokerConfig(settings: BrokerAddressSettings & BrokerSettings) {
   return {
     broker: {
       ...brokerAddress(settings),
+      managementUrl: settings.AMQP_MANAGEMENT_URL,
       confirmTimeoutMs: settings.CONFIRM_TIMEOUT,
       unconfirmedLimit: settings.UNCONFIRMED_LIMIT,
     },

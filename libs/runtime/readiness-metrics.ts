@@ -1,5 +1,8 @@
 import { gaugeOnDemand, type Metrics } from './metrics.ts';
 
+/** Without what is said of it, as of a clock or a policy: times would make ever new series. */
+const nameOf = (waited: string): string => /^([^:(]+): /.exec(waited)?.[1] ?? waited;
+
 /** Whether the process works, and if not, what it waits for: what `/readyz` says, as figures. */
 export function watchReadiness(waitingFor: () => string[], metrics: Metrics): void {
   gaugeOnDemand(metrics, { name: 'waybell_ready', help: '1 while the process works, 0 while it waits' }, () => [
@@ -9,9 +12,9 @@ export function watchReadiness(waitingFor: () => string[], metrics: Metrics): vo
     metrics,
     {
       name: 'waybell_waiting_for',
-      help: '1 for each thing the process waits for: a server, a queue, confirms, a key',
+      help: '1 for each thing the process waits for: a server, a queue, confirms, a key, a clock, a policy',
       labelNames: ['dependency'],
     },
-    () => waitingFor().map((dependency) => ({ labels: { dependency }, value: 1 })),
+    () => [...new Set(waitingFor().map(nameOf))].map((dependency) => ({ labels: { dependency }, value: 1 })),
   );
 }

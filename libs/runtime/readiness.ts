@@ -19,8 +19,10 @@ export class Readiness {
     this.#sources.push(source);
   }
 
+  /** Each once; where one part says more of what others only name, as in `clock: here …`, only that. */
   waitingFor(): string[] {
-    return [...new Set(this.#sources.flatMap((source) => source()))];
+    const all = [...new Set(this.#sources.flatMap((source) => source()))];
+    return all.filter((one) => !all.some((other) => other.startsWith(`${one}: `)));
   }
 
   /** Resolves once `probe` does; until then the process waits for `what`, and says so. */

@@ -50,6 +50,14 @@ export const brokerSettings = {
   AMQP_CA: authorities('RabbitMQ'),
   AMQP_CERTIFICATE: certificate('RabbitMQ'),
   AMQP_KEY: keyOf('AMQP_CERTIFICATE'),
+  AMQP_MANAGEMENT_URL: address(
+    'http',
+    'https',
+  )({
+    default: '',
+    desc: "RabbitMQ's management API, where policies are looked for that lose what our queues hold; its user, by default that of AMQP_URL, needs the tag `policymaker`; empty: they are not looked for",
+    example: 'http://waybell-monitor:password@rabbitmq:15672',
+  }),
   CONFIRM_TIMEOUT: wait({
     default: 30_000,
     desc: 'after this long without a confirm the fate of a publish is unknown',
@@ -79,6 +87,10 @@ export const postgresSettings = {
     desc: 'connections to Postgres, at most; subscription-api has two at least; event-router and deliverer two more to keep publications with, deliverer two more to park with',
   }),
   DATABASE_TIMEOUT: wait({ default: 5_000, desc: 'limit of one connection attempt and of one statement' }),
+  CLOCK_LIMIT: duration({
+    default: 30_000,
+    desc: 'how far the clock may be from that of Postgres: beyond, the process is not ready and makes no attempt; 0s: as far as it likes',
+  }),
 };
 
 /** While Postgres is away, what it last said is used. */

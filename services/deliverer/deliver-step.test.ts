@@ -125,7 +125,7 @@ describe('a delivery to secrets whose key is missing', () => {
       clock.skipTo(clock.now() + 1_000);
       return { kind: 'granted', end: () => undefined };
     };
-    const { step, made } = aStep({ findTarget: async () => targets.shift() ?? locked, enter, now: clock.now });
+    const { step, made } = aStep({ findTarget: async () => targets.shift() ?? locked, enter, clock });
     expect(await step.handle(delivery)).toMatchObject([{ kind: 'publish', exchange: 'waybell.waiting.1m' }]);
     expect(made.requests).toBe(0);
   });

@@ -92,7 +92,7 @@ function judge(delivery: Delivery, { target, askedAt }: Asked, { maxAgeMs, now }
 }
 
 async function decide(delivery: Delivery, options: DecideOptions): Promise<Decision> {
-  const { enter, now } = options;
+  const { enter, clock } = options;
   const found = await look(delivery, options);
   if ('kind' in found) return { kind: 'none', caused: [{ kind: 'outcome', outcome: found }] };
   const { target } = found;
@@ -101,11 +101,11 @@ async function decide(delivery: Delivery, options: DecideOptions): Promise<Decis
     // Not parked: what is parked may become too much, and be over before the key comes.
     return { kind: 'none', caused: [publishWaiting(delivery, 'hung')] };
   }
-  const [key, enteredAt] = [endpointKey(target), now()];
+  const [key, enteredAt] = [endpointKey(target), clock.now()];
   const entry = await enter({ ...key, isKnownHung: target.isHung }, wishOf(delivery));
   if (entry.kind === 'full')
     return { kind: 'none', caused: [park(delivery, { account: target.account, why: entry.why })] };
-  if (now() - enteredAt <= OLD_MS) return { kind: 'attempt', ...found, end: entry.end };
+  if (clock.now() - enteredAt <= OLD_MS) return { kind: 'attempt', ...found, end: entry.end };
   // It waited in hand: since then the subscription may have ended, or lead elsewhere.
   const present = await look(delivery, options).catch((error: unknown) => {
     entry.end('unused');

@@ -1,6 +1,7 @@
+import { ClockWatch } from '@waybell/runtime/clock-watch';
 import { configOrExit } from '@waybell/runtime/environment';
 import { withLastKnown } from '@waybell/runtime/last-known';
-import { connectPostgres } from '@waybell/runtime/postgres';
+import { connectPostgres, onConnection } from '@waybell/runtime/postgres';
 import { startProcess } from '@waybell/runtime/process-parts';
 import { checkSchema, MIGRATIONS } from '@waybell/runtime/schema';
 import { connectRedis } from '@waybell/runtime/redis';
@@ -50,6 +51,12 @@ await parts.readiness.until('postgres', () =>
   postgres.query('select from waybell.delivery_targets, waybell.valid_signing_secrets limit 0'),
 );
 await parts.readiness.until(MIGRATIONS, () => checkSchema(postgres));
+await using clocks = new ClockWatch({
+  ask: (work) => onConnection(postgres, work),
+  limitMs: config.clockLimitMs,
+  ...parts,
+});
+await parts.readiness.until('clock', clocks.compare);
 const publishesTo = [
   ...retryQueues(config.schedule, config.actionKeys),
   waitingName('full'),
@@ -68,7 +75,9 @@ await using broker = await connectBroker({
 watchPublishing(broker.publishing, parts.metrics);
 
 const now = Date.now;
-const findTarget = withLastKnown(findTargetIn(postgres, config.keyRing), { ...config.lastKnown, clock, asLastKnown });
+const lastKnown = { ...config.lastKnown, clock, asLastKnown };
+// By a wrong clock deliveries would be too old, and signatures that are made then are refused.
+const findTarget = clocks.guard(withLastKnown(findTargetIn(postgres, config.keyRing), lastKnown));
 const flow = new Flow({
   ...config,
   endpoints: config.flow,
@@ -95,7 +104,7 @@ const missingKeys = new MissingKeys({ log: parts.log, clock });
 const deliveryMetrics = new DeliveryMetrics(parts.metrics, { now, hasTraces: parts.tracer !== undefined });
 using egress = new Egress({ ...endpoints, ...config, recentlyWell: recentlyWellIn(postgres), clock, log: parts.log });
 watchEgress(egress, parts.metrics);
-const callEndpoint = blaming({ ...endpoints, egress, clock });
+const callEndpoint = clocks.guard(blaming({ ...endpoints, egress, clock }));
 const asking = { findTarget, onKeyMissing: missingKeys.asked, callEndpoint };
 const step = deliverStep({ ...flow.rules, ...asking, config, clock, now });
 const cut = () => void endpoints[Symbol.asyncDispose]();

@@ -1,5 +1,6 @@
+import { ClockWatch } from '@waybell/runtime/clock-watch';
 import { configOrExit } from '@waybell/runtime/environment';
-import { connectPostgres } from '@waybell/runtime/postgres';
+import { connectPostgres, onConnection } from '@waybell/runtime/postgres';
 import { startProcess } from '@waybell/runtime/process-parts';
 import { checkSchema, MIGRATIONS } from '@waybell/runtime/schema';
 import { publishClaimed, publishRepeatedly } from '@waybell/line/claimed/publish-claimed';
@@ -24,6 +25,12 @@ await using parts = await startProcess('delivery-log', config.process);
 await using postgres = connectPostgres({ ...config.postgres, log: parts.log });
 await parts.readiness.until('postgres', () => postgres.query('select from delivery_log.attempts limit 0'));
 await parts.readiness.until(MIGRATIONS, () => checkSchema(postgres));
+await using clocks = new ClockWatch({
+  ask: (work) => onConnection(postgres, work),
+  limitMs: config.clockLimitMs,
+  ...parts,
+});
+await parts.readiness.until('clock', clocks.compare);
 const deliveries = selectActions(['*']).map(deliveryQueue);
 const publishesTo = [...deliveries, rejectedQueue, waitingName('full'), waitingName('hung')];
 await using broker = await connectBroker({
@@ -39,7 +46,10 @@ const figures = new LogMetrics(parts.metrics);
 const partitions = partitionsIn(postgres, { ...config.retention, now: Date.now });
 const write = writeOutcomesTo(postgres, { partitions, figures, timeoutMs: config.postgres.timeoutMs });
 
-await using running = runStep(recordStep({ write, config }), { broker, ...parts });
+// By a wrong clock what is recorded now is of a day to come, and what is kept still is too old.
+const inTime = { write: clocks.guard(write), partitions: { turnOver: clocks.guard(partitions.turnOver) } };
+
+await using running = runStep(recordStep({ ...inTime, config }), { broker, ...parts });
 const sendings = sendingsIn(postgres, config.sending);
 const until = parts.shutdown.begun;
 await using sending = publishClaimed('sent-by-hand', byHand({ sendings, write, log: parts.log }), { broker, ...parts });
@@ -49,7 +59,7 @@ await using _sending = publishRepeatedly(sending, {
   complaint: 'sending.failed',
   log: parts.log,
 });
-await using _keeping = keepPartitions({ partitions, sendings, config, until, log: parts.log });
+await using _keeping = keepPartitions({ ...inTime, sendings, config, until, log: parts.log });
 parts.readiness.watch(() => [...broker.waitingFor(), ...running.waitingFor()]);
 
 await parts.shutdown.untilBegun();

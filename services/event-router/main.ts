@@ -1,6 +1,7 @@
 import { systemClock } from '@waybell/runtime/clock';
+import { ClockWatch } from '@waybell/runtime/clock-watch';
 import { configOrExit } from '@waybell/runtime/environment';
-import { connectPostgres } from '@waybell/runtime/postgres';
+import { connectPostgres, onConnection } from '@waybell/runtime/postgres';
 import { startProcess } from '@waybell/runtime/process-parts';
 import { checkSchema, MIGRATIONS } from '@waybell/runtime/schema';
 import { connectRedis } from '@waybell/runtime/redis';
@@ -30,6 +31,12 @@ await using keeping = connectPostgres({ ...config.postgres, poolSize: 2, setting
 await using redis = connectRedis({ ...config.redis, log: parts.log });
 await parts.readiness.until('postgres', () => postgres.query('select from waybell.subscription_targets limit 0'));
 await parts.readiness.until(MIGRATIONS, () => checkSchema(postgres));
+await using clocks = new ClockWatch({
+  ask: (work) => onConnection(postgres, work),
+  limitMs: config.clockLimitMs,
+  ...parts,
+});
+await parts.readiness.until('clock', clocks.compare);
 const queues = selectActions(['*']).map(deliveryQueue);
 const waiting = [waitingName('full'), waitingName('hung')];
 const publishesTo = [...queues, ...waiting, logQueue, rejectedQueue, rejectionsQueue];
@@ -52,11 +59,13 @@ watchKept(kept, parts.metrics);
 
 compileSchemas();
 const onRead = unknownMembersMetric(parts.metrics);
-const step = routeStep({ findSubscriptions: findSubscriptionsIn(postgres), now: Date.now, onRead, config });
+// What is made by a wrong clock is too old to be attempted, or grows never old.
+const findSubscriptions = clocks.guard(findSubscriptionsIn(postgres));
+const step = routeStep({ findSubscriptions, now: Date.now, onRead, config });
 
 const tools = { broker, keep: kept.keep, deaths: deathsInRedis(redis, parts), ...parts };
 await using routing = runStep(step, { ...tools, once: onceInRedis(redis, parts) });
-await using sorting = runStep(strayStep({ config, now: Date.now }), tools);
+await using sorting = runStep(strayStep({ config, now: Date.now, clock: systemClock }), tools);
 const depth = async () => {
   const { messages, isExact } = await broker.depth(queues);
   return { messages: messages * routing.perBundle(), isExact };

@@ -2,7 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import type { Message } from '@waybell/line/messages';
 import { nameStray as nameStrayWithin } from './name-stray.ts';
 
-const nameStray = nameStrayWithin({ maxBytes: 1_000 });
+const clock = { sleep: async () => undefined };
+const nameStray = nameStrayWithin({ maxBytes: 1_000, clock });
 
 const aStray = (what: Partial<Message> = {}): Message => ({
   queue: 'waybell.strays',
@@ -28,10 +29,39 @@ describe('nameStray', () => {
   });
 
   test.each([
-    ['expired', 'expired'],
-    ['delivery_limit', 'delivery_limit'],
-    ['maxlen', 'dead_lettered'],
-  ])('rejects what the broker gave up as %s with the reason %s', async (deadLetterReason, reason) => {
-    expect(await nameStray(aStray({ deadLetterReason }))).toMatchObject([{ kind: 'reject', reason }]);
+    ['expired', true, 'expired', /its publisher/],
+    ['expired', false, 'dead_lettered', /out of waybell\.deliveries\.x \(expired\): a policy does that/],
+    ['maxlen', false, 'dead_lettered', /\(maxlen\): a policy/],
+    ['delivery_limit', false, 'delivery_limit', /too often/],
+  ])(
+    'rejects what the broker gave up as %s, of its publisher: %s, with the reason %s',
+    async (why, isOfPublisher, reason, detail) => {
+      const death = { reason: why, queue: 'waybell.deliveries.x', isOfPublisher };
+      expect(await nameStray(aStray({ death }))).toMatchObject([
+        { kind: 'reject', reason, detail: expect.stringMatching(detail) },
+      ]);
+    },
+  );
+
+  test('puts back what was rejected before, as it was, and says nothing new of it', async () => {
+    const rejected = { reason: 'payload_invalid', detail: '/payload: is missing', at: '2026-11-20T09:30:00.123Z' };
+    const death = { reason: 'expired', queue: 'waybell.rejected', isOfPublisher: false, rejected };
+    expect(await nameStray(aStray({ queue: 'waybell.events.router', death, userId: 'orders' }))).toEqual([
+      {
+        kind: 'publish',
+        exchange: 'waybell.rejected',
+        routingKey: '',
+        body: Buffer.from('{}'),
+        headers: {
+          'waybell-reason': 'payload_invalid',
+          'waybell-detail': '/payload: is missing',
+          'waybell-at': '2026-11-20T09:30:00.123Z',
+          'waybell-queue': 'waybell.events.router',
+          'waybell-exchange': 'waybell.events',
+          'waybell-routing-key': 'carrier.order.creatd',
+          'waybell-user': 'orders',
+        },
+      },
+    ]);
   });
 });

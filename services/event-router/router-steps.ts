@@ -7,7 +7,7 @@ import { unpackedBytes } from '@waybell/events/decode-body';
 import type { HeldLimit } from '@waybell/line/prefetch-budget';
 import { reportRejectedEvent } from '@waybell/rejected/report-rejected-event';
 import type { Config } from './config.ts';
-import { nameStray } from './name-stray.ts';
+import { nameStray, type StrayOptions } from './name-stray.ts';
 import { readArrival, repeatEvent, routeEvent, type Arrival, type RouteOptions } from './route-event.ts';
 
 export type RouteStepOptions = Pick<RouteOptions, 'findSubscriptions' | 'now'> & {
@@ -46,7 +46,9 @@ function heldLimitOf({ heldLimit, eventLimits }: RouteStepOptions['config']): He
   return { ...heldLimit, weigh: (message) => unpackedBytes(message, eventLimits.maxBytes) };
 }
 
-export function strayStep({ config, now }: Pick<RouteStepOptions, 'config' | 'now'>): Step<Message> {
+type StrayStepOptions = Pick<RouteStepOptions, 'config' | 'now'> & Pick<StrayOptions, 'clock'>;
+
+export function strayStep({ config, now, clock }: StrayStepOptions): Step<Message> {
   const { eventLimits } = config;
   const [reportEvent, reportDelivery] = [reportRejectedEvent(eventLimits, now), reportRejectedDelivery(now)];
   return {
@@ -54,7 +56,7 @@ export function strayStep({ config, now }: Pick<RouteStepOptions, 'config' | 'no
     queues: [straysQueue],
     heldLimit: { messages: 10, bytes: 2 ** 20 },
     parse: (message) => message,
-    handle: nameStray(eventLimits),
+    handle: nameStray({ ...eventLimits, clock }),
     // A retry that no queue takes any more strays, too: what was no event concerns no publisher.
     reportRejection: (message, rejection) =>
       (message.exchange === eventsExchange ? reportEvent : reportDelivery)(message, rejection),

@@ -1,6 +1,7 @@
 import { unknownMembersMetric } from '@waybell/events/unknown-members-metric';
+import { ClockWatch } from '@waybell/runtime/clock-watch';
 import { configOrExit } from '@waybell/runtime/environment';
-import { connectPostgres } from '@waybell/runtime/postgres';
+import { connectPostgres, onConnection } from '@waybell/runtime/postgres';
 import { startProcess } from '@waybell/runtime/process-parts';
 import { checkSchema, MIGRATIONS } from '@waybell/runtime/schema';
 import { connectRedis } from '@waybell/runtime/redis';
@@ -30,6 +31,12 @@ await using postgres = connectPostgres({ ...config.postgres, log: parts.log });
 await using redis = connectRedis({ ...config.redis, log: parts.log });
 await parts.readiness.until('postgres', () => postgres.query('select from waybell.tracked_vehicles limit 0'));
 await parts.readiness.until(MIGRATIONS, () => checkSchema(postgres));
+await using clocks = new ClockWatch({
+  ask: (work) => onConnection(postgres, work),
+  limitMs: config.clockLimitMs,
+  ...parts,
+});
+await parts.readiness.until('clock', clocks.compare);
 const waiting = [waitingName('full'), waitingName('hung')];
 const publishesTo = [routerQueue, ...waiting, logQueue, rejectedQueue, rejectionsQueue];
 await using broker = await connectBroker({
@@ -43,7 +50,10 @@ watchPublishing(broker.publishing, parts.metrics);
 
 const figures = new TrackerMetrics(parts.metrics);
 const remembered = rememberedVehiclesIn(redis, config);
-const seeReport = seeTogether({ ...config, activities: activitiesIn(postgres), remembered, now: Date.now });
+// By a wrong clock reports are of a time to come, and every vehicle is silent.
+const seeReport = clocks.guard(
+  seeTogether({ ...config, activities: activitiesIn(postgres), remembered, now: Date.now }),
+);
 if (config.geocoder === undefined) parts.log.info({ setting: 'GEOCODER_URL' }, 'geocoder.none');
 const findAddress = findAddressWith(config.geocoder, figures.countAddress);
 const onRead = unknownMembersMetric(parts.metrics);
@@ -53,7 +63,7 @@ const deactivations = deactivationsIn(postgres, { ...config, onAnnounced: figure
 await using tracking = runStep(step, { broker, deaths: deathsInRedis(redis, parts), ...parts });
 const silent = { ...deactivations, reportRejection: reportRejectedEvent(config.eventLimits, Date.now) };
 await using announcing = publishClaimed('silent-vehicles', silent, { broker, ...parts });
-const sweep = sweepBeside(tracking, { broker, deactivations, remembered, announcing, config });
+const sweep = clocks.guard(sweepBeside(tracking, { broker, deactivations, remembered, announcing, config }));
 await using _sweeping = startSweeping({ ...config, sweep, onSwept: figures.timeSweep, log: parts.log });
 parts.readiness.watch(() => [...broker.waitingFor(), ...tracking.waitingFor()]);
 

@@ -128,7 +128,7 @@ export function openDatabase({ lookEveryMs = LOOK_EVERY_MS, ...options }: OpenDa
       return await work(source);
     } catch (error) {
       if (error instanceof Refusal || !isAway(error)) throw error;
-      throw new Unavailable('postgres', probe, error);
+      throw new Unavailable('postgres', probe, driverErrorOf(error));
     }
   }
 
@@ -167,8 +167,10 @@ async function changeAs<T>(source: DataSource, actor: Actor, work: (postgres: Qu
 
 /** Whether Postgres is away or cannot work now. */
 export function isAway(error: unknown): boolean {
-  return isOutage(error instanceof QueryFailedError ? error.driverError : error);
+  return isOutage(driverErrorOf(error));
 }
+
+const driverErrorOf = (error: unknown): unknown => (error instanceof QueryFailedError ? error.driverError : error);
 
 async function lookAt(source: DataSource): Promise<string[]> {
   try {

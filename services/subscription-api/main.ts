@@ -1,5 +1,6 @@
 import { actions as catalog } from '@waybell/catalog/actions';
 import { operatorLine } from '@waybell/line/broker/operator-line';
+import { ClockWatch } from '@waybell/runtime/clock-watch';
 import { configOrExit } from '@waybell/runtime/environment';
 import { startProcess } from '@waybell/runtime/process-parts';
 import { connectRedis } from '@waybell/runtime/redis';
@@ -25,6 +26,7 @@ const config = configOrExit(readConfig);
 await using parts = await startProcess('subscription-api', config.process);
 await using database = openDatabase({ ...config.postgres, log: parts.log });
 parts.readiness.watch(database.waitingFor);
+await using _clocks = new ClockWatch({ ask: database.askLog, limitMs: config.clockLimitMs, ...parts });
 await using _pruning = startPruning({ database, retentionMs: config.auditRetentionMs, log: parts.log });
 await using redis = connectRedis({ ...config.redis, log: parts.log });
 

@@ -16,7 +16,7 @@ export const PROMISES = {
   L14: 'a binding, a queue or its arguments wrong: other actions go on',
   L15: 'subscriptions go off when the rules say, once, and no other does',
   L16: 'anything, one after the other, at random',
-  L17: 'clocks of services set wrong: no attempt is early',
+  L17: 'clocks of services set wrong: no attempt is early, and none is made by a clock that is far off',
   L18: 'a dead endpoint beside others that recover, and deliverers that die',
   L19: 'a stalled or missing queue, links cut, stops during an alarm',
   L20: 'three replicas of each service killed, added and stopped',

@@ -179,7 +179,7 @@ export class MemoryLine {
       const findSubscriptions = async (action: { interface: string; name: string }, account: string) =>
         this.#ask(() => this.subscriptions.find(action.interface, action.name, account));
       runStep(routeStep({ findSubscriptions, config, now }), tools);
-      runStep(strayStep({ config, now }), tools);
+      runStep(strayStep({ config, now, clock: this.#clock }), tools);
     },
     deliverer: (tools, process) => {
       const config = this.#configs.deliverer;

@@ -9,12 +9,14 @@ import { parkedOverLimit, parking } from './parking.ts';
 import { positions } from './positions.ts';
 import { receiverPackage } from './receiver-package.ts';
 import { traces } from './traces.ts';
+import { wrongClock } from './wrong-clock.ts';
 
 everyAction();
 callbacks();
 receiverPackage();
 outbox();
 positions();
+wrongClock();
 deactivation();
 hangingReceiver();
 ownEndpoint();

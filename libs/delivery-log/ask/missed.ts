@@ -3,6 +3,7 @@ import { unattempted, type NoSubscriptionCause } from '@waybell/line/reasons';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms, time } from '../columns.ts';
 import type { ClientReader } from '../read/entries.ts';
+import { SKEW_MS } from '../read/log-tables.ts';
 import { causeOf, stretchesWithout } from '../read/no-subscription.ts';
 import { subscriptionsOf, type SubscriptionEntry } from '../read/subscriptions.ts';
 import { isUnderWay } from './by-hand.ts';
@@ -50,7 +51,8 @@ const FAILED = `
       and a.by_hand is distinct from 'test' and a.at >= $2 and a.at < $3
       and not exists (
         select from delivery_log.attempts m
-        where m.delivery = a.delivery and (m.kind = 'delivered' or (m.at, m.attempt) > (a.at, a.attempt)))
+        where m.delivery = a.delivery and (m.kind = 'delivered'
+          or (m.attempt, m.at) > (a.attempt, a.at) or m.at > a.at + interval '${SKEW_MS} milliseconds'))
       and exists (select from delivery_log.bodies b where b.delivery = a.delivery)
       and not ${isUnderWay('a.delivery')}
     order by a.at, a.delivery limit $4

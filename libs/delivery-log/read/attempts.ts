@@ -12,8 +12,9 @@ const SOON_MS = 86_400_000;
 type Wanted = { delivery: string; from: number; until: number };
 
 /**
- * Orders those of each delivery by when they ended. Every day is a table, each look into which may be a read from disk: so
- * that they are looked for within a day of the delivery, and beyond only where it has not got through by then, or was asked for by hand.
+ * Finds those of each delivery, in their order. Every day is a table, each look into which may be a read from disk: so
+ * that they are looked for within a day of the delivery, and beyond only where it has not got through by then, or was asked for
+ * by hand. Before it, where one of them is missing: who made it had a wrong clock, or the router.
  */
 export async function attemptsOf(
   postgres: Queryable,
@@ -31,15 +32,29 @@ export async function attemptsOf(
     }),
   );
   const soon = [...deliveries.flatMap(firstAttempt), ...(await attemptsWithin(postgres, wanted, told))];
-  const arrived = new Set(soon.filter(({ kind }) => kind === 'delivered').map(({ delivery }) => delivery));
-  const others = wanted.filter(({ delivery }) => !arrived.has(delivery));
-  const later = others.filter(({ until }) => until < Infinity);
-  const beyond = later.map(({ delivery, until }) => ({ delivery, from: until, until: Infinity }));
+  const found = Map.groupBy(soon, ({ delivery }) => delivery);
+  const isWhole = ({ delivery }: Wanted) => hasAll(found.get(delivery) ?? []);
+  const hasArrived = ({ delivery }: Wanted) => found.get(delivery)?.some(isDelivered) ?? false;
+  const before = wanted
+    .filter((each) => !isWhole(each))
+    .map((each) => ({ ...each, from: -Infinity, until: each.from }));
+  const beyond = wanted
+    .filter((each) => each.until < Infinity && !(isWhole(each) && hasArrived(each)))
+    .map((each) => ({ ...each, from: each.until, until: Infinity }));
+  const others = [...before, ...wanted.filter((each) => !hasArrived(each))];
   return inOrder([
     ...soon,
     ...(await firstAttemptsWithin(postgres, others, told)),
-    ...(await attemptsWithin(postgres, beyond, told)),
+    ...(await attemptsWithin(postgres, [...before, ...beyond], told)),
   ]);
+}
+
+const isDelivered = ({ kind }: AttemptRow): boolean => kind === 'delivered';
+
+/** Whether these are all attempts of a delivery that has come to its end: they are numbered from 1 on. */
+function hasAll(attempts: readonly AttemptRow[]): boolean {
+  const numbers = new Set(attempts.map(({ attempt }) => attempt));
+  return attempts.some(({ kind }) => kind !== 'failed') && Math.max(...numbers) === numbers.size;
 }
 
 /** The members that rows of deliveries and of attempts have in common. */
@@ -55,10 +70,19 @@ export function firstAttempt({ attemptedAt: at, ...row }: DeliveryRow): AttemptR
   return [{ ...shared, ...others } as AttemptRow];
 }
 
-/** Each once: a record that came twice may lie in both tables. */
-function inOrder(attempts: readonly AttemptRow[]): AttemptRow[] {
+/**
+ * Each once: a record that came twice may lie in both tables. By their numbers, as clocks differ; by time where they were
+ * counted from 1 more than once, as of an event that was routed again.
+ */
+export function inOrder(attempts: readonly AttemptRow[]): AttemptRow[] {
   const byKey = new Map(attempts.map((each) => [`${each.delivery} ${each.at} ${each.attempt}`, each]));
-  return [...byKey.values()].toSorted((one, other) => one.at - other.at || one.attempt - other.attempt);
+  return [...Map.groupBy(byKey.values(), ({ delivery }) => delivery).values()].flatMap((each) => {
+    const isCountedOnce = each.filter(({ attempt }) => attempt === 1).length <= 1;
+    return each.toSorted(
+      (one, other) =>
+        (isCountedOnce && one.attempt - other.attempt) || one.at - other.at || one.attempt - other.attempt,
+    );
+  });
 }
 
 /** What other rows of these deliveries tell of: their events were routed more than once. */

@@ -68,8 +68,7 @@ export async function deliveriesInVain(postgres: Queryable, query: CandidateQuer
              order by a.at desc, a.delivery desc limit ${LIMIT}
            ) a
            left join lateral (
-             select * from delivery_log.deliveries d where d.delivery = a.delivery and d.at <= a.at + ${SKEW}
-             order by d.at limit 1
+             select * from delivery_log.deliveries d where d.delivery = a.delivery order by d.at limit 1
            ) d on true
            order by a.at desc, a.delivery desc`,
     values: valuesOf(query),

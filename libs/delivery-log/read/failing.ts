@@ -43,6 +43,9 @@ export async function failingOrigins(
   return rows;
 }
 
+/** So long before its delivery an attempt may lie, by a wrong clock: to look further is a look into each day, and an event may have been routed before. */
+const LONG_BEFORE = "interval '12 hours'";
+
 /** The oldest deliveries that have not come to an end, of those made since a time, but for tests by hand. */
 export async function oldestUndelivered(
   postgres: Queryable,
@@ -50,16 +53,15 @@ export async function oldestUndelivered(
 ): Promise<Undelivered[]> {
   const { rows } = await postgres.query<Undelivered>(
     `select d.delivery, d.account, d.action, round(extract(epoch from d.at) * 1000)::float8 as at,
-       (select count(*)::int from delivery_log.attempts a where a.delivery = d.delivery and a.at >= d.at - interval '1 minute') as attempts
+       (select count(*)::int from delivery_log.attempts a where a.delivery = d.delivery and a.at >= d.at - ${LONG_BEFORE}) as attempts
      from delivery_log.deliveries d
      where d.at >= to_timestamp($1::float8 / 1000) and ($2::uuid is null or d.account = $2) and d.attempted_at is null
        and not exists (
          select from delivery_log.attempts a
-         where a.delivery = d.delivery and a.at >= d.at - interval '1 minute' and a.kind <> 'failed')
+         where a.delivery = d.delivery and a.at >= d.at - ${LONG_BEFORE} and a.kind <> 'failed')
        and not exists (
          select from delivery_log.deliveries first
-         where first.delivery = d.delivery and first.at >= d.at - interval '2 minutes'
-           and first.attempted_at >= d.at - interval '1 minute')
+         where first.delivery = d.delivery and first.at >= d.at - ${LONG_BEFORE} and first.attempted_at is not null)
        and not exists (select from delivery_log.sendings s where s.delivery = d.delivery and s.why = 'test')
        and not exists (
          select from delivery_log.events e where e.event = d.event and e.rejected_delivery = d.delivery)

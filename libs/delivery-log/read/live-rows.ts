@@ -126,8 +126,8 @@ export async function eventsOfDeliveries(
              ) d`,
       values: [
         wanted.map(({ delivery }) => delivery),
-        wanted.map(({ at }) => Math.max(0, at - withinMs)),
-        wanted.map(({ at }) => at + SKEW_MS),
+        wanted.map(({ at }) => at - withinMs),
+        wanted.map(({ at }) => at + (withinMs === Infinity ? Infinity : SKEW_MS)),
       ],
     });
     for (const { delivery, event } of rows) found.set(delivery, event);

@@ -10,7 +10,7 @@ export type RejectionRow = { delivery: string; reason: string };
 
 export type DeactivationRow = { delivery: string; at: number; rule: string };
 
-/** Clocks of router and deliverer may differ: a minute is more than they do. */
+/** Clocks of router and deliverer may differ, each from Postgres' by CLOCK_LIMIT, which is half a minute unless it is set. */
 export const SKEW_MS = 60_000;
 
 /** Whether what receivers answered is told as well: some KiB for each attempt, which swell a list. */
@@ -126,23 +126,17 @@ export async function bodyOf(postgres: Queryable, delivery: string): Promise<str
 /** Why deliveries of these were given up on the way; the reason that was the first comes last. */
 export async function rejectionsOf(
   postgres: Queryable,
-  deliveries: readonly Pick<DeliveryRow, 'delivery' | 'event' | 'at'>[],
+  deliveries: readonly Pick<DeliveryRow, 'delivery' | 'event'>[],
 ): Promise<RejectionRow[]> {
   if (deliveries.length === 0) return [];
   const { rows } = await postgres.query<RejectionRow>({
     name: 'history-rejections',
     text: `select e.rejected_delivery as delivery, e.rejected_reason as reason
-           from unnest($1::uuid[], $2::uuid[], $3::float8[]) as wanted (delivery, event, from_ms)
-           cross join lateral (
-             select * from delivery_log.events where event = wanted.event and at >= ${time('from_ms')} offset 0
-           ) e
+           from unnest($1::uuid[], $2::uuid[]) as wanted (delivery, event)
+           cross join lateral (select * from delivery_log.events where event = wanted.event offset 0) e
            where e.rejected_delivery = wanted.delivery and e.rejected_reason is not null
            order by e.at desc`,
-    values: [
-      deliveries.map(({ delivery }) => delivery),
-      deliveries.map(({ event }) => event),
-      deliveries.map(({ at }) => at - SKEW_MS),
-    ],
+    values: [deliveries.map(({ delivery }) => delivery), deliveries.map(({ event }) => event)],
   });
   return rows;
 }
@@ -150,16 +144,16 @@ export async function rejectionsOf(
 /** Finds those of these deliveries that switched their subscription off: when, and by which rule. */
 export async function deactivationsBy(
   postgres: Queryable,
-  deliveries: readonly Pick<DeliveryRow, 'delivery' | 'at'>[],
+  deliveries: readonly Pick<DeliveryRow, 'delivery'>[],
 ): Promise<DeactivationRow[]> {
   if (deliveries.length === 0) return [];
   const { rows } = await postgres.query<DeactivationRow>({
     name: 'history-deactivations',
-    text: `select o.delivery, ${ms('o.at')} as at, o.rule from unnest($1::uuid[], $2::float8[]) as wanted (delivery, from_ms)
+    text: `select o.delivery, ${ms('o.at')} as at, o.rule from unnest($1::uuid[]) as wanted (delivery)
            cross join lateral (
-             select * from delivery_log.deactivations where delivery = wanted.delivery and at >= ${time('from_ms')} offset 0
+             select * from delivery_log.deactivations where delivery = wanted.delivery offset 0
            ) o`,
-    values: [deliveries.map(({ delivery }) => delivery), deliveries.map(({ at }) => at - SKEW_MS)],
+    values: [deliveries.map(({ delivery }) => delivery)],
   });
   return rows;
 }

@@ -16,14 +16,50 @@ describe('readMessage', () => {
     const headers = { 'x-death': [died] };
     expect(readMessage('q', aMessage('waybell.strays', { headers }))).toMatchObject({
       exchange: 'waybell.events',
-      deadLetterReason: 'expired',
+      death: { reason: 'expired', queue: 'waybell.events.router', isOfPublisher: false },
     });
     const forged = readMessage(
       'q',
       aMessage('waybell.events', { headers: { 'x-death': [{ ...died, exchange: 'x' }] } }),
     );
     expect(forged).toMatchObject({ exchange: 'waybell.events' });
-    expect(forged).not.toHaveProperty('deadLetterReason');
+    expect(forged).not.toHaveProperty('death');
+    const ofPublisher = { 'x-death': [{ ...died, 'original-expiration': '1000' }] };
+    expect(readMessage('q', aMessage('waybell.strays', { headers: ofPublisher })).death?.isOfPublisher).toBe(true);
+  });
+
+  test('knows of a message that the broker moved out of the rejected queue why it was there, and where it came from', () => {
+    const died = { reason: 'expired', exchange: 'waybell.rejected', queue: 'waybell.rejected' };
+    const aside = {
+      'waybell-reason': 'payload_invalid',
+      'waybell-detail': 'd',
+      'waybell-at': '2026-11-20T09:30:00.123Z',
+      'waybell-queue': 'waybell.events.router',
+      'waybell-exchange': 'waybell.events',
+      'waybell-routing-key': 'carrier.order.created',
+      'waybell-user': 'orders',
+    };
+    const headers = { ...aside, 'x-death': [died] };
+    expect(readMessage('waybell.strays', aMessage('waybell.strays', { headers }))).toMatchObject({
+      queue: 'waybell.events.router',
+      exchange: 'waybell.events',
+      routingKey: 'carrier.order.created',
+      userId: 'orders',
+      death: { rejected: { reason: 'payload_invalid', detail: 'd', at: '2026-11-20T09:30:00.123Z' } },
+    });
+    const before = {
+      reason: 'delivery_limit',
+      exchange: 'waybell.events',
+      queue: 'waybell.strays',
+      'routing-keys': ['k'],
+    };
+    const byBroker = { 'x-death': [died, before] };
+    expect(readMessage('waybell.strays', aMessage('waybell.strays', { headers: byBroker }))).toMatchObject({
+      queue: 'waybell.strays',
+      exchange: 'waybell.events',
+      routingKey: 'k',
+      death: { rejected: { reason: 'delivery_limit', detail: '', at: '' } },
+    });
   });
 
   test('knows who published it from the broker, and of a suspect from whoever put it aside', () => {

@@ -1,8 +1,8 @@
 /** How messages are written to AMQP, and read from it. */
 import type { ConsumeMessage, Options } from 'amqplib';
-import type { Message, Publication } from '../messages.ts';
+import type { Death, Message, Publication } from '../messages.ts';
 import { structuredContent } from './binary-cloud-event.ts';
-import { returnsExchange, straysExchange, suspectsExchange } from '../topology.ts';
+import { rejectedQueue, returnsExchange, straysExchange, suspectsExchange } from '../topology.ts';
 
 /** Headers of our own, on messages that the hand-over moved aside: where they came from and what happened to them. */
 export const asideHeaders = {
@@ -24,12 +24,17 @@ export function readMessage(queue: string, { content, fields, properties }: Cons
   const isSuspect = fields.exchange === suspectsExchange;
   // Only services publish to where it waited.
   const waits = fields.exchange === returnsExchange ? wholeNumber(headers[asideHeaders.waits], 0) : 0;
-  const wasAside = isSuspect || waits > 0;
-  const death = fields.exchange === straysExchange ? firstDeath(headers['x-death']) : undefined;
+  const death = fields.exchange === straysExchange ? deathIn(headers['x-death'], 0) : undefined;
+  const wasRejected = death?.queue === rejectedQueue;
+  // Where no process had put it there.
+  const before = wasRejected ? deathIn(headers['x-death'], 1) : undefined;
+  const wasAside = isSuspect || waits > 0 || wasRejected;
   const message: Message = {
-    queue,
-    exchange: wasAside ? text(headers[asideHeaders.exchange]) : (death?.exchange ?? fields.exchange),
-    routingKey: wasAside ? text(headers[asideHeaders.routingKey]) : fields.routingKey,
+    queue: wasRejected ? text(headers[asideHeaders.queue]) || (before?.queue ?? '') : queue,
+    exchange: wasAside
+      ? text(headers[asideHeaders.exchange]) || (before?.exchange ?? '')
+      : (death?.exchange ?? fields.exchange),
+    routingKey: wasAside ? text(headers[asideHeaders.routingKey]) || (before?.routingKey ?? '') : fields.routingKey,
     body: ownBytes(content),
     // The broker writes this header over a forged one, but only once it has taken the message back.
     deliveryCount: fields.redelivered ? wholeNumber(headers['x-delivery-count'], 1) : 0,
@@ -44,7 +49,16 @@ export function readMessage(queue: string, { content, fields, properties }: Cons
   if (isSuspect) message.isSuspect = true;
   if (headers[asideHeaders.cameBefore] === 1) message.cameBefore = true;
   if (waits > 0) message.waits = waits;
-  if (death !== undefined) message.deadLetterReason = death.reason;
+  if (death !== undefined) {
+    const { reason, queue: diedIn, isOfPublisher } = death;
+    message.death = { reason, queue: diedIn, isOfPublisher };
+    if (wasRejected)
+      message.death.rejected = {
+        reason: text(headers[asideHeaders.reason]) || (before?.reason ?? 'unknown'),
+        detail: text(headers[asideHeaders.detail]),
+        at: text(headers[asideHeaders.at]),
+      };
+  }
   return message;
 }
 
@@ -91,9 +105,16 @@ function wholeNumber(value: unknown, otherwise: number): number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : otherwise;
 }
 
-/** Why the broker moved it here, and the exchange that it had come by. */
-function firstDeath(deaths: unknown): { reason: string; exchange: string } | undefined {
-  const [death]: unknown[] = Array.isArray(deaths) ? deaths : [];
+/** A time that the broker moved it: why, out of which queue, and the exchange and key that it had come by. The last time is 0. */
+function deathIn(deaths: unknown, place: number): (Death & { exchange: string; routingKey: string }) | undefined {
+  const death: unknown = Array.isArray(deaths) ? deaths[place] : undefined;
   if (typeof death !== 'object' || death === null || !('reason' in death) || !('exchange' in death)) return undefined;
-  return { reason: text(death.reason), exchange: text(death.exchange) };
+  const keys: unknown = 'routing-keys' in death ? death['routing-keys'] : [];
+  return {
+    reason: text(death.reason),
+    exchange: text(death.exchange),
+    queue: 'queue' in death ? text(death.queue) : '',
+    routingKey: Array.isArray(keys) ? text(keys[0]) : '',
+    isOfPublisher: 'original-expiration' in death,
+  };
 }

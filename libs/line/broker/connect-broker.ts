@@ -3,6 +3,7 @@ import type { Log } from '@waybell/runtime/log';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import { openConsumers, type Consumers } from './consumers.ts';
 import { openPublisher, type Publisher } from './publisher.ts';
+import { PolicyCheck } from './policy-check.ts';
 import { QueueCheck } from './queue-check.ts';
 
 /** RabbitMQ as the line sees it: one connection to publish, one to consume, so that neither can block the other. */
@@ -22,6 +23,8 @@ export type BrokerOptions = ServerAddress & {
   exchanges: readonly string[];
   /** Queues that get what is published here: while one of them is missing, it waits for that. */
   publishesTo?: readonly string[];
+  /** Of the management API, by which policies are looked at; empty or absent: they are not. */
+  managementUrl?: string;
   log: Log;
   clock?: Clock;
   heartbeatSeconds?: number;
@@ -34,6 +37,9 @@ const UNCONFIRMED_BYTES_LIMIT = 8 * 2 ** 20;
 export async function connectBroker(options: BrokerOptions): Promise<Broker> {
   const common = { heartbeatSeconds: 10, clock: systemClock, ...options };
   const check = new QueueCheck({ ...common, queues: options.publishesTo ?? [] });
+  const { managementUrl = '', url, tls } = options;
+  const address = tls === undefined ? { url } : { url, tls };
+  const policies = managementUrl === '' ? undefined : new PolicyCheck({ ...common, managementUrl, address });
   const publisher = openPublisher({
     ...common,
     unconfirmedBytesLimit: UNCONFIRMED_BYTES_LIMIT,
@@ -63,9 +69,11 @@ export async function connectBroker(options: BrokerOptions): Promise<Broker> {
     waitingFor: () => [
       ...(publisher.isConfirming() ? [] : ['confirms of rabbitmq']),
       ...(consumers.isConnected() ? queuesLacking() : ['rabbitmq']),
+      ...(policies?.waitingFor() ?? []),
     ],
     async [Symbol.asyncDispose]() {
       check.close();
+      await policies?.[Symbol.asyncDispose]();
       await consumers[Symbol.asyncDispose]();
       await publisher[Symbol.asyncDispose]();
     },

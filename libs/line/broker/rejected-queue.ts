@@ -81,7 +81,7 @@ function explained(error: unknown): unknown {
 /** A message of the rejected queue: as it was in the queue where it was rejected, and why. */
 export type Rejected = Omit<
   Message,
-  'deliveryCount' | 'deaths' | 'isSuspect' | 'failures' | 'deadLetterReason' | 'parked' | 'isTraced' | 'traceparents'
+  'deliveryCount' | 'deaths' | 'isSuspect' | 'failures' | 'death' | 'parked' | 'isTraced' | 'traceparents'
 > & {
   /** Ten hex digits made of the message itself: the same wherever in the queue it stands. */
   id: string;

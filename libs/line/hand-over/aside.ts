@@ -1,13 +1,21 @@
 import { asideHeaders } from '../broker/amqp-message.ts';
-import { publishAgain, type Message, type Newer, type Publication, type Rejection } from '../messages.ts';
+import { publishAgain, type Death, type Message, type Newer, type Publication, type Rejection } from '../messages.ts';
 import { quarantineKey, rejectedExchange, suspectsExchange, waitingName } from '../topology.ts';
 
 /** To the rejected queue: the original bytes, where they came from, the reason and the time. */
 export function publishRejected(message: Message, { reason, detail }: Rejection, now: number): Publication {
+  return publishRejectedAgain(message, { reason, detail, at: new Date(now).toISOString() });
+}
+
+/** Back to the rejected queue, out of which the broker moved it: the same as before. */
+export function publishRejectedAgain(
+  message: Message,
+  { reason, detail, at }: Required<Death>['rejected'],
+): Publication {
   return aside(message, rejectedExchange, '', {
     [asideHeaders.reason]: reason,
     [asideHeaders.detail]: detail,
-    [asideHeaders.at]: new Date(now).toISOString(),
+    [asideHeaders.at]: at,
   });
 }
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
@@ -471,6 +472,24 @@ describe('a process', () => {
     await proxy.mend();
     await until('it answers again', async () => (await behind.ask('GET', base, { token })).status === 200);
     await until('it is seen to be back', () => behind.database.waitingFor().length === 0);
+  });
+
+  test('says that the database did not answer in time, where it is there and a question takes too long', async () => {
+    await using slow = await startApi({ beside: api, timeoutMs: 1_000 });
+    const { token } = await signUp(slow, { interface: 'carrier' });
+    const holder = await api.store.postgres.connect();
+    await holder.query('begin; lock table delivery_log.deliveries, delivery_log.sendings in access exclusive mode');
+    const asks = ['/v1/statistics', '/v1/deliveries', `/v1/deliveries/${randomUUID()}`].map((path) =>
+      slow.ask('GET', path, { token }),
+    );
+    for (const answer of await Promise.all(asks)) {
+      expect(problemStatus(answer)).toBe(503);
+      expect(answer.headers.get('retry-after')).toMatch(/^\d+$/);
+      expect(answer.body.detail).toMatch(/did not answer in time.* ask again, or for less/);
+    }
+    await holder.query('rollback');
+    holder.release();
+    await until('it answers', async () => (await slow.ask('GET', '/v1/statistics', { token })).status === 200);
   });
 
   test('answers 503 until the migrations are there, and says what it waits for', async () => {

@@ -1,32 +1,64 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '@waybell/runtime/testing/until';
 import type { Receiver } from '../../testing/receiver.ts';
-import { clockSettings, HOUR_MS, rightClocks, setClocks } from '../../testing/clocks.ts';
+import { HOUR_MS, rightClocks, setClocks, wrongClocks } from '../../testing/clocks.ts';
 import type { Fault } from '../fault.ts';
 import { shortestDelayMs } from '../fault-settings.ts';
+import type { Stage } from '../stage.ts';
 import { underLoad } from '../under-load.ts';
 
 const OFF_MS = 3_000;
+/** As far as a clock may be off, with room for a round trip. */
+const WITHIN_MS = 20_000;
+/** What was under way when the clocks were set has come by then. */
+const ARRIVED_MS = 1_000;
 
-/** The clocks of all services jump by an hour, forth and back. Delays are the broker's. */
+/**
+ * The clocks of all services jump, forth and back, by what they may be off and by an hour. Delays are the broker's. Within
+ * the limit deliveries go on; beyond it they wait, and no attempt is made.
+ */
 export const clocks: Fault[] = [
   {
     row: 'L17',
-    name: 'clocks an hour ahead, then an hour behind',
-    settings: clockSettings,
-    bars: { duplicates: 0, movingAgainSeconds: 5 },
+    name: 'clocks 20 s and an hour ahead, then as much behind',
+    settings: wrongClocks,
+    bars: { duplicates: 0, movingAgainSeconds: 10 },
     run: underLoad(
-      async () => {
-        for (const offsetMs of [HOUR_MS, -HOUR_MS]) {
-          setClocks(offsetMs);
-          await sleep(OFF_MS);
+      async (stage) => {
+        const problems: string[] = [];
+        for (const forth of [1, -1]) {
+          setClocks(forth * WITHIN_MS);
+          await goesOn(stage);
+          setClocks(forth * HOUR_MS);
+          problems.push(...(await standsStill(stage)));
+          rightClocks();
+          await goesOn(stage);
         }
-        rightClocks();
-        await sleep(OFF_MS);
+        return problems;
       },
       { check: ({ receiver }) => tooEarly(receiver) },
     ),
   },
 ];
+
+async function goesOn({ receiver }: Stage): Promise<void> {
+  const seen = receiver.received.length;
+  await until('deliveries go on', () => receiver.received.length > seen);
+  await sleep(OFF_MS);
+}
+
+async function standsStill({ receiver, stack }: Stage): Promise<string[]> {
+  const deliverer = stack.stack.service('deliverer');
+  let said: string | undefined;
+  await until('the deliverer says both clocks', async () =>
+    /clock: here \S+Z, Postgres \S+Z/.test((said = await deliverer.spec.waitsFor()) ?? ''),
+  );
+  await sleep(ARRIVED_MS);
+  const seen = receiver.received.length;
+  await sleep(OFF_MS);
+  const made = receiver.received.length - seen;
+  return made === 0 ? [] : [`${made} attempts were made by a wrong clock; it said: ${said}`];
+}
 
 /** Attempts that came before their delay was over, by the receiver's clock. */
 function tooEarly({ received }: Receiver): string[] {

@@ -1,5 +1,6 @@
 import { problemKinds, problemType, type ProblemKind } from '@waybell/contracts/problem-kinds';
 import type { Log } from '@waybell/runtime/log';
+import { isBusy } from '@waybell/runtime/postgres';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import type { ErrorRequestHandler, Response } from 'express';
 import { Refusal } from '../../refusal.ts';
@@ -48,7 +49,11 @@ export function answerProblems(log: Log): ErrorRequestHandler {
     const problem = toProblem(error);
     const { requestId } = response.locals;
     if (problem.kind === 'internal-error') log.error({ err: error, requestId }, 'request.failed');
-    if (error instanceof Unavailable) log.warn({ dependency: error.dependency, requestId }, 'dependency.away');
+    if (error instanceof Unavailable) {
+      const { dependency, cause } = error;
+      const reason = cause instanceof Error ? cause.message : undefined;
+      log.warn({ dependency, reason, requestId }, isBusy(cause) ? 'dependency.busy' : 'dependency.away');
+    }
     if (response.headersSent) next(error);
     else answer(problem, response);
   };
@@ -59,12 +64,15 @@ function answer(problem: Problem, response: Response): void {
   response.end(problem.toBody(String(response.locals['requestId'])));
 }
 
+const AWAY = 'A server behind this one cannot be reached; nothing was changed, or it is not known: ask again.';
+const BUSY =
+  'The database did not answer in time: it has much to do, or much was asked for. Nothing was changed, or it is not known: ask again, or for less, such as a shorter time or a smaller page.';
+
 function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof Refusal) return refused(error);
   if (error instanceof Unavailable) {
-    const detail = 'A server behind this one cannot be reached; nothing was changed, or it is not known: ask again.';
-    return new Problem('unavailable', detail, { headers: { 'retry-after': RETRY_AFTER_S } });
+    return new Problem('unavailable', isBusy(error.cause) ? BUSY : AWAY, { headers: { 'retry-after': RETRY_AFTER_S } });
   }
   // What Express and its body reader object to carries a status.
   const status = error instanceof Error && 'status' in error ? error.status : 500;

@@ -5,6 +5,8 @@ import { isUnderWay, type Attempt, type Delivery } from './types.ts';
 const WIDTH = 1_000;
 const HEIGHT = 56;
 const EDGE = 16;
+/** What is late by more is not just about to be made. */
+const LATE_MS = 60_000;
 const MIDDLE = 20;
 /** So that an attempt that took a moment is seen too. */
 const LEAST_WIDTH = 6;
@@ -43,8 +45,9 @@ export function AttemptAxis({ delivery }: { delivery: Delivery }) {
 
 function Due({ dueAt, now }: { dueAt: number | undefined; now: number }) {
   if (dueAt === undefined) return null;
-  const text = dueAt > now ? `next attempt in ${writtenDuration(dueAt - now)}` : 'next attempt is due now';
-  return <strong>{text}</strong>;
+  if (dueAt > now) return <strong>next attempt in {writtenDuration(dueAt - now)}</strong>;
+  if (now - dueAt < LATE_MS) return <strong>next attempt is due now</strong>;
+  return <strong>next attempt was due {writtenDuration(now - dueAt)} ago</strong>;
 }
 
 function Mark({ attempt, axis }: { attempt: Attempt; axis: Axis }) {

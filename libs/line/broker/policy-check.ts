@@ -1,0 +1,39 @@
+import type { Clock } from '@waybell/runtime/clock';
+import type { Log } from '@waybell/runtime/log';
+import { repeatedly } from '@waybell/runtime/repeatedly';
+import { harmfulPolicies } from './policies.ts';
+import { readPolicies, vhostOf, type PoliciesOptions } from './read-policies.ts';
+
+const EVERY_MS = 30_000;
+
+/** Looks again and again, until disposed of, whether a policy lets the queues of the line lose what they hold. */
+export class PolicyCheck implements AsyncDisposable {
+  readonly #looking: AsyncDisposable;
+  /** What was seen last: it goes on while the management API does not tell. */
+  #harmful: readonly string[] = [];
+
+  constructor(options: PoliciesOptions & { log: Log; clock: Clock; everyMs?: number }) {
+    const { log, clock, everyMs = EVERY_MS } = options;
+    const look = async () => {
+      const found = harmfulPolicies(await readPolicies(options), vhostOf(options.address.url));
+      const harmful = found.filter(({ loses }) => loses).map(({ text }) => text);
+      for (const todo of harmful) if (!this.#harmful.includes(todo)) log.error({ todo }, 'policy.harmful');
+      this.#harmful = harmful;
+    };
+    this.#looking = repeatedly(look, {
+      intervalMs: everyMs,
+      beginsAtOnce: true,
+      complaint: 'policies.not-read',
+      log,
+      clock,
+    });
+  }
+
+  waitingFor(): readonly string[] {
+    return this.#harmful;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#looking[Symbol.asyncDispose]();
+  }
+}

@@ -1,0 +1,114 @@
+import { get as getPlainly } from 'node:http';
+import { get as getEncrypted } from 'node:https';
+import { json } from 'node:stream/consumers';
+import { addressesIn } from '@waybell/runtime/addresses-in';
+import { placeOf } from '@waybell/runtime/place-of';
+import type { ServerAddress } from '@waybell/runtime/server-address';
+import type { Governed } from './policies.ts';
+
+export type PoliciesOptions = {
+  /** Of RabbitMQ's management API, as in http://rabbitmq:15672; without a user in it, that of the broker's address is used. */
+  managementUrl: string;
+  address: ServerAddress;
+};
+
+const LIMIT_MS = 10_000;
+
+/** The virtual host that an address of RabbitMQ names. */
+export function vhostOf(url: string): string {
+  const { pathname } = new URL(addressesIn(url)[0]);
+  return pathname.length > 1 ? decodeURIComponent(pathname.slice(1)) : '/';
+}
+
+/**
+ * What policies say of each queue and exchange, by the management API, whose user needs the tag `policymaker`. Throws, saying
+ * what to do, where it does not tell.
+ */
+export async function readPolicies({ managementUrl, address }: PoliciesOptions): Promise<Governed[]> {
+  const vhost = encodeURIComponent(vhostOf(address.url));
+  const ask = async (path: string) => rowsOf(await askFor(`${managementUrl.replace(/\/+$/, '')}/api/${path}`, address));
+  const [policies, operatorPolicies] = [await ask(`policies/${vhost}`), await ask(`operator-policies/${vhost}`)];
+  if (policies.length + operatorPolicies.length === 0) return [];
+  const govern = (kind: Governed['kind']) => (row: Row) => {
+    const named = { kind, name: textOf(row['name']), type: textOf(row['type']) };
+    return governed(named, membersOf(row['arguments']), [
+      policyFor(named, policies),
+      policyFor(named, operatorPolicies),
+    ]);
+  };
+  return [
+    ...(await ask(`queues/${vhost}?columns=name,type,arguments`)).map(govern('queue')),
+    ...(await ask(`exchanges/${vhost}`)).map(govern('exchange')),
+  ];
+}
+
+type Named = Pick<Governed, 'kind' | 'name'> & { type: string };
+
+/** The one that counts, as rabbit_policy.erl chooses: of those that match, the one of the highest priority. */
+function policyFor(named: Named, policies: readonly Row[]): Row | undefined {
+  const matching = policies.filter((policy) => appliesTo(named, textOf(policy['apply-to'])) && matches(named, policy));
+  const [first] = matching.toSorted((one, other) => Number(other['priority']) - Number(one['priority']));
+  return first;
+}
+
+function appliesTo({ kind, type }: Named, applyTo: string): boolean {
+  const ofQueues = ['queues', `${type === '' ? 'quorum' : type}_queues`];
+  return applyTo === 'all' || (kind === 'exchange' ? ['exchanges'] : ofQueues).includes(applyTo);
+}
+
+/** Erlang's expressions are Perl's, nearly those of JavaScript: one that cannot be read here may match. */
+function matches({ name }: Named, { pattern }: Row): boolean {
+  try {
+    return new RegExp(textOf(pattern), 'u').test(name);
+  } catch {
+    return true;
+  }
+}
+
+/** Of a number that both policies set the smaller one counts; of anything else that of the operator policy. */
+function governed({ kind, name }: Named, own: Row, [policy, operatorPolicy]: (Row | undefined)[]): Governed {
+  const definition = { ...membersOf(policy?.['definition']) };
+  for (const [key, value] of Object.entries(membersOf(operatorPolicy?.['definition']))) {
+    const other = definition[key];
+    definition[key] = typeof other === 'number' && typeof value === 'number' ? Math.min(other, value) : value;
+  }
+  const names = { policy: textOf(policy?.['name']), operatorPolicy: textOf(operatorPolicy?.['name']) };
+  return { kind, name, ...names, definition, arguments: own };
+}
+
+type Row = Record<string, unknown>;
+
+const rowsOf = (answer: unknown): Row[] => (Array.isArray(answer) ? answer.map(membersOf) : []);
+
+/** Erlang writes an object without members as a list. */
+const membersOf = (value: unknown): Row => (isObject(value) ? value : {});
+
+const isObject = (value: unknown): value is Row => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+async function askFor(url: string, { url: broker, tls }: ServerAddress): Promise<unknown> {
+  const { username, password } = new URL(url).username === '' ? new URL(addressesIn(broker)[0]) : new URL(url);
+  const auth = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  const plain = Object.assign(new URL(url), { username: '', password: '' });
+  const options = { auth, signal: AbortSignal.timeout(LIMIT_MS) };
+  const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+  const get = plain.protocol === 'https:' ? getEncrypted : getPlainly;
+  const request = get(plain, { ...options, ...tls }, (response) => {
+    const { statusCode = 0 } = response;
+    if (statusCode === 200) return void json(response).then(resolve, reject);
+    response.resume();
+    reject(
+      new Error(
+        `the management API at ${placeOf(url)} answers ${statusCode}: ${ADVICE[statusCode] ?? 'see AMQP_MANAGEMENT_URL'}`,
+      ),
+    );
+  });
+  request.on('error', reject);
+  return promise;
+}
+
+const ADVICE: Partial<Record<number, string>> = {
+  401: 'give its user the tag "policymaker" (rabbitmqctl set_user_tags <user> policymaker), and some right in the virtual host',
+  404: 'AMQP_MANAGEMENT_URL is to name the management API, as in http://rabbitmq:15672',
+};
