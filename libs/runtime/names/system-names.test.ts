@@ -111,6 +111,7 @@ describe('followSystemNames', () => {
     ['empty', () => writeFileSync(at('resolv-1'), '')],
     ['half written', () => writeFileSync(at('resolv-1'), 'search y.exa')],
     ['gone', () => rmSync(at('resolv-1'))],
+    ['there, and that of hosts empty', () => writeFileSync(at('hosts-1'), '')],
   ])('goes by what it knew while the file of name servers is %s', (_, break_) => {
     const read = following();
     const before = read();

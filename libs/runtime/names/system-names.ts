@@ -20,16 +20,16 @@ const FILES: Files = { hosts: '/etc/hosts', resolvConf: '/etc/resolv.conf' };
 /**
  * Reads what the machine is told of names each time that it is called, and returns the same object for as long as that is
  * the same. Both files are read whole: one that is put in the place of another, mounted or linked, changes in no other
- * way that can be seen everywhere. One that cannot be read, or names no server any more, is just being written: what it
- * said before counts.
+ * way that can be seen everywhere. One that is empty or cannot be read, or names no server any more, is just being written:
+ * what it said before counts.
  */
 export function followSystemNames(files: Files = FILES): () => SystemNames {
   let texts = { hosts: '', resolvConf: '' };
   let names = parse(texts);
   return () => {
     const read = {
-      hosts: textOf(files.hosts) ?? texts.hosts,
-      resolvConf: textOf(files.resolvConf) ?? texts.resolvConf,
+      hosts: textOf(files.hosts) || texts.hosts,
+      resolvConf: textOf(files.resolvConf) || texts.resolvConf,
     };
     if (read.hosts === texts.hosts && read.resolvConf === texts.resolvConf) return names;
     const { hosts, ...next } = parse(read);
@@ -93,10 +93,10 @@ function wordsByLine(text: string): string[][] {
   );
 }
 
-function textOf(path: string): string | undefined {
+function textOf(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    return undefined;
+    return '';
   }
 }
