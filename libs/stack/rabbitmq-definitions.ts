@@ -1,6 +1,16 @@
 import { brokerUser, permissions } from '@waybell/line/permissions';
+import { passwordOf } from '@waybell/runtime/local-passwords';
+import type { StackRecord } from './stack-record.ts';
 
 export const ADMINISTRATOR = 'waybell';
+/** May look at policies, by the management API. */
+export const MONITOR = 'waybell-monitor';
+
+type Definitions = {
+  vhosts: { name: string }[];
+  users: { name: string; password: string; tags: string }[];
+  permissions: Granted[];
+};
 
 type Granted = { user: string; vhost: string; configure: string; write: string; read: string };
 
@@ -10,7 +20,7 @@ export function grantedOn(vhost: string): Granted[] {
 }
 
 /** All users of the broker of a stack, each with a password of its own, for RabbitMQ to load when it starts. */
-export function definitions(passwordFor: (user: string) => string, vhosts: readonly string[] = []): object {
+export function definitions(passwordFor: (user: string) => string, vhosts: readonly string[] = []): Definitions {
   const everywhere = ['/', ...vhosts];
   const everything = { configure: '.*', write: '.*', read: '.*' };
   const users = [ADMINISTRATOR, ...Object.keys(permissions).map(brokerUser)];
@@ -22,5 +32,18 @@ export function definitions(passwordFor: (user: string) => string, vhosts: reado
       tags: name === ADMINISTRATOR ? 'administrator' : '',
     })),
     permissions: everywhere.flatMap((vhost) => [{ user: ADMINISTRATOR, vhost, ...everything }, ...grantedOn(vhost)]),
+  };
+}
+
+/** These, and a user that may look at policies. */
+export function withMonitor(
+  { vhosts, users, permissions: granted }: Definitions,
+  { brokerPassword }: StackRecord,
+): Definitions {
+  const nothing = { configure: '^$', write: '^$', read: '^$' };
+  return {
+    vhosts,
+    users: [...users, { name: MONITOR, password: passwordOf(MONITOR, brokerPassword), tags: 'policymaker' }],
+    permissions: [...granted, ...vhosts.map(({ name }) => ({ user: MONITOR, vhost: name, ...nothing }))],
   };
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { onConnection } from '@waybell/line/broker/connect-once';
 import { passwordOf } from '@waybell/runtime/local-passwords';
 import { findInErlang } from './find-in-erlang.ts';
-import { ADMINISTRATOR, definitions } from './rabbitmq-definitions.ts';
+import { ADMINISTRATOR, definitions, MONITOR, withMonitor } from './rabbitmq-definitions.ts';
 import { hostAndPort, reaches } from './reaches.ts';
 import { serverEnvironment } from './server-environment.ts';
 import { logFileOf, writePrivately } from './stack-folder.ts';
@@ -21,12 +21,26 @@ const DEAD_LETTER_TIMEOUT = `-rabbit dead_letter_worker_publisher_confirm_timeou
 /** A process reads a message whole before it knows what it is: the broker refuses larger ones, and closes the channel. */
 export const MAX_MESSAGE_BYTES = 2 ** 24;
 
+/** The name under which the port of the management API is claimed. */
+export const MANAGEMENT = 'rabbitmq-management';
+
+/** The management API of a stack's RabbitMQ, as a user that may look at policies, and at no message. Undefined where it has none. */
+export function managementOf({ ports, brokerPassword }: StackRecord): string | undefined {
+  const port = ports[MANAGEMENT];
+  return port === undefined ? undefined : `http://${MONITOR}:${passwordOf(MONITOR, brokerPassword)}@127.0.0.1:${port}`;
+}
+
 /**
- * RabbitMQ for one stack: its own node name, cookie, ports and port mapper (epmd), on loopback, without plugins.
- * Several run side by side and none touches the machine's own.
+ * RabbitMQ for one stack: its own node name, cookie, ports and port mapper (epmd), on loopback; of all plugins the management
+ * API alone, and tests do without. Several run side by side and none touches the machine's own.
  */
 export function rabbitmq(setup: ServerSetup): PrivateServer {
-  const node = rabbitmqNode(setup, { name: 'rabbitmq', nodeName: `waybell-${setup.folder.id}@localhost` });
+  const { folder, record, isThrowaway } = setup;
+  const node = rabbitmqNode(setup, {
+    name: 'rabbitmq',
+    nodeName: `waybell-${folder.id}@localhost`,
+    ...(isThrowaway !== true && { managementPort: portOf(record, MANAGEMENT) }),
+  });
   return { ...node, processes: [portMapper(setup), ...node.processes] };
 }
 
@@ -34,12 +48,14 @@ export type NodeOptions = {
   /** The name of the process, its log, its folder, and its ports: `<name>` for clients, `<name>-node` for other nodes. */
   name: string;
   nodeName: string;
+  /** Of the management API; without it, there is none. */
+  managementPort?: number;
 };
 
 /** One node. It needs the port mapper, which the nodes of a cluster share. */
 export function rabbitmqNode(setup: ServerSetup, options: NodeOptions): PrivateServer {
   const { folder, record, binary, vhosts, configuration } = setup;
-  const { name, nodeName } = options;
+  const { name, nodeName, managementPort } = options;
   const home = join(folder.home, name);
   refuseForShell(folder.home);
   const port = portOf(record, name);
@@ -77,7 +93,11 @@ export function rabbitmqNode(setup: ServerSetup, options: NodeOptions): PrivateS
     readyMs: STARTING_LIMIT_MS,
     graceMs: 30_000,
   };
-  return { url, processes: [broker], prepare: () => writeSettings({ home, port, record, vhosts, configuration }) };
+  return {
+    url,
+    processes: [broker],
+    prepare: () => writeSettings({ home, port, managementPort, record, vhosts, configuration }),
+  };
 }
 
 /**
@@ -110,14 +130,21 @@ export function portMapper({ folder, record, binary }: ServerSetup): ProcessSpec
   };
 }
 
-type Settings = Pick<ServerSetup, 'record' | 'vhosts' | 'configuration'> & { home: string; port: number };
+type Settings = Pick<ServerSetup, 'record' | 'vhosts' | 'configuration'> & {
+  home: string;
+  port: number;
+  managementPort: number | undefined;
+};
 
-async function writeSettings({ home, port, record, vhosts, configuration = [] }: Settings): Promise<void> {
+async function writeSettings(settings: Settings): Promise<void> {
+  const { home, port, managementPort, record, vhosts, configuration = [] } = settings;
   mkdirSync(home, { recursive: true, mode: 0o700 });
   writePrivately(join(home, '.erlang.cookie'), record.erlangCookie);
   writeFileSync(join(home, 'rabbitmq-env.conf'), '');
-  writeFileSync(join(home, 'enabled_plugins'), '[].\n');
-  writePrivately(join(home, 'definitions.json'), JSON.stringify(definitions(passwords(record), vhosts)));
+  const isManaged = managementPort !== undefined;
+  writeFileSync(join(home, 'enabled_plugins'), isManaged ? '[rabbitmq_management].\n' : '[].\n');
+  const defined = definitions(passwords(record), vhosts);
+  writePrivately(join(home, 'definitions.json'), JSON.stringify(isManaged ? withMonitor(defined, record) : defined));
   writePrivately(
     join(home, 'rabbitmq.conf'),
     [
@@ -134,11 +161,19 @@ async function writeSettings({ home, port, record, vhosts, configuration = [] }:
       'log.console = true',
       'log.console.level = info',
       'log.file = false',
+      ...(isManaged ? managementSettings(managementPort) : []),
       ...configuration,
       '',
     ].join('\n'),
   );
 }
+/** Without the figures that it would collect: Prometheus has those. */
+const managementSettings = (port: number): string[] => [
+  'management.tcp.ip = 127.0.0.1',
+  `management.tcp.port = ${port}`,
+  'management_agent.disable_metrics_collector = true',
+];
+
 const passwords =
   ({ brokerPassword }: StackRecord) =>
   (user: string): string =>

@@ -15,13 +15,12 @@ export const rabbitmqQueues = (node: ProcessSpec, ...args: string[]): Promise<st
  * Resolves with the value of an expression of Erlang (`1 + 1`, no period) in a private node. Rejects where that throws, or
  * the node is not reached. In milliseconds, where Erlang has `erl_call`: `rabbitmqctl` starts a node of its own, which takes a second.
  */
-export async function evaluate(node: ProcessSpec, expression: string, signal?: AbortSignal): Promise<string> {
+export async function evaluate(node: ProcessSpec, expression: string): Promise<string> {
   const program = findInErlang('erl_call', node.command);
   if (program === undefined) return (await rabbitmqctl(node, 'eval', `${expression}.`)).trim();
   const { env } = node;
   const called = promisify(execFile)(program, ['-r', '-e', '-address', `127.0.0.1:${env['RABBITMQ_DIST_PORT']}`], {
     env,
-    ...(signal !== undefined && { signal }),
   });
   // A node that is not reached is told of by the exit code.
   called.child.stdin?.on('error', () => undefined);

@@ -3,7 +3,7 @@ import type { RestartPolicy } from './restart-backoff.ts';
 import { engineServers, type EngineServers } from './engine-servers.ts';
 import { postgres } from './postgres.ts';
 import type { PrivateServer, ServerKind, ServerSetup } from './private-server.ts';
-import { rabbitmq } from './rabbitmq.ts';
+import { MANAGEMENT, rabbitmq } from './rabbitmq.ts';
 import { redis } from './redis.ts';
 import { makeFolders, rotateLog, stackFolder } from './stack-folder.ts';
 import { claimPorts, readRecord } from './stack-record.ts';
@@ -152,7 +152,8 @@ export async function beginServers(options: ServersOptions): Promise<Servers> {
   );
   for (const name of only) if (lent[name] !== undefined) sources[name] = { from: 'lent', url: lent[name] };
   const record = readRecord(folder);
-  await claimPorts(folder, record, PORTS);
+  const isManaged = sources.rabbitmq?.from === 'binary' && isThrowaway !== true;
+  await claimPorts(folder, record, isManaged ? [...PORTS, MANAGEMENT] : PORTS);
   const privately = new Map<ServerName, PrivateServer>();
   for (const name of only) {
     const source = sources[name];

@@ -11,6 +11,8 @@ export type ServiceSetup = {
   env: NodeJS.ProcessEnv;
   /** AMQP_URL, ADMIN_AMQP_URL, DATABASE_URL, REDIS_URL, as this service logs in; DATABASE_ROLE. */
   addresses: Record<string, string>;
+  /** The management API of the stack's RabbitMQ, where it has one. */
+  managementUrl?: string | undefined;
   /** How long the service may finish what it holds when it is stopped. */
   shutdownGraceMs: number;
 };
@@ -80,7 +82,7 @@ function entryPoint(service: Service): string {
 }
 
 function serviceEnvironment(service: Service, setup: ServiceSetup): NodeJS.ProcessEnv {
-  const { env, addresses, record } = setup;
+  const { env, addresses, record, managementUrl } = setup;
   const offered: Record<string, string | undefined> = { ...addresses, SECRET_KEYS: record.secretKeys };
   return {
     // As ./waybell chose it: the caller's settings may be of a stack of their own.
@@ -89,6 +91,7 @@ function serviceEnvironment(service: Service, setup: ServiceSetup): NodeJS.Proce
     CALLBACK_ALLOW_NETWORKS: '127.0.0.0/8,::1/128',
     CALLBACK_ALLOW_HTTP: 'true',
     ...MALLOC,
+    ...(service.needs.includes('AMQP_URL') && { AMQP_MANAGEMENT_URL: managementUrl }),
     ...env,
     // Nor what another service needs, which the caller may have set.
     ...Object.fromEntries(NEEDS.map((need) => [need, service.needs.includes(need) ? offered[need] : undefined])),

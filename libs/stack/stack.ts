@@ -8,6 +8,7 @@ import { checkSettings } from './check-settings.ts';
 import { prepareBroker, prepareDatabase } from './prepare.ts';
 import type { RestartPolicy } from './restart-backoff.ts';
 import { beginServers, type Servers, type ServersOptions } from './servers.ts';
+import { managementOf } from './rabbitmq.ts';
 import { allowLogins, loginsOf } from './service-logins.ts';
 import { adminAddress, apiAddress, serviceProcess } from './service-process.ts';
 import { rotateLog, stackFolder, type StackFolder } from './stack-folder.ts';
@@ -109,8 +110,10 @@ async function layOut(options: StackOptions): Promise<Stack> {
   const servers = await beginServers(options);
   const record = await recordFor(folder, env, services);
   const setup = { folder, record, env, shutdownGraceMs: SHUTDOWN_GRACE };
+  const isManaged = servers.sources.rabbitmq?.from === 'binary' && options.isThrowaway !== true;
+  const managementUrl = isManaged ? managementOf(record) : undefined;
   const processes = services.map((service) => {
-    const spec = serviceProcess(service, { ...setup, addresses: loginsOf(service, servers) });
+    const spec = serviceProcess(service, { ...setup, managementUrl, addresses: loginsOf(service, servers) });
     rotateLog(spec.logFile);
     return new SupervisedProcess(spec, { restart, onEvent });
   });

@@ -4,7 +4,7 @@ import { repeatedly } from '@waybell/runtime/repeatedly';
 import { harmfulPolicies } from './policies.ts';
 import { readPolicies, vhostOf, type PoliciesOptions } from './read-policies.ts';
 
-const EVERY_MS = 30_000;
+const EVERY_MS = 15_000;
 
 /** Looks again and again, until disposed of, whether a policy lets the queues of the line lose what they hold. */
 export class PolicyCheck implements AsyncDisposable {
