@@ -53,6 +53,9 @@ for (const [name, load] of Object.entries(commands)) {
   if (isNeeded) program.addCommand(await load(), { hidden: name === 'supervise' });
 }
 
+// Node has taken the proxies of the environment then, and would ask them for what is on this machine.
+if (process.env['NODE_USE_ENV_PROXY'] === '1') (await import('./http/use-proxy.ts')).useProxy(process.env, []);
+
 // The reader may stop reading: `./waybell logs | head`.
 process.stdout.on('error', () => process.exit());
 // A terminal that is gone must not keep `up` from stopping what it started.

@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
+import { aSelfSignedCertificate } from '@waybell/deliverer/testing/certificate';
+import { tlsServer } from '@waybell/deliverer/testing/server';
 import { until } from '@waybell/runtime/testing/until';
 import { runWaybell } from '../../testing/run-waybell.ts';
 import { startWaybell, type Running } from '../../testing/start-waybell.ts';
@@ -83,6 +88,25 @@ export function listen(): void {
       ]);
       expect(await listener.stop('SIGINT')).toBe(0);
       expect(await currentOf(client)).toEqual([]);
+    });
+
+    test('calls this machine through no proxy, and a receiver whose certificate it was given', async () => {
+      const client = await stack.client('carrier');
+      const certificate = aSelfSignedCertificate({ name: 'localhost' });
+      await using secure = await tlsServer(certificate, (_request, response) => response.end('thanks'));
+      const folder = await mkdtemp(join(tmpdir(), 'waybell-listen-'));
+      const ca = join(folder, 'own.pem');
+      await writeFile(ca, certificate.cert);
+      const nobody = 'http://127.0.0.1:1';
+      const env = { ...environmentOf(client), HTTP_PROXY: nobody, HTTPS_PROXY: nobody, NODE_USE_ENV_PROXY: '1' };
+      const to = ['--forward-to', `https://localhost:${secure.port}/hook`, '--ca', ca];
+      await using listener = startWaybell(['listen', ...to, '--json', '--action', 'order.created'], env);
+      await untilSaid(listener, /to try it/);
+      expect(await runWaybell(stack, ['trigger', 'order.created'], { env })).toMatchObject({ code: 0 });
+      const [told] = await until('it is forwarded', () => toldBy(listener).length > 0 && toldBy(listener));
+      expect(told).toMatchObject({ action: 'order.created', status: 200 });
+      expect(await listener.stop('SIGINT')).toBe(0);
+      await rm(folder, { recursive: true });
     });
 
     test('gets what really happens, beside the subscriptions of its client', async () => {

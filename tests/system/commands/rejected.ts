@@ -84,7 +84,7 @@ export function rejected(): void {
       }
       expect(await list()).toEqual(listed);
       expect((await succeeded('rejected list')).stdout).toMatch(
-        /not_utf8 .*\n +byte 1 is not UTF-8\n.*envelope_invalid/,
+        /not_utf8 .*\n +byte 1 is not UTF-8: write the JSON in UTF-8\n.*envelope_invalid/,
       );
     });
 
