@@ -24,6 +24,7 @@ import { BlockedAddress, safeConnector } from './safe-address.ts';
 import { shownUrl } from './shown-url.ts';
 import { rewritingHeads } from './rewrite-heads.ts';
 import { masked, secretsOfQuery } from './mask.ts';
+import { maskedHead } from './masked-head.ts';
 import { readTrace, type Trace } from './trace.ts';
 import { throughUndici, type RequestLimits } from './exchange.ts';
 
@@ -144,7 +145,7 @@ export function openEndpoints(
         ...whereTo(url),
         ...traced,
         ...(lostAt && { lostAt }),
-        ...(trace.held && { body: masked(trace.held, secretsIn(headers, url)) }),
+        ...(trace.held && { body: maskedHead(masked(trace.held, secretsIn(headers, url))) }),
         ...brokenRuleIn(error),
       };
     }
