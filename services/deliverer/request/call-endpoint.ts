@@ -26,6 +26,7 @@ import { rewritingHeads } from './rewrite-heads.ts';
 import { masked, secretsOfQuery } from './mask.ts';
 import { readTooMuch } from './too-much.ts';
 import type { TooMuch } from '../endpoints/endpoint.ts';
+import { maskedHead } from './masked-head.ts';
 import { readTrace, type Trace } from './trace.ts';
 import { throughUndici, type RequestLimits } from './exchange.ts';
 
@@ -153,7 +154,7 @@ export function openEndpoints(
         ...whereTo(url),
         ...traced,
         ...(lostAt && { lostAt }),
-        ...(trace.held && { body: masked(trace.held, secretsIn(headers, url)) }),
+        ...(trace.held && { body: maskedHead(masked(trace.held, secretsIn(headers, url))) }),
         ...brokenRuleIn(error),
       };
     }

@@ -27,7 +27,9 @@ export async function startReceivers(planted: Planted): Promise<AsyncDisposable 
   };
   const plain = await httpServer(answer);
   const header = planted.plant("answer's header");
-  const garbling = await sayingServer(`HTTP/1.1 ${header}\r\n${header}\r\n\r\n`);
+  // What came is kept where it is no response, as the beginning of a body is.
+  const nonsense = planted.plant("answer's body");
+  const garbling = await sayingServer(`HTTP/1.1 ${nonsense}\r\nset-cookie: ${header}\r\n${nonsense}\r\n\r\n`);
   const untrusted = await tlsServer(aSelfSignedCertificate({ name: 'localhost' }), answer);
   return {
     urls: {
