@@ -27,10 +27,19 @@ export function troubleWith({ server, url, isOfStack = false }: AskedServer, err
   const setting = SETTINGS[server];
   const named = isOfStack ? 'of the running stack' : `which ${setting} names`;
   const advice = isOfStack ? 'see "./waybell status"' : `correct ${setting}`;
-  return `${server} at ${placeOf(url) ?? 'an address that is none'}, ${named}, ${whatIsWrong(url, error, advice)}`;
+  const wrong = whatIsWrong({ server, url }, error, advice);
+  return `${server} at ${placeOf(url) ?? 'an address that is none'}, ${named}, ${wrong}`;
 }
 
-function whatIsWrong(url: string, error: unknown, advice: string): string {
+/** RabbitMQ refuses both alike, and its client does not pass on the words. */
+const LIMIT = {
+  RabbitMQ:
+    '; or raise the limit of connections, where it is reached (rabbitmqctl list_vhost_limits, list_user_limits)',
+  Postgres: '',
+  Redis: '',
+};
+
+function whatIsWrong({ server, url }: AskedServer, error: unknown, advice: string): string {
   const why = messageOf(error);
   const [address] = addressesIn(url);
   const { username, pathname } = URL.canParse(address) ? new URL(address) : { username: '', pathname: '' };
@@ -40,7 +49,7 @@ function whatIsWrong(url: string, error: unknown, advice: string): string {
   if (kind === 'line') return `lacks a part of the line (${why}): create it with "./waybell declare"`;
   if (kind === 'login') return `refuses the user "${username}" or its password (${why}): ${advice}`;
   if (kind === 'database')
-    return `has no "${pathname.slice(1)}" that the user "${username}" may use (${why}): ${advice}, or create it there`;
+    return `has no "${pathname.slice(1)}" that the user "${username}" may use (${why}): ${advice}, or create it there${LIMIT[server]}`;
   if (kind === 'pooler')
     return `is reached through a pooler, which keeps no settings and no prepared statements of a connection (${why}): name Postgres itself`;
   return `cannot be reached (${why}): start it, or ${advice}`;
