@@ -90,7 +90,7 @@ const PRECONDITION_FAILED = 406;
 /** Throws what is another error. */
 function differenceOf(what: Named, error: unknown): string {
   if (!(error instanceof Error) || !('code' in error) || error.code !== PRECONDITION_FAILED) throw error;
-  if (/limit .*is reached/.test(error.message))
+  if (error.message.includes('limit in vhost'))
     throw new Error(`${error.message}: raise the limit, or clear it (rabbitmqctl clear_vhost_limits)`, {
       cause: error,
     });
