@@ -32,12 +32,21 @@ export function troubleWith({ server, url, isOfStack = false }: AskedServer, err
   const named = isOfStack ? 'of the running stack' : `which ${setting} names`;
   const advice = isOfStack ? 'see "./waybell status"' : `correct ${setting}`;
   const authority = setting.replace('_URL', '_CA');
-  return `${server} at ${placeOf(url) ?? 'an address that is none'}, ${named}, ${whatIsWrong(url, error, { advice, authority })}`;
+  const wrong = whatIsWrong({ server, url }, error, { advice, authority });
+  return `${server} at ${placeOf(url) ?? 'an address that is none'}, ${named}, ${wrong}`;
 }
+
+/** RabbitMQ refuses both alike, and its client does not pass on the words. */
+const LIMIT = {
+  RabbitMQ:
+    '; or raise the limit of connections, where it is reached (rabbitmqctl list_vhost_limits, list_user_limits)',
+  Postgres: '',
+  Redis: '',
+};
 
 type Remedy = { advice: string; authority: string };
 
-function whatIsWrong(url: string, error: unknown, { advice, authority }: Remedy): string {
+function whatIsWrong({ server, url }: AskedServer, error: unknown, { advice, authority }: Remedy): string {
   const why = messageOf(error);
   const [address] = addressesIn(url);
   const { username, pathname } = URL.canParse(address) ? new URL(address) : { username: '', pathname: '' };
@@ -47,7 +56,7 @@ function whatIsWrong(url: string, error: unknown, { advice, authority }: Remedy)
   if (kind === 'line') return `lacks a part of the line (${why}): create it with "./waybell declare"`;
   if (kind === 'login') return `refuses the user "${username}" or its password (${why}): ${advice}`;
   if (kind === 'database')
-    return `has no "${pathname.slice(1)}" that the user "${username}" may use (${why}): ${advice}, or create it there`;
+    return `has no "${pathname.slice(1)}" that the user "${username}" may use (${why}): ${advice}, or create it there${LIMIT[server]}`;
   if (kind === 'pooler')
     return `is reached through a pooler, which keeps no settings and no prepared statements of a connection (${why}): name Postgres itself`;
   if (kind === 'authority')

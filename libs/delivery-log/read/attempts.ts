@@ -74,7 +74,7 @@ export function firstAttempt({ attemptedAt: at, ...row }: DeliveryRow): AttemptR
  * Each once: a record that came twice may lie in both tables. By their numbers, as clocks differ; by time where they were
  * counted from 1 more than once, as of an event that was routed again.
  */
-export function inOrder(attempts: readonly AttemptRow[]): AttemptRow[] {
+function inOrder(attempts: readonly AttemptRow[]): AttemptRow[] {
   const byKey = new Map(attempts.map((each) => [`${each.delivery} ${each.at} ${each.attempt}`, each]));
   return [...Map.groupBy(byKey.values(), ({ delivery }) => delivery).values()].flatMap((each) => {
     const isCountedOnce = each.filter(({ attempt }) => attempt === 1).length <= 1;

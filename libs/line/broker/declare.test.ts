@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { borrowVhost, controlShared } from '@waybell/runtime/testing/borrow';
 import { declareTopology, TopologyMismatch } from './declare.ts';
 import { smallTopology, TestBroker } from '../testing/test-broker.ts';
 import {
@@ -56,6 +57,13 @@ describe('declareTopology', () => {
       queues: [],
     });
     await expect(declared).rejects.toThrow(`Exchange "${deliveriesExchange}"`);
+  });
+
+  test('says that a limit of the virtual host is reached', async () => {
+    const { url } = await borrowVhost();
+    await controlShared('set_vhost_limits', '-p', new URL(url).pathname.slice(1), '{"max-queues":3}');
+    const declared = declareTopology({ url }, smallTopology);
+    await expect(declared).rejects.toThrow(/queue limit in vhost .* is reached.*: raise the limit, or clear it/);
   });
 
   test('says that the broker is not there', async () => {

@@ -90,6 +90,10 @@ const PRECONDITION_FAILED = 406;
 /** Throws what is another error. */
 function differenceOf(what: Named, error: unknown): string {
   if (!(error instanceof Error) || !('code' in error) || error.code !== PRECONDITION_FAILED) throw error;
+  if (error.message.includes('limit in vhost'))
+    throw new Error(`${error.message}: raise the limit, or clear it (rabbitmqctl clear_vhost_limits)`, {
+      cause: error,
+    });
   const kind = 'bindings' in what ? 'Queue' : 'Exchange';
   return `${kind} "${what.name}" exists with other arguments: ${/inequivalent arg .*/.exec(error.message)?.[0] ?? error.message}`;
 }

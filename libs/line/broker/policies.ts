@@ -45,7 +45,7 @@ function harmsOfQueue({ definition, arguments: own }: Governed): Harm[] {
   const has = (key: string) => definition[key] !== undefined;
   /** The smaller one counts. */
   const isTighter = (key: string) => has(key) && !(Number(definition[key]) >= Number(own[`x-${key}`]));
-  const overflow = String(definition['overflow'] ?? own['x-overflow'] ?? 'drop-head');
+  const overflow = definition['overflow'] ?? own['x-overflow'];
   const keepsAll = own['x-overflow'] === 'reject-publish';
   const bounds = ['max-length', 'max-length-bytes'].filter(isTighter);
   const isReturned = own['x-dead-letter-exchange'] === returnsExchange;

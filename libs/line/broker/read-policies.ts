@@ -26,7 +26,7 @@ export function vhostOf(url: string): string {
  */
 export async function readPolicies({ managementUrl, address }: PoliciesOptions): Promise<Governed[]> {
   const vhost = encodeURIComponent(vhostOf(address.url));
-  const ask = async (path: string) => rowsOf(await askFor(`${managementUrl.replace(/\/+$/, '')}/api/${path}`, address));
+  const ask = async (path: string) => rowsOf(await askFor(`${managementUrl.replace(/\/$/, '')}/api/${path}`, address));
   const [policies, operatorPolicies] = [await ask(`policies/${vhost}`), await ask(`operator-policies/${vhost}`)];
   if (policies.length + operatorPolicies.length === 0) return [];
   const govern = (kind: Governed['kind']) => (row: Row) => {
