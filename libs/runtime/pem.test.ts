@@ -92,11 +92,11 @@ describe('a private key', () => {
 
 describe('NODE_EXTRA_CA_CERTS', () => {
   test('has to be the path of a file with certificates: without them, receivers would seem to be at fault', () => {
-    const require = (NODE_EXTRA_CA_CERTS: string) => () => requireExtraAuthorities({ NODE_EXTRA_CA_CERTS });
-    expect(require(write('extra', one + other))).not.toThrow();
-    expect(require('')).not.toThrow();
-    expect(require('/none')).toThrow('NODE_EXTRA_CA_CERTS: "/none" cannot be read: there is no such file');
-    expect(require(write('none', 'x'))).toThrow('NODE_EXTRA_CA_CERTS: holds something else');
-    expect(require(one)).toThrow('NODE_EXTRA_CA_CERTS: holds certificates: write them to a file');
+    const checked = (NODE_EXTRA_CA_CERTS: string) => () => requireExtraAuthorities({ NODE_EXTRA_CA_CERTS });
+    expect(checked(write('extra', one + other))).not.toThrow();
+    expect(checked('')).not.toThrow();
+    expect(checked('/none')).toThrow('NODE_EXTRA_CA_CERTS: "/none" cannot be read: there is no such file');
+    expect(checked(write('none', 'x'))).toThrow('NODE_EXTRA_CA_CERTS: holds something else');
+    expect(checked(one)).toThrow('NODE_EXTRA_CA_CERTS: holds certificates: write them to a file');
   });
 });

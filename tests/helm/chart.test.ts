@@ -49,12 +49,12 @@ const READS: Record<string, (env: NodeJS.ProcessEnv) => unknown> = {
   'subscription-api': subscriptionApi,
 };
 
-const { cert, key } = aSelfSignedCertificate({ name: 'waybell' });
+const own = aSelfSignedCertificate({ name: 'waybell' });
 
 /** What an operator has in Secrets and ConfigMaps. */
 const KEPT: Record<string, string> = {
   ADMIN_AMQP_URL: 'amqps://waybell-operator:secret@rabbitmq',
-  AMQP_KEY: key,
+  AMQP_KEY: own.key,
   AMQP_URL: 'amqps://user:secret@rabbitmq',
   DATABASE_URL: 'postgres://user:secret@postgres/waybell?sslmode=verify-full',
   REDIS_URL: 'rediss://:secret@redis',
@@ -71,7 +71,7 @@ function environmentOf(workload: (typeof everything)[number]): Record<string, st
   const files: string[] = projected.sources.flatMap((source: Record<string, { items: { path: string }[] }>) =>
     Object.values(source).flatMap(({ items }) => items.map(({ path }) => path)),
   );
-  for (const file of files) writeFileSync(join(folder, file), KEPT[file] ?? cert);
+  for (const file of files) writeFileSync(join(folder, file), KEPT[file] ?? own.cert);
   const { env } = containerOf(workload);
   expect(env.filter(({ name }) => name.endsWith('_FILE')).map(({ value }) => value)).toEqual(
     files.toSorted().map((file) => `/etc/waybell/${file}`),
