@@ -1,6 +1,6 @@
 import { systemClock, type Clock } from './clock.ts';
 import type { Log } from './log.ts';
-import type { Queryable } from './postgres.ts';
+import { onConnection, type Postgres, type Queryable } from './postgres.ts';
 import type { Readiness } from './readiness.ts';
 import { repeatedly } from './repeatedly.ts';
 import { Unavailable } from './unavailable.ts';
@@ -101,6 +101,15 @@ export class ClockWatch implements AsyncDisposable {
     if (wrong === undefined) this.#options.log.info('clock.right');
     else this.#options.log.warn(wrong, 'clock.wrong');
   }
+}
+
+type Watching = Omit<ClockWatchOptions, 'ask'> & { readiness: Pick<Readiness, 'until'> };
+
+/** Compares the clocks once, for as long as that takes, and watches them from then on. */
+export async function watchClock(postgres: Postgres, options: Watching): Promise<ClockWatch> {
+  const watch = new ClockWatch({ ask: (work) => onConnection(postgres, work), ...options });
+  await options.readiness.until('clock', watch.compare);
+  return watch;
 }
 
 /** Without the milliseconds, which say nothing here. */

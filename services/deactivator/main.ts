@@ -1,6 +1,6 @@
-import { ClockWatch } from '@waybell/runtime/clock-watch';
+import { watchClock } from '@waybell/runtime/clock-watch';
 import { configOrExit } from '@waybell/runtime/environment';
-import { connectPostgres, onConnection } from '@waybell/runtime/postgres';
+import { connectPostgres } from '@waybell/runtime/postgres';
 import { startProcess } from '@waybell/runtime/process-parts';
 import { checkSchema, MIGRATIONS } from '@waybell/runtime/schema';
 import { connectBroker } from '@waybell/line/broker/connect-broker';
@@ -24,12 +24,7 @@ await using postgres = connectPostgres({ ...config.postgres, log: parts.log });
 const noteEnds = noteEndsIn(postgres, config.rules);
 await parts.readiness.until('postgres', () => noteEnds([]));
 await parts.readiness.until(MIGRATIONS, () => checkSchema(postgres));
-await using clocks = new ClockWatch({
-  ask: (work) => onConnection(postgres, work),
-  limitMs: config.clockLimitMs,
-  ...parts,
-});
-await parts.readiness.until('clock', clocks.compare);
+await using _clocks = await watchClock(postgres, { limitMs: config.clockLimitMs, ...parts });
 const publishesTo = [logQueue, rejectedQueue, waitingName('full'), waitingName('hung')];
 await using broker = await connectBroker({
   ...config.broker,

@@ -1,7 +1,7 @@
-import { ClockWatch } from '@waybell/runtime/clock-watch';
+import { watchClock } from '@waybell/runtime/clock-watch';
 import { configOrExit } from '@waybell/runtime/environment';
 import { withLastKnown } from '@waybell/runtime/last-known';
-import { connectPostgres, onConnection } from '@waybell/runtime/postgres';
+import { connectPostgres } from '@waybell/runtime/postgres';
 import { startProcess } from '@waybell/runtime/process-parts';
 import { checkSchema, MIGRATIONS } from '@waybell/runtime/schema';
 import { connectRedis } from '@waybell/runtime/redis';
@@ -51,12 +51,7 @@ await parts.readiness.until('postgres', () =>
   postgres.query('select from waybell.delivery_targets, waybell.valid_signing_secrets limit 0'),
 );
 await parts.readiness.until(MIGRATIONS, () => checkSchema(postgres));
-await using clocks = new ClockWatch({
-  ask: (work) => onConnection(postgres, work),
-  limitMs: config.clockLimitMs,
-  ...parts,
-});
-await parts.readiness.until('clock', clocks.compare);
+await using clocks = await watchClock(postgres, { limitMs: config.clockLimitMs, ...parts });
 const publishesTo = [
   ...retryQueues(config.schedule, config.actionKeys),
   waitingName('full'),

@@ -1,6 +1,6 @@
-import { ClockWatch } from '@waybell/runtime/clock-watch';
+import { watchClock } from '@waybell/runtime/clock-watch';
 import { configOrExit } from '@waybell/runtime/environment';
-import { connectPostgres, onConnection } from '@waybell/runtime/postgres';
+import { connectPostgres } from '@waybell/runtime/postgres';
 import { startProcess } from '@waybell/runtime/process-parts';
 import { checkSchema, MIGRATIONS } from '@waybell/runtime/schema';
 import { publishClaimed, publishRepeatedly } from '@waybell/line/claimed/publish-claimed';
@@ -25,12 +25,7 @@ await using parts = await startProcess('delivery-log', config.process);
 await using postgres = connectPostgres({ ...config.postgres, log: parts.log });
 await parts.readiness.until('postgres', () => postgres.query('select from delivery_log.attempts limit 0'));
 await parts.readiness.until(MIGRATIONS, () => checkSchema(postgres));
-await using clocks = new ClockWatch({
-  ask: (work) => onConnection(postgres, work),
-  limitMs: config.clockLimitMs,
-  ...parts,
-});
-await parts.readiness.until('clock', clocks.compare);
+await using clocks = await watchClock(postgres, { limitMs: config.clockLimitMs, ...parts });
 const deliveries = selectActions(['*']).map(deliveryQueue);
 const publishesTo = [...deliveries, rejectedQueue, waitingName('full'), waitingName('hung')];
 await using broker = await connectBroker({

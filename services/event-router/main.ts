@@ -1,7 +1,7 @@
 import { systemClock } from '@waybell/runtime/clock';
-import { ClockWatch } from '@waybell/runtime/clock-watch';
+import { watchClock } from '@waybell/runtime/clock-watch';
 import { configOrExit } from '@waybell/runtime/environment';
-import { connectPostgres, onConnection } from '@waybell/runtime/postgres';
+import { connectPostgres } from '@waybell/runtime/postgres';
 import { startProcess } from '@waybell/runtime/process-parts';
 import { checkSchema, MIGRATIONS } from '@waybell/runtime/schema';
 import { connectRedis } from '@waybell/runtime/redis';
@@ -31,12 +31,7 @@ await using keeping = connectPostgres({ ...config.postgres, poolSize: 2, setting
 await using redis = connectRedis({ ...config.redis, log: parts.log });
 await parts.readiness.until('postgres', () => postgres.query('select from waybell.subscription_targets limit 0'));
 await parts.readiness.until(MIGRATIONS, () => checkSchema(postgres));
-await using clocks = new ClockWatch({
-  ask: (work) => onConnection(postgres, work),
-  limitMs: config.clockLimitMs,
-  ...parts,
-});
-await parts.readiness.until('clock', clocks.compare);
+await using clocks = await watchClock(postgres, { limitMs: config.clockLimitMs, ...parts });
 const queues = selectActions(['*']).map(deliveryQueue);
 const waiting = [waitingName('full'), waitingName('hung')];
 const publishesTo = [...queues, ...waiting, logQueue, rejectedQueue, rejectionsQueue];
