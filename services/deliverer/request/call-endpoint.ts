@@ -17,7 +17,8 @@ import { isOwnFault } from '../egress/own-fault.ts';
 import { watchOwnRoutes, type OwnRoutes } from '../egress/own-routes.ts';
 import { reaching, type Reach } from '../egress/reach.ts';
 import { InvalidResponse } from './invalid-response.ts';
-import { openOriginPools } from './origin-pools.ts';
+import type { Connector } from './connection.ts';
+import { openOriginPools, type OriginPools } from './origin-pools.ts';
 import { tunnelThrough } from './proxy-tunnel.ts';
 import { systemNames, type ResolveHost } from '@waybell/runtime/names/resolve-host';
 import { BlockedAddress, safeConnector } from './safe-address.ts';
@@ -107,19 +108,7 @@ export function openEndpoints(
   const connecting = { ...options, deniedPorts, tunnel, connected: observe.connected };
   const connector = safeConnector({ ...connecting, resolveHost });
   const routes = watchOwnRoutes();
-  const pools = openOriginPools({
-    clock,
-    maxOrigins: MAX_ORIGINS,
-    connect: boundingReading(rewritingHeads(connector), RESPONSE_BYTES),
-    keepAliveTimeout: options.keepAliveMs,
-    keepAliveMaxTimeout: options.keepAliveMs,
-    // Where a receiver says for how long it keeps one (`Keep-Alive: timeout=5`), we do for a second less, and never longer.
-    keepAliveTimeoutThreshold: 1_000,
-    pipelining: 1,
-    // The limits are the adapter's: these two watch for idleness, which a slow drip would never show.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  });
+  const pools = openPools(connector, { clock, keepAliveMs: options.keepAliveMs });
   // Without the defaults of axios.create: merging them costs more than the rest of axios, and the adapter heeds none.
   const http = new Axios({ method: 'post' });
   const limitsFor = {
@@ -172,6 +161,22 @@ export function openEndpoints(
       await tunnel?.[Symbol.asyncDispose]();
     },
   };
+}
+
+function openPools(connect: Connector, { clock, keepAliveMs }: { clock: Clock; keepAliveMs: number }): OriginPools {
+  return openOriginPools({
+    clock,
+    maxOrigins: MAX_ORIGINS,
+    connect: boundingReading(rewritingHeads(connect), RESPONSE_BYTES),
+    keepAliveTimeout: keepAliveMs,
+    keepAliveMaxTimeout: keepAliveMs,
+    // Where a receiver says for how long it keeps one (`Keep-Alive: timeout=5`), we do for a second less, and never longer.
+    keepAliveTimeoutThreshold: 1_000,
+    pipelining: 1,
+    // The limits are the adapter's: these two watch for idleness, which a slow drip would never show.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
 }
 
 function brokenRuleIn(error: unknown): Pick<Answer, 'brokenRule'> {
