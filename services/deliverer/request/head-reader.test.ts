@@ -81,6 +81,22 @@ describe('HeadReader passes on', () => {
     ).toBe(whole);
   });
 
+  test('of each response its own, whether it has the same head as the one before or not', () => {
+    const reader = new HeadReader();
+    const said = [
+      'content-length: 1\r\n\r\na',
+      'content-length: 1\r\n\r\nb',
+      'no colon\r\n\r\n',
+      'content-length: 1\r\n\r\nc',
+    ];
+    const passed = said.map((rest) => {
+      reader.expectResponse();
+      const read = reader.read(bytesOf(`HTTP/1.1 200 OK\r\n${rest}`));
+      return Buffer.isBuffer(read) ? read.toString('latin1').slice(-1) : read?.brokenRule;
+    });
+    expect(passed).toEqual(['a', 'b', 'line 1 of its headers has no colon', 'c']);
+  });
+
   test('something, or says why not, whatever comes', () => {
     const words =
       'HTTP/1.1 200 100 content-length transfer-encoding connection keep-alive retry-after chunked close __proto__';

@@ -1,9 +1,17 @@
-import { MOST_HEADER_BYTES, NO_STATUS_LINE, readHead, readStatusLine, type BrokenRule } from './response-head.ts';
+import {
+  MOST_HEADER_BYTES,
+  NO_STATUS_LINE,
+  readHead,
+  readStatusLine,
+  type BrokenRule,
+  type ResponseHead,
+} from './response-head.ts';
 
 const BEGINNING = 'HTTP/';
 const BLANKS = /^[ \t\v\f\r\n]+/;
 const HEAD_END = /\n\r{0,2}\n/g;
 const MOST_END_BYTES = 4;
+const MOST_REMEMBERED = 2_048;
 // It is looked at again with each byte that comes of it.
 const MOST_STATUS_LINE_BYTES = 16 * 1024;
 const CR_ALONE = /\r[^\r\n]/;
@@ -14,6 +22,8 @@ export class HeadReader {
   #hasBegun = false;
   // What came of a head that is not complete, a character for each byte.
   #text = '';
+  // A receiver says the same until its clock shows the next second; to read it again would cost four times as much.
+  #last: { text: string; head: ResponseHead | BrokenRule } = { text: '', head: NO_STATUS_LINE };
 
   /** A request begins: what comes next is the head of its response. */
   expectResponse(): void {
@@ -47,7 +57,7 @@ export class HeadReader {
       if (!HEAD_END.test(text)) return whyHopeless(text);
       const end = HEAD_END.lastIndex;
       if (headerBytes(text, end) > MOST_HEADER_BYTES) return TOO_LONG;
-      const head = readHead(text.slice(0, end));
+      const head = this.#readHead(text.slice(0, end));
       if ('brokenRule' in head) return head;
       this.#text = text.slice(end);
       if (head.status === 'interim') {
@@ -61,6 +71,14 @@ export class HeadReader {
       body.copy(passed, passed.write(head.rewritten, 'latin1'));
       return passed;
     }
+  }
+
+  #readHead(text: string): ResponseHead | BrokenRule {
+    if (text === this.#last.text) return this.#last.head;
+    const head = readHead(text);
+    // A part of a text keeps all of it in memory.
+    if (text.length <= MOST_REMEMBERED && this.#text.length <= MOST_REMEMBERED) this.#last = { text, head };
+    return head;
   }
 }
 
