@@ -7,7 +7,7 @@ import ipaddr from 'ipaddr.js';
  * whatever port, brackets, quotes or zone it came with. Undefined where there is none.
  */
 export function addressIn(text: string): string | undefined {
-  const unquoted = text.trim().replace(/^(["'])(.*)\1$/, '$2');
+  const unquoted = text.trim().replace(/^(["'])(.*)\1$/s, '$2');
   const [bare = ''] = (/^\[(.*)\](:[\w.-]*)?$/.exec(unquoted)?.[1] ?? unquoted).split('%');
   // A port may be a word too (RFC 7239, 6); IPv6 without brackets is tried as a whole first.
   const found = [bare, bare.replace(/:[\w.-]*$/, '')].find((each) => isIP(each) !== 0);

@@ -4,8 +4,6 @@ import { fileURLToPath } from 'node:url';
 import { makeValidator } from 'envalid';
 import { readTextFile } from './read-text-file.ts';
 
-const BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----(.*?)-----END \1-----/gs;
-
 type Kind = { what: string; label: RegExp; convert: string; check: (pem: string) => unknown };
 
 const CERTIFICATE: Kind = {
@@ -55,9 +53,10 @@ function pathIn(text: string): string | undefined {
 
 function blocksIn(text: string, kind: Kind): string {
   const pem = fromBase64(text);
-  const blocks = [...pem.matchAll(BLOCK)]
-    .filter(([, label = '']) => kind.label.test(label))
-    .map(([, label = '', body = '']) => blockOf(label, body));
+  const parts = pem.split('-----BEGIN ').map((part) => part.split('-----'));
+  const blocks = parts.flatMap(([label = '', body = '', end]) =>
+    end === `END ${label}` && kind.label.test(label) ? [blockOf(label, body)] : [],
+  );
   if (blocks.length === 0) throw new Error(whatInstead(pem, kind));
   for (const [index, block] of blocks.entries()) requireReadable(block, kind, `${index + 1} of ${blocks.length}`);
   return blocks.join('');
@@ -71,7 +70,7 @@ function fromBase64(text: string): string {
 
 /** In lines of its own; of an old encrypted key, the lines before its base64 stay as they are. */
 function blockOf(label: string, body: string): string {
-  const lines = body.replaceAll(/\\+r/g, '').replaceAll(/\\+n/g, '\n');
+  const lines = body.replaceAll(/\\{1,4}r/g, '').replaceAll(/\\{1,4}n/g, '\n');
   const content = lines.includes(':')
     ? lines.trim()
     : lines
