@@ -53,7 +53,8 @@ export function readHead(text: string): ResponseHead | BrokenRule {
   const frame = frameOf(status, fields);
   if ('brokenRule' in frame) return frame;
   const isKept = isPlain && frame.isCertain && isToBeKept(version, fields.connection);
-  const passed = `${frame.line}${passedOn(fields, 'keep-alive')}${passedOn(fields, 'retry-after')}`;
+  const again = fields['retry-after'] === undefined ? '' : `${passedOn(fields, 'retry-after')}${dateIn(text)}`;
+  const passed = `${frame.line}${passedOn(fields, 'keep-alive')}${again}`;
   return { status, rewritten: `HTTP/1.1 ${status} \r\n${passed}${isKept ? '' : 'connection: close\r\n'}\r\n` };
 }
 
@@ -126,7 +127,19 @@ function isToBeKept(version: string, connection = ''): boolean {
   return version === '1.1' ? !said.includes('close') : version === '1.0' && said.includes('keep-alive');
 }
 
+const DATE = /\ndate[ \t]*:([^\r\n]*)/i;
+
+/** What the receiver's clock shows: looked for only where a moment may be said by it. */
+function dateIn(text: string): string {
+  const date = DATE.exec(text)?.[1]?.trim();
+  return date === undefined ? '' : headerLine('date', date);
+}
+
 function passedOn(fields: Fields, name: keyof Fields): string {
   const value = fields[name];
-  return value === undefined ? '' : `${name}: ${value.slice(0, LONGEST_VALUE).replaceAll(CONTROL, ' ')}\r\n`;
+  return value === undefined ? '' : headerLine(name, value);
+}
+
+function headerLine(name: string, value: string): string {
+  return `${name}: ${value.slice(0, LONGEST_VALUE).replaceAll(CONTROL, ' ')}\r\n`;
 }

@@ -36,13 +36,21 @@ describe('Retry-After', () => {
   });
 });
 
+const inAMinute = 'Thu, 01 Jan 2015 00:01:00 GMT';
+
 test.each([
-  [429, { askedMs: 7_000 }],
-  [503, { askedMs: 7_000 }],
-  [500, undefined],
-  [202, undefined],
-])('a receiver that answers %i with Retry-After: 7 says of too much: %j', async (status, tooMuch) => {
-  await using server = await httpServer((_, response) => response.writeHead(status, { 'retry-after': '7' }).end());
+  [429, { 'retry-after': '7' }, { askedMs: 7_000 }],
+  [503, { 'retry-after': inAMinute, date: 'Thu, 01 Jan 2015 00:00:00 GMT' }, { askedMs: 60_000 }],
+  [503, { 'retry-after': inAMinute }, {}],
+  [429, {}, {}],
+  [500, { 'retry-after': '7' }, undefined],
+  [202, { 'retry-after': '7' }, undefined],
+])('a receiver that answers %i with %j says of too much: %j', async (status, headers, tooMuch) => {
+  await using server = await httpServer((_, response) => {
+    // Node would say what its own clock shows.
+    response.sendDate = false;
+    response.writeHead(status, headers).end();
+  });
   await using endpoints = openEndpoints({
     limits: { shipper: { responseMs: 60_000 }, carrier: { responseMs: 60_000 } },
     networks: readNetworks(['127.0.0.0/8', '::1/128']),
