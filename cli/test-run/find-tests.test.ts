@@ -15,6 +15,7 @@ const served = aTest('tests/stores/partitions.test.ts', { needs: 'servers' });
 const breaking = aTest('libs/line/run-step.test.ts', { needs: 'a turn' });
 const system = aTest('tests/system/why.test.ts', { needs: 'a stack' });
 const long = aTest('tests/system/schedules.long.test.ts', { suite: 'long', needs: 'a stack' });
+const apart = aTest('tests/surroundings/surroundings.long.test.ts', { suite: 'long', needs: 'a network' });
 const timing = aTest('tests/system/latency.timing.test.ts', { suite: 'timing', needs: 'a stack' });
 const all = [served, breaking, pure, system, long, timing];
 
@@ -35,8 +36,8 @@ describe('selectTests', () => {
 
 describe('inOrder', () => {
   test('what takes longest begins first, and what is small ends the run', () => {
-    expect(inOrder([served, breaking, pure, long, system])).toEqual(
-      [system, long, breaking, pure, served].map(({ path }) => path),
+    expect(inOrder([apart, served, breaking, pure, long, system])).toEqual(
+      [system, long, breaking, pure, served, apart].map(({ path }) => path),
     );
   });
 });
@@ -51,6 +52,7 @@ describe('findTests', () => {
     expect(needs('libs/line/run-step.test.ts')).toBe('a turn');
     expect(needs('tests/system/what-people-ask.test.ts')).toBe('a stack');
     expect(needs('tests/console/browser.test.ts')).toBe('a stack');
+    expect(needs('tests/surroundings/surroundings.long.test.ts')).toBe('a network');
   });
 
   test('knows which open a browser', () => {

@@ -4,8 +4,11 @@ import { ImportGraph } from './import-graph.ts';
 /** What gates a landing, what runs with everything, and what measures real time. */
 export type Suite = 'gate' | 'long' | 'timing';
 
-/** What a test runs on: nothing, servers that many share, its turn with those to break, or a whole system. */
-export type Needs = 'nothing' | 'servers' | 'a turn' | 'a stack';
+/**
+ * What a test runs on: nothing, servers that many share, its turn with those to break, a whole system, or that in a network
+ * and file system of its own.
+ */
+export type Needs = 'nothing' | 'servers' | 'a turn' | 'a stack' | 'a network';
 
 /** One test file, by its path from the root of the repository. */
 export type TestFile = { path: string; suite: Suite; needs: Needs; opensBrowser: boolean };
@@ -41,6 +44,7 @@ function suiteOf(path: string): Suite {
 }
 
 const MARKS: [Needs, RegExp][] = [
+  ['a network', /\bown(Surroundings)\(/],
   ['a stack', /\bTestStack\.(start)|\bstart(Stack)\(/],
   ['a turn', /\bBreakableBroker\.(start)/],
   ['servers', /TEST_(SERVERS)|\bstart(Servers)\b/],

@@ -6,5 +6,5 @@ import type { TestFile } from './find-tests.ts';
  */
 export function inOrder(tests: readonly TestFile[]): string[] {
   const of = (kind: TestFile['needs']) => tests.filter(({ needs }) => needs === kind).map(({ path }) => path);
-  return [of('a stack').toReversed(), of('a turn'), of('nothing'), of('servers')].flat();
+  return [of('a stack').toReversed(), of('a turn'), of('nothing'), of('servers'), of('a network')].flat();
 }

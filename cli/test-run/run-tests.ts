@@ -8,7 +8,7 @@ import { childSeconds } from './cpu-seconds.ts';
 import { disturb } from './disturb.ts';
 import type { TestFile } from './find-tests.ts';
 import { lendServers } from './lend-servers.ts';
-import { runJest, type JestResult, type TestCounts } from './run-jest.ts';
+import { runJest, type JestResult, type JestRun, type TestCounts } from './run-jest.ts';
 import { describeCosts, keepCosts, overBudget, readBudgets } from './test-costs.ts';
 
 export type TestRun = {
@@ -51,15 +51,30 @@ async function runOnServers({ tests, env, signal, isDisturbed = false, patienceM
   };
   // Before the servers, which may have to be installed as well: that is done one after the other.
   const browser = tests.some(({ opensBrowser }) => opensBrowser) ? await readyBrowser(env) : {};
-  const lender = tests.some(({ needs }) => needs !== 'nothing')
+  const lender = tests.some(({ needs }) => needs !== 'nothing' && needs !== 'a network')
     ? stack.use(await lendServers({ home, note, report }))
     : undefined;
   if (isDisturbed) stack.use(disturb(report));
   // A stack that a test starts is not the caller's.
   const given = { ...env, ...browser, ...lender?.environment, WAYBELL_HOME: join(home, 'stack') };
-  const first = await runJest({ tests, env: given, signal, patienceMs });
+  const first = await runAll({ tests, env: given, signal, patienceMs });
   const again = await runCrashed(first, { tests, env: given, signal, patienceMs, note });
   return { first, again, notes };
+}
+
+/** Each test that needs a network of its own by itself, after all others. */
+async function runAll({ tests, ...run }: JestRun): Promise<JestResult> {
+  const { true: apart = [], false: together = [] } = Object.groupBy(tests, ({ needs }) => `${needs === 'a network'}`);
+  const sum: JestResult = { passed: 0, failed: 0, crashed: [], costs: [] };
+  for (const each of [together, ...apart.map((test) => [test])]) {
+    if (each.length === 0 || run.signal?.aborted) continue;
+    const { passed, failed, crashed, costs } = await runJest({ tests: each, ...run });
+    sum.passed += passed;
+    sum.failed += failed;
+    sum.crashed.push(...crashed);
+    sum.costs.push(...costs);
+  }
+  return sum;
 }
 
 const MEMORY = '/dev/shm';
@@ -87,6 +102,6 @@ async function runCrashed(
 ): Promise<TestCounts> {
   if (crashed.length === 0 || signal.aborted) return { passed: 0, failed: crashed.length };
   for (const path of crashed) note(`${path}: its process crashed`);
-  const again = await runJest({ tests: tests.filter(({ path }) => crashed.includes(path)), env, signal, patienceMs });
+  const again = await runAll({ tests: tests.filter(({ path }) => crashed.includes(path)), env, signal, patienceMs });
   return { passed: again.passed, failed: again.failed + again.crashed.length };
 }

@@ -11,6 +11,10 @@ export const rabbitmqctl = (node: ProcessSpec, ...args: string[]): Promise<strin
 export const rabbitmqQueues = (node: ProcessSpec, ...args: string[]): Promise<string> =>
   run('rabbitmq-queues', node, args);
 
+/** The same of `rabbitmq-plugins`. */
+export const rabbitmqPlugins = (node: ProcessSpec, ...args: string[]): Promise<string> =>
+  run('rabbitmq-plugins', node, args);
+
 /**
  * Resolves with the value of an expression of Erlang (`1 + 1`, no period) in a private node. Rejects where that throws, or
  * the node is not reached. In milliseconds, where Erlang has `erl_call`: `rabbitmqctl` starts a node of its own, which takes a second.

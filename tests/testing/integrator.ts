@@ -27,14 +27,24 @@ export type Integrator = {
   subscribeAgain(): Promise<{ path: string }>;
 };
 
-export type IntegratorOptions = { stack: TestStack; receiver: Receiver; interfaceName: 'shipper' | 'carrier' };
+export type IntegratorOptions = {
+  stack: TestStack;
+  receiver: Receiver;
+  interfaceName: 'shipper' | 'carrier';
+  /** Where the receiver is called, if not by its own address. */
+  origin?: string;
+};
 
-export async function integrator({ stack, receiver, interfaceName }: IntegratorOptions): Promise<Integrator> {
+export async function integrator(options: IntegratorOptions): Promise<Integrator> {
+  const { stack, receiver, interfaceName, origin } = options;
+  const urlOf = (path: string) => (origin === undefined ? receiver.url(path) : `${origin}${path}`);
   const action = interfaceName === 'shipper' ? 'order.paid' : 'order.created';
   const client = await stack.client(interfaceName);
   const path = `/${randomUUID()}`;
-  await client.subscribe(action, receiver.url(path));
-  const guid = await stack.subscriptionAt(receiver.url(path));
+  receiver.answer(path, 200);
+  await client.subscribe(action, urlOf(path));
+  // The host may be stored otherwise than it was given.
+  const guid = await stack.subscriptionAt(path);
   const standing = async (): Promise<Standing> => {
     const { rows } = await stack.postgres.query<Standing>(
       `select guid, is_active, deactivation_rule, deactivated_at, last_success_at
@@ -59,7 +69,8 @@ export async function integrator({ stack, receiver, interfaceName }: IntegratorO
     async subscribeAgain() {
       const next = `/${randomUUID()}`;
       if (interfaceName === 'carrier') await client.unsubscribe(action);
-      await client.subscribe(action, receiver.url(next));
+      receiver.answer(next, 200);
+      await client.subscribe(action, urlOf(next));
       return { path: next };
     },
   };

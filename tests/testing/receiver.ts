@@ -11,6 +11,8 @@ import { until } from '@waybell/runtime/testing/until';
 /** A callback request as it arrived. */
 export type Received = {
   path: string;
+  /** The address that was called, of those that the receiver is at. */
+  to: string;
   headers: IncomingHttpHeaders;
   body: string;
   /** `performance.now()` when its head had arrived. */
@@ -40,7 +42,8 @@ export class Receiver implements AsyncDisposable {
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const path = request.url ?? '';
-      const received: Received = { path, headers: request.headers, body: Buffer.concat(chunks).toString(), at };
+      const to = request.socket.localAddress?.replace('::ffff:', '') ?? '';
+      const received: Received = { path, to, headers: request.headers, body: Buffer.concat(chunks).toString(), at };
       this.received.push(received);
       response.on('finish', () => (received.answered = response.statusCode));
       const behaviour = this.#behaviours.get(path) ?? 404;
@@ -49,10 +52,10 @@ export class Receiver implements AsyncDisposable {
     });
   };
 
-  /** At each of these addresses; paths are given out at one after the other. */
-  static async start(hosts: readonly string[] = ['127.0.0.1']): Promise<Receiver> {
+  /** At each of these addresses; paths are given out at one after the other. Its ports are free ones unless one is said. */
+  static async start(hosts: readonly string[] = ['127.0.0.1'], port = 0): Promise<Receiver> {
     const receiver = new Receiver();
-    for (const host of hosts) receiver.#places.push({ host, port: 0, server: createServer(receiver.#take) });
+    for (const host of hosts) receiver.#places.push({ host, port, server: createServer(receiver.#take) });
     await receiver.open();
     return receiver;
   }

@@ -19,24 +19,27 @@ export type DnsServer = AsyncDisposable & {
 const TYPE = { 1: 4, 28: 6 } as const;
 const HEADER_BYTES = 12;
 
-/** A name server on the loopback address that answers questions for A and AAAA records. */
-export async function dnsServer(say: (name: string) => Said): Promise<DnsServer> {
+/** A name server that answers questions for A and AAAA records: on the loopback address unless said otherwise. */
+export async function dnsServer(
+  say: (name: string) => Said,
+  { host = '127.0.0.1', port = 0 } = {},
+): Promise<DnsServer> {
   const asked: string[] = [];
   const questions = new Set<string>();
   const socket = createSocket('udp4');
-  socket.on('message', (query, { address, port }) => {
+  socket.on('message', (query, from) => {
     const { name, type, end } = readQuestion(query);
     const question = `${query.readUInt16BE(0)} ${type} ${name}`;
     if (name !== '' && !questions.has(question)) asked.push(name);
     questions.add(question);
     const said = say(name);
-    if (said !== 'silent') socket.send(answer(query.subarray(0, end), type, said), port, address);
+    if (said !== 'silent') socket.send(answer(query.subarray(0, end), type, said), from.port, from.address);
   });
   await new Promise<void>((resolve) => {
-    socket.bind(0, '127.0.0.1', resolve);
+    socket.bind(port, host, resolve);
   });
   return {
-    address: `127.0.0.1:${socket.address().port}`,
+    address: `${host}:${socket.address().port}`,
     asked,
     [Symbol.asyncDispose]: () =>
       new Promise((resolve) => {

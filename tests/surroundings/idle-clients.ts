@@ -1,0 +1,50 @@
+import { Agent, request, type IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { once } from 'node:events';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { until } from '@waybell/runtime/testing/until';
+import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
+import { stack } from './stand.ts';
+
+/** Longer than nginx (60 s; 75 s for its own clients) and balancers of Amazon (60 s) keep what is idle. */
+const IDLE_MS = 77_000;
+
+type Idle = { url: string; agent: Agent; since: number };
+
+/** Connections that are left alone from the first test on; the last one looks at them. */
+export function idleClients(): { look(): void } {
+  const idle: Idle[] = [];
+
+  beforeAll(async () => {
+    for (const address of ['API_URL', 'ADMIN_URL']) {
+      const url = `${stack.stack.addresses[address]}/openapi.json`;
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+      // What the API says of how long it keeps it, a balancer does not heed.
+      agent.on('free', (socket: Socket) => socket.setTimeout(0));
+      await ask({ url, agent });
+      idle.push({ url, agent, since: wallClockMs() });
+    }
+  });
+
+  return {
+    look() {
+      describe('a connection of a balancer to the API that was idle for 77 s', () => {
+        test('is still there', async () => {
+          for (const { url, agent, since } of idle) {
+            await until('it was idle for long', () => wallClockMs() - since > IDLE_MS);
+            expect(await ask({ url, agent })).toEqual({ status: 200, isReused: true });
+            agent.destroy();
+          }
+        });
+      });
+    },
+  };
+}
+
+async function ask({ url, agent }: Pick<Idle, 'url' | 'agent'>): Promise<{ status: number; isReused: boolean }> {
+  const asked = request(url, { agent }).end();
+  const [response] = (await once(asked, 'response')) as [IncomingMessage];
+  response.resume();
+  await once(response, 'end');
+  return { status: response.statusCode ?? 0, isReused: asked.reusedSocket };
+}
