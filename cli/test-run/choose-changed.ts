@@ -20,7 +20,13 @@ export type Choose = {
 const LIMIT_SECONDS = 75;
 
 /** What a file takes that was never measured here. */
-const USUAL_SECONDS: Record<Needs, number> = { nothing: 0.5, servers: 4, 'a turn': 10, 'a stack': 60, 'a network': 300 };
+const USUAL_SECONDS: Record<Needs, number> = {
+  nothing: 0.5,
+  servers: 4,
+  'a turn': 10,
+  'a stack': 60,
+  'a network': 300,
+};
 
 /**
  * The tests of the gate that depend on what has changed, as many as there is time for: those first that are fewest imports
