@@ -17,11 +17,11 @@ export function forwardedAddresses(): void {
     test.each([
       ['1.2.3.4:<port>', (port: number) => `11.22.40.1:${port}`],
       ['[IPv6]:<port>', (port: number) => `[2a00:1450::40]:${port}`],
-      ['"[IPv6]:<port>"', (port: number) => `"[2a00:1450:0:1::40]:${port}"`],
+      ['"[IPv6]:<port>"', (port: number) => `"[2a00:1450:1::40]:${port}"`],
       ['a mapped address', (port: number) => `[::ffff:11.22.40.2]:${port}`],
       ['a proxy between, with a port', (port: number) => `11.22.40.3:${port}, 10.0.0.7:${port + 1}`],
       ['what is no address, behind an address', (port: number) => `x${port}, 11.22.40.4:${port}`],
-      ['what is no address', (port: number) => `unknown-${port}`],
+      ['what is no address, behind a proxy', (port: number) => `unknown-${port}, 10.0.0.8:${port}`],
     ])('does not let wrong tokens be tried without end: %s', async (_, forwarded) => {
       const statuses: number[] = [];
       for (let port = 40_000; port < 40_000 + WRONG; port += 1) {

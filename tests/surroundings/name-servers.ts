@@ -14,6 +14,7 @@ import {
   resolveBy,
   saying,
   startAgain,
+  untilForgotten,
   untilOthersWouldBeOff,
   untilServed,
   waitsFor,
@@ -46,7 +47,7 @@ export function nameServers(): void {
       await untilServed([named], 1);
 
       await first[Symbol.asyncDispose]();
-      // What was answered holds for a second.
+      await untilForgotten();
       for (let count = 1; count <= 3; count += 1) {
         await named.hear();
         await literal.hear();
@@ -71,6 +72,7 @@ export function nameServers(): void {
       await named.hear();
       await untilServed([named], 1);
       await first[Symbol.asyncDispose]();
+      await untilForgotten();
       await named.hear();
       const hosts = readFileSync('/etc/hosts', 'utf8');
       replaceFile('/etc/hosts', [hosts, `${publicAddress(26)} ${named.host.toUpperCase()}`]);
@@ -88,6 +90,7 @@ export function nameServers(): void {
       await named.hear();
       await untilServed([named], 1);
       isSilent = true;
+      await untilForgotten();
       await named.hear();
       await until('readiness names them', async () => (await waitsFor('deliverer'))?.includes(GONE));
       await untilOthersWouldBeOff();

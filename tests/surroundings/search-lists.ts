@@ -1,9 +1,10 @@
-import { describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import {
   carrierAt,
   carrierOf,
   expectOn,
   INSIDE,
+  looking,
   moveTo,
   nameServer,
   names,
@@ -13,7 +14,6 @@ import {
   receiver,
   resolveBy,
   stack,
-  startAgain,
   untilForgotten,
   untilServed,
 } from './stand.ts';
@@ -25,16 +25,15 @@ const SEARCHED = ['hooks', 'api'].flatMap((name) => [
   `${name}.prtner.test.corp.test`,
 ]);
 
-async function searching(options: string): Promise<AsyncDisposable> {
+/** Both services that look names up, with this in resolv.conf, until the end of that. */
+async function searching(options: string, settings: Record<string, string> = {}): Promise<AsyncDisposable> {
   resolveBy({ servers: [NAME_SERVER], more: ['search corp.test', `options ${options}`] });
-  await startAgain('subscription-api');
-  await startAgain('deliverer');
   for (const name of SEARCHED) moveTo(name, STRANGER);
+  const changed = await looking(settings);
   return {
     async [Symbol.asyncDispose]() {
       resolveBy({ servers: [NAME_SERVER] });
-      await startAgain('subscription-api');
-      await startAgain('deliverer');
+      await changed[Symbol.asyncDispose]();
     },
   };
 }
@@ -42,10 +41,7 @@ async function searching(options: string): Promise<AsyncDisposable> {
 export function searchLists(): void {
   describe('a search list', () => {
     test('is for names without a dot, where addresses inside are allowed', async () => {
-      const inside = { CALLBACK_ALLOW_NETWORKS: `${INSIDE}/32` };
-      await using _searching = await searching('ndots:1');
-      await using _api = await stack.withSettings('subscription-api', inside);
-      await using _deliverer = await stack.withSettings('deliverer', inside);
+      await using _searching = await searching('ndots:1', { CALLBACK_ALLOW_NETWORKS: `${INSIDE}/32` });
       moveTo('hooks.corp.test', INSIDE);
       const carrier = await carrierAt(`http://hooks:${PORT}`);
       await carrier.hear();
@@ -55,8 +51,15 @@ export function searchLists(): void {
   });
 
   describe.each(['ndots:5', 'ndots:1'])('a search list with a wildcard, and %s,', (options) => {
+    let search: AsyncDisposable;
+
+    beforeAll(async () => {
+      search = await searching(options);
+    });
+
+    afterAll(async () => search?.[Symbol.asyncDispose]());
+
     test('leads no callback to a stranger, whatever becomes of its name', async () => {
-      await using _searching = await searching(options);
       const carrier = await carrierOf(publicAddress(21));
       moveTo(`${carrier.host}.corp.test`, STRANGER);
       await carrier.hear();
@@ -74,7 +77,6 @@ export function searchLists(): void {
     });
 
     test('makes no name that is mistyped one that there is', async () => {
-      await using _searching = await searching(options);
       const { call } = await stack.client('carrier');
       const body = { callback_url: `http://hooks.prtner.test:${PORT}/` };
       expect(await call('POST', '/v1/webhooks/order.created/subscriptions/', body)).toMatchObject({ status: 422 });

@@ -148,6 +148,18 @@ export async function untilOthersWouldBeOff(): Promise<void> {
   await failing.untilOff();
 }
 
+/** The services that look names up, with these settings beside their own, until the end of that. */
+export async function looking(settings: Record<string, string> = {}): Promise<AsyncDisposable> {
+  const changed = await Promise.all(
+    ['subscription-api', 'deliverer'].map((name) => stack.withSettings(name, settings)),
+  );
+  return {
+    async [Symbol.asyncDispose]() {
+      await Promise.all(changed.map((each) => each[Symbol.asyncDispose]()));
+    },
+  };
+}
+
 /** What a service waits for, in its own words; undefined when it is ready. */
 export const waitsFor = (service: string): Promise<string | undefined> => stack.stack.service(service).spec.waitsFor();
 

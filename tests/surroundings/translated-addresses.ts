@@ -6,6 +6,7 @@ import {
   hear,
   INSIDE,
   INSIDE_IPV6,
+  looking,
   moveTo,
   names,
   OWN_INSIDE,
@@ -45,15 +46,13 @@ export function translatedAddresses(): void {
     });
 
     test('is refused, and never called, where NAT64 leads inside, though the prefix itself is allowed', async () => {
-      await using _api = await stack.withSettings('subscription-api', { CALLBACK_ALLOW_NETWORKS: '64:ff9b::/96' });
-      await using _deliverer = await stack.withSettings('deliverer', { CALLBACK_ALLOW_NETWORKS: '64:ff9b::/96' });
+      await using _settings = await looking({ CALLBACK_ALLOW_NETWORKS: '64:ff9b::/96' });
       moveTo('inside.translated.test', translated(INSIDE));
       const { call } = await stack.client('carrier');
       for (const host of ['inside.translated.test', `[${translated(INSIDE)}]`]) {
         const body = { callback_url: `http://${host}:${PORT}/inside` };
         expect(await call('POST', '/v1/webhooks/order.created/subscriptions/', body)).toMatchObject({ status: 422 });
       }
-      await startAgain('deliverer');
       const carrier = await carrierOf(PUBLIC);
       moveTo(carrier.host, translated(INSIDE));
       await untilForgotten();
@@ -65,10 +64,7 @@ export function translatedAddresses(): void {
 
   describe('a host behind a NAT64 of the operator', () => {
     test('is judged by the address inside', async () => {
-      const own = { CALLBACK_NAT64_PREFIXES: OWN_PREFIX };
-      await using _api = await stack.withSettings('subscription-api', own);
-      await using _deliverer = await stack.withSettings('deliverer', own);
-      await startAgain('deliverer');
+      await using _settings = await looking({ CALLBACK_NAT64_PREFIXES: OWN_PREFIX });
       const carrier = await carrierOf(OWN_PUBLIC);
       await carrier.hear();
       await untilServed([carrier], 1);
