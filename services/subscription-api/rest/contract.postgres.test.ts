@@ -187,7 +187,7 @@ async function listen(): Promise<void> {
   for (const key of ['?key=x', '?lock=x', '']) await api.ask('POST', `${at}/requests${key}`, { body: {} });
   await api.ask('POST', '/v1/listeners/%zz/requests', { body: {} });
   await api.ask('POST', `${at}/requests${search}`, { raw: 'a', headers: { 'content-type': 'text/plain' } });
-  await api.ask('POST', `${at}/requests${search}`, { raw: ' '.repeat(200_000), headers: json });
+  await api.ask('POST', `${at}/requests${search}`, { raw: ' '.repeat(400_000), headers: json });
   await api.ask('DELETE', at, { token });
   await call();
   for (const [method, path, more] of [

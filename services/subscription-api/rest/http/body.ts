@@ -1,7 +1,6 @@
 import { nothing } from '@waybell/contracts/openapi/requests';
 import { toPlain, type JsonValue } from '@waybell/events/json';
 import { readJson as readStrictly } from '@waybell/events/read-json';
-import { toUtf8 } from '@waybell/events/to-utf8';
 import { raw, type Request, type RequestHandler, type Response } from 'express';
 import { Problem, type Fault } from './problem.ts';
 import { schemaFaults } from './request-schema.ts';
@@ -117,8 +116,7 @@ function requireJson(contentType = ''): void {
 }
 
 function parseJson(bytes: Buffer): JsonValue {
-  const decoded = toUtf8(bytes);
-  const reading = decoded.kind === 'bytes' ? readStrictly(decoded.bytes, MAX_DEPTH) : decoded;
+  const reading = readStrictly(bytes, MAX_DEPTH);
   if (reading.kind === 'invalid') throw new Problem('invalid-json', `The body is not valid JSON: ${reading.detail}.`);
   return reading.value;
 }
