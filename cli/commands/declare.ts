@@ -16,7 +16,7 @@ export function declareCommand(): Command {
     .addHelpText(
       'after',
       '\nAMQP_URL names the broker; without it, the running stack is meant. The user needs the right to configure.' +
-        '\nPolicies that lose what these queues hold are named, in a stack of this machine or where AMQP_MANAGEMENT_URL tells of them.' +
+        '\nPolicies that lose what these queues hold are named, where AMQP_MANAGEMENT_URL, or port 15672 of the broker, tells of them.' +
         '\n\nExample:\n  AMQP_URL=amqp://admin:secret@rabbitmq ./waybell declare\n',
     )
     .action(declare);
@@ -36,7 +36,9 @@ async function declare({ rejectionsFor: user }: { rejectionsFor?: string }): Pro
 /** Those that harm what was declared. It is declared all the same, where they cannot be read. */
 async function reportPolicies(address: ServerAddress): Promise<void> {
   try {
-    for (const { text } of (await harmfulPoliciesAt(address, process.env)) ?? []) report(text);
+    const harmful = await harmfulPoliciesAt(address, process.env);
+    if (harmful === undefined) report('policies were not looked for: AMQP_MANAGEMENT_URL names what tells of them');
+    for (const { text } of harmful ?? []) report(text);
   } catch (error) {
     report(`policies cannot be read: ${messageOf(error)}`);
   }

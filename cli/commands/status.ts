@@ -21,7 +21,7 @@ export function statusCommand(): Command {
         '',
         'With --json, what could not be read is null, "troubles" says why, and processes that are not known are not there. The exit',
         'code is 1 where there is a trouble, or a policy of RabbitMQ that harms the queues: those of other brokers than the stack’s',
-        'are told where AMQP_MANAGEMENT_URL names the management API. No password is printed.',
+        'are told where AMQP_MANAGEMENT_URL, or port 15672 of the broker, is the management API. No password is printed.',
         '',
         'Examples:',
         "  ./waybell status --json | jq '.queues[] | select(.messages > 0)'",

@@ -1,5 +1,6 @@
-import { harmfulPolicies, type HarmfulPolicy } from '@waybell/line/broker/policies';
+import { harmfulPolicies, type Governed, type HarmfulPolicy } from '@waybell/line/broker/policies';
 import { readPolicies, vhostOf } from '@waybell/line/broker/read-policies';
+import { addressesIn } from '@waybell/runtime/addresses-in';
 import { readEnvironment } from '@waybell/runtime/environment';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import { brokerSettings } from '@waybell/runtime/settings';
@@ -10,8 +11,8 @@ import { readRecord } from './stack-record.ts';
 const MANAGEMENT = { AMQP_MANAGEMENT_URL: brokerSettings.AMQP_MANAGEMENT_URL };
 
 /**
- * The policies that harm the line there, by the management API that is named, or that of a stack of this machine; undefined
- * where there is none. Throws where it does not tell.
+ * The policies that harm the line there, by the management API that is named, that of a stack of this machine, or what is usually
+ * that of the broker; undefined where this does not tell. Throws where one that is named, or of a stack, does not.
  */
 export async function harmfulPoliciesAt(
   address: ServerAddress,
@@ -20,6 +21,15 @@ export async function harmfulPoliciesAt(
   const named = readEnvironment(MANAGEMENT, env).AMQP_MANAGEMENT_URL;
   const stack = named === '' ? stackAt(address.url) : undefined;
   const managementUrl = stack === undefined ? named : managementOf(readRecord(stack));
-  if (managementUrl === undefined || managementUrl === '') return undefined;
-  return harmfulPolicies(await readPolicies({ managementUrl, address }), vhostOf(address.url));
+  if (managementUrl === undefined) return undefined;
+  const reading = managementUrl === '' ? readUsual(address) : readPolicies({ managementUrl, address });
+  const found = await reading;
+  return found && harmfulPolicies(found, vhostOf(address.url));
+}
+
+/** Where the management plugin listens unless told otherwise, encrypted or not as the broker is. */
+async function readUsual(address: ServerAddress): Promise<Governed[] | undefined> {
+  const { protocol, hostname } = new URL(addressesIn(address.url)[0]);
+  const managementUrl = protocol === 'amqps:' ? `https://${hostname}:15671` : `http://${hostname}:15672`;
+  return readPolicies({ managementUrl, address }).catch(() => undefined);
 }
