@@ -131,13 +131,19 @@ async function makeAttempt(
 ): Promise<Outgoing[]> {
   const { callEndpoint, schedule, slowMs, onRevived, clock, now } = options;
   const { callbackUrl, verificationToken, signingSecrets, isHung, account } = target;
-  const isLast = retryDelayMs(schedule, delivery) === undefined;
+  const retryMs = retryDelayMs(schedule, delivery);
   const beganAt = delivery.attempt === firstAttempt(delivery) ? now() : delivery.beganAt;
   const begun = { ...delivery, beganAt };
   // What is thrown is not the receiver's doing, and says nothing of it.
   let [ending, said]: [Ending | 'unused', TooMuch?] = ['unused'];
   try {
-    const called = await callEndpoint({ delivery: begun, callbackUrl, verificationToken, signingSecrets, isLast });
+    const called = await callEndpoint({
+      delivery: begun,
+      callbackUrl,
+      verificationToken,
+      signingSecrets,
+      isLast: retryMs === undefined,
+    });
     const { isDelivered, isOurs, tooMuch, ...answer } = called;
     [ending, said] = [isOurs ? 'hung' : endingOf(called, slowMs), tooMuch];
     // It waits as one whose endpoint hangs, which single requests ask again; a test is to say what is so now.
@@ -149,7 +155,7 @@ async function makeAttempt(
     const tellsSuccess = target.tellsSuccess || clock.now() - askedAt > TOO_OLD_TO_SAY_MS;
     return recordWithEnd({ kind: 'delivered', ...facts(delivery, now()), beganAt, answer }, { tellsSuccess });
   } finally {
-    end(ending, said);
+    end(ending, said && { ...said, retryMs });
   }
 }
 

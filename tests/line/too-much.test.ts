@@ -15,6 +15,29 @@ function taking({ perSecond, refusal = 429, retryAfter }: Taking): Receiver {
   };
 }
 
+/** Takes so many at once, each for so long, and refuses what is more. */
+function takingAtOnce(most: number, afterMs: number): Receiver {
+  let busy: number[] = [];
+  return ({ at }) => {
+    busy = busy.filter((until) => until > at);
+    if (busy.length >= most) return { status: 503, afterMs: 1 };
+    busy.push(at + afterMs);
+    return { status: 200, afterMs };
+  };
+}
+
+/** Takes what it has saved up, at most so many, and so many a second more. */
+function takingFrom(bucket: number, perSecond: number): Receiver {
+  let [level, filledAt] = [bucket, 0];
+  return ({ at }) => {
+    level = Math.min(bucket, level + ((at - filledAt) * perSecond) / 1_000);
+    filledAt = at;
+    if (level < 1) return { status: 429, afterMs: 5 };
+    level -= 1;
+    return { status: 200, afterMs: 5 };
+  };
+}
+
 async function publish(count: number, receiver: Receiver) {
   const { line, subscription, event } = aLine({ receiver });
   for (let each = 0; each < count; each += 1) line.publish(event());
@@ -41,6 +64,20 @@ describe('a receiver of a carrier that takes so much and no more', () => {
     const { delivered, isOff, attempts } = await publish(300, taking(how));
     expect({ delivered, isOff }).toEqual({ delivered: 300, isOff: false });
     expect(attempts.get(1)).toHaveLength(300);
+  });
+
+  test.each<[string, Receiver, number]>([
+    ['two a second', taking({ perSecond: 2 }), 40],
+    ['two a second, and asks for a second', taking({ perSecond: 2, retryAfter: '1' }), 40],
+    ['one at once', takingAtOnce(1, 60), 100],
+    ['one at once, slowly', takingAtOnce(1, 300), 40],
+    ['two at once', takingAtOnce(2, 40), 200],
+    ['three at once', takingAtOnce(3, 100), 150],
+    ['a bucket of ten, and three a second', takingFrom(10, 3), 60],
+    ['a bucket of 50, and one a second', takingFrom(50, 1), 80],
+  ])('%s, gets all that comes at once, and stays on', async (_, receiver, count) => {
+    const { delivered, isOff } = await publish(count, receiver);
+    expect({ delivered, isOff }).toEqual({ delivered: count, isOff: false });
   });
 
   test('is left alone for as long as it asks for by what had no attempt yet, and by nothing else', async () => {

@@ -14,8 +14,11 @@ export type EndpointKey = {
   isKnownHung?: boolean;
 };
 
-/** The endpoint answered 429 or 503: it is to be left alone, for as long as it asks for, where it says so. */
-export type TooMuch = { askedMs?: number };
+/**
+ * The endpoint answered 429 or 503: it is to be left alone, for as long as it asks for, where it says so. `retryMs`: when
+ * the next attempt at what it refused is due, from now; none is after the last.
+ */
+export type TooMuch = { askedMs?: number; retryMs?: number | undefined };
 
 /**
  * The origin of a wish for a request: a delivery from a queue, new or with attempts behind it (`retry`), a parked one,

@@ -38,6 +38,20 @@ describe('a rest', () => {
   });
 });
 
+describe('a rest of what comes again soon', () => {
+  test.each([
+    ['1 s', { retryMs: 1_000 }, 1_250],
+    ['4 s', { retryMs: 4_000 }, 4_250],
+    ['2 s, longer asked for', { retryMs: 2_000, askedMs: 5_000 }, 5_000],
+    ['a minute', { retryMs: 60_000 }, 1_000],
+    ['never', {}, 1_000],
+  ])('in %s lasts until it is there', (_, said, ms) => {
+    const rest = new Rest();
+    rest.tooMuch({ beganAt: 0, now: 0, ...said });
+    expect(rest.until).toBe(ms);
+  });
+});
+
 describe('an endpoint that says "too much"', () => {
   async function saysTooMuch(some: SomeEndpoints, tooMuch = {}): Promise<void> {
     const end = await some.begun(one, 'retry');

@@ -33,6 +33,18 @@ describe('a window', () => {
     expect(window.size).toBeLessThanOrEqual(24);
   });
 
+  test('grows to no size that was too much, for ten seconds', () => {
+    const window = new Window(LIMITS, { size: 8 });
+    window.begin(8, 0);
+    window.answer({ beganAt: 0, now: 5, isTooMuch: true });
+    window.answer({ beganAt: 0, now: 5, isTooMuch: true });
+    expect(window.size).toBe(4);
+    const later = rounds(window, { times: 30, ending: 'quick', durationMs: 10, at: 10 });
+    expect(window.size).toBe(7);
+    rounds(window, { times: 30, ending: 'quick', durationMs: 10, at: later + 10_000 });
+    expect(window.size).toBeGreaterThan(8);
+  });
+
   test('does not grow while it is not used up', () => {
     const window = new Window(LIMITS);
     for (let now = 0; now < 1_000; now += 10) {

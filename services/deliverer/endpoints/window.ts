@@ -10,6 +10,8 @@ type WindowOptions = { size?: number; part?: () => number };
 /** As many a new endpoint begins with, and one that had no use for more goes back to. */
 export const START_SIZE = 4;
 const SHRINK_AFTER_MS = 10_000;
+/** It grows to no size that was too much before this long has passed. */
+const CAUTIOUS_MS = 10_000;
 /** An endpoint is waited for this many times as long as it usually takes. */
 const USUAL_TIMES = 3;
 /** The part of a new answer in the usual duration. */
@@ -28,6 +30,7 @@ export class Window {
   #size: number;
   #usualMs: number | undefined;
   #halvedAt = -Infinity;
+  #tooMuch = { size: Infinity, at: -Infinity };
   #fullAt = -Infinity;
   #shrunkAt = -Infinity;
 
@@ -60,11 +63,12 @@ export class Window {
 
   answer({ beganAt, now, isTooMuch = false }: { beganAt: number; now: number; isTooMuch?: boolean }): void {
     const durationMs = now - beganAt;
+    if (isTooMuch && beganAt >= this.#halvedAt) this.#tooMuch = { size: this.#size, at: now };
     if (isTooMuch) this.halve({ beganAt, now });
     const wasFull = this.#fullAt >= beganAt && !isTooMuch;
     if (wasFull && durationMs <= this.patienceMs) {
       // Of more while there were fewer deliverers: it is of more again once there are.
-      this.#size = Math.max(this.#size, Math.min(this.#size + 1 / this.#size, this.#most));
+      this.#size = Math.max(this.#size, Math.min(this.#size + 1 / this.#size, this.#most, this.#smallEnough(now)));
     }
     this.#usualMs =
       this.#usualMs === undefined ? durationMs : this.#usualMs + (durationMs - this.#usualMs) * NEWEST_PART;
@@ -75,6 +79,10 @@ export class Window {
     if (beganAt < this.#halvedAt) return;
     this.#size = Math.max(1, this.#size / 2);
     this.#halvedAt = now;
+  }
+
+  #smallEnough(now: number): number {
+    return now - this.#tooMuch.at > CAUTIOUS_MS ? Infinity : Math.max(1, Math.ceil(this.#tooMuch.size) - 1);
   }
 
   #shrink(now: number): void {
