@@ -65,20 +65,25 @@ async function list({ account, limit }: { account?: string; limit: number }): Pr
 }
 
 function describe(held: Held, nameOf: NameOf): string {
-  const { heldAt, account, subscription, url, action, rule, delivery } = held;
+  const { heldAt, offFrom, account, subscription, url, action, rule, delivery } = held;
   const cause = delivery === null ? '' : `by delivery ${delivery}`;
+  const off = offFrom === null ? '' : `off from ${timeOf(offFrom)} until then: replay what came meanwhile`;
   const who = accountCalled(account, nameOf);
-  return [new Date(heldAt).toISOString(), who, `subscription ${subscription}`, url, action, rule, cause]
-    .join('  ')
-    .trimEnd();
+  return [timeOf(heldAt), who, `subscription ${subscription}`, url, action, rule, cause, off]
+    .filter(Boolean)
+    .join('  ');
 }
+
+const timeOf = (at: number): string => new Date(at).toISOString();
 
 type Options = { account?: string; subscription?: string; all?: true };
 
 const CHOSEN = `${IS_HELD} and d.subscription in (select s.guid from waybell.subscriptions s
   where ($1::uuid is null or s.account_guid = $1) and ($2::uuid is null or s.guid = $2))`;
 const RELEASE = `update waybell.due_deactivations d set is_released = true, due_at = now() where ${CHOSEN}`;
-const DISCARD = `delete from waybell.due_deactivations d where ${CHOSEN}`;
+// A run of failures begins anew with the next: else the rule of the window would apply again at once.
+const DISCARD = `with gone as (delete from waybell.due_deactivations d where ${CHOSEN} returning d.subscription)
+  update waybell.subscriptions s set failing_since = null from gone where s.guid = gone.subscription`;
 
 async function decide({ account, subscription, all }: Options, statement: string, what: string): Promise<void> {
   const given = [account, subscription, all].filter((each) => each !== undefined);

@@ -77,11 +77,13 @@ begin
     select s.guid, s.generation, 'exhausted', h.failed_delivery, h.failed_at, clock_timestamp()
     from health h join waybell.subscriptions s using (guid)
     where h.is_off and s.is_active and s.ended_at is null and s.guid not in (select subscription from let_off)
+    order by s.guid
     on conflict (subscription) do update
     set generation = excluded.generation, rule = excluded.rule, delivery = excluded.delivery,
       ended_at = excluded.ended_at, due_at = excluded.due_at, held_at = case when d.generation = excluded.generation then d.held_at end,
       is_released = false
-    where d.generation < excluded.generation or (d.held_at is not null and excluded.ended_at > d.ended_at);
+    where d.generation < excluded.generation
+      or (d.held_at is not null and not d.is_released and excluded.ended_at > d.ended_at);
   end if;
 end $$;
 

@@ -20,21 +20,24 @@ declare
   least int;
   had_any int;
 begin
+  -- One judges at a time, and sees what those before it did.
+  perform pg_advisory_xact_lock('waybell.due_deactivations'::regclass::int8);
+
   -- Every message of the window failed (carrier-webhooks, States and transitions). What is held is due anew for what failed since.
   insert into waybell.due_deactivations as d (subscription, generation, rule, delivery, ended_at, due_at)
   select s.guid, s.generation, 'window', s.last_failed_delivery, s.last_failure_at, clock_timestamp()
   from waybell.subscriptions s
   where s.is_active and s.ended_at is null and s.interface = any (off_on_window)
     and s.failing_since <= now() - off_window and s.last_failure_at > now() - off_window
+  order by s.guid
   on conflict (subscription) do update
   set generation = excluded.generation, rule = excluded.rule, delivery = excluded.delivery, ended_at = excluded.ended_at,
     due_at = excluded.due_at, held_at = case when d.generation = excluded.generation then d.held_at end, is_released = false
-  where d.generation < excluded.generation or (d.held_at is not null and excluded.ended_at > d.ended_at);
+  where d.generation < excluded.generation
+    or (d.held_at is not null and not d.is_released and excluded.ended_at > d.ended_at);
 
   "off" := 0;
   if exists (select from waybell.due_deactivations) then
-    -- One judges at a time, and sees what those before it did.
-    perform pg_advisory_xact_lock('waybell.due_deactivations'::regclass::int8);
     present := clock_timestamp();
     -- What an operator had switched off is known as that for a minute: no surge has it back.
     delete from waybell.due_deactivations d where not (d.is_released and d.due_at > present - interval '1 minute') and not exists (
@@ -69,7 +72,7 @@ begin
 
     if had_any < least then
       with gone as (
-        select guid, deactivation_rule, deactivated_by from waybell.subscriptions
+        select guid, deactivated_at, deactivation_rule, deactivated_by from waybell.subscriptions
         where not is_active and ended_at is null and deactivated_at > present - interval '1 minute'
           and deactivation_rule is not null and guid not in (select subscription from waybell.due_deactivations)
         order by guid for no key update
@@ -77,14 +80,17 @@ begin
         update waybell.subscriptions s
         set is_active = true, deactivated_at = null, deactivation_rule = null, deactivated_by = null, changed_at = present
         from gone where s.guid = gone.guid
-        returning s.guid, s.generation, gone.deactivation_rule, gone.deactivated_by, s.last_failure_at
+        returning s.guid, s.generation, gone.deactivated_at, gone.deactivation_rule, gone.deactivated_by, s.last_failure_at
       ), untold as (
         delete from waybell.deactivations t using back where t.subscription = back.guid and t.generation = back.generation
       )
-      insert into waybell.due_deactivations (subscription, generation, rule, delivery, ended_at, due_at)
-      select guid, generation, deactivation_rule, deactivated_by, last_failure_at, present from back
+      insert into waybell.due_deactivations (subscription, generation, rule, delivery, ended_at, due_at, off_from)
+      select guid, generation, deactivation_rule, deactivated_by, last_failure_at, present, deactivated_at from back
       on conflict do nothing;
-      update waybell.due_deactivations set held_at = present
+      -- In the order of note_ends.
+      perform from waybell.due_deactivations where not is_released and due_at > present - interval '1 minute'
+      order by subscription for no key update;
+      update waybell.due_deactivations set held_at = coalesce(held_at, present), surge_at = present
       where not is_released and due_at > present - interval '1 minute';
     end if;
 
@@ -93,7 +99,7 @@ begin
       select d.subscription, d.rule, d.delivery
       from waybell.due_deactivations d join waybell.subscriptions s on s.guid = d.subscription
       where s.is_active and s.ended_at is null and s.generation = d.generation
-        and (d.is_released or (d.due_at <= present - gather and (d.held_at is null or d.due_at > d.held_at)))
+        and (d.is_released or (d.due_at <= present - gather and (d.held_at is null or d.due_at > d.surge_at)))
       for no key update of s skip locked
     ), switched as (
       update waybell.subscriptions s
@@ -101,6 +107,8 @@ begin
         changed_at = present
       from due where s.guid = due.subscription
       returning s.*
+    ), known as (
+      update waybell.due_deactivations d set due_at = present from switched where d.subscription = switched.guid and d.is_released
     ), judged as (
       delete from waybell.due_deactivations d using switched where d.subscription = switched.guid and not d.is_released
     )

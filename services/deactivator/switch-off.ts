@@ -22,7 +22,7 @@ const SWITCH_OFF = {
 };
 
 /** Those that become due within so long are judged together. */
-const GATHER_MS = 2_000;
+const GATHER_MS = 500;
 
 export function switchOffIn(postgres: Postgres, { offOnExhausted, offOnWindow, windowMs, surge }: Rules): SwitchOff {
   const gatherMs = surge.many > 0 || surge.few > 0 ? GATHER_MS : 0;

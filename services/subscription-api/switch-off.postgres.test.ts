@@ -85,7 +85,8 @@ async function areOn(guids: readonly string[]): Promise<boolean> {
 /** As if all of that had happened so long ago. */
 async function pass(seconds: number): Promise<void> {
   await query(
-    `update waybell.due_deactivations set due_at = due_at - make_interval(secs => $1), held_at = held_at - make_interval(secs => $1)`,
+    `update waybell.due_deactivations set due_at = due_at - make_interval(secs => $1), held_at = held_at - make_interval(secs => $1),
+       surge_at = surge_at - make_interval(secs => $1)`,
     [seconds],
   );
   await query('update waybell.subscriptions set deactivated_at = deactivated_at - make_interval(secs => $1)', [
@@ -142,7 +143,7 @@ describe('more than half of those that had deliveries, each of another host', ()
     await had('6 minutes');
     await end(failing);
     expect(await judge()).toEqual({ off: 0, held: 4 });
-    await query('update waybell.due_deactivations set held_at = null');
+    await query('update waybell.due_deactivations set held_at = null, surge_at = null');
     await had('4 minutes');
     expect(await judge()).toEqual({ off: 4, held: 0 });
   });

@@ -21,7 +21,11 @@ type Judged = {
 export type SwitchedOff = Judged & { switchedOffAt: number };
 
 /** One that would be off, had not so many been due at once that the fault may be ours. */
-export type Held = Judged & { heldAt: number };
+export type Held = Judged & {
+  heldAt: number;
+  /** It had gone off before that was seen, and was off from then on until it was held. */
+  offFrom: number | null;
+};
 
 type Asked = { account?: string | undefined; limit: number };
 
@@ -48,7 +52,7 @@ export const IS_HELD = 'd.held_at is not null and not d.is_released';
 /** Finds those that are held now, of one account or of all, the one that was held first comes first. */
 export async function subscriptionsHeld(postgres: Queryable, { account, limit }: Asked): Promise<Held[]> {
   const { rows } = await postgres.query<Held>(
-    `select ${SUBSCRIPTION}, ${ms('d.held_at')} as "heldAt", d.rule, d.delivery
+    `select ${SUBSCRIPTION}, ${ms('d.held_at')} as "heldAt", ${ms('d.off_from')} as "offFrom", d.rule, d.delivery
      from waybell.due_deactivations d join waybell.subscriptions s on s.guid = d.subscription
      where ${IS_HELD} and ${OF_ACCOUNT} order by d.held_at, s.guid limit $2`,
     [account ?? null, limit],

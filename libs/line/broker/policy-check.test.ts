@@ -59,7 +59,9 @@ describe('readPolicies', () => {
     ['none of other queues', [{ ...EXPIRES, 'apply-to': 'classic_queues' }], [], { policy: '', definition: {} }],
     ['none of exchanges', [{ ...EXPIRES, 'apply-to': 'exchanges' }], [], { policy: '', definition: {} }],
     ['one of quorum queues', [{ ...EXPIRES, 'apply-to': 'quorum_queues' }], [], { policy: 'all' }],
-    ['one whose pattern is Erlang’s own', [{ ...EXPIRES, pattern: '(?i)WAYBELL' }], [], { policy: 'all' }],
+    ['one whose pattern is of any case', [{ ...EXPIRES, pattern: '(?i)WAYBELL' }], [], { policy: 'all' }],
+    ['none of any case that is for others', [{ ...EXPIRES, pattern: '(?i)^Celery' }], [], { policy: '' }],
+    ['one whose pattern is Erlang’s own', [{ ...EXPIRES, pattern: '^(?>waybell)' }], [], { policy: 'all' }],
     [
       'an operator policy beside it, and the smaller number',
       [EXPIRES],

@@ -59,7 +59,8 @@ function appliesTo({ kind, type }: Named, applyTo: string): boolean {
 /** Erlang's expressions are Perl's, nearly those of JavaScript: one that cannot be read here may match. */
 function matches({ name }: Named, { pattern }: Row): boolean {
   try {
-    return new RegExp(textOf(pattern), 'u').test(name);
+    const [, anyCase, expression = ''] = /^(\(\?i\))?(.*)$/s.exec(textOf(pattern)) ?? [];
+    return new RegExp(expression, anyCase === undefined ? 'u' : 'iu').test(name);
   } catch {
     return true;
   }

@@ -24,6 +24,9 @@ describe('Retry-After', () => {
     ['-5', '', undefined],
     [dateIn(-5), '', undefined],
     ['soon', '', undefined],
+    ['in 45', '', undefined],
+    [dateIn(90), '0', 90_000],
+    [new Date(NOW + 90_000).toISOString(), '', 90_000],
     ['', '', undefined],
   ])('"%s", where Date is "%s", asks for %p ms', (retryAfter, date, askedMs) => {
     const headers = { 'retry-after': retryAfter, date };

@@ -24,7 +24,11 @@ export function restHeaders(status: number, headers: Record<string, unknown>): R
  * milliseconds since 1970.
  */
 export function readTooMuch({ retryAfter, date }: RestHeaders, now: number): TooMuch {
-  const from = Number.isNaN(Date.parse(date)) ? now : Date.parse(date);
-  const askedMs = SECONDS.test(retryAfter) ? Number(retryAfter) * 1_000 : Date.parse(retryAfter) - from;
+  const said = momentOf(date);
+  const from = Number.isNaN(said) ? now : said;
+  const askedMs = SECONDS.test(retryAfter) ? Number(retryAfter) * 1_000 : momentOf(retryAfter) - from;
   return askedMs > 0 ? { askedMs: Math.min(askedMs, LONGEST_MS) } : {};
 }
+
+/** Date.parse takes anything with a number in it for a date. */
+const momentOf = (text: string): number => (/^([a-z]{3,9},? |\d{4}-)/i.test(text) ? Date.parse(text) : NaN);

@@ -23,8 +23,11 @@ create table waybell.due_deactivations (
   -- When that delivery ended, and when the rule was found to apply for it.
   ended_at timestamptz not null,
   due_at timestamptz not null,
-  -- When it was seen in a surge last; null where it never was.
+  -- Since when it is held, and when it was seen in a surge last; null where it never was.
   held_at timestamptz,
+  surge_at timestamptz,
+  -- It went off before the surge was seen, and was off until it was held.
+  off_from timestamptz,
   -- An operator says that it is to go off.
   is_released boolean not null default false
 )`;
