@@ -29,6 +29,9 @@ export const hostileReceiversAmongOthers: Fault[] = [
       DELIVER_SLOTS: '256',
       // Some are asked to take more than the buffers of the kernel do.
       EVENT_MAX_SIZE: '9MiB',
+      // So many at so many hosts would be taken for a fault of ours.
+      DEACTIVATION_SURGE_FEW: '0',
+      DEACTIVATION_SURGE_MANY: '0',
     },
     bars: { duplicates: 0, movingAgainSeconds: 5, megabytes: 400 },
     run: underLoad(amongHostile),
