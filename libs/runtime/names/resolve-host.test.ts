@@ -154,6 +154,30 @@ describe('resolveHost', () => {
   });
 });
 
+describe('of several name servers', () => {
+  /** Two of them, of which each says one thing of all names. */
+  async function two(first: Said, second: Said) {
+    const both = await Promise.all([first, second].map((said) => dnsServer((name) => (name === '' ? 'absent' : said))));
+    opened.push(...both);
+    const names = { hosts: new Map(), search: [], ndots: 1 };
+    const servers = both.map(({ address }) => address);
+    return resolverOf({ names, servers, clock: new TurnedClock(1_000_000), ...IMPATIENT });
+  }
+
+  const wrong = ['failure', 'refused', 'unable', 'unreadable', 'silent'] as const;
+
+  test.each(wrong)('the next is asked where the first fails: %s', async (fault) => {
+    const found = [{ address: '192.0.2.1', family: 4 }];
+    expect(await (await two(fault, at('192.0.2.1')))('a.example')).toEqual(found);
+    expect(await (await two(at('192.0.2.1'), fault))('a.example')).toEqual(found);
+  });
+
+  test('one that knows that there is no such name is believed', async () => {
+    const why = await whyNot(await two('refused', 'absent'), 'a.example');
+    expect(why).toMatchObject({ code: 'UNRESOLVED_HOST', cause: { code: 'ENOTFOUND' } });
+  });
+});
+
 describe('where a name is not answered for', () => {
   test('it is to blame while the name servers answer for others', async () => {
     const { resolveHost } = await resolver({ 'a.example': 'failure' });

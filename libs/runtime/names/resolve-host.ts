@@ -127,6 +127,23 @@ export class Names {
     });
   }
 
+  /** An error of one name server ends the search to c-ares, with Node's flags. Others may know better: they are asked, as the system's resolver does. */
+  async #search(host: string): Promise<AddressRecord[]> {
+    try {
+      return await search(this.#resolver, host, this.#names);
+    } catch (error) {
+      if (!isUnanswered(error) || this.#names.servers.length < 2) throw error;
+      const resolvers = this.#openEach();
+      try {
+        return await Promise.any(resolvers.map((resolver) => search(resolver, host, this.#names)));
+      } catch (all) {
+        throw all instanceof AggregateError ? (all.errors.find((each) => !isUnanswered(each)) ?? error) : all;
+      } finally {
+        for (const resolver of resolvers) resolver.cancel();
+      }
+    }
+  }
+
   /** What is found, or why not; where the name servers are away, that. */
   async #ask(host: string): Promise<AddressRecord[]> {
     const servers = this.#nameServers;
@@ -135,7 +152,7 @@ export class Names {
       servers.assertAnswering().catch(patience.reject);
     });
     try {
-      const records = await Promise.race([search(this.#resolver, host, this.#names), patience.promise]);
+      const records = await Promise.race([this.#search(host), patience.promise]);
       servers.answered();
       return records;
     } catch (error) {
@@ -181,6 +198,8 @@ async function search(resolver: Resolver, host: string, names: SystemNames): Pro
   }
   throw new UnresolvedHost(host, lastError);
 }
+
+const isUnanswered = (error: unknown): boolean => error instanceof UnresolvedHost && !isAnswer(error.cause);
 
 function recordsOf(asked: PromiseSettledResult<RecordWithTtl[]>, family: 4 | 6): AddressRecord[] {
   return asked.status === 'fulfilled' ? asked.value.map((record) => ({ ...record, family })) : [];
