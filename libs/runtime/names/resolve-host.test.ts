@@ -12,10 +12,10 @@ afterEach(async () => {
   for (const each of opened.splice(0)) await each[Symbol.asyncDispose]();
 });
 
-type Given = Partial<SystemNames> & { tryMs?: number };
+type Given = Partial<SystemNames> & { tryMs?: number; searches?: boolean };
 
 /** A resolver whose only name server says these things (of the root: ''), on a machine without search list and hosts. */
-async function resolver(said: Record<string, Said>, { tryMs, ...names }: Given = {}) {
+async function resolver(said: Record<string, Said>, { tryMs, searches = true, ...names }: Given = {}) {
   const server = await dnsServer((name) => said[name] ?? 'absent');
   opened.push(server);
   const clock = new TurnedClock(1_000_000);
@@ -23,6 +23,7 @@ async function resolver(said: Record<string, Said>, { tryMs, ...names }: Given =
     names: { hosts: new Map(), search: [], ndots: 1, ...names },
     servers: [server.address],
     clock,
+    searches,
     ...(tryMs !== undefined && { tryMs }),
   });
   return { resolveHost, clock, asked: server.asked };
@@ -100,6 +101,14 @@ describe('resolveHost', () => {
     );
     expect(await resolveHost('hooks')).toEqual([{ address: '192.0.2.1', family: 4 }]);
     expect(new Set(asked)).toEqual(new Set(['hooks.web.svc.cluster.local']));
+  });
+
+  // A domain of the list may be anybody's: only who has receivers inside goes through it.
+  test('asks a name without a dot as it stands, unless told to search', async () => {
+    const said = { 'hooks.corp.test': at('192.0.2.1') };
+    const { resolveHost, asked } = await resolver(said, { search: ['corp.test'], ndots: 5, searches: false });
+    expect(await whyNot(resolveHost, 'hooks')).toBeInstanceOf(UnresolvedHost);
+    expect(new Set(asked)).toEqual(new Set(['hooks']));
   });
 
   test.each([

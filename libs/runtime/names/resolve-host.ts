@@ -24,6 +24,8 @@ export type NamesOptions = {
   readNames: () => SystemNames;
   clock: Clock;
   log?: Pick<Log, 'info' | 'warn'>;
+  /** Whether names without a dot go through the search list. It may lead to a stranger: no, unless said otherwise. */
+  searches?: boolean;
   /** How long a name server has for its answer, each time that it is asked. */
   tryMs?: number;
 };
@@ -84,6 +86,11 @@ export class Names {
     return this.#names.hosts.get(withoutRootDot(host).toLowerCase());
   }
 
+  #namesToAsk(host: string): string[] {
+    const { searches = false } = this.#options;
+    return namesToAsk(host, searches ? this.#names : { ...this.#names, search: [] });
+  }
+
   #look(): void {
     const { readNames, clock, log } = this.#options;
     this.#lookedAt = clock.now();
@@ -130,12 +137,12 @@ export class Names {
   /** An error of one name server ends the search to c-ares, with Node's flags. Others may know better: they are asked, as the system's resolver does. */
   async #search(host: string): Promise<AddressRecord[]> {
     try {
-      return await search(this.#resolver, host, this.#names);
+      return await search(this.#resolver, host, this.#namesToAsk(host));
     } catch (error) {
       if (!isUnanswered(error) || this.#names.servers.length < 2) throw error;
       const resolvers = this.#openEach();
       try {
-        return await Promise.any(resolvers.map((resolver) => search(resolver, host, this.#names)));
+        return await Promise.any(resolvers.map((resolver) => search(resolver, host, this.#namesToAsk(host))));
       } catch (all) {
         throw all instanceof AggregateError ? (all.errors.find((each) => !isUnanswered(each)) ?? error) : all;
       } finally {
@@ -183,9 +190,9 @@ export function systemNames(options: Omit<NamesOptions, 'readNames'>): Names {
 
 type AddressRecord = RecordWithTtl & LookupAddress;
 
-async function search(resolver: Resolver, host: string, names: SystemNames): Promise<AddressRecord[]> {
+async function search(resolver: Resolver, host: string, names: readonly string[]): Promise<AddressRecord[]> {
   let lastError: unknown;
-  for (const name of namesToAsk(host, names)) {
+  for (const name of names) {
     const [v4, v6] = await Promise.allSettled([
       resolver.resolve4(name, { ttl: true }),
       resolver.resolve6(name, { ttl: true }),
