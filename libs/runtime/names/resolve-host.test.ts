@@ -143,6 +143,26 @@ describe('resolveHost', () => {
     expect(asked).toEqual(['a.example', 'a.example']);
   });
 
+  // Some name servers and firewalls drop the questions for AAAA.
+  test.each([
+    [6, '192.0.2.1', 4],
+    [4, '2001:db8::1', 6],
+  ] as const)(
+    'waits a little for addresses of version %i that nobody tells, and soon asks again',
+    async (drops, address, family) => {
+      const said: Record<string, Said> = { 'a.example': { addresses: [address], ttlSeconds: 60, drops } };
+      const { resolveHost, clock } = await resolver(said, { tryMs: 60_000 });
+      const found = resolveHost('a.example');
+      await until('one kind is told', () => clock.nextAt() === clock.now() + 250);
+      await clock.runFor(250);
+      expect(await found).toEqual([{ address, family }]);
+
+      said['a.example'] = { addresses: ['192.0.2.1', '2001:db8::1'], ttlSeconds: 60 };
+      clock.skipTo(clock.now() + 1_001);
+      expect(await resolveHost('a.example')).toHaveLength(2);
+    },
+  );
+
   test.each(['absent.example', `${'a'.repeat(64)}.example`, 'a..b'])('throws for %s', async (host) => {
     const { resolveHost } = await resolver({});
     await expect(resolveHost(host)).rejects.toThrow(UnresolvedHost);

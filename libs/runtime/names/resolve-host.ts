@@ -39,6 +39,8 @@ const TRIES = 3;
 const LOOK_INTERVAL_MS = 5_000;
 /** Less than half of the least time that a request has: the name servers are asked what ails them after that. */
 const PATIENCE_MS = 1_000;
+/** How long addresses of one family wait for the other (RFC 8305, 3, where it is 50 ms for those that connect to them at once). */
+const LATE_MS = 250;
 
 /**
  * Looks hosts up in the order of the system, hosts file and then DNS, but without its threads: getaddrinfo runs on two
@@ -84,11 +86,6 @@ export class Names {
   #inHosts(host: string): LookupAddress[] | undefined {
     if (this.#options.clock.now() - this.#lookedAt >= LOOK_INTERVAL_MS) this.#look();
     return this.#names.hosts.get(withoutRootDot(host).toLowerCase());
-  }
-
-  #namesToAsk(host: string): string[] {
-    const { searches = false } = this.#options;
-    return namesToAsk(host, searches ? this.#names : { ...this.#names, search: [] });
   }
 
   #look(): void {
@@ -137,18 +134,27 @@ export class Names {
   /** An error of one name server ends the search to c-ares, with Node's flags. Others may know better: they are asked, as the system's resolver does. */
   async #search(host: string): Promise<AddressRecord[]> {
     try {
-      return await search(this.#resolver, host, this.#namesToAsk(host));
+      return await this.#searchBy(this.#resolver, host);
     } catch (error) {
       if (!isUnanswered(error) || this.#names.servers.length < 2) throw error;
       const resolvers = this.#openEach();
       try {
-        return await Promise.any(resolvers.map((resolver) => search(resolver, host, this.#namesToAsk(host))));
+        return await Promise.any(resolvers.map((resolver) => this.#searchBy(resolver, host)));
       } catch (all) {
         throw all instanceof AggregateError ? (all.errors.find((each) => !isUnanswered(each)) ?? error) : all;
       } finally {
         for (const resolver of resolvers) resolver.cancel();
       }
     }
+  }
+
+  #searchBy(resolver: Resolver, host: string): Promise<AddressRecord[]> {
+    return search({ resolver, host, names: this.#namesToAsk(host), clock: this.#options.clock });
+  }
+
+  #namesToAsk(host: string): string[] {
+    const { searches = false } = this.#options;
+    return namesToAsk(host, searches ? this.#names : { ...this.#names, search: [] });
   }
 
   /** What is found, or why not; where the name servers are away, that. */
@@ -189,31 +195,55 @@ export function systemNames(options: Omit<NamesOptions, 'readNames'>): Names {
 }
 
 type AddressRecord = RecordWithTtl & LookupAddress;
+/** What is said of a name's addresses of one family. */
+type Told = { records: AddressRecord[]; error?: unknown; isLate?: true };
 
-async function search(resolver: Resolver, host: string, names: readonly string[]): Promise<AddressRecord[]> {
+type Search = { resolver: Resolver; host: string; names: readonly string[]; clock: Pick<Clock, 'after'> };
+
+async function search({ resolver, host, names, clock }: Search): Promise<AddressRecord[]> {
   let lastError: unknown;
   for (const name of names) {
-    const [v4, v6] = await Promise.allSettled([
-      resolver.resolve4(name, { ttl: true }),
-      resolver.resolve6(name, { ttl: true }),
-    ]);
-    const records = [...recordsOf(v4, 4), ...recordsOf(v6, 6)];
-    if (records.length > 0) return records;
-    lastError = [v4, v6].map(errorOf).find((error) => !isAbsence(error)) ?? errorOf(v4);
+    const told = await hear([told4(resolver, name), told6(resolver, name)], clock);
+    const records = told.flatMap((each) => each.records);
+    // What is not complete is not remembered for long.
+    if (records.length > 0) return told.some(({ isLate }) => isLate) ? records.map(asBrief) : records;
+    const errors = told.map(({ error }) => error);
+    lastError = errors.find((error) => !isAbsence(error)) ?? errors[0];
     // Of a name that may exist another must not take the place: it would get what the first is to get.
     if (!isAbsence(lastError)) break;
   }
   throw new UnresolvedHost(host, lastError);
 }
 
-const isUnanswered = (error: unknown): boolean => error instanceof UnresolvedHost && !isAnswer(error.cause);
-
-function recordsOf(asked: PromiseSettledResult<RecordWithTtl[]>, family: 4 | 6): AddressRecord[] {
-  return asked.status === 'fulfilled' ? asked.value.map((record) => ({ ...record, family })) : [];
+/** What is told of both families. Once one has addresses, the other has a little longer: some name servers and firewalls drop its questions. */
+async function hear(asked: readonly Promise<Told>[], clock: Pick<Clock, 'after'>): Promise<Told[]> {
+  const late = Promise.withResolvers<Told>();
+  let limit: Disposable | undefined;
+  const heard = asked.map(async (each) => {
+    const told = await each;
+    if (told.records.length > 0) limit ??= clock.after(LATE_MS, () => late.resolve({ records: [], isLate: true }));
+    return told;
+  });
+  try {
+    return await Promise.all(heard.map((each) => Promise.race([each, late.promise])));
+  } finally {
+    limit?.[Symbol.dispose]();
+  }
 }
 
-const errorOf = (asked: PromiseSettledResult<unknown>): unknown =>
-  asked.status === 'rejected' ? asked.reason : undefined;
+const told4 = (resolver: Resolver, name: string) => toldOf(resolver.resolve4(name, { ttl: true }), 4);
+const told6 = (resolver: Resolver, name: string) => toldOf(resolver.resolve6(name, { ttl: true }), 6);
+
+function toldOf(asked: Promise<RecordWithTtl[]>, family: 4 | 6): Promise<Told> {
+  return asked.then(
+    (records) => ({ records: records.map((record) => ({ ...record, family })) }),
+    (error: unknown) => ({ records: [], error }),
+  );
+}
+
+const asBrief = (record: AddressRecord): AddressRecord => ({ ...record, ttl: 0 });
+
+const isUnanswered = (error: unknown): boolean => error instanceof UnresolvedHost && !isAnswer(error.cause);
 
 const isAbsence = (error: unknown): boolean => error === undefined || isAnswer(error);
 
