@@ -3,7 +3,8 @@ import { isForbiddenPort } from '@waybell/runtime/callback-ports';
 import { isForbiddenAddress, type CallbackNetworks } from '@waybell/runtime/forbidden-address';
 import { isAnswer } from '@waybell/runtime/names/name-servers';
 import { withoutRootDot } from '@waybell/runtime/names/host-name';
-import { UnresolvedHost, type ResolveHost } from '@waybell/runtime/names/resolve-host';
+import { UnresolvedHost } from '@waybell/runtime/names/find-addresses';
+import type { ResolveHost } from '@waybell/runtime/names/resolve-host';
 
 export type CallbackRules = {
   isHttpAllowed: boolean;

@@ -3,7 +3,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { until } from '../testing/until.ts';
 import { TurnedClock } from '../turned-clock.ts';
 import { NameServersAway } from './name-servers.ts';
-import { Names, resolverOf, UnresolvedHost, type ResolveHost } from './resolve-host.ts';
+import { UnresolvedHost } from './find-addresses.ts';
+import { Names, resolverOf, type ResolveHost } from './resolve-host.ts';
 import type { SystemNames } from './system-names.ts';
 import { dnsServer, type Said } from '../testing/dns-server.ts';
 

@@ -1,23 +1,15 @@
-import type { LookupAddress, RecordWithTtl } from 'node:dns';
+import type { LookupAddress } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
+import { findAddresses, UnresolvedHost, type AddressRecord } from './find-addresses.ts';
 import { withoutRootDot } from './host-name.ts';
 import { isAnswer, NameServers } from './name-servers.ts';
 import { followSystemNames, namesToAsk, type SystemNames } from './system-names.ts';
 
 /** The addresses of a host, at least one. Throws `UnresolvedHost`, or `NameServersAway` where no name would be found. */
 export type ResolveHost = (host: string) => Promise<LookupAddress[]>;
-
-/** DNS knows no address of the host, or did not say. */
-export class UnresolvedHost extends Error {
-  readonly code = 'UNRESOLVED_HOST';
-  constructor(host: string, cause: unknown) {
-    super(`no address of ${host} was found`, { cause });
-    this.name = 'UnresolvedHost';
-  }
-}
 
 export type NamesOptions = {
   /** What the machine is told of names now: the same object for as long as that does not change. */
@@ -39,8 +31,6 @@ const TRIES = 3;
 const LOOK_INTERVAL_MS = 5_000;
 /** Less than half of the least time that a request has: the name servers are asked what ails them after that. */
 const PATIENCE_MS = 1_000;
-/** How long addresses of one family wait for the other (RFC 8305, 3, where it is 50 ms for those that connect to them at once). */
-const LATE_MS = 250;
 
 /**
  * Looks hosts up in the order of the system, hosts file and then DNS, but without its threads: getaddrinfo runs on two
@@ -149,7 +139,7 @@ export class Names {
   }
 
   #searchBy(resolver: Resolver, host: string): Promise<AddressRecord[]> {
-    return search({ resolver, host, names: this.#namesToAsk(host), clock: this.#options.clock });
+    return findAddresses({ resolver, host, names: this.#namesToAsk(host), clock: this.#options.clock });
   }
 
   #namesToAsk(host: string): string[] {
@@ -194,57 +184,6 @@ export function systemNames(options: Omit<NamesOptions, 'readNames'>): Names {
   return new Names({ ...options, readNames: followSystemNames() });
 }
 
-type AddressRecord = RecordWithTtl & LookupAddress;
-/** What is said of a name's addresses of one family. */
-type Told = { records: AddressRecord[]; error?: unknown; isLate?: true };
-
-type Search = { resolver: Resolver; host: string; names: readonly string[]; clock: Pick<Clock, 'after'> };
-
-async function search({ resolver, host, names, clock }: Search): Promise<AddressRecord[]> {
-  let lastError: unknown;
-  for (const name of names) {
-    const told = await hear([told4(resolver, name), told6(resolver, name)], clock);
-    const records = told.flatMap((each) => each.records);
-    // What is not complete is not remembered for long.
-    if (records.length > 0) return told.some(({ isLate }) => isLate) ? records.map(asBrief) : records;
-    const errors = told.map(({ error }) => error);
-    lastError = errors.find((error) => !isAbsence(error)) ?? errors[0];
-    // Of a name that may exist another must not take the place: it would get what the first is to get.
-    if (!isAbsence(lastError)) break;
-  }
-  throw new UnresolvedHost(host, lastError);
-}
-
-/** What is told of both families. Once one has addresses, the other has a little longer: some name servers and firewalls drop its questions. */
-async function hear(asked: readonly Promise<Told>[], clock: Pick<Clock, 'after'>): Promise<Told[]> {
-  const late = Promise.withResolvers<Told>();
-  let limit: Disposable | undefined;
-  const heard = asked.map(async (each) => {
-    const told = await each;
-    if (told.records.length > 0) limit ??= clock.after(LATE_MS, () => late.resolve({ records: [], isLate: true }));
-    return told;
-  });
-  try {
-    return await Promise.all(heard.map((each) => Promise.race([each, late.promise])));
-  } finally {
-    limit?.[Symbol.dispose]();
-  }
-}
-
-const told4 = (resolver: Resolver, name: string) => toldOf(resolver.resolve4(name, { ttl: true }), 4);
-const told6 = (resolver: Resolver, name: string) => toldOf(resolver.resolve6(name, { ttl: true }), 6);
-
-function toldOf(asked: Promise<RecordWithTtl[]>, family: 4 | 6): Promise<Told> {
-  return asked.then(
-    (records) => ({ records: records.map((record) => ({ ...record, family })) }),
-    (error: unknown) => ({ records: [], error }),
-  );
-}
-
-const asBrief = (record: AddressRecord): AddressRecord => ({ ...record, ttl: 0 });
-
 const isUnanswered = (error: unknown): boolean => error instanceof UnresolvedHost && !isAnswer(error.cause);
-
-const isAbsence = (error: unknown): boolean => error === undefined || isAnswer(error);
 
 const ttlMs = (records: AddressRecord[]): number => Math.min(...records.map(({ ttl }) => ttl)) * 1_000;
