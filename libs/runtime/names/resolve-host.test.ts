@@ -1,8 +1,9 @@
+import { Resolver } from 'node:dns/promises';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { until } from '../testing/until.ts';
 import { TurnedClock } from '../turned-clock.ts';
-import { NameServersAway } from './name-servers.ts';
+import { NameServers, NameServersAway } from './name-servers.ts';
 import { UnresolvedHost } from './find-addresses.ts';
 import { Names, resolverOf, type ResolveHost } from './resolve-host.ts';
 import type { SystemNames } from './system-names.ts';
@@ -232,9 +233,52 @@ describe('where a name is not answered for', () => {
     },
   );
 
-  test('it is to blame where they have never known the root: the network is closed, or has none', async () => {
+  // They are of a closed network.
+  test.each(['failure', 'refused', 'silent'] as const)(
+    'it is to blame where they answer for others, though never for the root: %s; and none once they answer for nothing',
+    async (fault) => {
+      const said: Record<string, Said> = { '': fault, 'a.example': fault, 'b.example': at('192.0.2.1') };
+      const { resolveHost } = await resolver(said, IMPATIENT);
+      await resolveHost('b.example');
+      expect(await whyNot(resolveHost, 'a.example')).toBeInstanceOf(UnresolvedHost);
+      said['b.example'] = fault;
+      await expect(resolveHost('a.example')).rejects.toThrow(NameServersAway);
+    },
+  );
+
+  test('none is to blame where they have answered for nothing since the start', async () => {
     const { resolveHost } = await resolver({ '': 'failure', 'a.example': 'failure' });
-    await expect(resolveHost('a.example')).rejects.toThrow(UnresolvedHost);
+    // What c-ares says by itself is no answer of theirs.
+    await expect(resolveHost(`${'a'.repeat(64)}.example`)).rejects.toThrow(UnresolvedHost);
+    await expect(resolveHost('a.example')).rejects.toThrow(NameServersAway);
+  });
+});
+
+describe('NameServers', () => {
+  async function broken(areNamed: boolean) {
+    const server = await dnsServer(() => 'failure');
+    opened.push(server);
+    const openResolvers = () => {
+      const asking = new Resolver();
+      asking.setServers([server.address]);
+      return [asking];
+    };
+    const options = { areNamed: () => areNamed, openResolvers, onSilence: () => undefined, log: undefined };
+    return new NameServers({ ...options, clock: new TurnedClock() });
+  }
+
+  test('that answer nothing are missed as soon as something is looked up', async () => {
+    const servers = await broken(true);
+    expect(await servers.ask()).toBe(false);
+    expect(servers.waitingFor()).toEqual([]);
+    await expect(servers.assertAnswering()).rejects.toThrow(NameServersAway);
+    expect(servers.waitingFor()).toEqual([expect.stringMatching(/^name servers .* do not answer$/)]);
+  });
+
+  test('of which a machine is not told are not missed: its network has none', async () => {
+    const servers = await broken(false);
+    await servers.assertAnswering();
+    expect(servers.waitingFor()).toEqual([]);
   });
 });
 
@@ -284,6 +328,16 @@ describe('while this runs', () => {
     await expect(names.resolveHost('a.example')).rejects.toThrow(NameServersAway);
     expect(await names.resolveHost('a.example')).toEqual([{ address: '192.0.2.1', family: 4 }]);
     await until('they are back', () => names.waitingFor().length === 0);
+  });
+
+  test('those of a closed network may take the place of others that knew the root', async () => {
+    const second: Record<string, Said> = { '': 'refused', 'a.example': at('192.0.2.1') };
+    const { names, clock, change } = await following({ 'a.example': at('192.0.2.1') }, second);
+    expect(await whyNot(names.resolveHost, 'b.example')).toBeInstanceOf(UnresolvedHost);
+    change();
+    clock.skipTo(clock.now() + 5_000);
+    await names.resolveHost('a.example');
+    expect(await whyNot(names.resolveHost, 'b.example')).toBeInstanceOf(UnresolvedHost);
   });
 
   test('it asks by itself until they are back', async () => {

@@ -2,6 +2,7 @@ import type { LookupAddress } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
+import { codeOf } from '../error-codes.ts';
 import type { Log } from '../log.ts';
 import { findAddresses, UnresolvedHost, type AddressRecord } from './find-addresses.ts';
 import { withoutRootDot } from './host-name.ts';
@@ -54,6 +55,7 @@ export class Names {
     this.#resolver = this.#openResolver();
     this.#known = this.#openMemory();
     this.#nameServers = new NameServers({
+      areNamed: () => this.#names.servers.length > 0,
       openResolvers: () => this.#openEach(),
       onSilence: () => {
         this.#look();
@@ -88,7 +90,7 @@ export class Names {
     // Other name servers may have other answers.
     this.#known = this.#openMemory();
     log?.info({ servers: this.#resolver.getServers() }, 'name-servers.changed');
-    void this.#nameServers.ask();
+    this.#nameServers.changed();
   }
 
   #openResolver(servers: readonly string[] = this.#names.servers, tries = TRIES): Resolver {
@@ -154,14 +156,16 @@ export class Names {
     using _timer = this.#options.clock.after(PATIENCE_MS, () => {
       servers.assertAnswering().catch(patience.reject);
     });
+    const [name = host] = this.#namesToAsk(host);
     try {
       const records = await Promise.race([this.#search(host), patience.promise]);
-      servers.answered();
+      servers.answered(name);
       return records;
     } catch (error) {
       if (!(error instanceof UnresolvedHost)) throw error;
-      if (isAnswer(error.cause)) servers.answered();
-      else await servers.assertAnswering();
+      if (!isAnswer(error.cause)) await servers.assertAnswering();
+      // c-ares says that by itself.
+      else if (codeOf(error.cause) !== 'EBADNAME') servers.answered(name);
       throw error;
     }
   }
