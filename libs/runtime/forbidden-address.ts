@@ -95,6 +95,9 @@ export function isAllowedAddress(address: string, { allowed }: Pick<CallbackNetw
   return family !== undefined && allowed.check(address, family);
 }
 
+/** Whether the settings allow any, for receivers inside. */
+export const allowsAny = ({ allowed }: Pick<CallbackNetworks, 'allowed'>): boolean => allowed.rules.length > 0;
+
 type Family = 'ipv4' | 'ipv6';
 
 function familyOf(address: string): Family | undefined {

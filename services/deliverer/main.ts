@@ -26,6 +26,7 @@ import { blaming } from './egress/blame.ts';
 import { watchEgress } from './egress/egress-metrics.ts';
 import { asLastKnown, findTargetIn, recentlyWellIn } from './find-target.ts';
 import { systemClock } from '@waybell/runtime/clock';
+import { allowsAny } from '@waybell/runtime/forbidden-address';
 import { systemNames } from '@waybell/runtime/names/resolve-host';
 import { watchEndpoints } from './endpoints/endpoint-metrics.ts';
 import { MissingKeys } from './missing-keys.ts';
@@ -43,7 +44,11 @@ await using parking = connectPostgres({ ...config.postgres, poolSize: 2, setting
 await using keeping = connectPostgres({ ...config.postgres, poolSize: 2, settings: KEPT_SETTINGS, log: parts.log });
 await using redis = connectRedis({ ...config.redis, log: parts.log });
 const clock = systemClock;
-const { resolveHost, resolveAfresh, waitingFor } = systemNames({ clock, log: parts.log });
+const { resolveHost, resolveAfresh, waitingFor } = systemNames({
+  clock,
+  log: parts.log,
+  searches: allowsAny(config.endpoints.networks),
+});
 parts.readiness.watch(waitingFor);
 const calling = { resolveHost, resolveAfresh, observe: countCallbacks(parts.metrics) };
 await using endpoints = openEndpoints({ ...config.endpoints, ...parts, ...calling });

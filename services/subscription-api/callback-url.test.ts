@@ -124,7 +124,7 @@ describe('resolveWithin', () => {
   test('finds addresses; none of what does not exist, and nothing where no name server answers', async () => {
     const server = await dnsServer((name) => said[name] ?? 'absent');
     const names = { hosts: new Map(), search: [], ndots: 1 };
-    const resolve = resolveWithin(60_000, resolverOf({ names, servers: [server.address], clock: systemClock }));
+    const resolve = resolveWithin(60_000, () => resolverOf({ names, servers: [server.address], clock: systemClock }));
     expect(await resolve('there.test')).toEqual(['192.0.2.1']);
     expect(await resolve('gone.test')).toEqual([]);
     expect(await resolve('broken.test')).toBeUndefined();
@@ -133,7 +133,7 @@ describe('resolveWithin', () => {
   });
 
   test('waits no longer than it may', async () => {
-    const never = resolveWithin(1, () => new Promise(() => undefined));
+    const never = resolveWithin(1, () => () => new Promise(() => undefined));
     expect(await never('there.test')).toBeUndefined();
   });
 });

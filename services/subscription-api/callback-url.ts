@@ -1,10 +1,10 @@
 import { isIP } from 'node:net';
 import { isForbiddenPort } from '@waybell/runtime/callback-ports';
-import { systemClock } from '@waybell/runtime/clock';
 import { isForbiddenAddress, type CallbackNetworks } from '@waybell/runtime/forbidden-address';
 import { isAnswer } from '@waybell/runtime/names/name-servers';
 import { withoutRootDot } from '@waybell/runtime/names/host-name';
-import { systemNames, UnresolvedHost, type ResolveHost } from '@waybell/runtime/names/resolve-host';
+import { UnresolvedHost } from '@waybell/runtime/names/find-addresses';
+import type { ResolveHost } from '@waybell/runtime/names/resolve-host';
 
 export type CallbackRules = {
   isHttpAllowed: boolean;
@@ -36,7 +36,7 @@ export async function readCallbackUrl(text: string, rules: CallbackRules): Promi
 
 /**
  * The dot at the end of a host is no part of what certificates are for, and servers know themselves by. A name without
- * another dot keeps it: it would lead through the search list without.
+ * another dot keeps it: it could lead through the search list without.
  */
 function dropRootDot(url: URL): void {
   const host = withoutRootDot(url.hostname);
@@ -72,12 +72,12 @@ async function findHostFault(hostname: string, rules: CallbackRules): Promise<st
   return `points to ${host}, which resolves only to addresses where callbacks never go`;
 }
 
-/** Asks as a deliverer would, for at most `timeoutMs`; the name servers of this machine, unless said otherwise. */
-export function resolveWithin(timeoutMs: number, given?: ResolveHost): Resolve {
-  let resolveHost = given;
+/** Asks as a deliverer would, for at most `timeoutMs`. */
+export function resolveWithin(timeoutMs: number, open: () => ResolveHost): Resolve {
+  let resolveHost: ResolveHost | undefined;
   return async (host) => {
     // It looks for name servers as soon as it is made, which settings that are only read must not do.
-    resolveHost ??= systemNames({ clock: systemClock }).resolveHost;
+    resolveHost ??= open();
     const unanswered = Promise.withResolvers<undefined>();
     const timer = setTimeout(() => unanswered.resolve(undefined), timeoutMs);
     const answered = resolveHost(host).then(

@@ -11,7 +11,9 @@ import {
   words,
 } from '@waybell/runtime/environment';
 import { lineTopology, readSchedule, scheduleSettings } from '@waybell/line/line-topology';
-import { readNetworks } from '@waybell/runtime/forbidden-address';
+import { systemClock } from '@waybell/runtime/clock';
+import { allowsAny, readNetworks } from '@waybell/runtime/forbidden-address';
+import { systemNames } from '@waybell/runtime/names/resolve-host';
 import { readKeyRing } from '@waybell/runtime/secrets';
 import { callbackConfig, postgresConfig, processConfig, redisConfig } from '@waybell/runtime/process-config';
 import { brokerAddress, type BrokerAddressSettings } from '@waybell/runtime/server-address';
@@ -156,6 +158,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
   };
   const { ADMIN_HOST, ADMIN_PORT, ADMIN_AMQP_URL } = settings;
   const jwt = readJwtRules(settings);
+  const callbacks = callbackConfig(settings);
   return {
     ...processConfig(settings),
     ...postgresConfig(settings),
@@ -182,8 +185,11 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     overlapMs: settings.SIGNING_SECRET_OVERLAP,
     callbackRules: {
       isHttpAllowed: settings.CALLBACK_ALLOW_HTTP,
-      ...callbackConfig(settings),
-      resolve: resolveWithin(settings.CALLBACK_RESOLVE_TIMEOUT),
+      ...callbacks,
+      resolve: resolveWithin(
+        settings.CALLBACK_RESOLVE_TIMEOUT,
+        () => systemNames({ clock: systemClock, searches: allowsAny(callbacks.networks) }).resolveHost,
+      ),
     },
   };
 }

@@ -5,7 +5,7 @@ import type { Log } from '../log.ts';
 
 /** What c-ares says where something is known of a name; all else is that nobody said, or could be understood. */
 const ANSWERS = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME']);
-/** The zone whose servers every working name server knows. */
+/** The zone whose servers every working name server knows, but those of closed networks. */
 const ROOT = '.';
 const LEARN_INTERVAL_MS = 60_000;
 const AWAY_INTERVAL_MS = 1_000;
@@ -22,6 +22,8 @@ export class NameServersAway extends Error {
 }
 
 export type NameServersOptions = {
+  /** Whether this machine is told of any. */
+  areNamed: () => boolean;
   /** What asks each of them, once. */
   openResolvers: () => Resolver[];
   /** Called each time that they were silent: others may have been named meanwhile. */
@@ -32,12 +34,16 @@ export type NameServersOptions = {
 
 /**
  * A name that is not answered for may be to blame itself: its own servers are away. So the name servers are asked for
- * something that has nothing to do with it. Where they have never answered that, nothing follows from their silence: a
- * network may be closed, or have no name servers.
+ * something that has nothing to do with it: for the root, and where they were never heard to answer that, for the last name that they
+ * answered. They are missed once they have answered, or something is looked up while this
+ * machine is told of some; without any, nothing follows from silence. Until something is looked up it says nothing: a
+ * network may be closed, with receivers that need no names.
  */
 export class NameServers {
   readonly #options: NameServersOptions;
-  #haveAnswered = false;
+  #areMissed = false;
+  #knowRoot = false;
+  #lastName: string | undefined;
   #asked: Promise<boolean> | undefined;
   #awayAt: number | undefined;
   #answeredAt = -Infinity;
@@ -52,7 +58,8 @@ export class NameServers {
 
   /** Throws NameServersAway. */
   async assertAnswering(): Promise<void> {
-    if (!(await this.ask()) && this.#haveAnswered) throw new NameServersAway(this.#servers);
+    this.#areMissed ||= this.#options.areNamed();
+    if (!(await this.ask()) && this.#areMissed) throw new NameServersAway(this.#servers);
   }
 
   /** Whether they answer now; once for all callers at the same time. */
@@ -60,8 +67,17 @@ export class NameServers {
     return (this.#asked ??= this.#ask());
   }
 
-  /** They said something of some name. */
-  answered(): void {
+  /** Others may be asked from now on. */
+  changed(): void {
+    this.#knowRoot = false;
+    this.#lastName = undefined;
+    void this.ask();
+  }
+
+  /** They said something of this name. */
+  answered(name: string): void {
+    this.#areMissed = true;
+    this.#lastName = name;
     this.#answeredAt = this.#options.clock.now();
   }
 
@@ -75,8 +91,7 @@ export class NameServers {
   async #ask(): Promise<boolean> {
     const { openResolvers, onSilence } = this.#options;
     const resolvers = openResolvers();
-    const answers = resolvers.map((resolver) => resolver.resolveNs(ROOT).catch(unlessAnswer));
-    const isAnswered = await Promise.any(answers).then(
+    const isAnswered = await Promise.any(resolvers.flatMap((resolver) => this.#question(resolver))).then(
       () => true,
       () => false,
     );
@@ -85,10 +100,17 @@ export class NameServers {
     this.#servers = resolvers.flatMap((resolver) => resolver.getServers());
     if (isAnswered) this.#back();
     else {
-      if (this.#haveAnswered) this.#away();
+      if (this.#areMissed) this.#away();
       onSilence();
     }
     return isAnswered;
+  }
+
+  #question(resolver: Resolver): Promise<void>[] {
+    const root = resolver.resolveNs(ROOT).catch(unlessAnswer);
+    const learnt = root.then(() => void (this.#knowRoot = true));
+    if (this.#knowRoot || this.#lastName === undefined) return [learnt];
+    return [learnt, resolver.resolve4(this.#lastName).then(() => undefined, unlessAnswer)];
   }
 
   #away(): void {
@@ -100,7 +122,7 @@ export class NameServers {
   }
 
   #back(): void {
-    this.#haveAnswered = true;
+    this.#areMissed = true;
     if (this.#awayAt === undefined) return;
     const { clock, log } = this.#options;
     log?.info({ servers: this.#servers, awayMs: Math.round(clock.now() - this.#awayAt) }, 'name-servers.back');

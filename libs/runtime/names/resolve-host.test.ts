@@ -1,9 +1,11 @@
+import { Resolver } from 'node:dns/promises';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { until } from '../testing/until.ts';
 import { TurnedClock } from '../turned-clock.ts';
-import { NameServersAway } from './name-servers.ts';
-import { Names, resolverOf, UnresolvedHost, type ResolveHost } from './resolve-host.ts';
+import { NameServers, NameServersAway } from './name-servers.ts';
+import { UnresolvedHost } from './find-addresses.ts';
+import { Names, resolverOf, type ResolveHost } from './resolve-host.ts';
 import type { SystemNames } from './system-names.ts';
 import { dnsServer, type Said } from '../testing/dns-server.ts';
 
@@ -12,10 +14,10 @@ afterEach(async () => {
   for (const each of opened.splice(0)) await each[Symbol.asyncDispose]();
 });
 
-type Given = Partial<SystemNames> & { tryMs?: number };
+type Given = Partial<SystemNames> & { tryMs?: number; searches?: boolean };
 
 /** A resolver whose only name server says these things (of the root: ''), on a machine without search list and hosts. */
-async function resolver(said: Record<string, Said>, { tryMs, ...names }: Given = {}) {
+async function resolver(said: Record<string, Said>, { tryMs, searches = true, ...names }: Given = {}) {
   const server = await dnsServer((name) => said[name] ?? 'absent');
   opened.push(server);
   const clock = new TurnedClock(1_000_000);
@@ -23,6 +25,7 @@ async function resolver(said: Record<string, Said>, { tryMs, ...names }: Given =
     names: { hosts: new Map(), search: [], ndots: 1, ...names },
     servers: [server.address],
     clock,
+    searches,
     ...(tryMs !== undefined && { tryMs }),
   });
   return { resolveHost, clock, asked: server.asked };
@@ -102,6 +105,14 @@ describe('resolveHost', () => {
     expect(new Set(asked)).toEqual(new Set(['hooks.web.svc.cluster.local']));
   });
 
+  // A domain of the list may be anybody's: only who has receivers inside goes through it.
+  test('asks a name without a dot as it stands, unless told to search', async () => {
+    const said = { 'hooks.corp.test': at('192.0.2.1') };
+    const { resolveHost, asked } = await resolver(said, { search: ['corp.test'], ndots: 5, searches: false });
+    expect(await whyNot(resolveHost, 'hooks')).toBeInstanceOf(UnresolvedHost);
+    expect(new Set(asked)).toEqual(new Set(['hooks']));
+  });
+
   test.each([
     ['its TTL', 60, 60],
     ['a second where its TTL is 0', 0, 1],
@@ -134,6 +145,26 @@ describe('resolveHost', () => {
     expect(asked).toEqual(['a.example', 'a.example']);
   });
 
+  // Some name servers and firewalls drop the questions for AAAA.
+  test.each([
+    [6, '192.0.2.1', 4],
+    [4, '2001:db8::1', 6],
+  ] as const)(
+    'waits a little for addresses of version %i that nobody tells, and soon asks again',
+    async (drops, address, family) => {
+      const said: Record<string, Said> = { 'a.example': { addresses: [address], ttlSeconds: 60, drops } };
+      const { resolveHost, clock } = await resolver(said, { tryMs: 60_000 });
+      const found = resolveHost('a.example');
+      await until('one kind is told', () => clock.nextAt() === clock.now() + 250);
+      await clock.runFor(250);
+      expect(await found).toEqual([{ address, family }]);
+
+      said['a.example'] = { addresses: ['192.0.2.1', '2001:db8::1'], ttlSeconds: 60 };
+      clock.skipTo(clock.now() + 1_001);
+      expect(await resolveHost('a.example')).toHaveLength(2);
+    },
+  );
+
   test.each(['absent.example', `${'a'.repeat(64)}.example`, 'a..b'])('throws for %s', async (host) => {
     const { resolveHost } = await resolver({});
     await expect(resolveHost(host)).rejects.toThrow(UnresolvedHost);
@@ -151,6 +182,30 @@ describe('resolveHost', () => {
     expect(await resolveHost('a.example')).toEqual([{ address: '192.0.2.1', family: 4 }]);
     expect(ended).toBe(0);
     await Promise.all(hung);
+  });
+});
+
+describe('of several name servers', () => {
+  /** Two of them, of which each says one thing of all names. */
+  async function two(first: Said, second: Said) {
+    const both = await Promise.all([first, second].map((said) => dnsServer((name) => (name === '' ? 'absent' : said))));
+    opened.push(...both);
+    const names = { hosts: new Map(), search: [], ndots: 1 };
+    const servers = both.map(({ address }) => address);
+    return resolverOf({ names, servers, clock: new TurnedClock(1_000_000), ...IMPATIENT });
+  }
+
+  const wrong = ['failure', 'refused', 'unable', 'unreadable', 'silent'] as const;
+
+  test.each(wrong)('the next is asked where the first fails: %s', async (fault) => {
+    const found = [{ address: '192.0.2.1', family: 4 }];
+    expect(await (await two(fault, at('192.0.2.1')))('a.example')).toEqual(found);
+    expect(await (await two(at('192.0.2.1'), fault))('a.example')).toEqual(found);
+  });
+
+  test('one that knows that there is no such name is believed', async () => {
+    const why = await whyNot(await two('refused', 'absent'), 'a.example');
+    expect(why).toMatchObject({ code: 'UNRESOLVED_HOST', cause: { code: 'ENOTFOUND' } });
   });
 });
 
@@ -178,9 +233,52 @@ describe('where a name is not answered for', () => {
     },
   );
 
-  test('it is to blame where they have never known the root: the network is closed, or has none', async () => {
+  // They are of a closed network.
+  test.each(['failure', 'refused', 'silent'] as const)(
+    'it is to blame where they answer for others, though never for the root: %s; and none once they answer for nothing',
+    async (fault) => {
+      const said: Record<string, Said> = { '': fault, 'a.example': fault, 'b.example': at('192.0.2.1') };
+      const { resolveHost } = await resolver(said, IMPATIENT);
+      await resolveHost('b.example');
+      expect(await whyNot(resolveHost, 'a.example')).toBeInstanceOf(UnresolvedHost);
+      said['b.example'] = fault;
+      await expect(resolveHost('a.example')).rejects.toThrow(NameServersAway);
+    },
+  );
+
+  test('none is to blame where they have answered for nothing since the start', async () => {
     const { resolveHost } = await resolver({ '': 'failure', 'a.example': 'failure' });
-    await expect(resolveHost('a.example')).rejects.toThrow(UnresolvedHost);
+    // What c-ares says by itself is no answer of theirs.
+    await expect(resolveHost(`${'a'.repeat(64)}.example`)).rejects.toThrow(UnresolvedHost);
+    await expect(resolveHost('a.example')).rejects.toThrow(NameServersAway);
+  });
+});
+
+describe('NameServers', () => {
+  async function broken(areNamed: boolean) {
+    const server = await dnsServer(() => 'failure');
+    opened.push(server);
+    const openResolvers = () => {
+      const asking = new Resolver();
+      asking.setServers([server.address]);
+      return [asking];
+    };
+    const options = { areNamed: () => areNamed, openResolvers, onSilence: () => undefined, log: undefined };
+    return new NameServers({ ...options, clock: new TurnedClock() });
+  }
+
+  test('that answer nothing are missed as soon as something is looked up', async () => {
+    const servers = await broken(true);
+    expect(await servers.ask()).toBe(false);
+    expect(servers.waitingFor()).toEqual([]);
+    await expect(servers.assertAnswering()).rejects.toThrow(NameServersAway);
+    expect(servers.waitingFor()).toEqual([expect.stringMatching(/^name servers .* do not answer$/)]);
+  });
+
+  test('of which a machine is not told are not missed: its network has none', async () => {
+    const servers = await broken(false);
+    await servers.assertAnswering();
+    expect(servers.waitingFor()).toEqual([]);
   });
 });
 
@@ -230,6 +328,16 @@ describe('while this runs', () => {
     await expect(names.resolveHost('a.example')).rejects.toThrow(NameServersAway);
     expect(await names.resolveHost('a.example')).toEqual([{ address: '192.0.2.1', family: 4 }]);
     await until('they are back', () => names.waitingFor().length === 0);
+  });
+
+  test('those of a closed network may take the place of others that knew the root', async () => {
+    const second: Record<string, Said> = { '': 'refused', 'a.example': at('192.0.2.1') };
+    const { names, clock, change } = await following({ 'a.example': at('192.0.2.1') }, second);
+    expect(await whyNot(names.resolveHost, 'b.example')).toBeInstanceOf(UnresolvedHost);
+    change();
+    clock.skipTo(clock.now() + 5_000);
+    await names.resolveHost('a.example');
+    expect(await whyNot(names.resolveHost, 'b.example')).toBeInstanceOf(UnresolvedHost);
   });
 
   test('it asks by itself until they are back', async () => {

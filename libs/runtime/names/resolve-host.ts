@@ -1,8 +1,10 @@
-import type { LookupAddress, RecordWithTtl } from 'node:dns';
+import type { LookupAddress } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
+import { codeOf } from '../error-codes.ts';
 import type { Log } from '../log.ts';
+import { findAddresses, UnresolvedHost, type AddressRecord } from './find-addresses.ts';
 import { withoutRootDot } from './host-name.ts';
 import { isAnswer, NameServers } from './name-servers.ts';
 import { followSystemNames, namesToAsk, type SystemNames } from './system-names.ts';
@@ -10,20 +12,13 @@ import { followSystemNames, namesToAsk, type SystemNames } from './system-names.
 /** The addresses of a host, at least one. Throws `UnresolvedHost`, or `NameServersAway` where no name would be found. */
 export type ResolveHost = (host: string) => Promise<LookupAddress[]>;
 
-/** DNS knows no address of the host, or did not say. */
-export class UnresolvedHost extends Error {
-  readonly code = 'UNRESOLVED_HOST';
-  constructor(host: string, cause: unknown) {
-    super(`no address of ${host} was found`, { cause });
-    this.name = 'UnresolvedHost';
-  }
-}
-
 export type NamesOptions = {
   /** What the machine is told of names now: the same object for as long as that does not change. */
   readNames: () => SystemNames;
   clock: Clock;
   log?: Pick<Log, 'info' | 'warn'>;
+  /** Whether names without a dot go through the search list. It may lead to a stranger: no, unless said otherwise. */
+  searches?: boolean;
   /** How long a name server has for its answer, each time that it is asked. */
   tryMs?: number;
 };
@@ -60,6 +55,7 @@ export class Names {
     this.#resolver = this.#openResolver();
     this.#known = this.#openMemory();
     this.#nameServers = new NameServers({
+      areNamed: () => this.#names.servers.length > 0,
       openResolvers: () => this.#openEach(),
       onSilence: () => {
         this.#look();
@@ -94,7 +90,7 @@ export class Names {
     // Other name servers may have other answers.
     this.#known = this.#openMemory();
     log?.info({ servers: this.#resolver.getServers() }, 'name-servers.changed');
-    void this.#nameServers.ask();
+    this.#nameServers.changed();
   }
 
   #openResolver(servers: readonly string[] = this.#names.servers, tries = TRIES): Resolver {
@@ -127,6 +123,32 @@ export class Names {
     });
   }
 
+  /** An error of one name server ends the search to c-ares, with Node's flags. Others may know better: they are asked, as the system's resolver does. */
+  async #search(host: string): Promise<AddressRecord[]> {
+    try {
+      return await this.#searchBy(this.#resolver, host);
+    } catch (error) {
+      if (!isUnanswered(error) || this.#names.servers.length < 2) throw error;
+      const resolvers = this.#openEach();
+      try {
+        return await Promise.any(resolvers.map((resolver) => this.#searchBy(resolver, host)));
+      } catch (all) {
+        throw all instanceof AggregateError ? (all.errors.find((each) => !isUnanswered(each)) ?? error) : all;
+      } finally {
+        for (const resolver of resolvers) resolver.cancel();
+      }
+    }
+  }
+
+  #searchBy(resolver: Resolver, host: string): Promise<AddressRecord[]> {
+    return findAddresses({ resolver, host, names: this.#namesToAsk(host), clock: this.#options.clock });
+  }
+
+  #namesToAsk(host: string): string[] {
+    const { searches = false } = this.#options;
+    return namesToAsk(host, searches ? this.#names : { ...this.#names, search: [] });
+  }
+
   /** What is found, or why not; where the name servers are away, that. */
   async #ask(host: string): Promise<AddressRecord[]> {
     const servers = this.#nameServers;
@@ -134,14 +156,16 @@ export class Names {
     using _timer = this.#options.clock.after(PATIENCE_MS, () => {
       servers.assertAnswering().catch(patience.reject);
     });
+    const [name = host] = this.#namesToAsk(host);
     try {
-      const records = await Promise.race([search(this.#resolver, host, this.#names), patience.promise]);
-      servers.answered();
+      const records = await Promise.race([this.#search(host), patience.promise]);
+      servers.answered(name);
       return records;
     } catch (error) {
       if (!(error instanceof UnresolvedHost)) throw error;
-      if (isAnswer(error.cause)) servers.answered();
-      else await servers.assertAnswering();
+      if (!isAnswer(error.cause)) await servers.assertAnswering();
+      // c-ares says that by itself.
+      else if (codeOf(error.cause) !== 'EBADNAME') servers.answered(name);
       throw error;
     }
   }
@@ -164,31 +188,6 @@ export function systemNames(options: Omit<NamesOptions, 'readNames'>): Names {
   return new Names({ ...options, readNames: followSystemNames() });
 }
 
-type AddressRecord = RecordWithTtl & LookupAddress;
-
-async function search(resolver: Resolver, host: string, names: SystemNames): Promise<AddressRecord[]> {
-  let lastError: unknown;
-  for (const name of namesToAsk(host, names)) {
-    const [v4, v6] = await Promise.allSettled([
-      resolver.resolve4(name, { ttl: true }),
-      resolver.resolve6(name, { ttl: true }),
-    ]);
-    const records = [...recordsOf(v4, 4), ...recordsOf(v6, 6)];
-    if (records.length > 0) return records;
-    lastError = [v4, v6].map(errorOf).find((error) => !isAbsence(error)) ?? errorOf(v4);
-    // Of a name that may exist another must not take the place: it would get what the first is to get.
-    if (!isAbsence(lastError)) break;
-  }
-  throw new UnresolvedHost(host, lastError);
-}
-
-function recordsOf(asked: PromiseSettledResult<RecordWithTtl[]>, family: 4 | 6): AddressRecord[] {
-  return asked.status === 'fulfilled' ? asked.value.map((record) => ({ ...record, family })) : [];
-}
-
-const errorOf = (asked: PromiseSettledResult<unknown>): unknown =>
-  asked.status === 'rejected' ? asked.reason : undefined;
-
-const isAbsence = (error: unknown): boolean => error === undefined || isAnswer(error);
+const isUnanswered = (error: unknown): boolean => error instanceof UnresolvedHost && !isAnswer(error.cause);
 
 const ttlMs = (records: AddressRecord[]): number => Math.min(...records.map(({ ttl }) => ttl)) * 1_000;

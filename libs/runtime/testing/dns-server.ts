@@ -1,8 +1,8 @@
 import { createSocket } from 'node:dgram';
 import { isIP } from 'node:net';
 
-/** What a name server says of a name: its addresses, that there is none or why it does not find out (RFC 1035, 4.1.1), or nothing. */
-export type Said = { addresses: string[]; ttlSeconds: number } | keyof typeof RCODE | 'silent';
+/** What a name server says of a name: its addresses, that there is none or why it does not find out (RFC 1035, 4.1.1), or nothing: of one family alone where it drops the questions for that. */
+export type Said = { addresses: string[]; ttlSeconds: number; drops?: 4 | 6 } | keyof typeof RCODE | 'silent';
 
 const RCODE = { absent: 3, unreadable: 1, failure: 2, unable: 4, refused: 5 } as const;
 
@@ -33,7 +33,8 @@ export async function dnsServer(
     if (name !== '' && !questions.has(question)) asked.push(name);
     questions.add(question);
     const said = say(name);
-    if (said !== 'silent') socket.send(answer(query.subarray(0, end), type, said), from.port, from.address);
+    if (said !== 'silent' && !isDropped(said, type))
+      socket.send(answer(query.subarray(0, end), type, said), from.port, from.address);
   });
   await new Promise<void>((resolve) => {
     socket.bind(port, host, resolve);
@@ -48,6 +49,10 @@ export async function dnsServer(
   };
 }
 
+const familyOf = (type: number): number => (type === 1 || type === 28 ? TYPE[type] : 0);
+
+const isDropped = (said: Said, type: number): boolean => typeof said !== 'string' && said.drops === familyOf(type);
+
 function readQuestion(query: Buffer): { name: string; type: number; end: number } {
   const labels: string[] = [];
   let at = HEADER_BYTES;
@@ -59,7 +64,7 @@ function readQuestion(query: Buffer): { name: string; type: number; end: number 
 }
 
 function answer(question: Buffer, type: number, said: Exclude<Said, 'silent'>): Buffer {
-  const family = type === 1 || type === 28 ? TYPE[type] : 0;
+  const family = familyOf(type);
   const { addresses, ttlSeconds } = typeof said === 'string' ? { addresses: [], ttlSeconds: 0 } : said;
   const records = addresses.filter((each) => isIP(each) === family).map((each) => record(each, type, ttlSeconds));
   const message = Buffer.concat([question, ...records]);

@@ -4,7 +4,7 @@ import { systemClock } from '@waybell/runtime/clock';
 import { readNetworks } from '@waybell/runtime/forbidden-address';
 import { closeServer, listen } from '@waybell/runtime/health';
 import { createLog } from '@waybell/runtime/log';
-import { UnresolvedHost } from '@waybell/runtime/names/resolve-host';
+import { UnresolvedHost } from '@waybell/runtime/names/find-addresses';
 import { until } from '@waybell/runtime/testing/until';
 import { openEndpoints, type EndpointOptions } from '../request/call-endpoint.ts';
 import { aDelivery } from '../testing/delivery.ts';

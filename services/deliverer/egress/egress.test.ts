@@ -239,9 +239,57 @@ describe('Egress suspects our own network', () => {
     expect(egress.isSuspected).toBe(false);
   });
 
+  test('when most names lead nowhere, though receivers at literal addresses still answer', async () => {
+    const { answered, fails, clock, mislead, egress } = anEgress();
+    const literal = [...Array.from({ length: 9 }, (_, n) => `https://192.0.2.${n}`), 'https://[2001:db8::1]:8443'];
+    answered([...literal, ...hosts(4)]);
+    await clock.runFor(MINUTE_MS);
+    answered(literal);
+    mislead(hosts(4));
+    expect(await fails('https://host-0.test', { address: undefined })).toBe(true);
+    for (let second = 0; second < 10; second += 1) {
+      answered(literal);
+      await clock.runFor(1_000);
+    }
+    expect(egress.isSuspected).toBe(true);
+  });
+
+  describe('beside probes at literal addresses', () => {
+    const probes = ['https://192.0.2.1', 'https://[2001:db8::1]', 'https://named.test'];
+
+    test('when most names lead elsewhere, until they do not', async () => {
+      const { answered, fails, clock, mislead, world, egress } = anEgress({ probes });
+      answered(hosts(8));
+      await clock.runFor(MINUTE_MS);
+      mislead(hosts(8), '203.0.113.9');
+      for (const each of hosts(8)) expect(await fails(each, { address: '203.0.113.9' })).toBe(true);
+      await clock.runFor(MINUTE_MS);
+      expect(egress.isSuspected).toBe(true);
+      world.astray.clear();
+      await clock.runFor(5_000);
+      expect(egress.isSuspected).toBe(false);
+    });
+
+    test('not because receivers cannot be connected to where they were', async () => {
+      const { answered, fails, clock, lose } = anEgress({ probes });
+      answered(hosts(8));
+      await clock.runFor(MINUTE_MS);
+      lose(hosts(8));
+      expect(await fails('https://host-0.test')).toBe(false);
+    });
+  });
+
   test('when the names of those that answered before a restart lead nowhere after it', async () => {
     const before = hosts(6);
     const { fails, mislead } = anEgress({ recentlyWell: async () => before });
+    mislead(before);
+    expect(await fails('https://host-0.test', { address: undefined })).toBe(true);
+  });
+
+  test('when they do, though receivers at literal addresses answered after it', async () => {
+    const before = hosts(6);
+    const { answered, fails, mislead } = anEgress({ recentlyWell: async () => before });
+    answered(Array.from({ length: 5 }, (_, n) => `https://192.0.2.${n}`));
     mislead(before);
     expect(await fails('https://host-0.test', { address: undefined })).toBe(true);
   });

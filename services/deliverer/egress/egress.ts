@@ -1,7 +1,7 @@
 import type { Clock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
-import type { Reach } from './reach.ts';
-import { Receivers, tallyOf, WELL_MS, type Tally } from './receivers.ts';
+import type { Reach, Reached } from './reach.ts';
+import { FEWEST, isNamed, Receivers, tallyOf, WELL_MS, type Tally } from './receivers.ts';
 
 export type EgressOptions = {
   reach: Reach;
@@ -25,8 +25,6 @@ export type Lost = {
   wasHeld: boolean;
 };
 
-/** Fewer receivers, each of another address, say nothing about what they have in common. */
-const FEWEST = 4;
 /** As many are asked, or heard, at most. */
 const MOST = 8;
 /** What was heard longer ago says nothing about now. */
@@ -72,7 +70,7 @@ export class Egress implements Disposable {
     const freshAt = this.#now - FRESH_MS;
     const meanwhile = this.#heardSince(Math.max(startedAt, freshAt), origin);
     // Others that answer may do so where their names led before: whether names lead astray, only new look-ups tell.
-    const isAstray = address === undefined || this.#receivers.isElsewhere(origin, address);
+    const isAstray = this.#isAstray(origin, address);
     if (meanwhile !== undefined && !isLostBy(meanwhile) && !isAstray) return false;
     if (!isLast && !isLostBy(this.#heardSince(freshAt, origin))) return false;
     const isLost = await this.#roundAfter(startedAt);
@@ -136,40 +134,65 @@ export class Egress implements Disposable {
 
   /** Whether enough others were reached, whatever those say that are asked. Where names lead, only probes and new look-ups tell. */
   #isAnswered(): boolean {
-    if (this.#areNamesAstray && this.#options.probes.length === 0) return false;
+    const { probes } = this.#options;
+    if (this.#areNamesAstray && !(probes.length > 0 && probes.every(isNamed))) return false;
     const { reached, lost } = this.#receivers.heardSince(this.#now - FRESH_MS, '', MOST);
     return reached >= FEWEST && reached >= lost;
   }
 
-  /** Connects to the probes, or to some receivers that were well before. */
+  /** Connects to the probes, or to some receivers that were well before; to these as well where probes tell nothing of names. */
   async #ask(): Promise<Tally | undefined> {
     const { probes, reach } = this.#options;
-    const origins = probes.length > 0 ? probes : await this.#someReceivers();
+    if (probes.length === 0) return this.#askReceivers(({ isReached }) => isReached);
     const heard = new Map<string, boolean>();
-    const unreached: string[] = [];
     await Promise.all(
-      origins.map(async (origin) => {
-        const { isReached, address: found } = await reach(origin);
-        const address = (isReached ? undefined : this.#receivers.addressOf(origin)) ?? found ?? origin;
-        if (isReached && probes.length === 0) this.#receivers.reached(origin, address, this.#now);
+      probes.map(async (probe) => {
+        const { isReached, address = probe } = await reach(probe);
         heard.set(address, isReached || heard.get(address) === true);
-        if (!isReached) unreached.push(origin);
       }),
     );
-    if (unreached.length < origins.length) this.#leaveOut(unreached);
-    return probes.length > 0 || heard.size >= FEWEST ? tallyOf(heard) : undefined;
+    const tally = tallyOf(heard);
+    if (isLostBy(tally) || probes.every(isNamed)) return tally;
+    const names = await this.#askReceivers(
+      ({ isReached, address }, origin) => isReached || !this.#isAstray(origin, address),
+    );
+    return isLostBy(names) ? names : tally;
+  }
+
+  async #askReceivers(isWell: (reached: Reached, origin: string) => boolean): Promise<Tally | undefined> {
+    const origins = await this.#someReceivers();
+    const heard = new Map<string, boolean>();
+    const lost: string[] = [];
+    await Promise.all(
+      origins.map(async (origin) => {
+        const reached = await this.#options.reach(origin);
+        const address =
+          (reached.isReached ? undefined : this.#receivers.addressOf(origin)) ?? reached.address ?? origin;
+        const isReached = isWell(reached, origin);
+        if (reached.isReached) this.#receivers.reached(origin, address, this.#now);
+        heard.set(address, isReached || heard.get(address) === true);
+        if (!isReached) lost.push(origin);
+      }),
+    );
+    if (lost.length < origins.length) this.#leaveOut(lost);
+    return heard.size < FEWEST ? undefined : tallyOf(heard);
+  }
+
+  /** Whether its name leads nowhere, or elsewhere than when it was well. */
+  #isAstray(origin: string, address: string | undefined): boolean {
+    return address === undefined || this.#receivers.isElsewhere(origin, address);
   }
 
   /** Those that cannot be reached for long, while others can, are not asked any more: they are away themselves. */
-  #leaveOut(unreached: readonly string[]): void {
+  #leaveOut(lost: readonly string[]): void {
     if (this.#suspectedAt === undefined || this.#now - this.#suspectedAt < WELL_MS) return;
-    for (const origin of unreached) this.#receivers.forget(origin);
+    for (const origin of lost) this.#receivers.forget(origin);
   }
 
   async #someReceivers(): Promise<string[]> {
     const some = () => this.#receivers.some(this.#suspectedAt ?? this.#now, MOST);
     const known = some();
-    if (known.length >= FEWEST || this.#now - this.#recalledAt < RECALL_MS) return known;
+    if (known.filter(isNamed).length >= FEWEST || this.#now - this.#recalledAt < RECALL_MS) return known;
     this.#recalledAt = this.#now;
     try {
       for (const origin of await this.#options.recentlyWell()) this.#receivers.remember(origin, this.#now);

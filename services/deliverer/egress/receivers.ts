@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { LRUCache } from 'lru-cache';
 
 /** What is known of a receiver's origin; times are milliseconds of the clock. */
@@ -7,6 +8,8 @@ type Known = { address: string | undefined; wellAt: number; isReached: boolean; 
 export type Tally = { reached: number; lost: number };
 
 const MOST = 2_000;
+/** Fewer receivers, each of another address, say nothing about what they have in common. */
+export const FEWEST = 4;
 /** One that answered so long ago may be away for its own reasons. */
 export const WELL_MS = 600_000;
 const NEVER = -Infinity;
@@ -60,16 +63,25 @@ export class Receivers {
     return tallyOf(heard);
   }
 
-  /** Origins of different addresses that were well not long before, at random. */
+  /** Origins of different addresses that were well not long before, at random; of those with names alone where they are enough. */
   some(before: number, most: number): string[] {
     const byAddress = new Map<string, string>();
+    const namedByAddress = new Map<string, string>();
     for (const [origin, { address = origin, wellAt }] of this.#known.entries()) {
-      if (before - wellAt <= WELL_MS) byAddress.set(address, origin);
+      if (before - wellAt > WELL_MS) continue;
+      byAddress.set(address, origin);
+      if (isNamed(origin)) namedByAddress.set(address, origin);
     }
-    const origins = [...byAddress.values()];
+    const origins = [...(namedByAddress.size < FEWEST ? byAddress : namedByAddress).values()];
     while (origins.length > most) origins.splice(Math.floor(Math.random() * origins.length), 1);
     return origins;
   }
+}
+
+/** Whether it is found by a name. A literal address is never led astray: that it is reached says nothing of names. */
+export function isNamed(origin: string): boolean {
+  const { hostname = '' } = URL.parse(origin) ?? {};
+  return isIP(hostname.replace(/^\[(.*)\]$/, '$1')) === 0;
 }
 
 /** Counts the addresses that were reached, and those that were not. */

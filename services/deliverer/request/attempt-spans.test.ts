@@ -3,7 +3,7 @@ import { readNetworks } from '@waybell/runtime/forbidden-address';
 import { SpanCollector } from '@waybell/runtime/testing/span-collector';
 import { traceTo } from '@waybell/runtime/testing/trace-to';
 import { settled } from '@waybell/runtime/turned-clock';
-import { UnresolvedHost } from '@waybell/runtime/names/resolve-host';
+import { UnresolvedHost } from '@waybell/runtime/names/find-addresses';
 import { aSelfSignedCertificate } from '../testing/certificate.ts';
 import { aDelivery } from '../testing/delivery.ts';
 import { httpServer, NOBODY_PORT, sayingServer, tcpServer, tlsServer, type TestServer } from '../testing/server.ts';

@@ -6,7 +6,7 @@ import type { Delivery } from '@waybell/line/delivery';
 import type { Answer, InterfaceName } from '@waybell/line/outcomes';
 import { callbackHeaders, type CallbackHeaders } from '@waybell/notifications/callback-headers';
 import { systemClock, type Clock } from '@waybell/runtime/clock';
-import type { CallbackNetworks } from '@waybell/runtime/forbidden-address';
+import { allowsAny, type CallbackNetworks } from '@waybell/runtime/forbidden-address';
 import { withCauses } from '@waybell/runtime/error-codes';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { withAttemptSpans, type CallOnce } from './attempt-spans.ts';
@@ -103,7 +103,8 @@ export function openEndpoints(
 ): { callEndpoint: (call: Call) => Promise<Called>; reach: Reach } & AsyncDisposable {
   const { observe = UNOBSERVED, deniedPorts = NO_PORTS, proxy, clock = systemClock } = options;
   const { passesTraceparent = false, tracer, now = Date.now } = options;
-  const { resolveHost = systemNames({ clock }).resolveHost, resolveAfresh = resolveHost } = options;
+  const searches = allowsAny(options.networks);
+  const { resolveHost = systemNames({ clock, searches }).resolveHost, resolveAfresh = resolveHost } = options;
   const tunnel = proxy && tunnelThrough(proxy, options.connectTimeoutMs);
   const connecting = { ...options, deniedPorts, tunnel, connected: observe.connected };
   const connector = safeConnector({ ...connecting, resolveHost });

@@ -1,0 +1,68 @@
+import type { LookupAddress, RecordWithTtl } from 'node:dns';
+import type { Resolver } from 'node:dns/promises';
+import type { Clock } from '../clock.ts';
+import { isAnswer } from './name-servers.ts';
+
+/** DNS knows no address of the host, or did not say. */
+export class UnresolvedHost extends Error {
+  readonly code = 'UNRESOLVED_HOST';
+  constructor(host: string, cause: unknown) {
+    super(`no address of ${host} was found`, { cause });
+    this.name = 'UnresolvedHost';
+  }
+}
+
+/** How long addresses of one family wait for the other (RFC 8305, 3, where it is 50 ms for those that connect to them at once). */
+const LATE_MS = 250;
+
+/** An address, and for how many seconds it holds. */
+export type AddressRecord = RecordWithTtl & LookupAddress;
+
+/** What is said of a name's addresses of one family. */
+type Told = { records: AddressRecord[]; error?: unknown; isLate?: true };
+
+type Search = { resolver: Resolver; host: string; names: readonly string[]; clock: Pick<Clock, 'after'> };
+
+/** The addresses of the first of these names that has any. Throws `UnresolvedHost`. */
+export async function findAddresses({ resolver, host, names, clock }: Search): Promise<AddressRecord[]> {
+  let lastError: unknown;
+  for (const name of names) {
+    const told = await hear([resolve(resolver, name, 4), resolve(resolver, name, 6)], clock);
+    const records = told.flatMap((each) => each.records);
+    // What is not complete is not remembered for long.
+    if (records.length > 0) return told.some(({ isLate }) => isLate) ? records.map(asBrief) : records;
+    const errors = told.map(({ error }) => error);
+    lastError = errors.find((error) => !isAbsence(error)) ?? errors[0];
+    // Of a name that may exist another must not take the place: it would get what the first is to get.
+    if (!isAbsence(lastError)) break;
+  }
+  throw new UnresolvedHost(host, lastError);
+}
+
+/** What is told of both families. Once one has addresses, the other has a little longer: some name servers and firewalls drop its questions. */
+async function hear(asked: readonly Promise<Told>[], clock: Pick<Clock, 'after'>): Promise<Told[]> {
+  const late = Promise.withResolvers<Told>();
+  let limit: Disposable | undefined;
+  const heard = asked.map(async (each) => {
+    const told = await each;
+    if (told.records.length > 0) limit ??= clock.after(LATE_MS, () => late.resolve({ records: [], isLate: true }));
+    return told;
+  });
+  try {
+    return await Promise.all(heard.map((each) => Promise.race([each, late.promise])));
+  } finally {
+    limit?.[Symbol.dispose]();
+  }
+}
+
+function resolve(resolver: Resolver, name: string, family: 4 | 6): Promise<Told> {
+  const asked = family === 4 ? resolver.resolve4(name, { ttl: true }) : resolver.resolve6(name, { ttl: true });
+  return asked.then(
+    (records) => ({ records: records.map((record) => ({ ...record, family })) }),
+    (error: unknown) => ({ records: [], error }),
+  );
+}
+
+const asBrief = (record: AddressRecord): AddressRecord => ({ ...record, ttl: 0 });
+
+const isAbsence = (error: unknown): boolean => error === undefined || isAnswer(error);
