@@ -56,6 +56,16 @@ describe('isForbiddenAddress', () => {
   });
 });
 
+test('networks of IPv6 say nothing of IPv4, whether they are allowed or denied', () => {
+  for (const network of ['::/0', '::ffff:0:0/96']) {
+    expect(isForbiddenAddress('10.0.0.1', readNetworks([network]))).toBe(true);
+    expect(isForbiddenAddress('64:ff9b::a00:1', readNetworks([network]))).toBe(true);
+    expect(isForbiddenAddress('8.8.8.8', readNetworks([], [network]))).toBe(false);
+  }
+  expect(isForbiddenAddress('fd00::1', readNetworks(['::/0']))).toBe(false);
+  expect(isForbiddenAddress('::ffff:10.0.0.1', readNetworks(['10.0.0.0/8']))).toBe(false);
+});
+
 describe('isForbiddenAddress, where networks are denied,', () => {
   test('forbids them, even those allowed too, and nothing beside them', () => {
     const networks = readNetworks(['10.0.0.0/8'], ['8.8.8.0/24', '10.9.0.0/16', '2606:4700:64::/96']);

@@ -8,11 +8,14 @@ import { ipv4Inside, readNat64, type Nat64Prefix } from './nat64.ts';
  * prefixes an IPv6 address means an IPv4 address, and the addresses of this very machine.
  */
 export type CallbackNetworks = {
-  allowed: BlockList;
-  denied: BlockList;
+  allowed: Networks;
+  denied: Networks;
   nat64: readonly Nat64Prefix[];
   own: BlockList;
 };
+
+/** By what addresses of a family are judged: those of IPv4 by no network of IPv6, as BlockList would by `::/0`. */
+type Networks = Record<Family, BlockList>;
 
 // IANA special-purpose registry (IPv4), plus the address of a cloud's metadata and wire service.
 const FORBIDDEN_IPV4 = networksOf([
@@ -53,8 +56,8 @@ export function readNetworks(
   return { allowed: networksOf(allow), denied: networksOf(deny), nat64: readNat64(nat64), own: ownAddresses() };
 }
 
-function networksOf(cidrs: readonly string[]): BlockList {
-  const networks = new BlockList();
+function networksOf(cidrs: readonly string[]): Networks {
+  const networks = { ipv4: new BlockList(), ipv6: new BlockList() };
   for (const cidr of cidrs) {
     const [address = '', prefix = ''] = cidr.split('/');
     const family = familyOf(address);
@@ -62,7 +65,8 @@ function networksOf(cidrs: readonly string[]): BlockList {
     if (family === undefined || !/^\d{1,3}$/.test(prefix) || bits > (family === 'ipv4' ? 32 : 128)) {
       throw new Error(`"${cidr}" is not a network: write it as 10.1.0.0/16 or fd00::/8`);
     }
-    networks.addSubnet(address, bits, family);
+    networks.ipv6.addSubnet(address, bits, family);
+    if (family === 'ipv4') networks.ipv4.addSubnet(address, bits, family);
   }
   return networks;
 }
@@ -76,27 +80,29 @@ function networksOf(cidrs: readonly string[]): BlockList {
 export function isForbiddenAddress(address: string, networks: CallbackNetworks): boolean {
   const family = familyOf(address);
   // With a zone (`%eth0`) it is one of a link alone.
-  if (family === undefined || address.includes('%') || networks.denied.check(address, family)) return true;
+  if (family === undefined || address.includes('%') || networks.denied[family].check(address, family)) return true;
   const inside = family === 'ipv6' ? ipv4Inside(address, networks.nat64) : undefined;
   if (inside === undefined) return isForbidden(address, family, networks);
-  return inside === null || networks.denied.check(inside, 'ipv4') || isForbidden(inside, 'ipv4', networks);
+  return inside === null || networks.denied.ipv4.check(inside, 'ipv4') || isForbidden(inside, 'ipv4', networks);
 }
 
 function isForbidden(address: string, family: Family, { allowed, own }: CallbackNetworks): boolean {
-  if (allowed.check(address, family)) return false;
+  if (allowed[family].check(address, family)) return false;
   if (own.check(address, family)) return true;
-  if (family === 'ipv4') return FORBIDDEN_IPV4.check(address, family);
-  return !GLOBAL_IPV6.check(address, family) || FORBIDDEN_IPV6.check(address, family) || isIsatap(address);
+  if (family === 'ipv4') return FORBIDDEN_IPV4[family].check(address, family);
+  return (
+    !GLOBAL_IPV6[family].check(address, family) || FORBIDDEN_IPV6[family].check(address, family) || isIsatap(address)
+  );
 }
 
 /** Whether the settings allow it by name. */
 export function isAllowedAddress(address: string, { allowed }: Pick<CallbackNetworks, 'allowed'>): boolean {
   const family = familyOf(address);
-  return family !== undefined && allowed.check(address, family);
+  return family !== undefined && allowed[family].check(address, family);
 }
 
 /** Whether the settings allow any, for receivers inside. */
-export const allowsAny = ({ allowed }: Pick<CallbackNetworks, 'allowed'>): boolean => allowed.rules.length > 0;
+export const allowsAny = ({ allowed }: Pick<CallbackNetworks, 'allowed'>): boolean => allowed.ipv6.rules.length > 0;
 
 type Family = 'ipv4' | 'ipv6';
 

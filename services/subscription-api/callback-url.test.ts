@@ -68,6 +68,8 @@ describe('readCallbackUrl', () => {
     ['https:hooks.example.com', 'not an absolute'],
     ['https:///', 'not an absolute'],
     ['https:///hooks.example.com/', 'not an absolute'],
+    ['https://./', 'no host'],
+    ['https://../', 'no host'],
     ['https://exa mple.com', 'space'],
     [' https://hooks.example.com', 'space'],
     ['https:\\\\hooks.example.com', 'backslash'],

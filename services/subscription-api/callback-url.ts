@@ -54,6 +54,7 @@ function findFault(text: string, url: URL | null, rules: CallbackRules): string 
   if (url !== null && !isScheme) return `is not ${schemes}`;
   if (url === null || !/^https?:\/\/[^/]/i.test(text)) return `is not an absolute ${schemes} URL`;
   if (url.username + url.password !== '' || /^[^/]*\/\/[^/?#]*@/.test(text)) return 'contains user info: take it out';
+  if (withoutRootDot(url.hostname) === '') return 'names no host';
   if (text.includes('#')) return 'contains a fragment: take it out';
   return isForbiddenPort(url, rules.deniedPorts) ? `names port ${url.port}, where callbacks never go` : null;
 }

@@ -34,7 +34,7 @@ export const garblingReceivers: HostileReceivers = {
     'says a length without a number': `${OK}\r\ncontent-length:\r\n\r\nok`,
     'has a header line without a colon': `${OK}\r\nnonsense\r\n${BODY}`,
     'has its status line twice': `${OK}\r\n${OK}\r\n${BODY}`,
-    'has headers of more than 64 KiB': `${OK}\r\n${headers(66, 1_000)}${BODY}`,
+    'has headers of more than 64 KiB': `${OK}\r\n${headers(70, 1_000)}${BODY}`,
     'ends its lines with a carriage return alone': `${OK}\rcontent-length: 0\r\r`,
     'switches protocols unasked':
       'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n',

@@ -147,8 +147,8 @@ export class Egress implements Disposable {
     const heard = new Map<string, boolean>();
     await Promise.all(
       probes.map(async (probe) => {
-        const { isReached, address = probe } = await reach(probe);
-        heard.set(address, isReached || heard.get(address) === true);
+        const { isReached: isWell, address = probe } = await reach(probe);
+        heard.set(address, isWell || heard.get(address) === true);
       }),
     );
     const tally = tallyOf(heard);

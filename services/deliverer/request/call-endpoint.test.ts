@@ -442,7 +442,7 @@ describe('callEndpoint says why there was no answer', () => {
     ['invalid_response', 'bytes that are not HTTP', 'SSH-2.0-OpenSSH_9.2\r\n'],
     ['invalid_response', 'zeros', '\0\0\0\0'],
     ['invalid_response', 'a content length that is none', 'HTTP/1.1 200 OK\r\ncontent-length: x\r\n\r\n'],
-    ['invalid_response', 'headers beyond measure', `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(64 * 1024)}\r\n\r\n`],
+    ['invalid_response', 'headers beyond measure', `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(65 * 1024)}\r\n\r\n`],
     ['invalid_response', 'a status below 100', 'HTTP/1.1 099 What\r\n\r\n'],
   ])('%s: %s', async (reason, _, text) => {
     const server = await serve(sayingServer(text));
@@ -456,8 +456,8 @@ describe('callEndpoint says why there was no answer', () => {
     ['that there is no status', 'SSH-2.0-OpenSSH_9.2\r\n', 'it does not begin with HTTP/'],
     [
       'that it is too long',
-      `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(64 * 1024)}\r\n\r\n`,
-      'its headers are longer than 65536 bytes',
+      `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(65 * 1024)}\r\n\r\n`,
+      'its headers are longer than 66560 bytes',
     ],
   ])('and keeps the beginning of what came, and says %s', async (_, text, brokenRule) => {
     const server = await serve(sayingServer(text));

@@ -40,6 +40,12 @@ describe('HeadReader passes on', () => {
     ['a blank before a colon', 'HTTP/1.1 200 OK\r\ncontent-length : 2\r\n\r\nok', 'content-length: 2\r\n'],
     ['a length twice', 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 2\r\n\r\nok', 'content-length: 2\r\n'],
     ['a length twice in one line', 'HTTP/1.1 200 OK\r\ncontent-length: 2, 2\r\n\r\nok', 'content-length: 2\r\n'],
+    ['a length in a list that goes on', 'HTTP/1.1 200 OK\r\ncontent-length: 2,\r\n\r\nok', 'content-length: 2\r\n'],
+    [
+      'chunks in a list that goes on',
+      'HTTP/1.1 200 OK\r\ntransfer-encoding: , chunked,\r\n\r\nok',
+      'transfer-encoding: chunked\r\n',
+    ],
     [
       'a length beside chunks',
       'HTTP/1.1 200 OK\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\nok',
@@ -81,6 +87,19 @@ describe('HeadReader passes on', () => {
     ).toBe(whole);
   });
 
+  test('a reason of any length up to that of headers, in pieces or not', () => {
+    const bytes = bytesOf(`HTTP/1.1 200 ${'y'.repeat(20_000)}\r\ncontent-length: 2\r\n\r\nok`);
+    const whole = 'HTTP/1.1 200 \r\ncontent-length: 2\r\n\r\nok';
+    expect(passedOn(bytes)).toBe(whole);
+    expect(passedOn(bytes, [10_000, 18_000, 19_000])).toBe(whole);
+  });
+
+  test('headers of 64 KiB', () => {
+    const line = 'content-length: 2\r\n';
+    const text = `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(64 * 1024 - 5 - line.length)}\r\n${line}\r\nok`;
+    expect(reading(text)).toBe(`HTTP/1.1 200 \r\n${line}\r\nok`);
+  });
+
   test('of each response its own, whether it has the same head as the one before or not', () => {
     const reader = new HeadReader();
     const said = [
@@ -115,11 +134,16 @@ describe('HeadReader passes on', () => {
 });
 
 describe('HeadReader gives up', () => {
+  test.each(['', ',', '2, x'])('a length that is none: "%s"', (length) => {
+    expect(reading(`HTTP/1.1 200 OK\r\ncontent-length: ${length}\r\n\r\n`)).toMatch(/Content-Length/);
+  });
+
   test.each([
     ['what does not begin like HTTP', 'SSH-', 'it does not begin with HTTP/'],
     ['a status line that is none', 'HTTP/1.1 none\r\n', 'its status line is not'],
-    ['what is too long', `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(64 * 1024)}`, 'its headers are longer'],
-    ['a status line that is too long', `HTTP/1.1 200 ${'y'.repeat(16 * 1024)}`, 'its status line is not'],
+    ['what is too long', `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(65 * 1024)}`, 'its headers are longer'],
+    ['a status line that is too long', `HTTP/1.1 200 ${'y'.repeat(65 * 1024)}`, 'its status line is longer'],
+    ['a long one that is none', `HTTP/1.1 none ${'y'.repeat(16 * 1024)}`, 'its status line is not'],
   ])('%s before it is complete', (_, text, rule) => {
     expect(reading(text)).toMatch(new RegExp(`^${rule}`));
   });

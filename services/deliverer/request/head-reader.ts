@@ -12,7 +12,7 @@ const BLANKS = /^[ \t\v\f\r\n]+/;
 const HEAD_END = /\n\r{0,2}\n/g;
 const MOST_END_BYTES = 4;
 const MOST_REMEMBERED = 2_048;
-// It is looked at again with each byte that comes of it.
+// It is looked at again with each byte that comes of it: all of it until it is so long, then its beginning.
 const MOST_STATUS_LINE_BYTES = 16 * 1024;
 const CR_ALONE = /\r[^\r\n]/;
 
@@ -85,6 +85,8 @@ export class HeadReader {
 const CR_WITHOUT_LF: BrokenRule = { brokenRule: 'its lines end in a carriage return without a line feed' };
 const TOO_LONG: BrokenRule = { brokenRule: `its headers are longer than ${MOST_HEADER_BYTES} bytes` };
 
+const LINE_TOO_LONG: BrokenRule = { brokenRule: `its status line is longer than ${MOST_HEADER_BYTES} bytes` };
+
 const beginsLikeHttp = (text: string): boolean => BEGINNING.startsWith(text.slice(0, BEGINNING.length).toUpperCase());
 
 const headerBytes = (text: string, end: number): number => end - text.indexOf('\n') - 1;
@@ -95,7 +97,8 @@ function whyHopeless(text: string): BrokenRule | undefined {
     if (headerBytes(text, text.length) > MOST_HEADER_BYTES) return TOO_LONG;
     return readStatusLine(text) === undefined ? NO_STATUS_LINE : undefined;
   }
-  if (text.length > MOST_STATUS_LINE_BYTES) return NO_STATUS_LINE;
+  if (text.length > MOST_HEADER_BYTES) return LINE_TOO_LONG;
+  if (text.length > MOST_STATUS_LINE_BYTES) return readStatusLine(text) === undefined ? NO_STATUS_LINE : undefined;
   // A line that ends as those of old Macs did, and an empty one.
   const line = text.search(CR_ALONE);
   return line !== -1 && text.includes('\r\r', line + 1) ? CR_WITHOUT_LF : undefined;

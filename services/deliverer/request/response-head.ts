@@ -1,5 +1,5 @@
-/** The header section of a response may be so long; those of servers in use are under 16 KiB. */
-export const MOST_HEADER_BYTES = 64 * 1024;
+/** The header section of a response may be so long: 64 KiB of lines, and what ends it. Those of servers in use are under 16 KiB. */
+export const MOST_HEADER_BYTES = 65 * 1024;
 
 /** What came is no response: the rule of HTTP that it breaks, in words. */
 export type BrokenRule = { brokenRule: string };
@@ -99,7 +99,7 @@ function frameOf(status: number, fields: Fields): Frame | BrokenRule {
     const isChunked = codings.at(-1) === 'chunked';
     return {
       line: isChunked ? 'transfer-encoding: chunked\r\n' : '',
-      isCertain: isChunked && codings.length === 1 && length === undefined,
+      isCertain: coding.toLowerCase() === 'chunked' && length === undefined,
     };
   }
   return length === undefined ? { line: '', isCertain: false } : frameOfLength(length);
@@ -107,7 +107,7 @@ function frameOf(status: number, fields: Fields): Frame | BrokenRule {
 
 function frameOfLength(said: string): Frame | BrokenRule {
   const isOne = NUMBER.test(said);
-  const [length = 0, ...others] = isOne ? [Number(said)] : new Set(listed(said).map(readLength));
+  const [length = NaN, ...others] = isOne ? [Number(said)] : new Set(listed(said).map(readLength));
   if (others.length > 0) return { brokenRule: 'it has several values for Content-Length' };
   if (Number.isNaN(length)) return { brokenRule: 'its Content-Length is no number' };
   // A length that is none of a number here is never reached: as much is not read.
@@ -119,7 +119,13 @@ function frameOfLength(said: string): Frame | BrokenRule {
 const NUMBER = /^\d+$/;
 const readLength = (text: string): number => (NUMBER.test(text) ? Number(text) : NaN);
 
-const listed = (value: string): string[] => value.split(',').map((each) => each.trim().toLowerCase());
+// Empty elements are none (RFC 9110, 5.6.1.2).
+const listed = (value: string): string[] =>
+  value
+    .toLowerCase()
+    .split(',')
+    .map((each) => each.trim())
+    .filter(Boolean);
 
 function isToBeKept(version: string, connection = ''): boolean {
   if (version === '1.1' && connection === '') return true;
