@@ -23,6 +23,9 @@ beforeEach(async () => {
 const keepAll = (kept: KeptPublications, key: string, bodies: readonly string[]) =>
   Promise.all(bodies.map((body) => kept.keep(aPublication(key, body))));
 const numbers = (prefix: string, count: number) => Array.from({ length: count }, (_, n) => `${prefix}${n}`);
+/** How long it waits at its end for what is under way. */
+const CONFIRM_LIMIT_MS = 2_000;
+
 const untilEmpty = () => until('nothing is kept', async () => (await stand.count()) === 0);
 
 describe('while the broker takes nothing', () => {
@@ -158,10 +161,12 @@ describe('at its end', () => {
       broker.become(state);
       let isClosed = false;
       void kept[Symbol.asyncDispose]().then(() => (isClosed = true));
-      await until('it is closed', async () => {
-        if (state === 'writable') await clock.runFor(5_000);
-        return isClosed;
-      });
+      if (state === 'writable') {
+        // No further: what gives it back has a limit of its own, and takes its time on Postgres.
+        await until('it waits for confirms', () => clock.nextAt() === clock.now() + CONFIRM_LIMIT_MS);
+        await clock.runFor(CONFIRM_LIMIT_MS);
+      }
+      await until('it is closed', () => isClosed);
       const other = aKeeper({ store: stand.as('waybell_deliverer') });
       await untilEmpty();
       expect(other.broker.bodies).toEqual(['1', '2']);
