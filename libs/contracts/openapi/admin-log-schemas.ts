@@ -35,14 +35,18 @@ const event = {
 const candidate = (kind: string, of: JsonNode = { interface: interfaceName, action: text }) =>
   exactly({ kind: { const: kind }, guid, ...of, at: moment });
 
-/** A subscription to which a rule applied. */
-const judged: JsonNode = {
+const subscription: JsonNode = {
   guid,
   ...ofClient,
   interface: interfaceName,
   action: text,
   url: { ...text, description: 'Without its query.' },
   created_at: moment,
+};
+
+/** A subscription to which a rule applied. */
+const judged: JsonNode = {
+  ...subscription,
   rule: { enum: ['exhausted', 'window'], description: 'Which rule switched it off, or would.' },
   delivery_guid: { ...orNull(guid), description: 'The delivery that did it; null: it is not known.' },
 };
@@ -65,12 +69,7 @@ export const adminLogSchemas: Record<string, JsonNode> = {
   OperatorSubscription: object(
     ['guid', 'account', 'client_id', 'interface', 'action', 'url', 'created_at', 'ended_at', 'standing', 'switches'],
     {
-      guid,
-      ...ofClient,
-      interface: interfaceName,
-      action: text,
-      url: { ...text, description: 'Without its query.' },
-      created_at: moment,
+      ...subscription,
       ended_at: { ...orNull(moment), description: 'Null: it is a current one.' },
       standing: { enum: ['active', 'switched_off', 'ended'] },
       failing_since: { ...orNull(moment), description: 'Since when its attempts fail; null: the last one did not.' },
