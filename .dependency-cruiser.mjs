@@ -89,10 +89,18 @@ export default {
     },
     {
       name: 'only-the-broker-folder-speaks-amqp',
-      comment: 'Not even its types are known elsewhere. Tests and benchmarks are clients of their own.',
+      comment:
+        "And what operators' commands do on connections of their own. Not even its types are known elsewhere. Tests and benchmarks are clients of their own.",
       severity: 'error',
-      from: { path: '^(libs|services|cli)/', pathNot: ['^libs/line/broker/', TEST] },
+      from: { path: '^(libs|services|cli)/', pathNot: ['^libs/line/(broker|operating)/', TEST] },
       to: { path: 'node_modules/amqplib/' },
+    },
+    {
+      name: 'a-delivery-never-meets-its-operators',
+      comment: 'What operators do to the line lies beside the way that a delivery takes, for commands and the API.',
+      severity: 'error',
+      from: { path: '^(libs/line|services/(?!subscription-api))/', pathNot: ['^libs/line/operating/', TEST] },
+      to: { path: '^libs/line/operating/' },
     },
     {
       name: 'only-main-opens-connections',
@@ -100,7 +108,7 @@ export default {
       severity: 'error',
       from: { path: '^services/', pathNot: [...ROOTS, ...ADAPTERS, TEST] },
       to: {
-        path: '^libs/(runtime/redis|runtime/shutdown|line/broker/connect-(broker|once))\\.ts$',
+        path: '^libs/(runtime/redis|runtime/shutdown|line/(broker/connect-broker|operating/connect-once))\\.ts$',
         dependencyTypesNot: ['type-only'],
       },
     },

@@ -1,7 +1,7 @@
 import { deactivatorSettings } from '@waybell/deactivator/config';
 import { delivererSettings } from '@waybell/deliverer/config';
 import { routerSettings } from '@waybell/event-router/config';
-import { declareSettings } from '@waybell/line/broker/declare';
+import { declareSettings } from '@waybell/line/operating/declare';
 import { scheduleSettings } from '@waybell/line/line-topology';
 import { deliveryLogSettings } from '@waybell/delivery-log-service/config';
 import type { Per } from '@waybell/runtime/environment';

@@ -3,7 +3,7 @@ import { forget } from '@waybell/delivery-log/ask/forget';
 import { findAnything } from '@waybell/delivery-log/read/find-anything';
 import type { AskedKey } from '@waybell/delivery-log/read/log-tables';
 import { normalizedKey } from '@waybell/events/keys';
-import { RejectedQueue } from '@waybell/line/broker/rejected-queue';
+import { RejectedQueue } from '@waybell/line/operating/rejected-queue';
 import { isOf } from '@waybell/rejected/names';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { brokerOf } from '@waybell/stack/address-of';

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { RejectedQueue } from '@waybell/line/broker/rejected-queue';
+import { RejectedQueue } from '@waybell/line/operating/rejected-queue';
 import {
   listRejected,
   purgeRejected,

@@ -1,4 +1,4 @@
-import type { CommandPublisher } from '@waybell/line/broker/command-publisher';
+import type { CommandPublisher } from '@waybell/line/operating/command-publisher';
 import { eventsExchange } from '@waybell/line/topology';
 import type { WrittenEvent } from './demo-events.ts';
 

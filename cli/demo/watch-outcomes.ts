@@ -1,4 +1,4 @@
-import { overhear } from '@waybell/line/broker/connect-once';
+import { overhear } from '@waybell/line/operating/connect-once';
 import { readOutcomes } from '@waybell/line/outcome-batch';
 import type { Outcome } from '@waybell/line/outcomes';
 import { outcomesExchange } from '@waybell/line/topology';

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { CommandPublisher } from '@waybell/line/broker/command-publisher';
+import type { CommandPublisher } from '@waybell/line/operating/command-publisher';
 import type { Publication } from '@waybell/line/messages';
 import { fromParked } from './from-parked.ts';
 import { BEFORE_ALL, chosen, deleteRows, takeRows, type Choice, type Chosen, type Place } from './parked-rows.ts';

@@ -1,4 +1,4 @@
-import type { CommandPublisher } from '@waybell/line/broker/command-publisher';
+import type { CommandPublisher } from '@waybell/line/operating/command-publisher';
 import type { CheckedEvent } from './check-events.ts';
 
 /** What became of the events: lines that the broker confirmed, those it may or may not have, and those never sent. */

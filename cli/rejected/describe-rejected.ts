@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { Rejected } from '@waybell/line/broker/rejected-queue';
+import type { Rejected } from '@waybell/line/operating/rejected-queue';
 import { plainOf } from '@waybell/rejected/plain-of';
 import { factsOf, type RejectedFacts } from '@waybell/rejected/rejected-messages';
 import { oneLine, plainText } from '../print.ts';

@@ -1,6 +1,6 @@
 import { deliveryQueue } from '@waybell/line/topology';
 import { formatDuration } from '@waybell/runtime/duration';
-import { mayHoldMore, whoTakes } from '@waybell/line/who-takes';
+import { mayHoldMore, describeConsumers } from '@waybell/line/operating/describe-consumers';
 import { counted } from '../amounts.ts';
 import { describeKept } from '../kept/describe-kept.ts';
 import { describeInAll } from '../parked/describe-parked.ts';
@@ -41,7 +41,7 @@ function describeQueues(queues: NonNullable<Status['queues']>, deliveries: Statu
   const waiting = full.map(({ name, messages, consumers }) => [
     name,
     `${counted(messages, 'message')}${inDeliveries(name, messages, deliveries)}`,
-    whoTakes(name, consumers),
+    describeConsumers(name, consumers),
   ]);
   const unsure = queues.filter(mayHoldMore).map(({ name }) => name);
   return [

@@ -48,7 +48,7 @@ describe('findTests', () => {
     const needs = (path: string) => found.get(path)?.needs;
     expect(found.get('cli/test-run/find-tests.test.ts')).toEqual(aTest('cli/test-run/find-tests.test.ts'));
     expect(needs('libs/stack/servers.test.ts')).toBe('servers');
-    expect(needs('libs/line/broker/declare.test.ts')).toBe('servers');
+    expect(needs('libs/line/operating/declare.test.ts')).toBe('servers');
     expect(needs('libs/line/run-step.test.ts')).toBe('a turn');
     expect(needs('tests/system/what-people-ask.test.ts')).toBe('a stack');
     expect(needs('tests/console/browser.test.ts')).toBe('a stack');

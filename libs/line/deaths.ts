@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { complainer } from '@waybell/runtime/complainer';
+import { throttledWarning } from '@waybell/runtime/throttled-warning';
 import type { Log } from '@waybell/runtime/log';
 import type { Redis } from '@waybell/runtime/redis';
 
@@ -48,7 +48,7 @@ class Notes implements Deaths {
 
   constructor(redis: Redis, log: Log) {
     this.#redis = redis;
-    this.#complain = complainer(log, 'redis.away: what was lost with a connection may be taken for what kills');
+    this.#complain = throttledWarning(log, 'redis.away: what was lost with a connection may be taken for what kills');
   }
 
   async hold(names: readonly string[]): Promise<readonly (number | undefined)[]> {

@@ -1,5 +1,5 @@
 import { Counter } from 'prom-client';
-import { complainer } from '@waybell/runtime/complainer';
+import { throttledWarning } from '@waybell/runtime/throttled-warning';
 import type { Log } from '@waybell/runtime/log';
 import type { Metrics } from '@waybell/runtime/metrics';
 import type { Redis } from '@waybell/runtime/redis';
@@ -38,7 +38,7 @@ export function onceInRedis(redis: Redis, { log, metrics }: { log: Log; metrics:
   const failures = countOnceFailures(metrics);
   // Prometheus sees no increase in what begins with its first.
   for (const operation of ['recall', 'remember']) failures.inc({ operation }, 0);
-  const complain = complainer(log, 'redis.away: duplicates are possible');
+  const complain = throttledWarning(log, 'redis.away: duplicates are possible');
   const own = new Recent();
   const withoutRedis = (operation: 'recall' | 'remember', messages: number, error: unknown) => {
     failures.inc({ operation }, messages);

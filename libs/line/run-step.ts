@@ -4,7 +4,7 @@ import { systemClock, type Clock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import type { Metrics } from '@waybell/runtime/metrics';
 import { untilGiven, type Shutdown } from '@waybell/runtime/shutdown';
-import { within } from '@waybell/runtime/within';
+import { withTimeout } from '@waybell/runtime/with-timeout';
 import type { Broker } from './broker/connect-broker.ts';
 import type { Consumer } from './broker/consumers.ts';
 import type { Consuming } from './broker/queue-consumer.ts';
@@ -167,7 +167,7 @@ class StepRunner<M> implements RunningStep {
     const { shutdown } = this.#tools;
     await Promise.race([this.#performer.untilEmpty(), ...(shutdown === undefined ? [] : [untilGiven(shutdown.due)])]);
     await this.#giveBackRest();
-    await within({ clock: this.#clock, limitMs: CLOSE_LIMIT_MS }, this.#quarantine.close());
+    await withTimeout({ clock: this.#clock, limitMs: CLOSE_LIMIT_MS }, this.#quarantine.close());
   }
 
   #stopTaking(): Promise<void> {
@@ -176,7 +176,7 @@ class StepRunner<M> implements RunningStep {
 
   async #endTaking(): Promise<void> {
     // First no more may come: what is given back would come again. A broker that hangs must not hold this up.
-    await within({ clock: this.#clock, limitMs: PAUSE_LIMIT_MS }, this.pause('closing'));
+    await withTimeout({ clock: this.#clock, limitMs: PAUSE_LIMIT_MS }, this.pause('closing'));
     this.#gate.close();
     this.#performer.hear({ kind: 'closing' });
     void this.#quarantine.close();
@@ -188,10 +188,10 @@ class StepRunner<M> implements RunningStep {
     if (this.#performer.inHand === 0) return;
     let messages = this.#performer.cut();
     this.#tools.cut?.();
-    await within({ clock: this.#clock, limitMs: GIVE_BACK_LIMIT_MS }, this.#performer.untilEmpty());
+    await withTimeout({ clock: this.#clock, limitMs: GIVE_BACK_LIMIT_MS }, this.#performer.untilEmpty());
     // A broker that stands still counts as writable until its heartbeats are missed.
     this.#performer.hear({ kind: 'broker', is: 'away' });
-    await within({ clock: this.#clock, limitMs: KEEP_LIMIT_MS }, this.#performer.untilEmpty());
+    await withTimeout({ clock: this.#clock, limitMs: KEEP_LIMIT_MS }, this.#performer.untilEmpty());
     messages += this.#performer.giveBackAll();
     this.#tools.log.warn({ step: this.#name, messages }, 'shutdown.given-back');
   }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
-import { declareTopology } from './broker/declare.ts';
+import { declareTopology } from './operating/declare.ts';
 import type { Publication } from './messages.ts';
 import { aLine, numbers } from './testing/a-line.ts';
 import { BreakableBroker, smallTopology } from './testing/test-broker.ts';

@@ -1,4 +1,4 @@
-import { complainer } from '@waybell/runtime/complainer';
+import { throttledWarning } from '@waybell/runtime/throttled-warning';
 import type { Log } from '@waybell/runtime/log';
 import type { Member, News } from './hand-over/state.ts';
 import { whyUnreadable, type Message, type Newer, type Outgoing, type Rejection } from './messages.ts';
@@ -27,7 +27,7 @@ export class StepReport<M> {
   constructor(step: Told<M>, { log, metrics, held }: StepReportOptions) {
     this.#step = step;
     this.#log = log;
-    this.#complainOfNewer = complainer(log, 'message.newer-format');
+    this.#complainOfNewer = throttledWarning(log, 'message.newer-format');
     this.#metrics = lineMetrics(metrics);
     this.#metrics.watchHeld(step.name, held);
   }

@@ -1,7 +1,7 @@
 import { decodeBody } from '@waybell/events/decode-body';
 import { isGuid } from '@waybell/events/guid';
 import { normalizedKey, unescaped } from '@waybell/events/keys';
-import type { Rejected } from '@waybell/line/broker/rejected-queue';
+import type { Rejected } from '@waybell/line/operating/rejected-queue';
 import { plainOf } from './plain-of.ts';
 import { readRejectedEvent } from './read-rejected-event.ts';
 

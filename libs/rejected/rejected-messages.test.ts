@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Rejected } from '@waybell/line/broker/rejected-queue';
+import type { Rejected } from '@waybell/line/operating/rejected-queue';
 import type { Publication } from '@waybell/line/messages';
 import {
   listRejected,

@@ -1,6 +1,6 @@
 /** What operators do with the rejected queue, by whichever way they come: data in, data out. */
-import type { CommandPublisher } from '@waybell/line/broker/command-publisher';
-import type { Rejected, RejectedQueue } from '@waybell/line/broker/rejected-queue';
+import type { CommandPublisher } from '@waybell/line/operating/command-publisher';
+import type { Rejected, RejectedQueue } from '@waybell/line/operating/rejected-queue';
 import { publishAgain, type Publication } from '@waybell/line/messages';
 import { doorOf, isEvent } from './door-of.ts';
 import { isAbout, isCalled, isSelected, type Selection } from './selection.ts';

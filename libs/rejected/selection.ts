@@ -1,4 +1,4 @@
-import type { Rejected } from '@waybell/line/broker/rejected-queue';
+import type { Rejected } from '@waybell/line/operating/rejected-queue';
 import { names, LARGEST_BYTES } from './names.ts';
 import { guidOfBytes, readRejectedEvent } from './read-rejected-event.ts';
 

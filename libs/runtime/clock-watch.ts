@@ -2,7 +2,7 @@ import { systemClock, type Clock } from './clock.ts';
 import type { Log } from './log.ts';
 import { onConnection, type Postgres, type Queryable } from './postgres.ts';
 import type { Readiness } from './readiness.ts';
-import { repeatedly } from './repeatedly.ts';
+import { runEvery } from './run-every.ts';
 import { Unavailable } from './unavailable.ts';
 
 export type ClockWatchOptions = {
@@ -39,7 +39,7 @@ export class ClockWatch implements AsyncDisposable {
     this.#options = { clock: systemClock, now: Date.now, ...options };
     if (options.limitMs === 0) return;
     options.readiness.watch(() => this.waitingFor());
-    this.#watching = repeatedly(
+    this.#watching = runEvery(
       // What was known last goes on: who needs Postgres says that it is away.
       () => this.compare().catch(() => undefined),
       { intervalMs: EVERY_MS, complaint: 'clock.not-compared', log: options.log, clock: this.#options.clock },

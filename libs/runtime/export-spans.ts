@@ -10,13 +10,13 @@ import {
 } from '@opentelemetry/sdk-trace';
 import { randomUUID } from 'node:crypto';
 import { systemClock } from './clock.ts';
-import { complainer } from './complainer.ts';
+import { throttledWarning } from './throttled-warning.ts';
 import manifest from './package.json' with { type: 'json' };
 import { countSpans } from './span-metrics.ts';
 import { SpanQueue } from './span-queue.ts';
 import type { TracingPlan } from './read-tracing.ts';
 import type { Tracing, TracingOptions } from './tracing.ts';
-import { within } from './within.ts';
+import { withTimeout } from './with-timeout.ts';
 
 /** Of sending a batch, with what is tried again. */
 const SEND_LIMIT_MS = 10_000;
@@ -35,7 +35,7 @@ export function exportSpans({ service, plan, log, metrics }: ExportOptions): Tra
     }),
     limitMs: SEND_LIMIT_MS,
     count: countSpans(metrics),
-    onTrouble: complainer(log, 'spans.not-sent'),
+    onTrouble: throttledWarning(log, 'spans.not-sent'),
   });
   const provider = new TracerProvider({
     sampler: samplerOf(plan),
@@ -51,7 +51,7 @@ export function exportSpans({ service, plan, log, metrics }: ExportOptions): Tra
   });
   return {
     tracer: provider.getTracer('waybell', manifest.version),
-    [Symbol.asyncDispose]: () => within({ clock: systemClock, limitMs: CLOSE_LIMIT_MS }, provider.shutdown()),
+    [Symbol.asyncDispose]: () => withTimeout({ clock: systemClock, limitMs: CLOSE_LIMIT_MS }, provider.shutdown()),
   };
 }
 

@@ -5,7 +5,7 @@ import { postgresClient, READ_TIMEOUT } from './postgres-client.ts';
 import { placeOf } from './place-of.ts';
 import type { ServerAddress } from './server-address.ts';
 import { Unavailable } from './unavailable.ts';
-import { within } from './within.ts';
+import { withTimeout } from './with-timeout.ts';
 
 export type Postgres = pg.Pool & AsyncDisposable;
 
@@ -45,7 +45,7 @@ export function connectPostgres(options: PostgresOptions): Postgres {
     ...(set.length === 0 ? {} : { options: set.map(([name, value]) => `-c ${name}=${value}`).join(' ') }),
   });
   pool.on('error', (error) => log.warn({ server: placeOf(url), reason: error.message }, 'postgres.connection-lost'));
-  return Object.assign(pool, { [Symbol.asyncDispose]: () => within(CLOSE_LIMIT, pool.end()) });
+  return Object.assign(pool, { [Symbol.asyncDispose]: () => withTimeout(CLOSE_LIMIT, pool.end()) });
 }
 
 /**

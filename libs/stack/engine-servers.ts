@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { brokerUser, permissions } from '@waybell/line/permissions';
+import { brokerUser, permissions } from '@waybell/line/operating/permissions';
 import type { ServerName } from './choose-sources.ts';
 import { passwordOf } from '@waybell/runtime/local-passwords';
 import { services } from './services.ts';

@@ -1,4 +1,4 @@
-import { declareSettings, declareTopology } from '@waybell/line/broker/declare';
+import { declareSettings, declareTopology } from '@waybell/line/operating/declare';
 import { lineTopology } from '@waybell/line/line-topology';
 import { readSchedule, scheduleSettings } from '@waybell/line/line-topology';
 import { ownNotices, type Topology } from '@waybell/line/topology';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { onConnection } from '@waybell/line/broker/connect-once';
+import { onConnection } from '@waybell/line/operating/connect-once';
 import { statesOf, type NamedState } from '@waybell/line/broker/depth';
 import { placeOf } from '@waybell/runtime/place-of';
 import type { ServerAddress } from '@waybell/runtime/server-address';

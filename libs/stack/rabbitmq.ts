@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { onConnection } from '@waybell/line/broker/connect-once';
+import { onConnection } from '@waybell/line/operating/connect-once';
 import { passwordOf } from '@waybell/runtime/local-passwords';
 import { findInErlang } from './find-in-erlang.ts';
 import { ADMINISTRATOR, definitions, MONITOR, withMonitor } from './rabbitmq-definitions.ts';

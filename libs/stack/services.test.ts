@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { permissions } from '@waybell/line/permissions';
+import { permissions } from '@waybell/line/operating/permissions';
 import { services } from './services.ts';
 
 test('every service that uses RabbitMQ has permissions there', () => {

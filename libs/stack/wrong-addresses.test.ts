@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { onConnection } from '@waybell/line/broker/connect-once';
+import { onConnection } from '@waybell/line/operating/connect-once';
 import { listen } from '@waybell/runtime/health';
 import { createLog } from '@waybell/runtime/log';
 import { connectPostgres } from '@waybell/runtime/postgres';

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { BreakableBroker, smallTopology } from '@waybell/line/testing/test-broker';
 import { eventsExchange } from '@waybell/line/topology';
-import { declareTopology } from '@waybell/line/broker/declare';
+import { declareTopology } from '@waybell/line/operating/declare';
 import { until } from '@waybell/runtime/testing/until';
 import { NotConfirmed } from './not-confirmed.ts';
 import type { PublisherOptions } from './publisher-options.ts';

@@ -2,8 +2,8 @@ import { setMaxListeners } from 'node:events';
 import { openPublisher, type Publisher as Line } from '@waybell/line/broker/publisher';
 import { eventsExchange } from '@waybell/line/topology';
 import { systemClock } from '@waybell/runtime/clock';
-import { Room } from '@waybell/runtime/room';
-import { within } from '@waybell/runtime/within';
+import { Budget } from '@waybell/runtime/budget';
+import { withTimeout } from '@waybell/runtime/with-timeout';
 import { checkedUrl, checkNumbers, checkTexts } from './check-options.ts';
 import type { EventInput } from './event-input.ts';
 import { NotConfirmed } from './not-confirmed.ts';
@@ -85,14 +85,14 @@ export function createPublisher(options: PublisherOptions): Publisher {
   });
   let closed: ReturnType<Publisher['close']> | undefined;
   const trouble = () => (line.state() === 'writable' ? undefined : troubleIn(line.state(), complaint));
-  const resending = new Resending({ line, room: new Room(bufferBytes), trouble, userId });
+  const resending = new Resending({ line, budget: new Budget(bufferBytes), trouble, userId });
   const closing = new AbortController();
   // Each call of ready() listens.
   setMaxListeners(0, closing.signal);
   const untilWritable = writableOf(line);
   const close = async (withinMs: number) => {
     closing.abort(new Error(CLOSED));
-    await within({ clock: systemClock, limitMs: withinMs }, resending.ended());
+    await withTimeout({ clock: systemClock, limitMs: withinMs }, resending.ended());
     const unconfirmed = resending.giveUpAll();
     await line[Symbol.asyncDispose]();
     return { unconfirmed };

@@ -1,6 +1,6 @@
 import { systemClock } from '@waybell/runtime/clock';
 import { HeldKeys } from './held-keys.ts';
-import { within } from '@waybell/runtime/within';
+import { withTimeout } from '@waybell/runtime/with-timeout';
 import { checkNumbers, checkTexts } from './check-options.ts';
 import type { OutboxPool } from './outbox-connection.ts';
 import { outboxTable, sleepingLock, type OutboxPlace } from './outbox-table.ts';
@@ -106,7 +106,7 @@ export class OutboxRelay implements Relay {
 
   async close({ withinMs = CLOSE_LIMIT_MS }: { withinMs?: number | undefined } = {}): Promise<void> {
     this.#halt.abort();
-    await within({ clock: systemClock, limitMs: withinMs }, this.#ended);
+    await withTimeout({ clock: systemClock, limitMs: withinMs }, this.#ended);
     this.#cut.abort();
     await this.#ended;
   }

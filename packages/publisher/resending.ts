@@ -1,7 +1,7 @@
 import type { Publisher as Line } from '@waybell/line/broker/publisher';
 import { TooLarge } from '@waybell/line/broker/publish-errors';
 import { eventsExchange } from '@waybell/line/topology';
-import type { Room } from '@waybell/runtime/room';
+import type { Budget } from '@waybell/runtime/budget';
 import { InvalidEvent } from './invalid-event.ts';
 import { NotConfirmed } from './not-confirmed.ts';
 import type { WrittenEvent } from './write-event.ts';
@@ -9,7 +9,7 @@ import type { WrittenEvent } from './write-event.ts';
 type Pending = {
   event: WrittenEvent;
   failures: number;
-  /** Gives its part of the room back, or its wait for it up. */
+  /** Gives its part of the budget back, or its wait for it up. */
   leave: () => void;
   /** Runs until it is sent again. */
   timer?: NodeJS.Timeout;
@@ -23,7 +23,7 @@ const OVERHEAD_BYTES = 1_024;
 
 type ResendingOptions = {
   line: Line;
-  room: Room;
+  budget: Budget;
   /** Says why nothing can be sent now. */
   trouble: () => string | undefined;
   userId: string | undefined;
@@ -32,7 +32,7 @@ type ResendingOptions = {
 /** Sends each event, the same bytes each time, until the broker has confirmed it or its sender gives up. */
 export class Resending {
   readonly #line: Line;
-  readonly #room: Room;
+  readonly #budget: Budget;
   readonly #userId: string | undefined;
   readonly #pending = new Set<Pending>();
   /** Those that wait for a broker that takes anything at all. */
@@ -43,9 +43,9 @@ export class Resending {
   confirmed = 0;
   resent = 0;
 
-  constructor({ line, room, trouble, userId }: ResendingOptions) {
+  constructor({ line, budget, trouble, userId }: ResendingOptions) {
     this.#line = line;
-    this.#room = room;
+    this.#budget = budget;
     this.#troubleOfLine = trouble;
     this.#userId = userId;
     line.onState((state) => {
@@ -109,12 +109,12 @@ export class Resending {
 
   #letIn(pending: Pending): void {
     const bytes = bytesOf(pending.event);
-    const leave = () => this.#room.giveBack(bytes);
-    if (this.#room.takeNow(bytes)) {
+    const leave = () => this.#budget.giveBack(bytes);
+    if (this.#budget.takeNow(bytes)) {
       pending.leave = leave;
       return this.#send(pending);
     }
-    pending.leave = this.#room.takeLater(bytes, () => {
+    pending.leave = this.#budget.takeLater(bytes, () => {
       pending.leave = leave;
       // Those before it may just give up, and it with them.
       queueMicrotask(() => this.#send(pending));

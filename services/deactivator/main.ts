@@ -6,7 +6,7 @@ import { checkSchema, MIGRATIONS } from '@waybell/runtime/schema';
 import { connectBroker } from '@waybell/line/broker/connect-broker';
 import { publishClaimed, publishRepeatedly } from '@waybell/line/claimed/publish-claimed';
 import { watchPublishing } from '@waybell/line/line-metrics';
-import { exchangesOf } from '@waybell/line/permissions';
+import { exchangesOf } from '@waybell/line/uses';
 import { runStep } from '@waybell/line/run-step';
 import { logQueue, rejectedQueue, waitingName } from '@waybell/line/topology';
 import { announceDeactivations } from './announce-deactivations.ts';

@@ -1,7 +1,7 @@
 import type { Log } from '@waybell/runtime/log';
 import { Gauge } from 'prom-client';
 import type { Metrics } from '@waybell/runtime/metrics';
-import { repeatedly } from '@waybell/runtime/repeatedly';
+import { runEvery } from '@waybell/runtime/run-every';
 import type { SwitchOff } from './switch-off.ts';
 
 export type SweepOptions = { switchOff: SwitchOff; intervalMs: number; log: Log; metrics: Metrics };
@@ -16,7 +16,7 @@ export function startSweep({ switchOff, intervalMs, log, metrics }: SweepOptions
     gauge.set(held);
     if (held > before) log.warn({ held }, 'deactivations.held');
   }
-  return repeatedly(sweep, { intervalMs, complaint: 'sweep.failed', log });
+  return runEvery(sweep, { intervalMs, complaint: 'sweep.failed', log });
 }
 
 export function gaugeHeld(metrics: Metrics): Gauge {

@@ -13,7 +13,7 @@ import { KEPT_SETTINGS, keptIn } from '@waybell/line/kept/kept-store';
 import { onceInRedis } from '@waybell/line/once';
 import { retryQueues } from '@waybell/line/line-topology';
 import { watchPublishing } from '@waybell/line/line-metrics';
-import { exchangesOf } from '@waybell/line/permissions';
+import { exchangesOf } from '@waybell/line/uses';
 import { runStep } from '@waybell/line/run-step';
 import { deactivatorQueue, logQueue, rejectedQueue, waitingName } from '@waybell/line/topology';
 import { countCallbacks } from './request/callback-metrics.ts';

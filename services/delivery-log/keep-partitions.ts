@@ -1,5 +1,5 @@
 import type { Log } from '@waybell/runtime/log';
-import { repeatedly } from '@waybell/runtime/repeatedly';
+import { runEvery } from '@waybell/runtime/run-every';
 import type { Config } from './config.ts';
 import { DAY_MS, type Partitions } from '@waybell/delivery-log/write/partitions';
 import type { Sendings } from './sendings.ts';
@@ -24,7 +24,7 @@ export function keepPartitions({ partitions, sendings, config, until, log }: Kee
     if (dropped.length > 0) log.info({ dropped }, 'partitions.dropped');
     await sendings.forget(config.retention.days * DAY_MS);
   };
-  return repeatedly(turnOver, {
+  return runEvery(turnOver, {
     intervalMs: INTERVAL_MS,
     beginsAtOnce: true,
     until,

@@ -7,7 +7,7 @@ import { publishClaimed, publishRepeatedly } from '@waybell/line/claimed/publish
 import { connectBroker } from '@waybell/line/broker/connect-broker';
 import { watchPublishing } from '@waybell/line/line-metrics';
 import { selectActions } from '@waybell/line/line-topology';
-import { exchangesOf } from '@waybell/line/permissions';
+import { exchangesOf } from '@waybell/line/uses';
 import { runStep } from '@waybell/line/run-step';
 import { deliveryQueue, rejectedQueue, waitingName } from '@waybell/line/topology';
 import { byHand } from './by-hand.ts';

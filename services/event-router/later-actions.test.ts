@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { asideHeaders } from '@waybell/line/broker/amqp-message';
 import { isUnreadable, type Message } from '@waybell/line/messages';
 import { aLine } from '@waybell/line/testing/a-line';
-import { declareTopology } from '@waybell/line/broker/declare';
+import { declareTopology } from '@waybell/line/operating/declare';
 import { smallTopology, TestBroker } from '@waybell/line/testing/test-broker';
 import { eventsExchange, rejectedQueue, routerQueue, waitingName } from '@waybell/line/topology';
 import { until } from '@waybell/runtime/testing/until';

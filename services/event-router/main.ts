@@ -14,7 +14,7 @@ import { onceInRedis } from '@waybell/line/once';
 import { watchPublishing } from '@waybell/line/line-metrics';
 import { runStep } from '@waybell/line/run-step';
 import { selectActions } from '@waybell/line/line-topology';
-import { exchangesOf } from '@waybell/line/permissions';
+import { exchangesOf } from '@waybell/line/uses';
 import { deliveryQueue, logQueue, rejectedQueue, rejectionsQueue, waitingName } from '@waybell/line/topology';
 import { compileSchemas } from '@waybell/events/check-schema';
 import { unknownMembersMetric } from '@waybell/events/unknown-members-metric';

@@ -3,7 +3,7 @@ import type { RunningStep } from '@waybell/line/run-step';
 import type { Clock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import { gaugeOnDemand, type Metrics } from '@waybell/runtime/metrics';
-import { repeatedly } from '@waybell/runtime/repeatedly';
+import { runEvery } from '@waybell/runtime/run-every';
 
 export type PauseOptions = {
   routing: Pick<RunningStep, 'taken' | 'pause' | 'resume'>;
@@ -43,7 +43,7 @@ export function pauseWhenDeep({ routing, depth, limit, log, metrics, ...options 
     else routing.resume(REASON);
   };
   // While the broker is away the depth is not known; there is nothing to take either.
-  return repeatedly(look, { ...options, intervalMs: INTERVAL_MS, complaint: 'routing.depth-unknown', log });
+  return runEvery(look, { ...options, intervalMs: INTERVAL_MS, complaint: 'routing.depth-unknown', log });
 }
 
 export function countPaused(isPaused: () => boolean, metrics: Metrics): void {

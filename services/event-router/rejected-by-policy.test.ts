@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { readRejected } from '@waybell/line/broker/rejected-queue';
+import { readRejected } from '@waybell/line/operating/rejected-queue';
 import { aLine } from '@waybell/line/testing/a-line';
 import { BreakableBroker } from '@waybell/line/testing/test-broker';
 import { rejectedQueue, straysQueue } from '@waybell/line/topology';

@@ -4,7 +4,7 @@ import type { Event } from '@waybell/events/event';
 import { decodeBody, unpackedBytes } from '@waybell/events/decode-body';
 import { readEvent, type EventLimits } from '@waybell/events/read-event';
 import { refuseEvent } from '@waybell/rejected/refuse-event';
-import { Room } from '@waybell/runtime/room';
+import { Budget } from '@waybell/runtime/budget';
 import { isTraceparent } from '@waybell/runtime/traceparent';
 import { BESIDE_BYTES, fanOut, PART, routed, type Found, type Published } from './fan-out.ts';
 import type { FindSubscriptions } from './find-subscriptions.ts';
@@ -42,7 +42,7 @@ export type RouteOptions = {
 };
 
 /** What deliveries may take that are on their way at once, over all events that cause many of them, or large ones. */
-const ROOM_BYTES = 8 * PART.bytes;
+const BUDGET_BYTES = 8 * PART.bytes;
 /** An event that causes less takes no part of it. */
 const SMALL_BYTES = 2 ** 16;
 
@@ -51,9 +51,9 @@ const SMALL_BYTES = 2 ** 16;
  * it. Where these are many, or large, they are made in parts; and few events are at that at a time.
  */
 export function routeEvent({ findSubscriptions, now }: RouteOptions): HandlerInParts<Arrival> {
-  const room = new Room(ROOM_BYTES);
+  const budget = new Budget(BUDGET_BYTES);
 
-  /** Finds the subscriptions that are to have it; or how much room its deliveries need, where that is neither `taken` nor free: nothing that was found is kept meanwhile. */
+  /** Finds the subscriptions that are to have it; or how much budget its deliveries need, where that is neither `taken` nor free: nothing that was found is kept meanwhile. */
   async function find(arrival: Arrival, taken: number): Promise<Looked | number> {
     const { action, receivers } = arrival.event;
     try {
@@ -62,10 +62,10 @@ export function routeEvent({ findSubscriptions, now }: RouteOptions): HandlerInP
       const found = asked.length === 1 && asked[0] !== undefined ? [await asked[0]] : await Promise.all(asked);
       const needed = weigh(arrival, found);
       if (needed <= taken) return { found, taken };
-      room.giveBack(taken);
-      return room.takeNow(needed) ? { found, taken: needed } : needed;
+      budget.giveBack(taken);
+      return budget.takeNow(needed) ? { found, taken: needed } : needed;
     } catch (error) {
-      room.giveBack(taken);
+      budget.giveBack(taken);
       throw error;
     }
   }
@@ -74,7 +74,7 @@ export function routeEvent({ findSubscriptions, now }: RouteOptions): HandlerInP
     const { event, traceparent } = arrival;
     let looked = await find(arrival, 0);
     while (typeof looked === 'number') {
-      await room.take(looked);
+      await budget.take(looked);
       looked = await find(arrival, looked);
     }
     const { found, taken } = looked;
@@ -87,7 +87,7 @@ export function routeEvent({ findSubscriptions, now }: RouteOptions): HandlerInP
       ...(traceparent === undefined ? {} : { traceparent }),
     });
     if (taken === 0) return atOnce(parts);
-    return { next: () => parts.next().value, end: () => room.giveBack(taken) };
+    return { next: () => parts.next().value, end: () => budget.giveBack(taken) };
   };
 }
 
@@ -99,7 +99,7 @@ function atOnce(parts: Generator<Outgoing[], undefined>): Outgoing[] {
   return all;
 }
 
-/** The room that its deliveries need, in bytes: that of a part at most. */
+/** The budget that its deliveries need, in bytes: that of a part at most. */
 function weigh({ bytes }: Arrival, found: Found): number {
   let count = 0;
   for (const subscriptions of found) count += subscriptions?.length ?? 0;

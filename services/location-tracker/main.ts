@@ -9,7 +9,7 @@ import { connectBroker } from '@waybell/line/broker/connect-broker';
 import { deathsInRedis } from '@waybell/line/deaths';
 import { publishClaimed } from '@waybell/line/claimed/publish-claimed';
 import { watchPublishing } from '@waybell/line/line-metrics';
-import { exchangesOf } from '@waybell/line/permissions';
+import { exchangesOf } from '@waybell/line/uses';
 import { runStep } from '@waybell/line/run-step';
 import { logQueue, rejectedQueue, rejectionsQueue, routerQueue, waitingName } from '@waybell/line/topology';
 import { reportRejectedEvent } from '@waybell/rejected/report-rejected-event';

@@ -1,5 +1,5 @@
 import type { Log } from '@waybell/runtime/log';
-import { repeatedly } from '@waybell/runtime/repeatedly';
+import { runEvery } from '@waybell/runtime/run-every';
 import type { SweepResult } from './sweep.ts';
 
 export type SweepingOptions = {
@@ -24,5 +24,5 @@ export function startSweeping({ sweep, onSwept, intervalMs, log }: SweepingOptio
       onSwept(result, performance.now() - beganAt);
     }
   };
-  return repeatedly(timedSweep, { intervalMs, complaint: 'sweep.failed', log });
+  return runEvery(timedSweep, { intervalMs, complaint: 'sweep.failed', log });
 }

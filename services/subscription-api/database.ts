@@ -8,7 +8,7 @@ import { placeOf } from '@waybell/runtime/place-of';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import { MIGRATIONS } from '@waybell/runtime/schema';
 import { Unavailable } from '@waybell/runtime/unavailable';
-import { within } from '@waybell/runtime/within';
+import { withTimeout } from '@waybell/runtime/with-timeout';
 import type pg from 'pg';
 import { DataSource, QueryFailedError } from 'typeorm';
 import { SET_ACTOR, type Actor } from './actor.ts';
@@ -139,9 +139,9 @@ export function openDatabase({ lookEveryMs = LOOK_EVERY_MS, ...options }: OpenDa
     change: (actor, work) => run((connected) => changeAs(connected, actor, work)),
     async [Symbol.asyncDispose]() {
       closing.abort();
-      await within(CLOSE_LIMIT, watching);
+      await withTimeout(CLOSE_LIMIT, watching);
       await deliveryLog[Symbol.asyncDispose]();
-      if (source.isInitialized) await within(CLOSE_LIMIT, source.destroy());
+      if (source.isInitialized) await withTimeout(CLOSE_LIMIT, source.destroy());
     },
   };
 }

@@ -1,5 +1,5 @@
 import { actions as catalog } from '@waybell/catalog/actions';
-import { operatorLine } from '@waybell/line/broker/operator-line';
+import { operatorLine } from '@waybell/line/operating/operator-line';
 import { ClockWatch } from '@waybell/runtime/clock-watch';
 import { configOrExit } from '@waybell/runtime/environment';
 import { startProcess } from '@waybell/runtime/process-parts';

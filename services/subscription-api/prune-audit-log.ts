@@ -1,5 +1,5 @@
 import type { Log } from '@waybell/runtime/log';
-import { repeatedly } from '@waybell/runtime/repeatedly';
+import { runEvery } from '@waybell/runtime/run-every';
 import type { Database } from './database.ts';
 
 export type PruneOptions = {
@@ -25,7 +25,7 @@ const PRUNE = `
 /** Forgets the changes that are older than is kept, every ten minutes until disposed of. Any number of replicas may. */
 export function startPruning(options: PruneOptions): AsyncDisposable {
   const { log, intervalMs = EVERY_MS } = options;
-  return repeatedly((stop) => prune(options, stop), { intervalMs, complaint: 'audit-log.not-pruned', log });
+  return runEvery((stop) => prune(options, stop), { intervalMs, complaint: 'audit-log.not-pruned', log });
 }
 
 async function prune(options: PruneOptions, stop: AbortSignal): Promise<void> {

@@ -51,7 +51,7 @@ export function underLoad(inject: Inject, options: UnderLoadOptions = {}) {
     using load = new Load({ ledger, parties: permitting, eventsPerSecond: rate });
     await until('there is load', () => ledger.published >= eventsBefore && receiver.received.length > seen);
     const problems: string[] = [];
-    const movingAgainSeconds = await repeatedly(times, async () => {
+    const movingAgainSeconds = await runEvery(times, async () => {
       const since = performance.now();
       problems.push(...((await inject(stage, ledger)) ?? []));
       // Not beside it: what is broken for longer than any wait must not end the test meanwhile.
@@ -69,7 +69,7 @@ export function underLoad(inject: Inject, options: UnderLoadOptions = {}) {
 }
 
 /** The longest of so many goes. */
-async function repeatedly(times: number, go: () => Promise<number>): Promise<number> {
+async function runEvery(times: number, go: () => Promise<number>): Promise<number> {
   let longest = 0;
   for (let time = 1; time <= times; time += 1) {
     if (time > 1) await sleep(Math.random() * LONGEST_PAUSE_MS);

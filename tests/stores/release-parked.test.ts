@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { GetMessage } from 'amqplib';
 import { releaseParked } from '@waybell/cli/parked/release-parked';
-import { openCommandPublisher, type CommandPublisher } from '@waybell/line/broker/command-publisher';
+import { openCommandPublisher, type CommandPublisher } from '@waybell/line/operating/command-publisher';
 import { readDelivery, type Delivery } from '@waybell/line/delivery';
 import type { Publication } from '@waybell/line/messages';
 import { readOutcomes } from '@waybell/line/outcome-batch';

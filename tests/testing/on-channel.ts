@@ -1,5 +1,6 @@
 import type { ConfirmChannel } from 'amqplib';
-import { close, onConnection } from '@waybell/line/broker/connect-once';
+import { close } from '@waybell/line/broker/channels';
+import { onConnection } from '@waybell/line/operating/connect-once';
 
 /** For the broker to answer: one that stands still for a while has not gone. */
 export const ANSWER_LIMIT_MS = 60_000;

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChannelModel, ConfirmChannel, Options } from 'amqplib';
-import { close, connectOnce } from '@waybell/line/broker/connect-once';
+import { close } from '@waybell/line/broker/channels';
+import { connectOnce } from '@waybell/line/operating/connect-once';
 import type { PublishedEvent } from './event.ts';
 
 type Link = { connection: ChannelModel; channel: ConfirmChannel };

@@ -2,7 +2,7 @@ import { systemClock, type Clock } from '@waybell/runtime/clock';
 import type { ChannelModel } from 'amqplib';
 import type { Log } from '@waybell/runtime/log';
 import type { ServerAddress } from '@waybell/runtime/server-address';
-import { within } from '@waybell/runtime/within';
+import { withTimeout } from '@waybell/runtime/with-timeout';
 import { depthOf, type Depth } from './depth.ts';
 import { CLOSE_LIMIT_MS } from './link-connection.ts';
 import { openLink } from './link.ts';
@@ -111,7 +111,7 @@ export async function openConsumers(options: ConsumersOptions): Promise<Consumer
     isConnected: () => connection !== undefined,
     waitingFor: () => all.filter((queue) => queue.isWaiting()).map(({ queue }) => queue),
     async [Symbol.asyncDispose]() {
-      await within({ clock: systemClock, limitMs: closeLimitMs }, Promise.all(all.map((queue) => queue.close())));
+      await withTimeout({ clock: systemClock, limitMs: closeLimitMs }, Promise.all(all.map((queue) => queue.close())));
       await link[Symbol.asyncDispose]();
     },
   };

@@ -1,5 +1,5 @@
 import type { Channel, ChannelModel } from 'amqplib';
-import { ACCESS_REFUSED, close, openChannel } from './connect-once.ts';
+import { ACCESS_REFUSED, close, openChannel } from './channels.ts';
 
 /** Messages that wait in queues together, ready to be taken: there may be more where it is not exact. */
 export type Depth = { messages: number; isExact: boolean };

@@ -2,9 +2,9 @@ import { connect, type Channel, type ChannelModel } from 'amqplib';
 import { systemClock, type Clock } from '@waybell/runtime/clock';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import { placeOf } from '@waybell/runtime/place-of';
-import { within } from '@waybell/runtime/within';
+import { withTimeout } from '@waybell/runtime/with-timeout';
 import type { BrokerLog } from './broker-log.ts';
-import { close } from './connect-once.ts';
+import { close } from './channels.ts';
 import { gatherWrites, socketOf } from './gather-writes.ts';
 
 export type ConnectionOptions = ServerAddress & {
@@ -88,7 +88,7 @@ export class LinkConnection {
   /** A broker with an alarm reads nothing from a publisher, not even that it leaves: its answer could take hours. */
   async close(): Promise<void> {
     const { closeLimitMs = CLOSE_LIMIT_MS } = this.#options;
-    await within({ clock: systemClock, limitMs: closeLimitMs }, close(this.#model));
+    await withTimeout({ clock: systemClock, limitMs: closeLimitMs }, close(this.#model));
     this.#cut.abort();
   }
 

@@ -1,7 +1,7 @@
 import { systemClock } from '@waybell/runtime/clock';
 import { troubleWith } from '@waybell/runtime/server-trouble';
 import { placeOf } from '@waybell/runtime/place-of';
-import { within } from '@waybell/runtime/within';
+import { withTimeout } from '@waybell/runtime/with-timeout';
 import { nodesOf } from './nodes-of.ts';
 import { LinkConnection, type ConnectionOptions } from './link-connection.ts';
 
@@ -92,7 +92,7 @@ export function openLink(options: LinkOptions): Link {
       last?.giveUp('it is no longer needed');
       // A broker that does not answer must not hold up the end of the process, nor must its socket.
       await last?.close();
-      await within({ clock: systemClock, limitMs: STOP_LIMIT_MS }, ended);
+      await withTimeout({ clock: systemClock, limitMs: STOP_LIMIT_MS }, ended);
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
-import { repeatedly } from '@waybell/runtime/repeatedly';
+import { runEvery } from '@waybell/runtime/run-every';
 import { harmfulPolicies } from './policies.ts';
 import { readPolicies, vhostOf, type PoliciesOptions } from './read-policies.ts';
 
@@ -20,7 +20,7 @@ export class PolicyCheck implements AsyncDisposable {
       for (const todo of harmful) if (!this.#harmful.includes(todo)) log.error({ todo }, 'policy.harmful');
       this.#harmful = harmful;
     };
-    this.#looking = repeatedly(look, {
+    this.#looking = runEvery(look, {
       intervalMs: everyMs,
       beginsAtOnce: true,
       complaint: 'policies.not-read',

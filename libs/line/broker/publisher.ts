@@ -4,7 +4,7 @@ import type { ServerAddress } from '@waybell/runtime/server-address';
 import type { PublishingFigures } from '../line-metrics.ts';
 import type { Publication } from '../messages.ts';
 import type { BrokerLog } from './broker-log.ts';
-import { close, openChannel } from './connect-once.ts';
+import { close, openChannel } from './channels.ts';
 import { ConfirmWatch } from './confirm-watch.ts';
 import { openLink, type BrokerState } from './link.ts';
 import type { Destination, OnSettled } from './publish-errors.ts';

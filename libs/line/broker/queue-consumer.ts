@@ -3,7 +3,7 @@ import type { Clock, Timer } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import type { Move, QueueUse } from '../prefetch-budget.ts';
 import type { Source } from '../messages.ts';
-import { close } from './connect-once.ts';
+import { close } from './channels.ts';
 import { ConsumedChannel, type ConsumedMessage, type Weigh } from './consumed-channel.ts';
 import { Grants, type Grant } from './grants.ts';
 

@@ -1,6 +1,6 @@
 import { systemClock } from '@waybell/runtime/clock';
-import { repeatedly, type RepeatedlyOptions } from '@waybell/runtime/repeatedly';
-import { within } from '@waybell/runtime/within';
+import { runEvery, type RunEveryOptions } from '@waybell/runtime/run-every';
+import { withTimeout } from '@waybell/runtime/with-timeout';
 import { publishAgain, type Message } from '../messages.ts';
 import { runStep, type RunningStep, type Step, type StepTools } from '../run-step.ts';
 import { Claiming, type ClaimedRows } from './claimed-rows.ts';
@@ -42,7 +42,7 @@ export function publishClaimed<Row>(
     async [Symbol.asyncDispose]() {
       await running[Symbol.asyncDispose]();
       // What is published is to be settled. A Postgres that hangs must not hold this up.
-      await within({ clock, limitMs: SETTLE_LIMIT_MS }, claiming.untilIdle());
+      await withTimeout({ clock, limitMs: SETTLE_LIMIT_MS }, claiming.untilIdle());
     },
   };
 }
@@ -50,7 +50,7 @@ export function publishClaimed<Row>(
 /** Looks again and again, from now on, for what is due. */
 export function publishRepeatedly(
   publishing: Pick<PublishingClaimed, 'publishDue'>,
-  how: Omit<RepeatedlyOptions, 'beginsAtOnce'>,
+  how: Omit<RunEveryOptions, 'beginsAtOnce'>,
 ): AsyncDisposable {
-  return repeatedly(async () => void (await publishing.publishDue()), { ...how, beginsAtOnce: true });
+  return runEvery(async () => void (await publishing.publishDue()), { ...how, beginsAtOnce: true });
 }

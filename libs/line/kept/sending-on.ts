@@ -1,8 +1,8 @@
 import type { Clock } from '@waybell/runtime/clock';
-import { complainer } from '@waybell/runtime/complainer';
+import { throttledWarning } from '@waybell/runtime/throttled-warning';
 import type { Log } from '@waybell/runtime/log';
-import { repeatedly } from '@waybell/runtime/repeatedly';
-import { within } from '@waybell/runtime/within';
+import { runEvery } from '@waybell/runtime/run-every';
+import { withTimeout } from '@waybell/runtime/with-timeout';
 import type { Broker } from '../broker/connect-broker.ts';
 import { Unroutable } from '../broker/publish-errors.ts';
 import type { Publication } from '../messages.ts';
@@ -52,13 +52,13 @@ export class SendingOn implements AsyncDisposable {
     const { broker, log, clock } = options;
     this.#options = options;
     this.#putOff = new PutOffDestinations(clock);
-    this.#complain = complainer(log, COMPLAINT, clock);
+    this.#complain = throttledWarning(log, COMPLAINT, clock);
     broker.onState((state) => {
       if (state !== 'writable') return;
       this.#putOff.tryAll();
       this.#goNow();
     });
-    this.#looking = repeatedly(() => this.#look(), {
+    this.#looking = runEvery(() => this.#look(), {
       intervalMs: LOOK_MS,
       beginsAtOnce: true,
       complaint: COMPLAINT,
@@ -75,7 +75,7 @@ export class SendingOn implements AsyncDisposable {
   /** A server that hangs must not hold up the end: what was under way is then sent again when its lease is over. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosing = true;
-    await within({ clock: this.#options.clock, limitMs: CLOSE_LIMIT_MS }, this.#close());
+    await withTimeout({ clock: this.#options.clock, limitMs: CLOSE_LIMIT_MS }, this.#close());
     this.#isClosed = true;
   }
 
@@ -83,7 +83,7 @@ export class SendingOn implements AsyncDisposable {
     await this.#looking[Symbol.asyncDispose]();
     const { clock, store, broker } = this.#options;
     const done = Promise.all([...this.#underWay.values()].map((group) => group.done));
-    if (broker.state() === 'writable') await within({ clock, limitMs: CONFIRM_LIMIT_MS }, done);
+    if (broker.state() === 'writable') await withTimeout({ clock, limitMs: CONFIRM_LIMIT_MS }, done);
     await this.#removeSent().catch(this.#complain);
     await store.putOff(this.#rowsUnderWay(), 0).catch(this.#complain);
   }
@@ -177,7 +177,7 @@ export class SendingOn implements AsyncDisposable {
   #complainOf({ exchange, routingKey }: Publication, reason: unknown): void {
     const { log, clock } = this.#options;
     const name = `${exchange} ${routingKey}`;
-    const complain = this.#complaints.get(name) ?? complainer(log, 'publications.not-sent-on', clock);
+    const complain = this.#complaints.get(name) ?? throttledWarning(log, 'publications.not-sent-on', clock);
     this.#complaints.set(name, complain);
     complain(reason instanceof Unroutable ? new Error(`${reason.message}: ./waybell declare makes it`) : reason);
   }

@@ -1,7 +1,7 @@
 import { connect, type ConfirmChannel, type GetMessage, type Options } from 'amqplib';
 import { borrowBreakable, borrowVhost, type Breakable } from '@waybell/runtime/testing/borrow';
-import { close } from '../broker/connect-once.ts';
-import { declareTopology } from '../broker/declare.ts';
+import { close } from '../broker/channels.ts';
+import { declareTopology } from '../operating/declare.ts';
 import { stateOf, type QueueState } from '../broker/depth.ts';
 import {
   deliveriesExchange,

@@ -1,4 +1,4 @@
-import type { Rejected } from '@waybell/line/broker/rejected-queue';
+import type { Rejected } from '@waybell/line/operating/rejected-queue';
 
 /** A rejected event; give what matters. */
 export function aRejected(what: Partial<Rejected> = {}): Rejected {

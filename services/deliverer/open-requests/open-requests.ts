@@ -6,10 +6,10 @@ import { isUnreadable, newSourceId, type Source } from '@waybell/line/messages';
 import type { InterfaceName } from '@waybell/line/outcomes';
 import type { Clock, Timer } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
-import { complainer } from '@waybell/runtime/complainer';
+import { throttledWarning } from '@waybell/runtime/throttled-warning';
 import { microBatch } from '@waybell/runtime/micro-batch';
-import { repeatedly } from '@waybell/runtime/repeatedly';
-import { within } from '@waybell/runtime/within';
+import { runEvery } from '@waybell/runtime/run-every';
+import { withTimeout } from '@waybell/runtime/with-timeout';
 import type { OpenRequest, OpenRequestStore } from './open-request-store.ts';
 
 export type OpenRequestsOptions = {
@@ -66,11 +66,11 @@ export class OpenRequests implements AsyncDisposable {
       },
       { nameOf: ({ id }) => id, heaviest: { weigh: ({ body }) => body.length, most: HEAVIEST_INSERT_BYTES } },
     );
-    this.#complain = complainer(log, COMPLAINT, clock);
+    this.#complain = throttledWarning(log, COMPLAINT, clock);
     const told = { complaint: COMPLAINT, log, clock };
     this.#timed = [
-      repeatedly(() => this.#look(), { intervalMs: LOOK_MS, ...told }),
-      repeatedly(() => this.#renew(), { intervalMs: RENEW_MS, ...told }),
+      runEvery(() => this.#look(), { intervalMs: LOOK_MS, ...told }),
+      runEvery(() => this.#renew(), { intervalMs: RENEW_MS, ...told }),
     ];
   }
 
@@ -117,7 +117,7 @@ export class OpenRequests implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     const removed = this.#removeAll().catch(this.#complain);
     const closed = Promise.all([...this.#timed.map((each) => each[Symbol.asyncDispose]()), removed, this.#bringing]);
-    await within({ clock: this.#options.clock, limitMs: CLOSE_LIMIT_MS }, closed);
+    await withTimeout({ clock: this.#options.clock, limitMs: CLOSE_LIMIT_MS }, closed);
   }
 
   async #renew(): Promise<void> {

@@ -3,7 +3,7 @@ import type { Delivery } from '@waybell/line/delivery';
 import type { StepTools } from '@waybell/line/run-step';
 import type { Clock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
-import { within } from '@waybell/runtime/within';
+import { withTimeout } from '@waybell/runtime/with-timeout';
 import type { ParkReason } from '@waybell/line/messages';
 import { Endpoints, type EndpointsOptions } from '../endpoints/endpoints.ts';
 import type { DeliverStepOptions } from '../deliver-step.ts';
@@ -100,7 +100,7 @@ export class Flow {
    */
   get released(): AsyncDisposable {
     const limit = { clock: this.#options.clock, limitMs: RELEASE_LIMIT_MS };
-    return { [Symbol.asyncDispose]: async () => this.#owner && within(limit, this.#owner[Symbol.asyncDispose]()) };
+    return { [Symbol.asyncDispose]: async () => this.#owner && withTimeout(limit, this.#owner[Symbol.asyncDispose]()) };
   }
 }
 

@@ -3,9 +3,9 @@ import type { Broker } from '@waybell/line/broker/connect-broker';
 import type { Consumer } from '@waybell/line/broker/consumers';
 import type { Consuming } from '@waybell/line/broker/queue-consumer';
 import type { Clock } from '@waybell/runtime/clock';
-import { complainer } from '@waybell/runtime/complainer';
+import { throttledWarning } from '@waybell/runtime/throttled-warning';
 import type { Log } from '@waybell/runtime/log';
-import { repeatedly } from '@waybell/runtime/repeatedly';
+import { runEvery } from '@waybell/runtime/run-every';
 import type { Endpoints } from '../endpoints/endpoints.ts';
 import type { FindTarget } from '../find-target.ts';
 import { CountParked } from './count-parked.ts';
@@ -60,7 +60,7 @@ export class ParkingOwner {
   constructor(options: OwnerOptions, consuming: Consuming) {
     this.#options = options;
     const { store, broker, parked, clock, log } = options;
-    this.#onFailed = complainer(log, COMPLAINT, clock);
+    this.#onFailed = throttledWarning(log, COMPLAINT, clock);
     const onFailed = this.#onFailed;
     this.#count = new CountParked(store);
     this.#lease = new Lease({ store, owner: randomUUID(), clock, onLost: (isLost) => this.#lose(isLost) });
@@ -82,7 +82,7 @@ export class ParkingOwner {
     this.#removal = new RemoveSettled(common);
     broker.onState((state) => state === 'writable' && this.#take.go());
     const again = (intervalMs: number, work: () => Promise<void>) =>
-      repeatedly(work, { intervalMs, beginsAtOnce: true, complaint: COMPLAINT, log, clock });
+      runEvery(work, { intervalMs, beginsAtOnce: true, complaint: COMPLAINT, log, clock });
     this.#work = [
       // Beside the others: a look that takes long must not cost the lease, and to look at millions takes longer than one.
       again(RENEW_MS, () => this.#renew()),

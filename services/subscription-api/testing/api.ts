@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Action } from '@waybell/catalog/action';
 import { actions } from '@waybell/catalog/actions';
-import { operatorLine } from '@waybell/line/broker/operator-line';
+import { operatorLine } from '@waybell/line/operating/operator-line';
 import { rejectedQueue, routerQueue } from '@waybell/line/topology';
 import { borrowRedis } from '@waybell/runtime/testing/borrow';
 import { until } from '@waybell/runtime/testing/until';

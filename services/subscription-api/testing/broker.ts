@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { openCommandPublisher } from '@waybell/line/broker/command-publisher';
-import { declareTopology } from '@waybell/line/broker/declare';
+import { openCommandPublisher } from '@waybell/line/operating/command-publisher';
+import { declareTopology } from '@waybell/line/operating/declare';
 import { publishRejected } from '@waybell/line/hand-over/aside';
 import type { Message } from '@waybell/line/messages';
 import { smallTopology } from '@waybell/line/testing/test-broker';

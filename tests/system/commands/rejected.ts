@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { connect, type ConfirmChannel } from 'amqplib';
 import { publishRejected } from '@waybell/line/hand-over/aside';
-import { RejectedQueue } from '@waybell/line/broker/rejected-queue';
+import { RejectedQueue } from '@waybell/line/operating/rejected-queue';
 import { publishDelivery } from '@waybell/line/delivery';
 import type { Publication } from '@waybell/line/messages';
 import { rejectedQueue } from '@waybell/line/topology';

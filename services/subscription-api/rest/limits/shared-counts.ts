@@ -1,4 +1,4 @@
-import { complainer } from '@waybell/runtime/complainer';
+import { throttledWarning } from '@waybell/runtime/throttled-warning';
 import type { Log } from '@waybell/runtime/log';
 import type { Redis } from '@waybell/runtime/redis';
 import { MemoryStore, type Options, type Store } from 'express-rate-limit';
@@ -16,7 +16,7 @@ export function sharedCounts({ redis, prefix, windowMs, log }: CountOptions) {
   const local = new MemoryStore();
   local.init(options);
   let shared: RedisStore | undefined;
-  const complain = complainer(log, 'redis.away: limits are per process');
+  const complain = throttledWarning(log, 'redis.away: limits are per process');
 
   async function connect(): Promise<RedisStore> {
     const sendCommand = (command: string, ...args: string[]) => redis.call(command, ...args) as Promise<RedisReply>;

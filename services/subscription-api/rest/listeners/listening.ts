@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Log } from '@waybell/runtime/log';
-import { repeatedly } from '@waybell/runtime/repeatedly';
+import { runEvery } from '@waybell/runtime/run-every';
 import type { Listener, Listeners } from '../../listeners.ts';
 import { EventStream } from '../live/event-stream.ts';
 import type { StreamRoom, WhoseStream } from '../live/stream-room.ts';
@@ -45,7 +45,7 @@ export function openListening({ listeners, relay, channels, room, lifeMs, log }:
     if (open.size > 0) await channels.look();
   }
 
-  const keeping = repeatedly(keep, { intervalMs: lifeMs / TIMES_A_LIFE, complaint: 'listeners.not-kept', log });
+  const keeping = runEvery(keep, { intervalMs: lifeMs / TIMES_A_LIFE, complaint: 'listeners.not-kept', log });
   return {
     open({ guid }, whose, response) {
       const stream = room.enter(whose, response, () => new EventStream({ response, bufferBytes: BUFFER_BYTES }));

@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http';
 import type { Action } from '@waybell/catalog/action';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import type { Log } from '@waybell/runtime/log';
-import { repeatedly } from '@waybell/runtime/repeatedly';
-import { Room } from '@waybell/runtime/room';
+import { runEvery } from '@waybell/runtime/run-every';
+import { Budget } from '@waybell/runtime/budget';
 import type { Database } from '../../database.ts';
 import { LiveFeed } from './live-feed.ts';
 import { LiveStream, type LiveFilter } from './live-stream.ts';
@@ -36,14 +36,14 @@ type Looking = { feed: LiveFeed; loop: AsyncDisposable };
 /** Looks once a second for each client that has a stream, however many those are, and for no other. */
 export function openLive({ database, catalog, room: streams, log, lookEveryMs = LOOK_EVERY_MS }: LiveOptions): Live {
   const looking = new Map<string, Looking>();
-  const room = new Room(LOOKS_AT_ONCE);
+  const looks = new Budget(LOOKS_AT_ONCE);
 
   async function look(feed: LiveFeed, stop: AbortSignal): Promise<void> {
-    await room.take(1);
+    await looks.take(1);
     try {
       if (!stop.aborted) await feed.look(Date.now());
     } finally {
-      room.giveBack(1);
+      looks.giveBack(1);
     }
   }
 
@@ -55,7 +55,7 @@ export function openLive({ database, catalog, room: streams, log, lookEveryMs = 
     const feed = new LiveFeed({ database, reader, actions });
     feed.streams.add(stream);
     const options = { intervalMs: lookEveryMs, beginsAtOnce: true, complaint: 'live.look-failed', log };
-    looking.set(key, { feed, loop: repeatedly((stop) => look(feed, stop), options) });
+    looking.set(key, { feed, loop: runEvery((stop) => look(feed, stop), options) });
   }
 
   function close(key: string, stream: LiveStream): void {

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { onConnection } from '@waybell/line/broker/connect-once';
+import { onConnection } from '@waybell/line/operating/connect-once';
 import { statesOf } from '@waybell/line/broker/depth';
-import { RejectedQueue } from '@waybell/line/broker/rejected-queue';
+import { RejectedQueue } from '@waybell/line/operating/rejected-queue';
 import { deliveriesExchange, rejectedQueue, routerQueue } from '@waybell/line/topology';
 import { until } from '@waybell/runtime/testing/until';
 import { signUp, startApi, type TestApi } from '../../testing/api.ts';

@@ -1,7 +1,7 @@
 import { keptInAll } from '@waybell/delivery-log/read/kept';
 import type { EventLimits } from '@waybell/events/read-event';
-import type { OperatorLine, RejectedWork } from '@waybell/line/broker/operator-line';
-import { RejectedQueueTaken } from '@waybell/line/broker/rejected-queue';
+import type { OperatorLine, RejectedWork } from '@waybell/line/operating/operator-line';
+import { RejectedQueueTaken } from '@waybell/line/operating/rejected-queue';
 import {
   listRejected,
   NotAnEvent,

@@ -4,7 +4,7 @@ import type { Log } from './log.ts';
 const INTERVAL_MS = 60_000;
 
 /** Logs an error as a warning, at most once a minute: what is away is asked again and again, and says the same each time. */
-export function complainer(
+export function throttledWarning(
   log: Pick<Log, 'warn'>,
   message: string,
   { now }: Pick<Clock, 'now'> = systemClock,

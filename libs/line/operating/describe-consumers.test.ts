@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { deactivatorQueue, quarantineQueue, retryQueue, waitingName } from './topology.ts';
-import { mayHoldMore, whoTakes } from './who-takes.ts';
+import { deactivatorQueue, quarantineQueue, retryQueue, waitingName } from '../topology.ts';
+import { mayHoldMore, describeConsumers } from './describe-consumers.ts';
 
 test.each([
   ['waybell.events.router', '0 consumers'],
@@ -9,7 +9,7 @@ test.each([
   [quarantineQueue('deliverer'), 'until their service has nothing else in hand'],
   ['waybell.rejected', 'see ./waybell rejected list'],
 ])('counts the consumers of a queue only where there should be some: %s', (queue, told) => {
-  expect(whoTakes(queue, 0)).toBe(told);
+  expect(describeConsumers(queue, 0)).toBe(told);
 });
 
 test.each([

@@ -1,20 +1,20 @@
 import { describe, expect, test } from '@jest/globals';
 import { createLog } from './log.ts';
-import { repeatedly, type RepeatedlyOptions } from './repeatedly.ts';
+import { runEvery, type RunEveryOptions } from './run-every.ts';
 import { settled, TurnedClock } from './turned-clock.ts';
 
 const INTERVAL_MS = 1_000;
 const log = createLog({ service: 'test', level: 'silent' });
 
-function working(work: (stop: AbortSignal) => Promise<void>, more: Partial<RepeatedlyOptions> = {}) {
+function working(work: (stop: AbortSignal) => Promise<void>, more: Partial<RunEveryOptions> = {}) {
   const clock = new TurnedClock();
   return {
     clock,
-    running: repeatedly(work, { intervalMs: INTERVAL_MS, complaint: 'work.failed', log, clock, ...more }),
+    running: runEvery(work, { intervalMs: INTERVAL_MS, complaint: 'work.failed', log, clock, ...more }),
   };
 }
 
-describe('repeatedly', () => {
+describe('runEvery', () => {
   test('does the work after each interval, after a time that failed, too', async () => {
     let times = 0;
     const { clock, running } = working(async () => {

@@ -3,7 +3,7 @@ import type { ServerAddress } from '@waybell/runtime/server-address';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { openCommandPublisher, type CommandPublisher } from './command-publisher.ts';
 import { onConnection } from './connect-once.ts';
-import { statesOf, type NamedState } from './depth.ts';
+import { statesOf, type NamedState } from '../broker/depth.ts';
 import { RejectedQueue, RejectedQueueTaken } from './rejected-queue.ts';
 
 /** The rejected queue in the hands of one request. */

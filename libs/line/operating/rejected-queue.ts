@@ -3,9 +3,10 @@ import type { Channel, ChannelModel, GetMessage } from 'amqplib';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import type { Message } from '../messages.ts';
 import { rejectedQueue, rejectedReader } from '../topology.ts';
-import { closeInOrder, connectOnce, openChannel, withoutRight } from './connect-once.ts';
-import { asideHeaders } from './amqp-message.ts';
-import { structuredContent } from './binary-cloud-event.ts';
+import { closeInOrder, openChannel } from '../broker/channels.ts';
+import { connectOnce, withoutRight } from './connect-once.ts';
+import { asideHeaders } from '../broker/amqp-message.ts';
+import { structuredContent } from '../broker/binary-cloud-event.ts';
 
 const RESOURCE_LOCKED = 405;
 

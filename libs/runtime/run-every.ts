@@ -1,9 +1,9 @@
 import { systemClock, type Clock } from './clock.ts';
-import { complainer } from './complainer.ts';
+import { throttledWarning } from './throttled-warning.ts';
 import type { Log } from './log.ts';
-import { within } from './within.ts';
+import { withTimeout } from './with-timeout.ts';
 
-export type RepeatedlyOptions = {
+export type RunEveryOptions = {
   /** From the end of one time to the beginning of the next. */
   intervalMs: number;
   /** Unless so, the first time is after one interval. */
@@ -23,13 +23,13 @@ const STOP_LIMIT_MS = 2_000;
  * Does the work again and again, after a time that failed, too, until disposed of: then it begins nothing new, and what
  * is under way, which hears of it by the signal, has two seconds to end.
  */
-export function repeatedly(
+export function runEvery(
   work: (stop: AbortSignal) => Promise<void>,
-  { intervalMs, beginsAtOnce = false, until, complaint, log, clock = systemClock }: RepeatedlyOptions,
+  { intervalMs, beginsAtOnce = false, until, complaint, log, clock = systemClock }: RunEveryOptions,
 ): AsyncDisposable {
   const disposed = new AbortController();
   const stop = until === undefined ? disposed.signal : AbortSignal.any([disposed.signal, until]);
-  const complain = complainer(log, complaint, clock);
+  const complain = throttledWarning(log, complaint, clock);
   const done = (async () => {
     for (let isDue = beginsAtOnce; !stop.aborted; isDue = true) {
       if (isDue) await work(stop).catch((error: unknown) => stop.aborted || complain(error));
@@ -39,7 +39,7 @@ export function repeatedly(
   return {
     async [Symbol.asyncDispose]() {
       disposed.abort();
-      await within({ clock, limitMs: STOP_LIMIT_MS }, done);
+      await withTimeout({ clock, limitMs: STOP_LIMIT_MS }, done);
     },
   };
 }

@@ -1,12 +1,11 @@
-import { connect, type Channel, type ChannelModel } from 'amqplib';
+import { connect, type ChannelModel } from 'amqplib';
 import { placeOf } from '@waybell/runtime/place-of';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import { messageOf, troubleWith } from '@waybell/runtime/server-trouble';
-import { nodesOf } from './nodes-of.ts';
+import { ACCESS_REFUSED, close, closeInOrder, openChannel } from '../broker/channels.ts';
+import { nodesOf } from '../broker/nodes-of.ts';
 
 const CONNECT_LIMIT_MS = 10_000;
-/** With it RabbitMQ answers that a user has no right to something. */
-export const ACCESS_REFUSED = 403;
 
 /**
  * Connects to RabbitMQ for one command, to the first of its nodes that lets it in; each has its share of the limit to answer.
@@ -60,29 +59,6 @@ export async function onConnection<T>(
 export function withoutRight(address: ServerAddress, error: unknown): Error | undefined {
   if (!(error instanceof Error && 'code' in error && error.code === ACCESS_REFUSED)) return undefined;
   return new Error(troubleWith({ server: 'RabbitMQ', ...address }, error), { cause: error });
-}
-
-/** A channel of which the operation that fails, and nothing else, says that it did. */
-export async function openChannel(connection: ChannelModel): Promise<Channel> {
-  const channel = await connection.createChannel();
-  channel.on('error', () => undefined);
-  return channel;
-}
-
-/**
- * Resolves when the broker has answered, or the connection has gone meanwhile: of that the library would never tell
- * somebody who waits for an answer to a close. Rejects where it is closed already.
- */
-export async function close(open: Channel | ChannelModel): Promise<void> {
-  const gone = new Promise<void>((resolve) => open.once('close', () => resolve()));
-  await Promise.race([open.close(), gone]);
-}
-
-/** Closes the channel first: closing the connection at once would overtake what the channel has still to say. */
-export async function closeInOrder(connection: ChannelModel, channel: Channel): Promise<void> {
-  // Either may be closed already, by an error.
-  await close(channel).catch(() => undefined);
-  await close(connection).catch(() => undefined);
 }
 
 export type Overheard = { exchange: string; onBody: (body: Buffer) => void };

@@ -1,4 +1,4 @@
-import type { NamedState } from './broker/depth.ts';
+import type { NamedState } from '../broker/depth.ts';
 import {
   isForUpstream,
   quarantineQueue,
@@ -7,10 +7,10 @@ import {
   WAITS_MS,
   waitingName,
   type Wait,
-} from './topology.ts';
+} from '../topology.ts';
 
 /** Describes the consumers of a queue. Some queues have none by design: that is no trouble. */
-export function whoTakes(queue: string, consumers: number): string {
+export function describeConsumers(queue: string, consumers: number): string {
   return whyNoConsumer(queue) ?? `${consumers} consumers`;
 }
 

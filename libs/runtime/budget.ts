@@ -1,5 +1,5 @@
-/** So much of something that there is for all. A caller that finds too little waits, first come, first served. */
-export class Room {
+/** A counting semaphore: callers take an amount and wait, first come, first served. One that takes more than there is has it alone. */
+export class Budget {
   readonly #size: number;
   #taken = 0;
   readonly #waiting = new Set<{ amount: number; onTaken: () => void }>();
@@ -8,7 +8,7 @@ export class Room {
     this.#size = size;
   }
 
-  /** False where there is not so much, or others wait. A caller that takes more than there is has it alone. */
+  /** False where too little is left, or others wait. */
   takeNow(amount: number): boolean {
     if (this.#waiting.size > 0 || !this.#fits(amount)) return false;
     this.#taken += amount;

@@ -2,7 +2,8 @@ import type { Channel, ChannelModel } from 'amqplib';
 import { bytes, count } from '@waybell/runtime/environment';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import type { Exchange, Queue, Topology } from '../topology.ts';
-import { close, onConnection, openChannel } from './connect-once.ts';
+import { close, openChannel } from '../broker/channels.ts';
+import { onConnection } from './connect-once.ts';
 
 /** Long enough for a broker that is just starting. */
 const CONNECT_LIMIT_MS = 60_000;

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { complainer } from './complainer.ts';
+import { throttledWarning } from './throttled-warning.ts';
 import { TurnedClock } from './turned-clock.ts';
 
-describe('complainer', () => {
+describe('throttledWarning', () => {
   test('complains at once, with the reason, and then at most once a minute', () => {
     const said: unknown[] = [];
     const clock = new TurnedClock();
-    const complain = complainer({ warn: (...words: unknown[]) => void said.push(words) }, 'redis.away', clock);
+    const complain = throttledWarning({ warn: (...words: unknown[]) => void said.push(words) }, 'redis.away', clock);
     for (const at of [0, 1, 59_999, 60_000, 60_001]) {
       clock.skipTo(at);
       complain(new Error(`at ${at}`));

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { asUser } from '@waybell/runtime/local-passwords';
 import { connect, type ChannelModel, type ConfirmChannel } from 'amqplib';
-import { declareTopology } from './broker/declare.ts';
-import { brokerUser, permissions, type BrokerUser } from './permissions.ts';
-import { smallTopology, TestBroker } from './testing/test-broker.ts';
+import { declareTopology } from './declare.ts';
+import type { BrokerUser } from '../uses.ts';
+import { brokerUser, permissions } from './permissions.ts';
+import { smallTopology, TestBroker } from '../testing/test-broker.ts';
 
 const ASIDE = ['waybell.rejected', 'waybell.suspects'];
 const WAITING = ['waybell.waiting.5s', 'waybell.waiting.1m'];

@@ -1,16 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
-import { Room } from './room.ts';
+import { Budget } from './budget.ts';
 import { settled } from './turned-clock.ts';
 
-function taking(room: Room, ...amounts: number[]): number[] {
+function taking(room: Budget, ...amounts: number[]): number[] {
   const taken: number[] = [];
   for (const amount of amounts) void room.take(amount).then(() => taken.push(amount));
   return taken;
 }
 
-describe('Room', () => {
+describe('Budget', () => {
   test('is taken first come, first served, whichever would fit', async () => {
-    const room = new Room(10);
+    const room = new Budget(10);
     const taken = taking(room, 8, 5, 2);
     await settled();
     expect(taken).toEqual([8]);
@@ -21,7 +21,7 @@ describe('Room', () => {
   });
 
   test('is had alone by a caller that takes more than there is', async () => {
-    const room = new Room(10);
+    const room = new Budget(10);
     const taken = taking(room, 1, 100, 1);
     await settled();
     room.giveBack(1);
@@ -33,7 +33,7 @@ describe('Room', () => {
   });
 
   test('is not taken by who gave up waiting, and is left to those behind', () => {
-    const room = new Room(10);
+    const room = new Budget(10);
     const taken: string[] = [];
     room.takeNow(8);
     const giveUp = room.takeLater(5, () => taken.push('gave up'));
