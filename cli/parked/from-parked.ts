@@ -1,5 +1,5 @@
-import { publishDelivery, publishKept, readDelivery, unpark, type Delivery } from '@waybell/line/delivery';
-import { isNewer, isUnreadable, whyUnreadable, type ParkedRow, type Publication } from '@waybell/line/messages';
+import { publishDelivery, readDelivery, unpark, type Delivery } from '@waybell/line/delivery';
+import { isRejection, type ParkedRow, type Publication } from '@waybell/line/messages';
 import { publishOutcomes } from '@waybell/line/outcome-batch';
 import type { Dropped } from '@waybell/line/outcomes';
 
@@ -8,17 +8,13 @@ export type Row = Omit<ParkedRow, 'body'> & { body: Buffer | null };
 
 /**
  * What is to be published of a parked row. The delivery has moved once more, so that it is not taken for the one that is
- * parked; one whose body was deleted leaves as the record of its end, and what a later version wrote as it is. Throws where the
- * row holds no delivery.
+ * parked; one whose body was deleted leaves as the record of its end. Throws where the row holds no delivery that this version reads.
  */
 export function fromParked(row: Row, now: number): Publication {
   const message = unpark({ ...row, body: row.body ?? Buffer.alloc(0) }, { deaths: 0, isOverLimit: false });
   const delivery = readDelivery(message);
-  const { body, traceparent = null } = row;
-  if (isNewer(delivery) && body !== null) return publishKept({ ...row, body, traceparent });
-  if (isUnreadable(delivery))
-    throw new Error(`the parked delivery ${row.delivery} cannot be read: ${whyUnreadable(delivery)}`);
-  if (body === null) return publishOutcomes([forgotten(delivery, now)]);
+  if (isRejection(delivery)) throw new Error(`the parked delivery ${row.delivery} cannot be read: ${delivery.detail}`);
+  if (row.body === null) return publishOutcomes([forgotten(delivery, now)]);
   const { parked: _, ...moved } = { ...delivery, hop: (delivery.hop ?? 0) + 1 };
   return publishDelivery(moved);
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { anyCharacter } from './testing/any-character.ts';
 import { readMessage } from './broker/amqp-message.ts';
-import { asNewerBundle, bundle, countMembers, isBundle, openBundle, readMembers, UNOPENED } from './bundle.ts';
+import { bundle, countMembers, isBundle, openBundle, readMembers, rejectBundle, UNOPENED } from './bundle.ts';
 import type { Message, Publication } from './messages.ts';
 
 function delivery(name: string, { to = 'carrier.order.created', body = name, traceparent = '' } = {}): Publication {
@@ -118,9 +118,9 @@ describe('a bundle', () => {
     ['2 12', 2],
     ['12 more', 12],
   ])('with the note %p is one of a later format: %p', (note, version) => {
-    const newer = { kind: 'newer', format: 'bundle', version, returnsBy: 'k' };
-    const message = { ...arrived(twelve()), note, routingKey: 'k' };
-    expect(asNewerBundle(message)).toEqual(version === undefined ? undefined : newer);
+    const { reason, detail } = rejectBundle({ ...arrived(twelve()), note });
+    expect(reason).toBe(version === undefined ? 'not_a_bundle' : 'newer_format');
+    expect(detail).toContain(version === undefined ? 'cannot be read' : `a bundle of format ${version}`);
   });
 
   test('is opened, whatever a later version has put behind its note and the notes of its members', () => {

@@ -7,7 +7,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import { ownBytes } from './broker/amqp-message.ts';
-import { laterVersionOf, type Message, type Newer, type Publication } from './messages.ts';
+import { reject, type Message, type Publication, type Rejection } from './messages.ts';
+import { laterVersionOf, rejectNewer } from './newer-format.ts';
 
 export const bundleContentType = 'application/vnd.waybell.bundle';
 const MEMBER_CONTENT_TYPE = 'application/json';
@@ -108,10 +109,11 @@ export function openBundle(message: Message): readonly Message[] {
   return readMembers(message) ?? [message];
 }
 
-/** A bundle that a later version made, in a format that this one cannot read. */
-export function asNewerBundle({ note, routingKey }: Message): Newer | undefined {
+/** Says why a bundle cannot be opened. */
+export function rejectBundle({ note }: Message): Rejection {
   const version = laterVersionOf(note, VERSION);
-  return version === undefined ? undefined : { kind: 'newer', format: 'bundle', version, returnsBy: routingKey };
+  if (version !== undefined) return rejectNewer(`a bundle of format ${version}`);
+  return reject('not_a_bundle', 'it says that it is a bundle of deliveries, and cannot be read as one');
 }
 
 /** Undefined where it is not what is written here. */

@@ -57,14 +57,9 @@ describe('readEnds', () => {
     expect(readEnds({ body: writeEnds(ends) })).toEqual(ends);
   });
 
-  test('says of a later format that it is one, and under which key it returns', () => {
+  test('rejects a later format as that', () => {
     const body = Buffer.from('{"version":3,"ends":"whatever"}');
-    expect(readEnds({ body })).toEqual({
-      kind: 'newer',
-      format: 'ends',
-      version: 3,
-      returnsBy: 'waybell.ends.deactivator',
-    });
+    expect(readEnds({ body })).toMatchObject({ kind: 'reject', reason: 'newer_format' });
   });
 
   test.each(['nonsense', 'null', '{}', '{"version":1,"ends":[]}', '{"version":2,"ends":1}'])('rejects %s', (text) => {

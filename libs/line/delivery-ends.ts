@@ -1,6 +1,7 @@
-import { reject, type Message, type Outgoing, type Publication, type Unreadable } from './messages.ts';
+import { reject, type Message, type Outgoing, type Publication, type Rejection } from './messages.ts';
+import { rejectNewer } from './newer-format.ts';
 import type { Attempted } from './outcomes.ts';
-import { deactivatorQueue, endsExchange } from './topology.ts';
+import { endsExchange } from './topology.ts';
 
 /** How a delivery ended, as far as the deactivator is to know. Published in batches to `waybell.ends`. */
 export type DeliveryEnd = {
@@ -54,11 +55,11 @@ export function writeEnds(ends: readonly DeliveryEnd[]): Buffer {
   return Buffer.from(JSON.stringify({ version: VERSION, ends: written }));
 }
 
-/** Reads a batch of ends. A message that Waybell did not write is rejected; one of a later format waits. */
-export function readEnds({ body }: Pick<Message, 'body'>): DeliveryEnd[] | Unreadable {
+/** Reads a batch of ends. A message that this version cannot read is rejected. */
+export function readEnds({ body }: Pick<Message, 'body'>): DeliveryEnd[] | Rejection {
   try {
     const { version, ends } = JSON.parse(body.toString());
-    if (version > VERSION) return { kind: 'newer', format: 'ends', version, returnsBy: deactivatorQueue };
+    if (version > VERSION) return rejectNewer(`ends of format ${version}`);
     if (version !== VERSION) return reject('not_ends', `version ${String(version)}; this process reads ${VERSION}`);
     // Only the deliverer may publish here; the version says that it means this shape.
     return (ends as [string, string, number, boolean, number][]).map(

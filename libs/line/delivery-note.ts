@@ -2,7 +2,7 @@ import type { Delivery } from './delivery.ts';
 
 type Noted = Pick<
   Delivery,
-  'subscription' | 'generation' | 'event' | 'attempt' | 'createdAt' | 'beganAt' | 'dueAt' | 'hop' | 'byHand' | 'later'
+  'subscription' | 'generation' | 'event' | 'attempt' | 'createdAt' | 'beganAt' | 'dueAt' | 'hop' | 'byHand'
 >;
 
 export const NOTE_VERSION = 1;
@@ -11,20 +11,20 @@ export const NOTE_VERSION = 1;
 const RETRIED = ' retried 1';
 
 /**
- * One short string instead of a table of headers, which would cost a fifth of the throughput. The broker takes 255 bytes. What is
- * added later is a word and a value behind all others: ` word value` (docs/decisions/0016-versions.md).
+ * One short string instead of a table of headers, which would cost a fifth of the throughput. The broker takes 255 bytes. What a
+ * later version adds is a word and a value behind all others, ` word value`: it is read over here, and not passed on (docs/decisions/0016-versions.md).
  */
 export function writeNote(delivery: Noted): string {
-  const { subscription, generation, event, attempt, createdAt, beganAt, dueAt, hop, byHand, later = '' } = delivery;
+  const { subscription, generation, event, attempt, createdAt, beganAt, dueAt, hop, byHand } = delivery;
   const due = dueAt === undefined ? '' : ` ${dueAt}`;
   const moved = hop === undefined ? '' : ` hop ${hop}`;
   const hand = byHand === undefined ? '' : ` ${byHand.why} ${byHand.fromAttempt}${byHand.isRetried ? RETRIED : ''}`;
-  return `${NOTE_VERSION} ${subscription} ${generation} ${event} ${attempt} ${createdAt} ${beganAt}${due}${moved}${hand}${later}`;
+  return `${NOTE_VERSION} ${subscription} ${generation} ${event} ${attempt} ${createdAt} ${beganAt}${due}${moved}${hand}`;
 }
 
 const GUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
 const NOTE = new RegExp(
-  String.raw`^${NOTE_VERSION} (${GUID}) (\d{1,10}) (${GUID}) (\d{1,4}) (\d{1,16}) (\d{1,16})(?: (\d{1,16}))?(?: hop (\d{1,9}))?(?: (resend|test) ([1-9]\d{0,3})(${RETRIED})?)?((?: (?!hop |resend |test |retried )[a-z]+ [!-~]+)*)$`,
+  String.raw`^${NOTE_VERSION} (${GUID}) (\d{1,10}) (${GUID}) (\d{1,4}) (\d{1,16}) (\d{1,16})(?: (\d{1,16}))?(?: hop (\d{1,9}))?(?: (resend|test) ([1-9]\d{0,3})(${RETRIED})?)?(?: (?!hop |resend |test |retried )[a-z]+ [!-~]+)*$`,
 );
 
 /** What a note of this format says; undefined where it is none. */
@@ -32,7 +32,7 @@ export function readNote(text = ''): Noted | undefined {
   const note = NOTE.exec(text);
   if (note === null) return undefined;
   const [, subscription = '', generation, event = '', attempt, createdAt, beganAt, dueAt, hop, ...others] = note;
-  const [why, from, retried, later] = others;
+  const [why, from, retried] = others;
   const byHand = readByHand(why, from, retried);
   if (byHand !== undefined && byHand.fromAttempt > Number(attempt)) return undefined;
   return {
@@ -45,7 +45,6 @@ export function readNote(text = ''): Noted | undefined {
     beganAt: Number(beganAt),
     ...(dueAt === undefined ? {} : { dueAt: Number(dueAt) }),
     ...(hop === undefined ? {} : { hop: Number(hop) }),
-    ...(later ? { later } : {}),
   };
 }
 

@@ -1,15 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import {
-  park,
-  publishDelivery,
-  publishKept,
-  publishRetry,
-  publishWaiting,
-  readDelivery,
-  unpark,
-  type Delivery,
-} from './delivery.ts';
+import { park, publishDelivery, publishRetry, readDelivery, unpark, type Delivery } from './delivery.ts';
 import type { Message, Publication } from './messages.ts';
 
 const ACCOUNT = '0b9c2f6e-7d1f-4e57-8f5e-000000000004';
@@ -155,12 +146,9 @@ describe('a delivery', () => {
     });
   });
 
-  test.each([
-    ['full', 'waybell.waiting.5s'],
-    ['hung', 'waybell.waiting.1m'],
-  ] as const)('that cannot be parked as %s waits in %s, with the key by which it returns', (why, exchange) => {
-    expect(park(aDelivery(), { account: ACCOUNT, why }).otherwise).toMatchObject({
-      exchange,
+  test('that cannot be parked waits in the broker, with the key by which it returns', () => {
+    expect(park(aDelivery(), { account: ACCOUNT, why: 'full' }).otherwise).toMatchObject({
+      exchange: 'waybell.waiting',
       routingKey: 'carrier.order.created',
     });
   });
@@ -182,36 +170,17 @@ describe('a delivery', () => {
     ['that is new', {}],
     ['that is due and moved', { attempt: 2, dueAt: 1_700_000_001_000, hop: 4 }],
     ['that is sent by hand', { attempt: 5, byHand: { why: 'resend', fromAttempt: 5 } }],
-  ])('%s keeps what a later version wrote behind its note, whatever becomes of it', (_, what) => {
+  ])('%s is read over what a later version wrote behind its note', (_, what) => {
     const delivery = aDelivery(what);
     const { note, ...message } = arrived(publishDelivery(delivery));
-    const read = readDelivery({ ...message, note: `${note}${suffix}` }) as Delivery;
-    expect(read).toEqual({ ...delivery, later: suffix });
-    const parking = park(read, { account: ACCOUNT, why: 'full' });
-    const { row } = parking;
-    const became = [
-      arrived(publishDelivery(read)),
-      arrived(publishRetry(read, 1_000)),
-      arrived(publishWaiting(read, 'hung')),
-      arrived(parking.otherwise),
-      unpark(row, { deaths: 0, isOverLimit: false }),
-      arrived(publishKept({ ...row, traceparent: null })),
-    ];
-    expect(became.map((each) => readDelivery(each))).toEqual(
-      became.map(() => expect.objectContaining({ later: suffix })),
-    );
+    expect(readDelivery({ ...message, note: `${note}${suffix}` })).toEqual(delivery);
   });
 
-  test('of a later format waits: only a later version knows what is in it', () => {
+  test.each(['2', '12'])('of the later format %s is rejected as that: only a later version reads it', (version) => {
     const message = arrived(publishDelivery(aDelivery()));
-    for (const note of ['2 whatever', message.note?.replace(/^1 /, '12 ')]) {
-      expect(readDelivery({ ...message, note: String(note) })).toEqual({
-        kind: 'newer',
-        format: 'delivery',
-        version: note === '2 whatever' ? 2 : 12,
-        returnsBy: 'carrier.order.created',
-      });
-    }
+    const read = readDelivery({ ...message, note: String(message.note?.replace(/^1 /, `${version} `)) });
+    expect(read).toMatchObject({ kind: 'reject', reason: 'newer_format' });
+    expect(read).toHaveProperty('detail', expect.stringContaining(`a delivery of format ${version}`));
   });
 
   test.each([

@@ -1,7 +1,6 @@
 import { NOTE_VERSION, readNote, writeNote } from './delivery-note.ts';
 import {
-  isUnreadable,
-  laterVersionOf,
+  isRejection,
   reject,
   type Message,
   type Parked,
@@ -11,10 +10,10 @@ import {
   type Publication,
   type Recorded,
   type Rejection,
-  type Unreadable,
 } from './messages.ts';
+import { laterVersionOf, rejectNewer } from './newer-format.ts';
 import type { ByHand, InterfaceName } from './outcomes.ts';
-import { deliveriesExchange, deliveryQueue, retryExchange, retryKey, waitingName, type Wait } from './topology.ts';
+import { deliveriesExchange, deliveryQueue, retryExchange, retryKey, waitingExchange } from './topology.ts';
 
 /** One notification on its way to one subscription. `guid` is the message guid that receivers see. */
 export type Delivery = {
@@ -40,8 +39,6 @@ export type Delivery = {
   dueAt?: number;
   /** How often this attempt was moved unattempted; absent at first: tells the delivery that waits from the one that it was before. */
   hop?: number;
-  /** What a later version wrote behind its note, as it stands there: kept through all that becomes of it. */
-  later?: string;
   /** Present where it waited, until now, outside of the broker. */
   parked?: ParkedFor;
   /** The broker had it out before, or it comes from a waiting queue: it may be parked already. */
@@ -100,13 +97,13 @@ export function park(delivery: Delivery, { account, why, notBeforeMs }: Parking)
       ...(traceparent === undefined ? {} : { traceparent }),
     },
     account,
-    otherwise: publishWaiting(delivery, why === 'full' || why === 'busy' ? 'full' : 'hung'),
+    otherwise: publishWaiting(delivery),
   };
 }
 
-/** To a queue in which it waits as it is for a while, from where it returns to the queue of its action. */
-export function publishWaiting(delivery: Delivery, wait: Wait): Publication {
-  return publication(movedOnce(delivery), { exchange: waitingName(wait), routingKey: actionKey(delivery) });
+/** To the queue in which it waits for half a minute, as it is, and from where it returns to the queue of its action. */
+export function publishWaiting(delivery: Delivery): Publication {
+  return publication(movedOnce(delivery), { exchange: waitingExchange, routingKey: actionKey(delivery) });
 }
 
 const movedOnce = (delivery: Delivery) => ({ ...delivery, hop: (delivery.hop ?? 0) + 1 });
@@ -174,16 +171,15 @@ export function actionKey({ interface: interfaceName, action }: Pick<Delivery, '
 
 const TYPE = /^(shipper|carrier)\.([a-z_.]+)$/;
 
-/** Reads a delivery from its queue. A message that the router did not make is rejected; one of a later format waits. */
-export function readDelivery(message: Message): Delivery | Unreadable {
+/** Reads a delivery from its queue. A message that this version cannot read is rejected. */
+export function readDelivery(message: Message): Delivery | Rejection {
   const [, interfaceName, action] = TYPE.exec(message.type ?? '') ?? [];
   const note = readNote(message.note);
   const guid = message.messageId;
   if (guid === undefined || (interfaceName !== 'shipper' && interfaceName !== 'carrier') || !action || !note) {
     const version = laterVersionOf(message.note, NOTE_VERSION);
-    if (version === undefined)
-      return reject('not_a_delivery', 'message_id, type or correlation_id is not what is written here');
-    return { kind: 'newer', format: 'delivery', version, returnsBy: message.routingKey };
+    if (version !== undefined) return rejectNewer(`a delivery of format ${version}`);
+    return reject('not_a_delivery', 'message_id, type or correlation_id is not what is written here');
   }
   return {
     guid,
@@ -210,7 +206,7 @@ function mayBeParked(message: Message, hop: number | undefined): boolean {
 export function reportRejectedDelivery(now: () => number) {
   return (message: Message, { reason, detail }: Rejection): Recorded[] => {
     const delivery = readDelivery(message);
-    if (isUnreadable(delivery)) return [];
+    if (isRejection(delivery)) return [];
     const { guid, event, interface: interfaceName, action } = delivery;
     const of = { event, interface: interfaceName, action, delivery: guid, keys: [], receivers: [] };
     return [{ kind: 'outcome', outcome: { kind: 'rejected', ...of, at: now(), reason, detail } }];

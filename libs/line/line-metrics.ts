@@ -1,7 +1,6 @@
 import { gaugeOnDemand, type Metrics } from '@waybell/runtime/metrics';
 import { CounterOnDemand, HistogramOnDemand } from '@waybell/runtime/metrics-on-demand';
 import type { Destination } from './broker/publish-errors.ts';
-import type { Newer } from './messages.ts';
 import { whyOf, type Outcome } from './outcomes.ts';
 
 const STEP_RESULTS = ['handled', 'repeated', 'rejected', 'suspected', 'given_back'] as const;
@@ -17,7 +16,6 @@ export class LineMetrics {
   readonly #routed: CounterOnDemand<'interface'>;
   readonly #bundles: CounterOnDemand<'step'>;
   readonly #bundled: CounterOnDemand<'step'>;
-  readonly #newer: CounterOnDemand<'step' | 'format' | 'version'>;
   readonly #ends: CounterOnDemand<'interface' | 'end' | 'reason' | 'by_hand'>;
 
   constructor(metrics: Metrics) {
@@ -56,11 +54,6 @@ export class LineMetrics {
       help: 'Deliveries that left in bundles; divided by waybell_bundles_total: what one message of a delivery queue stands for',
       labelNames: ['step'],
     });
-    this.#newer = new CounterOnDemand(metrics, {
-      name: 'waybell_newer_formats_total',
-      help: 'Messages in a format that only a later version reads, and events of an action that only a later version knows (these without a version), each time that one was put back to wait for it: none is lost',
-      labelNames: ['step', 'format', 'version'],
-    });
     this.#ends = new CounterOnDemand(metrics, {
       name: 'waybell_outcomes_total',
       help: 'What became of attempts and of events: attempts delivered, failed and exhausted; deliveries dropped; events suppressed; each with its reason; by_hand is empty except for what was sent again (resend) or as a test (test)',
@@ -77,10 +70,6 @@ export class LineMetrics {
   bundled(step: string, members: number): void {
     this.#bundles.inc({ step });
     this.#bundled.inc({ step }, members);
-  }
-
-  newer(step: string, { format, version }: Newer): void {
-    this.#newer.inc({ step, format, version: String(version ?? '') });
   }
 
   left(step: string, result: StepResult): void {

@@ -34,8 +34,6 @@ export type Message = {
   isSuspect?: boolean;
   /** How often its handler threw; counted on the suspects lane only. */
   failures: number;
-  /** How often it has waited for a process that can read it; absent where it never did. */
-  waits?: number;
   /** The broker itself moved it. */
   death?: Death;
   /** Present where it waited outside of the broker. */
@@ -145,19 +143,6 @@ export type Rejection = {
   place?: string;
 };
 
-/** The message in hand is for a later version: in a format, or of an action, of which this one knows only that. It waits, as it is, for a process that reads it. */
-export type Newer = {
-  kind: 'newer';
-  format: FormatName;
-  /** The number that it has; an event has none. */
-  version?: number;
-  /** The key by which it comes back to its queue. */
-  returnsBy: string;
-};
-
-/** What has a number, and events (docs/decisions/0016-versions.md). */
-export type FormatName = 'delivery' | 'bundle' | 'ends' | 'outcomes' | 'event';
-
 /** A record of what became of an event or of an attempt, for the delivery log. */
 export type Recorded = { kind: 'outcome'; outcome: Outcome };
 
@@ -210,41 +195,13 @@ export type InParts = {
   end(): void;
 };
 
-/** Why a message cannot be read here. */
-export type Unreadable = Rejection | Newer;
-
 /** Reads the bytes at the edge, or says why they cannot be read. */
-export type Parse<M> = (message: Message) => M | Unreadable;
+export type Parse<M> = (message: Message) => M | Rejection;
 
 export function reject(reason: string, detail: string, place?: string): Rejection {
   return { kind: 'reject', reason, detail, ...(place === undefined ? {} : { place }) };
 }
 
 export function isRejection(parsed: unknown): parsed is Rejection {
-  return kindOf(parsed) === 'reject';
-}
-
-export function isNewer(parsed: unknown): parsed is Newer {
-  return kindOf(parsed) === 'newer';
-}
-
-export function isUnreadable(parsed: unknown): parsed is Unreadable {
-  return isRejection(parsed) || isNewer(parsed);
-}
-
-const kindOf = (parsed: unknown): unknown =>
-  typeof parsed === 'object' && parsed !== null && 'kind' in parsed ? parsed.kind : undefined;
-
-/** What is wrong with it, in words. */
-export function whyUnreadable(unreadable: Unreadable): string {
-  if (unreadable.kind === 'reject') return unreadable.detail;
-  const { format, version } = unreadable;
-  if (version === undefined) return `${format} of an action that only a later version knows`;
-  return `${format} of format ${version}, which a later version wrote`;
-}
-
-/** The number of a note's format, where that is a later one. */
-export function laterVersionOf(note: string | undefined, known: number): number | undefined {
-  const [, version] = /^([1-9]\d{0,3}) /.exec(note ?? '') ?? [];
-  return Number(version ?? 0) > known ? Number(version) : undefined;
+  return typeof parsed === 'object' && parsed !== null && 'kind' in parsed && parsed.kind === 'reject';
 }

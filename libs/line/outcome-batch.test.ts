@@ -29,6 +29,27 @@ describe('bodies', () => {
   });
 });
 
+describe('a record over 4 MiB', () => {
+  const large = 'x'.repeat(2 ** 22);
+  const answered = { durationMs: 1, status: 500, body: 'no' };
+  const none = { keys: [], receivers: [], deliveries: [], suppressed: [], unknownMembers: 0 };
+
+  test.each<[string, Outcome, object]>([
+    [
+      'an attempt',
+      { kind: 'exhausted', ...facts, beganAt: 1, answer: answered, body: large },
+      { answer: { status: 500 } },
+    ],
+    ['what was dropped', { ...dropped, body: large }, { reason: 'unsubscribed' }],
+    ['an event', { kind: 'routed', ...of, ...none, kept: { accounts: ['a'], body: large } }, { event: 'e' }],
+  ])('is written without what was sent and answered, and its neighbours are whole: %s', (_what, outcome, left) => {
+    const [first, second] = readOutcomes(writeOutcomes([outcome, { ...dropped, body: 'small' }]));
+    expect(first).toMatchObject({ kind: outcome.kind, ...left });
+    expect(JSON.stringify(first)).not.toContain('body');
+    expect(second).toMatchObject({ body: 'small' });
+  });
+});
+
 describe('a batch that is compressed', () => {
   const batch = (length: number) => writeOutcomes([{ ...dropped, body: 'x'.repeat(length) }]);
 
@@ -131,16 +152,11 @@ describe('readBatch', () => {
     expect(readBatch(aMessage(writeOutcomes([dropped, dropped])))).toEqual([dropped, dropped]);
   });
 
-  test('says of a later format that it is one, compressed or not, and under which key it returns', () => {
+  test('rejects a later format as that, compressed or not', () => {
     for (const padding of ['', ' '.repeat(10_000)]) {
       const body = Buffer.from(`{"version":4,"outcomes":[]${padding}}\n`);
       for (const bytes of [body, zstdCompressSync(body)]) {
-        expect(readBatch(aMessage(bytes))).toEqual({
-          kind: 'newer',
-          format: 'outcomes',
-          version: 4,
-          returnsBy: 'waybell.outcomes.log',
-        });
+        expect(readBatch(aMessage(bytes))).toMatchObject({ kind: 'reject', reason: 'newer_format' });
       }
     }
   });

@@ -5,15 +5,8 @@
  */
 import { isAscii } from 'node:buffer';
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
-import {
-  isUnreadable,
-  reject,
-  whyUnreadable,
-  type Message,
-  type Newer,
-  type Publication,
-  type Unreadable,
-} from './messages.ts';
+import { isRejection, reject, type Message, type Publication, type Rejection } from './messages.ts';
+import { rejectNewer } from './newer-format.ts';
 import {
   isAttempted,
   type Attempted,
@@ -24,7 +17,7 @@ import {
   type Rejected,
   type Routed,
 } from './outcomes.ts';
-import { logQueue, outcomesExchange } from './topology.ts';
+import { outcomesExchange } from './topology.ts';
 
 const VERSION = 3;
 const CONTENT_TYPE = 'application/vnd.waybell.outcomes';
@@ -33,6 +26,8 @@ const SMALLEST_COMPRESSED = 4_096;
 const FASTEST = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 /** A batch has a hundredth of it, but for one large body. */
 const LARGEST_BYTES = 2 ** 25;
+/** A record of more characters is written without what was sent and answered: that it was sent is what matters. */
+const LARGEST_RECORD = 2 ** 22;
 const ZSTD_MAGIC = 0x28_b5_2f_fd;
 
 export function publishOutcomes(outcomes: readonly Outcome[]): Publication {
@@ -47,12 +42,25 @@ export function publishOutcomes(outcomes: readonly Outcome[]): Publication {
   };
 }
 
-export function writeOutcomes(outcomes: readonly Outcome[]): Buffer {
+export function writeOutcomes(all: readonly Outcome[]): Buffer {
+  const outcomes = all.map((outcome) => (charactersOf(outcome) > LARGEST_RECORD ? withoutBodies(outcome) : outcome));
   const bodies = outcomes.map(bodyOf).map(readBody);
   const rows = outcomes.map((outcome, place) => rowOf(outcome, bodies[place]?.characters));
   const head = Buffer.from(`${JSON.stringify({ version: VERSION, outcomes: rows })}\n`);
   const plain = Buffer.concat([head, ...bodies.flatMap((body) => body?.bytes ?? [])]);
   return plain.length < SMALLEST_COMPRESSED ? plain : zstdCompressSync(plain, FASTEST);
+}
+
+function withoutBodies(outcome: Outcome): Outcome {
+  if (outcome.kind === 'routed') {
+    const { kept: _, ...routed } = outcome;
+    return routed;
+  }
+  if (!isAttempted(outcome)) return outcome;
+  const { body: _, ...attempted } = outcome;
+  if (!('answer' in attempted)) return attempted;
+  const { body: __, ...answer } = attempted.answer;
+  return { ...attempted, answer };
 }
 
 /** About how many characters it has when it travels, before it is compressed. */
@@ -73,11 +81,11 @@ export function charactersOf(outcome: Outcome): number {
 /** Reads a batch. Throws where the bytes are not one that this version reads. */
 export function readOutcomes(body: Buffer): Outcome[] {
   const outcomes = readBytes(body);
-  if (isUnreadable(outcomes)) throw new TypeError(whyUnreadable(outcomes));
+  if (isRejection(outcomes)) throw new TypeError(outcomes.detail);
   return outcomes;
 }
 
-function readBytes(body: Buffer): Outcome[] | Newer {
+function readBytes(body: Buffer): Outcome[] | Rejection {
   const text = readable(body).toString();
   const end = text.indexOf('\n');
   if (end < 0) throw new TypeError('not a batch of outcomes');
@@ -86,7 +94,7 @@ function readBytes(body: Buffer): Outcome[] | Newer {
     throw new TypeError('not a batch of outcomes');
   }
   const { version, outcomes } = batch;
-  if (Number(version) > VERSION) return newer(Number(version));
+  if (Number(version) > VERSION) return rejectNewer(`outcomes of format ${Number(version)}`);
   if (version !== VERSION || !Array.isArray(outcomes)) {
     throw new TypeError(`a batch of outcomes of version ${String(version)}; this process reads ${VERSION}`);
   }
@@ -96,10 +104,8 @@ function readBytes(body: Buffer): Outcome[] | Newer {
   return (outcomes as Row[]).map((row) => outcomeOf(row, takeBody));
 }
 
-const newer = (version: number): Newer => ({ kind: 'newer', format: 'outcomes', version, returnsBy: logQueue });
-
-/** Reads a batch of outcomes. A message that Waybell did not write is rejected; one of a later format waits. */
-export function readBatch({ body }: Pick<Message, 'body'>): Outcome[] | Unreadable {
+/** Reads a batch of outcomes. A message that this version cannot read is rejected. */
+export function readBatch({ body }: Pick<Message, 'body'>): Outcome[] | Rejection {
   try {
     return readBytes(body);
   } catch (error) {

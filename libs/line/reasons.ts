@@ -187,6 +187,10 @@ const fixed = 'The operator has to look at it: `./waybell rejected` shows it, an
 const ownFaults = {
   handler_failed: { meaning: 'Waybell failed on it again and again.', remedy: fixed },
   process_killed: { meaning: 'The process that handled it died, again and again.', remedy: fixed },
+  newer_format: {
+    meaning: 'A later version of Waybell wrote it, or knows its action, and the version that took it does not.',
+    remedy: 'The operator sends it on with `./waybell rejected`, once all services are of that version.',
+  },
   unbound: { meaning: 'The broker has no queue for what it causes.', remedy: fixed },
   dead_lettered: { meaning: 'RabbitMQ took it out of the queue in which it waited, as by a policy.', remedy: fixed },
   too_large_for_broker: {

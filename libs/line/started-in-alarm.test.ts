@@ -5,7 +5,7 @@ import { declareTopology } from './operating/declare.ts';
 import type { Publication } from './messages.ts';
 import { aLine, numbers } from './testing/a-line.ts';
 import { BreakableBroker, smallTopology } from './testing/test-broker.ts';
-import { deliveriesExchange, waitingName } from './topology.ts';
+import { deliveriesExchange, waitingExchange } from './topology.ts';
 
 let broker: BreakableBroker;
 
@@ -23,7 +23,7 @@ describe('a step that drains while the broker blocks', () => {
     const clock = new TurnedClock();
     const line = await aLine(broker, { drainsWhileBlocked: true, tools: { clock }, handle: async () => [] });
     await broker.put(line.input, numbers(20));
-    await broker.on((channel) => channel.deleteExchange(waitingName('hung')));
+    await broker.on((channel) => channel.deleteExchange(waitingExchange));
     await broker.alarm(true);
     try {
       await using running = await line.run();

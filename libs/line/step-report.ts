@@ -1,7 +1,6 @@
-import { throttledWarning } from '@waybell/runtime/throttled-warning';
 import type { Log } from '@waybell/runtime/log';
 import type { Member, News } from './hand-over/state.ts';
-import { whyUnreadable, type Message, type Newer, type Outgoing, type Rejection } from './messages.ts';
+import type { Message, Outgoing, Rejection } from './messages.ts';
 import { isAttempted, whyOf, type Outcome } from './outcomes.ts';
 import { lineMetrics, type LineMetrics } from './line-metrics.ts';
 import type { Metrics } from '@waybell/runtime/metrics';
@@ -22,12 +21,10 @@ export class StepReport<M> {
   readonly #step: Told<M>;
   readonly #log: Log;
   readonly #metrics: LineMetrics;
-  readonly #complainOfNewer: (error: unknown) => void;
 
   constructor(step: Told<M>, { log, metrics, held }: StepReportOptions) {
     this.#step = step;
     this.#log = log;
-    this.#complainOfNewer = throttledWarning(log, 'message.newer-format');
     this.#metrics = lineMetrics(metrics);
     this.#metrics.watchHeld(step.name, held);
   }
@@ -55,8 +52,6 @@ export class StepReport<M> {
       }
       case 'given back':
         return this.#metrics.left(name, 'given_back');
-      case 'newer':
-        return this.#waits(news.message, news.newer);
       case 'stuck':
         this.#metrics.left(name, 'given_back');
         return this.#log.error({ err: news.error, ...facts(news.message) }, 'message.given-back');
@@ -76,16 +71,6 @@ export class StepReport<M> {
     // What was handled was parsed.
     const of = { queue: message.queue, ...describe(parsed as M), ...traceOf(message) };
     this.#log[level]({ ...of, caused: what, ms }, 'message.handled');
-  }
-
-  /** Once a minute: they may be many, and each comes again and again. */
-  #waits({ queue, routingKey, messageId = '' }: Message, newer: Newer): void {
-    const { name } = this.#step;
-    this.#metrics.left(name, 'given_back');
-    this.#metrics.newer(name, newer);
-    this.#complainOfNewer(
-      new Error(`${queue} ${routingKey} ${messageId}: ${whyUnreadable(newer)}; it waits for a process of that one`),
-    );
   }
 
   #rejected(message: Message, { reason, detail }: Rejection): void {

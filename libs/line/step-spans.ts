@@ -81,7 +81,6 @@ export class StepSpans<M> {
         return this.#end(news.message, { 'waybell.caused': ['put aside'] });
       case 'stuck':
         return this.#fail(news.message, 'stuck');
-      case 'newer':
       case 'given back':
         // Its span ends when it is let go of.
         return;

@@ -11,7 +11,7 @@
  *                                                                    └────────────────────┼────────────┘
  *                         (delivery-log) ◀── outcomes.log ◀── waybell.outcomes ◀──────────┤
  *                          (deactivator) ◀── ends.deactivator ◀── waybell.ends ◀──────────┤ failures, some successes
- *                  waybell.returns ◀── expiry ── waiting.5s, .1m ◀────────────────────────┤ while Postgres is away; what is for a later version (of all steps)
+ *                          waybell.returns ◀── expiry ── waybell.waiting ◀───────────────┤ while Postgres is away, or a key is missing
  *                      (deliverer) ◀── Postgres: parked, open_requests ◀──────────────────┘
  *          upstream ◀── rejections ◀── waybell.notices ◀── (event-router, location-tracker): which events were rejected
  *
@@ -25,6 +25,8 @@ export const retryExchange = 'waybell.retry';
 export const returnsExchange = 'waybell.returns';
 export const outcomesExchange = 'waybell.outcomes';
 export const endsExchange = 'waybell.ends';
+/** Leads to one queue. What is published there returns with the key that it was published with. */
+export const waitingExchange = 'waybell.waiting';
 export const straysExchange = 'waybell.strays';
 export const suspectsExchange = 'waybell.suspects';
 export const rejectedExchange = 'waybell.rejected';
@@ -39,6 +41,7 @@ export const routerQueue = 'waybell.events.router';
 export const locationsQueue = 'waybell.events.locations';
 export const deactivatorQueue = 'waybell.ends.deactivator';
 export const logQueue = 'waybell.outcomes.log';
+export const waitingQueue = 'waybell.waiting';
 export const straysQueue = 'waybell.strays';
 export const rejectedQueue = 'waybell.rejected';
 export const rejectionsQueue = 'waybell.rejections';
@@ -50,11 +53,8 @@ export const isForUpstream = (queue: string): boolean => queue.startsWith(reject
 export const rejectedReader = 'waybell.rejected.reader';
 
 export const deliveryQueue = (actionKey: string): string => `waybell.deliveries.${actionKey}`;
-/** How long a delivery waits that cannot be parked, before it is looked at again; longer where its endpoint hangs. */
-export const WAITS_MS = { full: 5_000, hung: 60_000 } as const;
-export type Wait = keyof typeof WAITS_MS;
-/** The name of an exchange, and of the one queue behind it. What is published there returns with the key that it was published with. */
-export const waitingName = (wait: Wait): string => `waybell.waiting.${formatDuration(WAITS_MS[wait])}`;
+/** How long a delivery waits that cannot be parked, or whose key is missing, before it is looked at again. */
+export const WAITING_MS = 30_000;
 export const suspectsQueue = (service: string): string => `waybell.suspects.${service}`;
 /** Holds a suspect that was in hand when its process died, to be handled with nothing else in hand. */
 export const quarantineQueue = (service: string): string => `waybell.quarantine.${service}`;
@@ -95,21 +95,16 @@ export function topology(options: TopologyOptions): Topology {
   const eventsQueue = (name: string, keys: readonly string[]) =>
     queue(
       name,
-      [
-        ...keys.map((key) => ({ exchange: eventsExchange, routingKey: key })),
-        { exchange: returnsExchange, routingKey: name },
-      ],
+      keys.map((key) => ({ exchange: eventsExchange, routingKey: key })),
       { 'x-max-length-bytes': options.eventsLimitBytes },
     );
-  // What had to wait for a later version comes back by the name of its queue, but for deliveries.
   return {
     exchanges: [
       { name: eventsExchange, type: 'topic', alternate: straysExchange },
       { name: deliveriesExchange, type: 'direct' },
       { name: retryExchange, type: 'direct' },
       { name: returnsExchange, type: 'direct', alternate: straysExchange },
-      { name: waitingName('full'), type: 'fanout' },
-      { name: waitingName('hung'), type: 'fanout' },
+      { name: waitingExchange, type: 'fanout' },
       { name: outcomesExchange, type: 'fanout' },
       { name: endsExchange, type: 'direct' },
       { name: straysExchange, type: 'fanout' },
@@ -122,16 +117,12 @@ export function topology(options: TopologyOptions): Topology {
       eventsQueue(routerQueue, options.actionKeys),
       eventsQueue(locationsQueue, options.locationKeys),
       ...options.actionKeys.flatMap((key) => actionQueues(key, options.retryDelaysMs(key), queue)),
-      waitingQueue('full', queue),
-      waitingQueue('hung', queue),
-      queue(deactivatorQueue, [
-        { exchange: endsExchange, routingKey: '' },
-        { exchange: returnsExchange, routingKey: deactivatorQueue },
-      ]),
-      queue(logQueue, [
-        { exchange: outcomesExchange, routingKey: '' },
-        { exchange: returnsExchange, routingKey: logQueue },
-      ]),
+      queue(waitingQueue, [{ exchange: waitingExchange, routingKey: '' }], {
+        'x-message-ttl': WAITING_MS,
+        'x-dead-letter-exchange': returnsExchange,
+      }),
+      queue(deactivatorQueue, [{ exchange: endsExchange, routingKey: '' }]),
+      queue(logQueue, [{ exchange: outcomesExchange, routingKey: '' }]),
       ...Object.values(STEPS)
         .flat()
         .flatMap((step) => [
@@ -189,13 +180,6 @@ function actionQueues(actionKey: string, delaysMs: readonly number[], queue: Que
       }),
     ),
   ];
-}
-
-function waitingQueue(wait: Wait, queue: QueueMaker): Queue {
-  return queue(waitingName(wait), [{ exchange: waitingName(wait), routingKey: '' }], {
-    'x-message-ttl': WAITS_MS[wait],
-    'x-dead-letter-exchange': returnsExchange,
-  });
 }
 
 /** Every queue: quorum, at-least-once dead-lettering, and a delivery limit high enough to be a last resort only. */

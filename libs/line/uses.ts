@@ -19,7 +19,8 @@ import {
   straysQueue,
   suspectsExchange,
   suspectsQueue,
-  waitingName,
+  waitingExchange,
+  waitingQueue,
 } from './topology.ts';
 
 /** `*` stands for anything. */
@@ -32,8 +33,6 @@ export type Use = {
 };
 
 const EVERYTHING = ['waybell.*'];
-/** Where waits what only a later version reads. */
-const WAITING = [waitingName('full'), waitingName('hung')];
 /** All that it may not take from. Whoever may publish to the default exchange reaches each anyway. */
 const QUEUES = [
   deliveryQueue('*'),
@@ -46,7 +45,7 @@ const QUEUES = [
   deactivatorQueue,
   logQueue,
   straysQueue,
-  ...WAITING,
+  waitingQueue,
 ];
 /** The broker's own exchange that leads to any queue by its name. */
 const DEFAULT_EXCHANGE = 'amq.default';
@@ -64,29 +63,29 @@ function service(name: keyof typeof STEPS, { takesFrom, publishesTo, asksAfter =
 export const USES = {
   'event-router': service('event-router', {
     takesFrom: [routerQueue, straysQueue],
-    publishesTo: [deliveriesExchange, outcomesExchange, noticesExchange, ...WAITING],
+    publishesTo: [deliveriesExchange, outcomesExchange, noticesExchange],
     asksAfter: [deliveryQueue('*'), logQueue, rejectionsQueue],
   }),
   deliverer: service('deliverer', {
     takesFrom: [deliveryQueue('*')],
     // What came in a bundle goes back to its queue by itself.
-    publishesTo: [deliveriesExchange, retryExchange, ...WAITING, outcomesExchange, endsExchange],
-    asksAfter: [`${retryExchange}.*`, logQueue, deactivatorQueue],
+    publishesTo: [deliveriesExchange, retryExchange, waitingExchange, outcomesExchange, endsExchange],
+    asksAfter: [`${retryExchange}.*`, waitingQueue, logQueue, deactivatorQueue],
   }),
   deactivator: service('deactivator', {
     takesFrom: [deactivatorQueue],
-    publishesTo: [outcomesExchange, ...WAITING],
+    publishesTo: [outcomesExchange],
     asksAfter: [logQueue],
   }),
   'location-tracker': service('location-tracker', {
     takesFrom: [locationsQueue],
-    publishesTo: [eventsExchange, outcomesExchange, noticesExchange, ...WAITING],
+    publishesTo: [eventsExchange, outcomesExchange, noticesExchange],
     asksAfter: [routerQueue, logQueue, rejectionsQueue],
   }),
   /** What is sent again by hand goes out from here. */
   'delivery-log': service('delivery-log', {
     takesFrom: [logQueue],
-    publishesTo: [deliveriesExchange, outcomesExchange, ...WAITING],
+    publishesTo: [deliveriesExchange, outcomesExchange],
     asksAfter: [deliveryQueue('*')],
   }),
 

@@ -11,7 +11,7 @@ import {
   retryExchange,
   returnsExchange,
   straysExchange,
-  waitingName,
+  waitingExchange,
 } from '@waybell/line/topology';
 
 type Door = Pick<Publication, 'exchange' | 'routingKey'>;
@@ -24,7 +24,7 @@ const actionKeys = new Set(actions.map(actionKey));
  * | came by | goes back by |
  * |---|---|
  * | events | the same exchange and key |
- * | deliveries (parked ones too), retry, returns, waiting queues | deliveries, to be attempted now |
+ * | deliveries (parked ones too), retry, returns, waiting | deliveries, to be attempted now |
  * | outcomes, ends | the queue of the delivery log, that of the deactivator |
  * | strays (the broker gave it up) | deliveries or events, whichever it is made for |
  */
@@ -35,8 +35,7 @@ export function doorOf({ exchange, routingKey, type = '' }: Rejected): Door | un
     case deliveriesExchange:
     case retryExchange:
     case returnsExchange:
-    case waitingName('full'):
-    case waitingName('hung'):
+    case waitingExchange:
       return deliveryDoor(type) ?? deliveryDoor(routingKey);
     case outcomesExchange:
       return { exchange: '', routingKey: logQueue };

@@ -9,15 +9,15 @@ function becomes(routingKey: string, members: object, contentType = 'application
   const body = Buffer.from(JSON.stringify(members));
   const message = { routingKey, body, contentType, queue: 'q', exchange: 'e', deliveryCount: 0, failures: 0 };
   const reading = readEvent(message, { maxBytes: 2 ** 20, maxDepth: 32 });
-  return reading.kind === 'event' ? reading : refuseEvent(message, reading, 'q');
+  return reading.kind === 'event' ? reading : refuseEvent(message, reading);
 }
 
 describe('refuseEvent', () => {
   test.each([
     ['as plain JSON', { interface: 'carrier', action: 'order.archived' }, 'application/json'],
     ['as a CloudEvent', { specversion: '1.0', type: LATER, data: {} }, 'application/cloudevents+json'],
-  ])('has an event wait that came by the key of its unknown action, %s', (_how, members, contentType) => {
-    expect(becomes(LATER, members, contentType)).toEqual({ kind: 'newer', format: 'event', returnsBy: 'q' });
+  ])('rejects an event that came by the key of its own unknown action as too new, %s', (_how, members, contentType) => {
+    expect(becomes(LATER, members, contentType)).toMatchObject({ kind: 'reject', reason: 'newer_format' });
   });
 
   test.each([

@@ -1,13 +1,13 @@
 import type { Invalid } from '@waybell/events/invalid-event';
-import { reject, type Message, type Unreadable } from '@waybell/line/messages';
+import { reject, type Message, type Rejection } from '@waybell/line/messages';
+import { rejectNewer } from '@waybell/line/newer-format';
 
 /**
- * What becomes of an event that cannot be read. What breaks the contract is rejected, naming the place. But where only its action is
- * not known, and the broker brings it by the key of that action, `declare` of a version that knows it has bound that key: the event waits for
- * a process of that version, and comes back to `queue`.
+ * Says why an event cannot be read: the rule of the contract that it breaks, and the place. An event that comes by the key of its
+ * own unknown action breaks none: `declare` of a later version, which knows the action, has bound that key.
  */
-export function refuseEvent({ routingKey }: Message, invalid: Invalid, queue: string): Unreadable {
+export function refuseEvent({ routingKey }: Pick<Message, 'routingKey'>, invalid: Invalid): Rejection {
   const { reason, detail, place, unknown } = invalid;
-  if (unknown === routingKey) return { kind: 'newer', format: 'event', returnsBy: queue };
+  if (unknown === routingKey) return rejectNewer(`an event of the action ${routingKey}`);
   return reject(reason, detail, place);
 }

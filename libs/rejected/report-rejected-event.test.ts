@@ -1,9 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { reject, type Message } from '@waybell/line/messages';
+import { rejectNewer } from '@waybell/line/newer-format';
 import { reportRejectedEvent } from './report-rejected-event.ts';
 
 const EVENT = '0b4f2f4e-5d0a-4a35-9a3c-1f6c7b1d8e01';
 const ORDER = '5b1e0b1c-7c0e-4d5a-9d2f-3f1f0c8f3a11';
+
+const limits = { maxBytes: 1_000 };
 
 const aMessage = (body: object | string, what: Partial<Message> = {}): Message => ({
   queue: 'waybell.events.router',
@@ -16,7 +19,7 @@ const aMessage = (body: object | string, what: Partial<Message> = {}): Message =
 });
 
 function report(message: Message, rejection = reject('payload_invalid', '/payload/id: is missing', '/payload/id')) {
-  const [recorded, published, ...others] = reportRejectedEvent({ maxBytes: 1_000 }, () => 0)(message, rejection);
+  const [recorded, published, ...others] = reportRejectedEvent(limits, () => 0)(message, rejection);
   if (recorded?.kind !== 'outcome' || published?.kind !== 'publish' || others.length > 0)
     throw new Error('other kinds');
   const notice: unknown = JSON.parse(published.body.toString());
@@ -76,6 +79,11 @@ describe('reportRejectedEvent', () => {
     const { record, notice } = report(aMessage({ guid: EVENT }), reject('handler_failed', 'Error: secret'));
     expect(record).toMatchObject({ detail: 'Error: secret' });
     expect(notice).toMatchObject({ reason: 'handler_failed', detail: null });
+  });
+
+  test('records what is only too new, and tells upstream nothing', () => {
+    const reported = reportRejectedEvent(limits, () => 0)(aMessage({ guid: EVENT }), rejectNewer('an event'));
+    expect(reported).toMatchObject([{ kind: 'outcome', outcome: { event: EVENT, reason: 'newer_format' } }]);
   });
 
   test('tells the user that published the event', () => {

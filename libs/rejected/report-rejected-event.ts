@@ -1,4 +1,5 @@
 import type { Message, Outgoing, Rejection } from '@waybell/line/messages';
+import { NEWER_FORMAT } from '@waybell/line/newer-format';
 import { isOwnFault } from '@waybell/line/reasons';
 import { publishNotice } from './notice.ts';
 import { guidOfBytes, nearestKey, readRejectedEvent, type RejectedEvent } from './read-rejected-event.ts';
@@ -6,11 +7,15 @@ import { guidOfBytes, nearestKey, readRejectedEvent, type RejectedEvent } from '
 /** Reasons for which another key, or another action, was meant. */
 const MISNAMED = new Set(['unroutable', 'unknown_action', 'routing_key_differs', 'not_a_report']);
 
-/** What is to be known of an event that goes to the rejected queue: a record for the delivery log, and a notice for upstream. */
+/**
+ * What is to be known of an event that goes to the rejected queue: a record for the delivery log, and a notice for upstream. What is
+ * only too new for this version is no fault of upstream's, which is told nothing.
+ */
 export function reportRejectedEvent({ maxBytes }: { maxBytes: number }, now: () => number) {
   return (message: Message, rejection: Rejection): Outgoing[] => {
     const [event, at] = [readRejectedEvent(message, maxBytes), now()];
-    return [recordOf(event, { message, rejection, at }), noticeOf(event, { message, rejection, at })];
+    const record = recordOf(event, { message, rejection, at });
+    return rejection.reason === NEWER_FORMAT ? [record] : [record, noticeOf(event, { message, rejection, at })];
   };
 }
 

@@ -8,7 +8,7 @@ import { publishClaimed, publishRepeatedly } from '@waybell/line/claimed/publish
 import { watchPublishing } from '@waybell/line/line-metrics';
 import { exchangesOf } from '@waybell/line/uses';
 import { runStep } from '@waybell/line/run-step';
-import { logQueue, rejectedQueue, waitingName } from '@waybell/line/topology';
+import { logQueue, rejectedQueue } from '@waybell/line/topology';
 import { announceDeactivations } from './announce-deactivations.ts';
 import { readConfig } from './config.ts';
 import { deactivateStep } from './deactivate-step.ts';
@@ -25,7 +25,7 @@ const noteEnds = noteEndsIn(postgres, config.rules);
 await parts.readiness.until('postgres', () => noteEnds([]));
 await parts.readiness.until(MIGRATIONS, () => checkSchema(postgres));
 await using _clocks = await watchClock(postgres, { limitMs: config.clockLimitMs, ...parts });
-const publishesTo = [logQueue, rejectedQueue, waitingName('full'), waitingName('hung')];
+const publishesTo = [logQueue, rejectedQueue];
 await using broker = await connectBroker({
   ...config.broker,
   exchanges: exchangesOf('deactivator'),

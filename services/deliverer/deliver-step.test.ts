@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { unpark, type Delivery } from '@waybell/line/delivery';
-import { asKept, whyUnreadable, type Outgoing } from '@waybell/line/messages';
+import { asKept, type Outgoing } from '@waybell/line/messages';
 import { withLastKnown } from '@waybell/runtime/last-known';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
-import { waitingName } from '@waybell/line/topology';
+import { waitingExchange } from '@waybell/line/topology';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { readConfig } from './config.ts';
 import { deliverStep, type DeliverStepOptions } from './deliver-step.ts';
@@ -58,7 +58,7 @@ function drained(caused: readonly Outgoing[]): Delivery {
   const [parked] = caused;
   if (parked?.kind !== 'park') throw new Error('it was not parked');
   const read = aStep().step.parse(unpark(parked.row, { deaths: 0, isOverLimit: false }));
-  if ('kind' in read) throw new Error(whyUnreadable(read));
+  if ('kind' in read) throw new Error(read.detail);
   return read;
 }
 
@@ -109,9 +109,9 @@ describe('a delivery to secrets whose key is missing', () => {
     const { step, made } = aStep({ findTarget: async () => locked, onKeyMissing: (keyId) => missed.push(keyId) });
     const [caused] = await step.handle(delivery);
     if (caused?.kind !== 'publish') throw new Error('it was not published');
-    expect(caused.exchange).toBe('waybell.waiting.1m');
+    expect(caused.exchange).toBe('waybell.waiting');
     const moved = step.parse({ ...caused, queue: '', deliveryCount: 0, failures: 0 });
-    if ('kind' in moved) throw new Error(whyUnreadable(moved));
+    if ('kind' in moved) throw new Error(moved.detail);
     expect(moved).toMatchObject({ attempt: 1, hop: 1, subscription: delivery.subscription });
     expect(step.once?.isRepeat?.(moved, step.once.keyOf(delivery)?.fingerprint ?? '')).toBe(false);
     expect(missed).toEqual(['2024']);
@@ -126,7 +126,7 @@ describe('a delivery to secrets whose key is missing', () => {
       return { kind: 'granted', end: () => undefined };
     };
     const { step, made } = aStep({ findTarget: async () => targets.shift() ?? locked, enter, clock });
-    expect(await step.handle(delivery)).toMatchObject([{ kind: 'publish', exchange: 'waybell.waiting.1m' }]);
+    expect(await step.handle(delivery)).toMatchObject([{ kind: 'publish', exchange: 'waybell.waiting' }]);
     expect(made.requests).toBe(0);
   });
 
@@ -149,7 +149,7 @@ describe('an attempt that failed for something of ours', () => {
     for (const each of [delivery, last]) {
       const caused = await aStep(ours(isLast)).step.handle(each);
       const row = { why: 'egress', attempt: each.attempt, notBeforeMs: 1_000 };
-      expect(caused).toMatchObject([{ kind: 'park', row, otherwise: { exchange: waitingName('hung') } }]);
+      expect(caused).toMatchObject([{ kind: 'park', row, otherwise: { exchange: waitingExchange } }]);
       expect(caused).toHaveLength(1);
       expect(drained(caused)).toMatchObject({ attempt: each.attempt, beganAt: each.beganAt });
     }

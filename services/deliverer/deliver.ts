@@ -99,7 +99,7 @@ async function decide(delivery: Delivery, options: DecideOptions): Promise<Decis
   if (target.missingKey !== undefined) {
     options.onKeyMissing(target.missingKey);
     // Not parked: what is parked may become too much, and be over before the key comes.
-    return { kind: 'none', caused: [publishWaiting(delivery, 'hung')] };
+    return { kind: 'none', caused: [publishWaiting(delivery)] };
   }
   const [key, enteredAt] = [endpointKey(target), clock.now()];
   const entry = await enter({ ...key, isKnownHung: target.isHung }, wishOf(delivery));

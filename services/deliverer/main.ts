@@ -15,7 +15,7 @@ import { retryQueues } from '@waybell/line/line-topology';
 import { watchPublishing } from '@waybell/line/line-metrics';
 import { exchangesOf } from '@waybell/line/uses';
 import { runStep } from '@waybell/line/run-step';
-import { deactivatorQueue, logQueue, rejectedQueue, waitingName } from '@waybell/line/topology';
+import { deactivatorQueue, logQueue, rejectedQueue, waitingQueue } from '@waybell/line/topology';
 import { countCallbacks } from './request/callback-metrics.ts';
 import { openEndpoints } from './request/call-endpoint.ts';
 import { readConfig } from './config.ts';
@@ -59,8 +59,7 @@ await parts.readiness.until(MIGRATIONS, () => checkSchema(postgres));
 await using clocks = await watchClock(postgres, { limitMs: config.clockLimitMs, ...parts });
 const publishesTo = [
   ...retryQueues(config.schedule, config.actionKeys),
-  waitingName('full'),
-  waitingName('hung'),
+  waitingQueue,
   logQueue,
   deactivatorQueue,
   rejectedQueue,

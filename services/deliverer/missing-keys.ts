@@ -1,10 +1,10 @@
 import type { Clock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import { keyOf } from '@waybell/runtime/secrets';
-import { WAITS_MS } from '@waybell/line/topology';
+import { WAITING_MS } from '@waybell/line/topology';
 
 /** What waits for a key asks for it again within that time; where nothing asks any more, nothing waits. */
-const ASKED_WITHIN_MS = 2 * WAITS_MS.hung;
+const ASKED_WITHIN_MS = 2 * WAITING_MS;
 
 /** The keys of SECRET_KEYS that deliveries wait for because this process lacks them. */
 export class MissingKeys {

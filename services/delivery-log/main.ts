@@ -9,7 +9,7 @@ import { watchPublishing } from '@waybell/line/line-metrics';
 import { selectActions } from '@waybell/line/line-topology';
 import { exchangesOf } from '@waybell/line/uses';
 import { runStep } from '@waybell/line/run-step';
-import { deliveryQueue, rejectedQueue, waitingName } from '@waybell/line/topology';
+import { deliveryQueue, rejectedQueue } from '@waybell/line/topology';
 import { byHand } from './by-hand.ts';
 import { readConfig } from './config.ts';
 import { keepPartitions } from './keep-partitions.ts';
@@ -27,7 +27,7 @@ await parts.readiness.until('postgres', () => postgres.query('select from delive
 await parts.readiness.until(MIGRATIONS, () => checkSchema(postgres));
 await using clocks = await watchClock(postgres, { limitMs: config.clockLimitMs, ...parts });
 const deliveries = selectActions(['*']).map(deliveryQueue);
-const publishesTo = [...deliveries, rejectedQueue, waitingName('full'), waitingName('hung')];
+const publishesTo = [...deliveries, rejectedQueue];
 await using broker = await connectBroker({
   ...config.broker,
   exchanges: exchangesOf('delivery-log'),

@@ -1,4 +1,4 @@
-import { isUnreadable, reject, type Handler, type Message, type Unreadable } from '@waybell/line/messages';
+import { isRejection, reject, type Handler, type Message, type Rejection } from '@waybell/line/messages';
 import { readBatch, unpackedBytes } from '@waybell/line/outcome-batch';
 import type { Outcome } from '@waybell/line/outcomes';
 import type { Step } from '@waybell/line/run-step';
@@ -24,9 +24,9 @@ export function recordStep({ write, config }: RecordOptions & { config: Pick<Con
   };
 }
 
-function readRecords(message: Message): Batch | Unreadable {
+function readRecords(message: Message): Batch | Rejection {
   const outcomes = readBatch(message);
-  return isUnreadable(outcomes) ? outcomes : { outcomes, isRepeat: message.deliveryCount > 0 };
+  return isRejection(outcomes) ? outcomes : { outcomes, isRepeat: message.deliveryCount > 0 };
 }
 
 /**

@@ -1,68 +1,74 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { asideHeaders } from '@waybell/line/broker/amqp-message';
-import { isUnreadable, type Message } from '@waybell/line/messages';
+import { isRejection, type Message } from '@waybell/line/messages';
+import { openCommandPublisher } from '@waybell/line/operating/command-publisher';
+import { RejectedQueue } from '@waybell/line/operating/rejected-queue';
 import { aLine } from '@waybell/line/testing/a-line';
-import { declareTopology } from '@waybell/line/operating/declare';
-import { smallTopology, TestBroker } from '@waybell/line/testing/test-broker';
-import { eventsExchange, rejectedQueue, routerQueue, waitingName } from '@waybell/line/topology';
+import { TestBroker } from '@waybell/line/testing/test-broker';
+import { eventsExchange, rejectionsQueue, routerQueue } from '@waybell/line/topology';
+import { retryRejected } from '@waybell/rejected/rejected-messages';
+import { reportRejectedEvent } from '@waybell/rejected/report-rejected-event';
 import { until } from '@waybell/runtime/testing/until';
 import { readArrival } from './route-event.ts';
 
 const LATER = 'carrier.order.archived';
-const read = readArrival({ maxBytes: 2 ** 20, maxDepth: 32 });
+const limits = { maxBytes: 2 ** 20, maxDepth: 32 };
+const read = readArrival(limits);
 
 let broker: TestBroker;
 
 beforeAll(async () => {
   broker = await TestBroker.start();
-  const queues = smallTopology.queues.filter(({ name }) => name === waitingName('full'));
-  for (const { name } of queues) await broker.delete(name);
-  const shorter = queues.map((queue) => ({ ...queue, arguments: { ...queue.arguments, 'x-message-ttl': 200 } }));
-  await declareTopology(broker, { exchanges: [], queues: shorter });
 });
 
 afterAll(async () => {
   await broker[Symbol.asyncDispose]();
 });
 
-/** A router that reads so; it tells of all that it has read. */
+/** A router that reads so, and what it has taken. */
 async function aRouter(parse: (message: Message) => ReturnType<typeof read> | Message) {
-  const seen: Message[] = [];
-  const line = await aLine(broker, {
+  return aLine(broker, {
     moreQueues: [routerQueue],
     parse: (message) => {
-      seen.push(message);
       const parsed = parse(message);
-      return isUnreadable(parsed) ? parsed : message;
+      return isRejection(parsed) ? parsed : message;
     },
+    reportRejection: reportRejectedEvent(limits, Date.now),
     handle: async () => [],
   });
-  return { seen, run: () => line.run() };
 }
 
-const publish = (routingKey: string, userId: string) =>
+const publish = (routingKey: string) =>
   broker.on(async (channel) => {
     const body = JSON.stringify({ interface: 'carrier', action: 'order.archived' });
-    channel.publish(eventsExchange, routingKey, Buffer.from(body), { persistent: true, messageId: routingKey, userId });
+    channel.publish(eventsExchange, routingKey, Buffer.from(body), { persistent: true, messageId: routingKey });
     await channel.waitForConfirms();
   });
 
-test('an event waits whose action only a later version has declared, until a router of that one takes it as upstream published it; by another key it is rejected', async () => {
-  const { username } = new URL(broker.url);
+async function rejectedReasons(): Promise<Record<string, string>> {
+  await using queue = await RejectedQueue.open(broker);
+  const reasons: Record<string, string> = {};
+  for await (const { messageId = '', reason } of queue.messages()) reasons[messageId] = reason;
+  return reasons;
+}
+
+test('an event of an action that only a later version knows is rejected as that, without a word to upstream, and sent again the later version takes it', async () => {
   const [older, later] = [await aRouter(read), await aRouter((message) => message)];
   await broker.on((channel) => channel.bindQueue(routerQueue, eventsExchange, LATER));
   await using running = await older.run();
-  await publish(LATER, username);
-  await publish('carrier.order.created', username);
-  await until('it has come back', () => older.seen.some(({ waits }) => waits === 1));
+  await publish(LATER);
+  await publish('carrier.order.created');
+  const reasons = { [LATER]: 'newer_format', 'carrier.order.created': 'unknown_action' };
+  await until('both are rejected', async () => Object.keys(await rejectedReasons()).length === 2);
+  expect(await rejectedReasons()).toEqual(reasons);
   await running[Symbol.asyncDispose]();
+  const notices = await broker.take(rejectionsQueue);
+  expect(notices.map(({ content }) => JSON.parse(content.toString()).reason)).toEqual(['unknown_action']);
 
   await using _running = await later.run();
+  await using queue = await RejectedQueue.open(broker);
+  await using line = await openCommandPublisher(broker, 10_000);
+  const tooNew = { kind: 'reason', reason: 'newer_format' } as const;
+  for await (const retried of retryRejected(queue, line, tooNew)) expect(retried.kind).toBe('retried');
   await until('the later one has it', () => later.seen.length === 1);
-  const origin = { exchange: eventsExchange, routingKey: LATER, messageId: LATER, userId: username };
-  expect(later.seen).toMatchObject([origin]);
-  const rejected = await broker.take(rejectedQueue);
-  expect(rejected.map(({ properties }) => [properties.messageId, properties.headers?.[asideHeaders.reason]])).toEqual([
-    ['carrier.order.created', 'unknown_action'],
-  ]);
+  expect(later.seen).toMatchObject([{ exchange: eventsExchange, routingKey: LATER, messageId: LATER }]);
 });

@@ -15,7 +15,7 @@ import { watchPublishing } from '@waybell/line/line-metrics';
 import { runStep } from '@waybell/line/run-step';
 import { selectActions } from '@waybell/line/line-topology';
 import { exchangesOf } from '@waybell/line/uses';
-import { deliveryQueue, logQueue, rejectedQueue, rejectionsQueue, waitingName } from '@waybell/line/topology';
+import { deliveryQueue, logQueue, rejectedQueue, rejectionsQueue } from '@waybell/line/topology';
 import { compileSchemas } from '@waybell/events/check-schema';
 import { unknownMembersMetric } from '@waybell/events/unknown-members-metric';
 import { readConfig } from './config.ts';
@@ -33,8 +33,7 @@ await parts.readiness.until('postgres', () => postgres.query('select from waybel
 await parts.readiness.until(MIGRATIONS, () => checkSchema(postgres));
 await using clocks = await watchClock(postgres, { limitMs: config.clockLimitMs, ...parts });
 const queues = selectActions(['*']).map(deliveryQueue);
-const waiting = [waitingName('full'), waitingName('hung')];
-const publishesTo = [...queues, ...waiting, logQueue, rejectedQueue, rejectionsQueue];
+const publishesTo = [...queues, logQueue, rejectedQueue, rejectionsQueue];
 await using broker = await connectBroker({
   ...config.broker,
   exchanges: exchangesOf('event-router'),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { settled } from '@waybell/runtime/turned-clock';
 import { readDelivery } from '@waybell/line/delivery';
-import { whyUnreadable, type Message, type Outgoing } from '@waybell/line/messages';
+import { type Message, type Outgoing } from '@waybell/line/messages';
 import type { Subscription } from './find-subscriptions.ts';
 import { readArrival, repeatEvent, routeEvent, type Arrival } from './route-event.ts';
 
@@ -39,7 +39,7 @@ function anArrival(what: object = {}, message: Partial<Message> = {}): Arrival {
     failures: 0,
     ...message,
   });
-  if ('kind' in read) throw new Error(whyUnreadable(read));
+  if ('kind' in read) throw new Error(read.detail);
   return read;
 }
 

@@ -1,5 +1,4 @@
 import { reject, type HandlerInParts, type Outgoing, type Message, type Parse } from '@waybell/line/messages';
-import { routerQueue } from '@waybell/line/topology';
 import type { Event } from '@waybell/events/event';
 import { decodeBody, unpackedBytes } from '@waybell/events/decode-body';
 import { readEvent, type EventLimits } from '@waybell/events/read-event';
@@ -13,13 +12,13 @@ import type { FindSubscriptions } from './find-subscriptions.ts';
 export type Arrival = { event: Event; bytes: number; published: () => Published; traceparent?: string };
 
 /**
- * Reads an event; one that breaks the contract is rejected, one of an action that only a later version knows waits. A trace that is none is left out: with it no
+ * Reads an event; one that breaks the contract is rejected. A trace that is none is left out: with it no
  * request could be made, and receivers would be switched off for that.
  */
 export function readArrival(limits: EventLimits, onRead: (event: Event) => void = () => undefined): Parse<Arrival> {
   return (message) => {
     const reading = readEvent(message, limits);
-    if (reading.kind === 'invalid') return refuseEvent(message, reading, routerQueue);
+    if (reading.kind === 'invalid') return refuseEvent(message, reading);
     onRead(reading.event);
     const { traceparent } = message;
     const bytes = unpackedBytes(message, limits.maxBytes);

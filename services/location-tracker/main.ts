@@ -11,7 +11,7 @@ import { publishClaimed } from '@waybell/line/claimed/publish-claimed';
 import { watchPublishing } from '@waybell/line/line-metrics';
 import { exchangesOf } from '@waybell/line/uses';
 import { runStep } from '@waybell/line/run-step';
-import { logQueue, rejectedQueue, rejectionsQueue, routerQueue, waitingName } from '@waybell/line/topology';
+import { logQueue, rejectedQueue, rejectionsQueue, routerQueue } from '@waybell/line/topology';
 import { reportRejectedEvent } from '@waybell/rejected/report-rejected-event';
 import { activitiesIn } from './activities.ts';
 import { readConfig } from './config.ts';
@@ -32,8 +32,7 @@ await using redis = connectRedis({ ...config.redis, log: parts.log });
 await parts.readiness.until('postgres', () => postgres.query('select from waybell.tracked_vehicles limit 0'));
 await parts.readiness.until(MIGRATIONS, () => checkSchema(postgres));
 await using clocks = await watchClock(postgres, { limitMs: config.clockLimitMs, ...parts });
-const waiting = [waitingName('full'), waitingName('hung')];
-const publishesTo = [routerQueue, ...waiting, logQueue, rejectedQueue, rejectionsQueue];
+const publishesTo = [routerQueue, logQueue, rejectedQueue, rejectionsQueue];
 await using broker = await connectBroker({
   ...config.broker,
   exchanges: exchangesOf('location-tracker'),

@@ -28,11 +28,11 @@ export type Report = {
   traceparent?: string;
 };
 
-/** Reads a report; one that breaks the contract with upstream is rejected, one that only a later version knows waits. */
+/** Reads a report; one that breaks the contract with upstream is rejected. */
 export function readReport(limits: EventLimits, onRead: (event: Event) => void): Parse<Report> {
   return (message) => {
     const reading = readEvent(message, limits, findPublished);
-    if (reading.kind === 'invalid') return refuseEvent(message, reading, locationsQueue);
+    if (reading.kind === 'invalid') return refuseEvent(message, reading);
     const { event } = reading;
     const [shipper] = event.receivers;
     if (event.action !== locationReported || shipper === undefined) {

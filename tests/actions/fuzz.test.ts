@@ -1,6 +1,6 @@
 import { env } from 'node:process';
 import { readDelivery } from '@waybell/line/delivery';
-import { isNewer, whyUnreadable, type Message, type Outgoing } from '@waybell/line/messages';
+import type { Message, Outgoing } from '@waybell/line/messages';
 import { readArrival, routeEvent } from '@waybell/event-router/route-event';
 import { findAction } from '@waybell/catalog/actions';
 import { notificationSchema, revisionNotificationSchema } from '@waybell/catalog/notification-schema';
@@ -64,7 +64,6 @@ const asMessage = (message: Published): Message => ({
 
 async function route(message: Published, subscriptions: Audience['subscriptions']): Promise<string[]> {
   const arrival = read(asMessage(message));
-  if (isNewer(arrival)) return [whyUnreadable(arrival)];
   if ('kind' in arrival) return told(arrival);
   const handle = routeEvent({
     findSubscriptions: async (action, account) =>
@@ -89,7 +88,7 @@ function told(outgoing: Outgoing): string[] {
   }
   if (outgoing.kind !== 'publish') return [outgoing.kind];
   const delivery = readDelivery({ ...asMessage({ contentType: '', ...outgoing }), ...outgoing });
-  if ('kind' in delivery) return [whyUnreadable(delivery)];
+  if ('kind' in delivery) return [delivery.detail];
   const { interface: interfaceName, action, subscription, guid, body } = delivery;
   const key = `${interfaceName}.${action}`;
   const keepsSchema = schemasOf(key).some((accepts) => accepts(JSON.parse(body.toString())));

@@ -11,7 +11,6 @@ import {
   redisAway,
   tableLocked,
 } from './causes/servers.ts';
-import { newerFormats } from './causes/versions.ts';
 import { changedDelays } from './tasks/changed-delays.ts';
 import { keyRotation } from './tasks/key-rotation.ts';
 import { postgresFailover } from './tasks/postgres-failover.ts';
@@ -37,7 +36,6 @@ export const causes: readonly Cause[] = [
   receiverDead,
   tableLocked,
   outcomesLost,
-  newerFormats,
 ];
 
 /** What is done on purpose, on such a system too. */

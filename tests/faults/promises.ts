@@ -25,7 +25,7 @@ export const PROMISES = {
   L23: 'our own network or files run out: no receiver is blamed',
   L24: 'anything, up to three at once, at random',
   L25: 'Postgres restored to an earlier time; a key that is left out',
-  L26: 'two neighbouring versions beside each other, upgraded and rolled back; formats and actions of a later one wait',
+  L26: 'two neighbouring versions beside each other, upgraded and rolled back',
   G: 'positions: each change and each leg told, once, whatever dies or differs',
   D1: 'the delivery log tells each attempt and each end, once',
 } as const;

@@ -2,7 +2,7 @@ import { publishOptions, readMessage } from '@waybell/line/broker/amqp-message';
 import { isBundle, openBundle, readMembers } from '@waybell/line/bundle';
 import { readDelivery } from '@waybell/line/delivery';
 import { deathsOf, type Door } from '@waybell/line/hand-over/suspicion';
-import { isUnreadable, whyUnreadable, type Message, type ParkedRow, type Publication } from '@waybell/line/messages';
+import { isRejection, type Message, type ParkedRow, type Publication } from '@waybell/line/messages';
 import { readOutcomes } from '@waybell/line/outcome-batch';
 import type { Outcome } from '@waybell/line/outcomes';
 import * as line from '@waybell/line/topology';
@@ -38,7 +38,7 @@ export const nameOfGuid = (guid: string | undefined): DeliveryName => (guid === 
 /** The delivery and attempt that a message is. */
 export const attemptOf = remembering((message: Message): { delivery: DeliveryName; attempt: number; hop: number } => {
   const read = readDelivery(message);
-  if (isUnreadable(read)) throw new Error(`the deliverer published what it cannot read: ${whyUnreadable(read)}`);
+  if (isRejection(read)) throw new Error(`the deliverer published what it cannot read: ${read.detail}`);
   return { delivery: nameOfGuid(read.guid), attempt: read.attempt, hop: read.hop ?? 0 };
 });
 
@@ -137,8 +137,7 @@ export const storedOf = remembering((publication: Publication): Stored => {
       return bringing('queue');
     case line.retryExchange:
       return bringing('queue', { ...publication, exchange: line.returnsExchange, routingKey: type });
-    case line.waitingName('full'):
-    case line.waitingName('hung'):
+    case line.waitingExchange:
       return bringing('queue', { ...publication, exchange: line.returnsExchange });
     case line.suspectsExchange:
       return bringing(routingKey === line.quarantineKey('deliverer') ? 'quarantine' : 'suspects');

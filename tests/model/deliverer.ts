@@ -4,7 +4,7 @@ import { deliverStep } from '@waybell/deliverer/deliver-step';
 import { publishDelivery, type Delivery } from '@waybell/line/delivery';
 import { publishSuspect } from '@waybell/line/hand-over/aside';
 import type { Rules } from '@waybell/line/hand-over/state';
-import { asKept, isUnreadable, type Message, type Outgoing } from '@waybell/line/messages';
+import { asKept, isRejection, type Message, type Outgoing } from '@waybell/line/messages';
 import type { Step } from '@waybell/line/run-step';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { DELIVERIES, GUIDS, storedOf, takenBack, type Copy, type DeliveryName } from './copies.ts';
@@ -129,7 +129,7 @@ function comings(copies: readonly Copy[]): Message[] {
 
 function parsed(message: Message, { parse }: Rules<Delivery>): Delivery[] {
   const read = parse(message);
-  return isUnreadable(read) ? [] : [read];
+  return isRejection(read) ? [] : [read];
 }
 
 /** A delivery before its first attempt. */

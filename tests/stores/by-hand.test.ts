@@ -8,7 +8,7 @@ import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import { deliveryHistory } from '@waybell/delivery-log/read/history';
 import { readDelivery, type Delivery } from '@waybell/line/delivery';
 import { publishClaimedBy } from '@waybell/line/testing/publish-claimed-by';
-import { isUnreadable, whyUnreadable, type Message, type Publication } from '@waybell/line/messages';
+import { isRejection, type Message, type Publication } from '@waybell/line/messages';
 import type { Attempted } from '@waybell/line/outcomes';
 import { createAccount } from '@waybell/subscription-api/accounts';
 import { silentLog } from '@waybell/subscription-api/testing/database';
@@ -59,7 +59,7 @@ async function send(publish: (publication: Publication) => Promise<void> = async
     await publish(publication);
     const message: Message = { queue: '', deliveryCount: 0, failures: 0, ...publication };
     const delivery = readDelivery(message);
-    if (isUnreadable(delivery)) throw new Error(whyUnreadable(delivery));
+    if (isRejection(delivery)) throw new Error(delivery.detail);
     sent.push(delivery);
   });
   return sent.filter(({ subscription: to }) => to === subscription);

@@ -7,7 +7,7 @@ import { askForReplay, countReplay, type ReplayRequest } from '@waybell/delivery
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import { timelineOf } from '@waybell/delivery-log/read/history';
 import { readDelivery, type Delivery } from '@waybell/line/delivery';
-import { isUnreadable, whyUnreadable } from '@waybell/line/messages';
+import { isRejection } from '@waybell/line/messages';
 import { publishClaimedBy } from '@waybell/line/testing/publish-claimed-by';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
@@ -104,7 +104,7 @@ async function send(): Promise<Delivery[]> {
   const sent: Delivery[] = [];
   await publishClaimedBy(byHand({ sendings, write: stand.write, log: silentLog }), async (publication) => {
     const delivery = readDelivery({ queue: '', deliveryCount: 0, failures: 0, ...publication });
-    if (isUnreadable(delivery)) throw new Error(whyUnreadable(delivery));
+    if (isRejection(delivery)) throw new Error(delivery.detail);
     sent.push(delivery);
   });
   return sent;

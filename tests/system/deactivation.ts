@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { readEnds } from '@waybell/line/delivery-ends';
-import { isUnreadable } from '@waybell/line/messages';
+import { isRejection } from '@waybell/line/messages';
 import { deactivatorQueue } from '@waybell/line/topology';
 import { until } from '@waybell/runtime/testing/until';
 import { integrator, type Integrator, type Standing } from '../testing/integrator.ts';
@@ -254,7 +254,7 @@ export function deactivation(): void {
         await onChannel(stack.brokerUrl, (channel) =>
           until('both are told', async () => {
             const batches = (await takeAll(channel, deactivatorQueue)).map(({ content: body }) => readEnds({ body }));
-            for (const batch of batches) if (!isUnreadable(batch)) told.push(...batch.map((end) => end.subscription));
+            for (const batch of batches) if (!isRejection(batch)) told.push(...batch.map((end) => end.subscription));
             const of = async (us: Integrator) => told.includes((await us.standing()).guid);
             return (await of(failing)) && (await of(silent));
           }),

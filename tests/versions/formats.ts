@@ -8,25 +8,10 @@ import { readMessage } from '@waybell/line/broker/amqp-message';
 import { bundle, openBundle } from '@waybell/line/bundle';
 import { park, publishDelivery, publishRetry, publishWaiting, readDelivery, unpark } from '@waybell/line/delivery';
 import { publishEnds, readEnds } from '@waybell/line/delivery-ends';
-import {
-  publishAlone,
-  publishQuarantined,
-  publishRejected,
-  publishSuspect,
-  publishUnread,
-} from '@waybell/line/hand-over/aside';
+import { publishAlone, publishQuarantined, publishRejected, publishSuspect } from '@waybell/line/hand-over/aside';
 import { readProperties, writeProperties } from '@waybell/line/kept/kept-store';
-import {
-  isUnreadable,
-  reject,
-  whyUnreadable,
-  type Message,
-  type Newer,
-  type ParkedRow,
-  type Publication,
-} from '@waybell/line/messages';
+import { isRejection, reject, type Message, type ParkedRow, type Publication } from '@waybell/line/messages';
 import { publishOutcomes, readBatch, writeOutcomes } from '@waybell/line/outcome-batch';
-import { returnsExchange, waitingName } from '@waybell/line/topology';
 import { publishAnnouncement } from '@waybell/location-tracker/announcement';
 import { readVehicle, writeVehicle } from '@waybell/location-tracker/remembered-vehicles';
 import { messageGuid } from '@waybell/notifications/message-guid';
@@ -95,10 +80,7 @@ const widen = (name: string, width: number) => (body: string) => {
 const HEADER = (text: string): string =>
   JSON.stringify({ ...JSON.parse(text), headers: { ...JSON.parse(text).headers, 'waybell-lane': 'hot' } });
 const LATER = ' lane hot';
-const addedToNote = (means: object) => [
-  { as: withNote((note) => `${note}${LATER}`), means: { ...means, later: LATER } },
-  { as: HEADER },
-];
+const addedToNote = (means: object) => [{ as: withNote((note) => `${note}${LATER}`), means }, { as: HEADER }];
 const nextNote = withNote((note) => note.replace(/^\d+/, (number) => String(Number(number) + 1)));
 
 function delivery(name: string, publication: () => Publication, means: object): Format {
@@ -133,18 +115,14 @@ const suspect: Message = {
 };
 const origin = { routingKey: suspect.routingKey, exchange: suspect.exchange, userId: 'tms' };
 const asideOf = { isSuspect: true, ...origin };
-const UNREAD: Newer = { kind: 'newer', format: 'delivery', version: 2, returnsBy: suspect.routingKey };
 
 const partOf = (message: Message, names: string[]) =>
   Object.fromEntries(Object.entries(message).filter(([name]) => names.includes(name)));
 
 function aside(name: string, publication: () => Publication, means: object): Format {
-  const read = (text: string) => partOf(arrived(returned(text)), Object.keys(means));
+  const read = (text: string) => partOf(arrived(text), Object.keys(means));
   return { name, write: () => asLines(publication()), reading: { read, means, added: [{ as: HEADER }] } };
 }
-
-/** What is published to wait comes back by another exchange. */
-const returned = (text: string): string => text.replace(`"${waitingName('full')}"`, `"${returnsExchange}"`);
 
 const manyOutcomes = Array.from({ length: 10 }, () => outcomes).flat();
 const kept = () => publishRetry(full, 60_000);
@@ -163,7 +141,7 @@ function eventMark(): string {
   const event = `{"guid":"${EVENT}","interface":"shipper","action":"order.paid","occurred_at":"2026-11-20T09:30:00Z","parties":{"shipper":"${ACCOUNT}"},"payload":{"order_guid":"${EVENT}"}}`;
   const message = { ...suspect, messageId: EVENT, routingKey: 'shipper.order.paid', body: Buffer.from(event) };
   const arrival = readArrival(config.eventLimits)(message);
-  if (isUnreadable(arrival)) throw new Error(whyUnreadable(arrival));
+  if (isRejection(arrival)) throw new Error(arrival.detail);
   const { once } = routeStep({ config, findSubscriptions: async () => [], now: () => AT });
   return JSON.stringify(once?.keyOf(arrival));
 }
@@ -172,7 +150,7 @@ export const formats: Format[] = [
   delivery('delivery', () => publishDelivery(plain), plain),
   delivery('delivery with all that there is', () => publishDelivery(full), full),
   delivery('retry', () => publishRetry({ ...full, hop: 2 }, 60_000), full),
-  delivery('delivery that waits', () => publishWaiting({ ...full, hop: 2 }, 'hung'), {
+  delivery('delivery that waits', () => publishWaiting({ ...full, hop: 2 }), {
     ...full,
     hop: 3,
     mayBeParked: true,
@@ -232,7 +210,7 @@ export const formats: Format[] = [
     reading: {
       read: readRow,
       means: unparked,
-      added: [{ as: withNote((note) => `${note}${LATER}`), means: { ...unparked, later: LATER } }],
+      added: [{ as: withNote((note) => `${note}${LATER}`), means: unparked }],
       newer: nextNote,
     },
   },
@@ -275,7 +253,6 @@ export const formats: Format[] = [
     reading: { read: (text) => RING.open({ sealed: asBytes(text), keyId: 'k' }, SUBSCRIPTION), means: 'tökén' },
   },
   aside('suspect', () => publishSuspect(suspect, 'deliverer', 3), { ...asideOf, failures: 3, note: suspect.note }),
-  aside('message that waits for a later version', () => publishUnread(suspect, UNREAD), { ...origin, waits: 1 }),
   aside('suspect in quarantine', () => publishQuarantined(suspect, 'deliverer'), { ...asideOf, failures: 2 }),
   aside('member of a bundle, by itself', () => publishAlone(suspect), { cameBefore: true, note: suspect.note }),
   aside('rejected message', () => publishRejected(suspect, reject('expired', 'why'), AT), { note: suspect.note }),

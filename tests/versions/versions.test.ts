@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { isNewer } from '@waybell/line/messages';
+import { NEWER_FORMAT } from '@waybell/line/newer-format';
 import { formats } from './formats.ts';
 import { asOfNow, lastRelease, migrationsHere } from './release.ts';
 
@@ -11,9 +11,24 @@ const release = lastRelease();
  */
 const CHANGED: Record<string, string> = {};
 
+/**
+ * What the last release has and this one has not: nobody used 0.2.0, and all services stop between the two. When a release is
+ * frozen, it is emptied.
+ */
+const GONE = new Set([
+  'waybell.waiting.5s',
+  'waybell.waiting.1m',
+  'delivery that waits',
+  'waybell.returns to waybell.events.router',
+  'waybell.returns to waybell.events.locations',
+  'waybell.returns to waybell.ends.deactivator',
+  'waybell.returns to waybell.outcomes.log',
+]);
+const isHere = ({ name }: { name: string }) => !GONE.has(name);
+
 describe.each(formats)('$name', ({ name, write, reading, isRandom }) => {
-  const frozen = release.written[name];
-  if (isRandom !== true) {
+  const frozen = GONE.has(name) ? undefined : release.written[name];
+  if (isRandom !== true && !GONE.has(name)) {
     test('is written as the last release wrote it, to the byte, but for what is said to have changed', () => {
       expect(write()).toBe(CHANGED[name] ?? frozen);
     });
@@ -39,8 +54,8 @@ describe.each(formats)('$name', ({ name, write, reading, isRandom }) => {
     });
   }
   if (newer !== undefined) {
-    test('is waited for in a later format, and not rejected', () => {
-      for (const text of texts) expect(isNewer(read(newer(text)))).toBe(true);
+    test('is rejected as too new in a later format, and as nothing else', () => {
+      for (const text of texts) expect(read(newer(text))).toMatchObject({ kind: 'reject', reason: NEWER_FORMAT });
     });
   }
 });
@@ -48,17 +63,19 @@ describe.each(formats)('$name', ({ name, write, reading, isRandom }) => {
 describe('the line', () => {
   const { topology } = asOfNow();
 
-  test.each(release.topology.queues)(
+  test.each(release.topology.queues.filter(isHere))(
     'has the queue $name of the last release, with the same arguments, bound at least so',
     (queue) => {
       const { arguments: given, bindings = [] } = topology.queues.find(({ name }) => name === queue.name) ?? {};
       expect(given).toEqual(queue.arguments);
-      expect(bindings).toEqual(expect.arrayContaining(queue.bindings));
+      expect(bindings).toEqual(
+        expect.arrayContaining(queue.bindings.filter(({ exchange }) => !GONE.has(`${exchange} to ${queue.name}`))),
+      );
     },
   );
 
   test('has the exchanges of the last release, as they were', () => {
-    expect(topology.exchanges).toEqual(expect.arrayContaining(release.topology.exchanges));
+    expect(topology.exchanges).toEqual(expect.arrayContaining(release.topology.exchanges.filter(isHere)));
   });
 });
 

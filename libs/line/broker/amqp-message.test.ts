@@ -70,20 +70,6 @@ describe('readMessage', () => {
     expect(readMessage('q', suspect).userId).toBe('orders');
   });
 
-  test('knows where a message had come from that waited, and believes no publisher that says so', () => {
-    const headers = {
-      'waybell-waits': 2,
-      'waybell-exchange': 'waybell.events',
-      'waybell-routing-key': 'carrier.order.created',
-      'waybell-user': 'orders',
-    };
-    const origin = { exchange: 'waybell.events', routingKey: 'carrier.order.created', userId: 'orders', waits: 2 };
-    expect(readMessage('q', aMessage('waybell.returns', { headers }))).toMatchObject(origin);
-    const forged = readMessage('q', aMessage('waybell.events', { headers }));
-    expect(forged).toMatchObject({ exchange: 'waybell.events', routingKey: 'k' });
-    expect(Object.keys(forged)).not.toEqual(expect.arrayContaining([expect.stringMatching(/^(userId|waits)$/)]));
-  });
-
   test('reads a CloudEvent in binary mode as one that is structured', () => {
     const headers = { 'cloudEvents:specversion': '1.0', 'cloudEvents:id': 'x' };
     const message = readMessage('q', aMessage('waybell.events', { headers, contentType: 'application/json' }));

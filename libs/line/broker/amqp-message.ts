@@ -2,7 +2,7 @@
 import type { ConsumeMessage, Options } from 'amqplib';
 import type { Death, Message, Publication } from '../messages.ts';
 import { structuredContent } from './binary-cloud-event.ts';
-import { rejectedQueue, returnsExchange, straysExchange, suspectsExchange } from '../topology.ts';
+import { rejectedQueue, straysExchange, suspectsExchange } from '../topology.ts';
 
 /** Headers of our own, on messages that the hand-over moved aside: where they came from and what happened to them. */
 export const asideHeaders = {
@@ -15,20 +15,17 @@ export const asideHeaders = {
   detail: 'waybell-detail',
   at: 'waybell-at',
   cameBefore: 'waybell-came-before',
-  waits: 'waybell-waits',
 } as const;
 
 /** Reads what the line needs of a message. Headers that anyone could have written are not believed. */
 export function readMessage(queue: string, { content, fields, properties }: ConsumeMessage): Message {
   const headers: Record<string, unknown> = properties.headers ?? NO_HEADERS;
   const isSuspect = fields.exchange === suspectsExchange;
-  // Only services publish to where it waited.
-  const waits = fields.exchange === returnsExchange ? wholeNumber(headers[asideHeaders.waits], 0) : 0;
   const death = fields.exchange === straysExchange ? deathIn(headers['x-death'], 0) : undefined;
   const wasRejected = death?.queue === rejectedQueue;
   // Where no process had put it there.
   const before = wasRejected ? deathIn(headers['x-death'], 1) : undefined;
-  const wasAside = isSuspect || waits > 0 || wasRejected;
+  const wasAside = isSuspect || wasRejected;
   const message: Message = {
     queue: wasRejected ? text(headers[asideHeaders.queue]) || (before?.queue ?? '') : queue,
     exchange: wasAside
@@ -48,7 +45,6 @@ export function readMessage(queue: string, { content, fields, properties }: Cons
   copy(message, 'userId', wasAside ? headers[asideHeaders.user] : properties.userId);
   if (isSuspect) message.isSuspect = true;
   if (headers[asideHeaders.cameBefore] === 1) message.cameBefore = true;
-  if (waits > 0) message.waits = waits;
   if (death !== undefined) {
     const { reason, queue: diedIn, isOfPublisher } = death;
     message.death = { reason, queue: diedIn, isOfPublisher };

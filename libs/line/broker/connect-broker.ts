@@ -8,7 +8,7 @@ import { QueueCheck } from './queue-check.ts';
 
 /** RabbitMQ as the line sees it: one connection to publish, one to consume, so that neither can block the other. */
 export type Broker = AsyncDisposable &
-  Pick<Publisher, 'publish' | 'send' | 'state' | 'onState' | 'publishing' | 'stalled' | 'largest'> &
+  Pick<Publisher, 'publish' | 'send' | 'state' | 'onState' | 'publishing' | 'stalled'> &
   Pick<Consumers, 'consume' | 'alone' | 'depth'> & {
     /** Empty when confirms come, every queue is there and those that it takes from are consumed. Each step says what it makes of a broker it cannot write to. */
     waitingFor(): string[];
@@ -62,7 +62,6 @@ export async function connectBroker(options: BrokerOptions): Promise<Broker> {
     onState: publisher.onState,
     publishing: publisher.publishing,
     stalled: publisher.stalled,
-    largest: publisher.largest,
     consume: consumers.consume,
     alone: consumers.alone,
     depth: consumers.depth,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { smallTopology } from '../testing/test-broker.ts';
-import { rejectedQueue, rejectionsQueue, retryQueue, waitingName } from '../topology.ts';
+import { rejectedQueue, rejectionsQueue, retryQueue, waitingQueue } from '../topology.ts';
 import { harmfulPolicies, type Governed } from './policies.ts';
 
 const RETRY = retryQueue('carrier.order.created', 3_600_000);
@@ -62,7 +62,7 @@ describe('harmfulPolicies', () => {
     { 'queue-leader-locator': 'balanced', 'consumer-timeout': 60_000 },
   ])('does not mind %j', (definition) => {
     // The longest message-ttl that counts is that of what is kept for ever: it is of these alone that it is harmful.
-    const without = 'message-ttl' in definition ? [rejectionsQueue, RETRY, waitingName('full')] : undefined;
+    const without = 'message-ttl' in definition ? [rejectionsQueue, RETRY, waitingQueue] : undefined;
     const governed = governedBy(definition).filter(({ name }) => without?.includes(name) ?? true);
     expect(harmfulPolicies(governed, '/')).toEqual([]);
   });

@@ -23,8 +23,6 @@ export type Publisher = AsyncDisposable & {
   isConfirming(): boolean;
   /** Destinations that confirm nothing while others do: a publish to one settles at once with `Stalled`. */
   stalled(): readonly Destination[];
-  /** Bytes of a message that is sure to be taken; larger ones may be refused, with `TooLarge`. */
-  largest(): number;
   publishing(): PublishingFigures;
 };
 
@@ -48,8 +46,6 @@ export type PublisherOptions = ServerAddress & {
 
 const SILENT_MS = 5_000;
 const NOT_FOUND = /\b404 \(/;
-/** What RabbitMQ is to be set to at least, and takes by default. */
-const LARGEST_BYTES = 16 * 2 ** 20;
 
 /** Connects in the background. */
 export function openPublisher(options: PublisherOptions): Publisher {
@@ -86,7 +82,6 @@ export function openPublisher(options: PublisherOptions): Publisher {
     onState: (listener) => void listeners.push(listener),
     isConfirming: () => !unconfirmed.isSilent(SILENT_MS),
     stalled: () => unconfirmed.stalled(),
-    largest: () => Math.min(LARGEST_BYTES, unconfirmed.largest),
     publishing: () => ({
       unconfirmed: unconfirmed.size,
       isBlocked: link.state() === 'blocked',

@@ -135,9 +135,7 @@ describe('a message larger than the broker takes', () => {
     try {
       await using publisher = aPublisher(clock);
       await until('it is writable', () => publisher.state() === 'writable');
-      expect(publisher.largest()).toBe(2 ** 24);
       await expect(publisher.publish(aPublication(queue, 'x'.repeat(1_001)))).rejects.toThrow(TooLarge);
-      expect(publisher.largest()).toBe(1_000);
       await publisher.publish(aPublication(queue, 'y'.repeat(1_000)));
       // Nothing more of that is sent.
       await expect(publisher.publish(aPublication(queue, 'z'.repeat(1_001)))).rejects.toThrow('takes 1000 at most');

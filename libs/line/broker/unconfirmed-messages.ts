@@ -32,6 +32,7 @@ export class UnconfirmedMessages {
   /** The latest sent that the broker has answered, and when it last answered anything. */
   #answeredUpTo = -Infinity;
   #heardAt = -Infinity;
+  /** Bytes of the largest message that the broker takes, once it has refused a larger one. */
   #largest = Infinity;
 
   constructor({ clock, limits, tell = () => undefined }: UnconfirmedOptions) {
@@ -42,11 +43,6 @@ export class UnconfirmedMessages {
 
   get size(): number {
     return this.#all().reduce((sum, { size }) => sum + size, 0);
-  }
-
-  /** Bytes of the largest message that the broker takes, once it has refused a larger one. */
-  get largest(): number {
-    return this.#largest;
   }
 
   stalled(): Destination[] {

@@ -1,6 +1,6 @@
 import { asideHeaders } from '../broker/amqp-message.ts';
-import { publishAgain, type Death, type Message, type Newer, type Publication, type Rejection } from '../messages.ts';
-import { quarantineKey, rejectedExchange, suspectsExchange, waitingName } from '../topology.ts';
+import { publishAgain, type Death, type Message, type Publication, type Rejection } from '../messages.ts';
+import { quarantineKey, rejectedExchange, suspectsExchange } from '../topology.ts';
 
 /** To the rejected queue: the original bytes, where they came from, the reason and the time. */
 export function publishRejected(message: Message, { reason, detail }: Rejection, now: number): Publication {
@@ -27,19 +27,6 @@ export function publishSuspect(message: Message, service: string, failures: numb
 /** To the quarantine of a service, where a message is handled with nothing else in hand. */
 export function publishQuarantined(message: Message, service: string): Publication {
   return aside(message, suspectsExchange, quarantineKey(service), { [asideHeaders.failures]: message.failures });
-}
-
-/** A minute of short waits: that may be an upgrade. What waits longer may wait for days, and is many then. */
-const SHORT_WAITS = 12;
-
-/**
- * To a queue in which it waits as it is, from where it returns to its own: anew each time, so that no limit of the broker's is ever
- * reached. Whoever reads it at last knows where it came from, as if it had never waited.
- */
-export function publishUnread(message: Message, { returnsBy }: Newer): Publication {
-  const { waits = 0 } = message;
-  const exchange = waitingName(waits < SHORT_WAITS ? 'full' : 'hung');
-  return aside(message, exchange, returnsBy, { [asideHeaders.waits]: waits + 1 });
 }
 
 /** To its own queue, by itself. */

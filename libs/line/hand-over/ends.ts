@@ -1,6 +1,6 @@
 /** How a message leaves the step: acknowledged, given back, or let go of because another process has it. */
-import type { InParts, Newer, Outgoing, Rejection } from '../messages.ts';
-import { publishAlone, publishSuspect, publishUnread } from './aside.ts';
+import type { InParts, Outgoing, Rejection } from '../messages.ts';
+import { publishAlone, publishSuspect } from './aside.ts';
 import { send, sendOne } from './sendings.ts';
 import { addMember, isHeld, type Failure, type Member, type News, type Source, type Turn } from './state.ts';
 import { failuresAfter, judge } from './suspicion.ts';
@@ -80,13 +80,6 @@ export function rejectIt<M>(turn: Turn<M>, member: Member<M>, rejection: Rejecti
   tried(turn, member, () => send(turn, member, member.caused));
 }
 
-/** Neither a failure nor an attempt: it comes back as it is, perhaps to a process that reads it. */
-export function leaveUnread<M>(turn: Turn<M>, member: Member<M>, newer: Newer): void {
-  member.purpose = 'wait';
-  member.newer = newer;
-  sendOne(turn, member, publishUnread(member.message, newer));
-}
-
 export function putAside<M>(turn: Turn<M>, member: Member<M>, failures: number, afterMs = 0): void {
   member.purpose = 'put aside';
   sendOne(turn, member, publishSuspect(member.message, turn.rules.name, failures), afterMs);
@@ -164,11 +157,10 @@ export function fail<M>(turn: Turn<M>, member: Member<M>, error: unknown): void 
 }
 
 function newsOf<M>(member: Member<M>): News<M> {
-  const { purpose, message, caused, newer } = member;
+  const { purpose, message, caused } = member;
   const [rejection] = caused;
   if (purpose === 'handle') return { kind: 'handled', member };
   if (purpose === 'send alone') return { kind: 'given back' };
-  if (newer !== undefined) return { kind: 'newer', message, newer };
   if (purpose === 'reject' && rejection?.kind === 'reject') return { kind: 'rejected', message, rejection };
   return { kind: 'put aside', message, isQuarantined: purpose === 'quarantine' };
 }

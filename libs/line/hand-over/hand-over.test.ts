@@ -47,34 +47,6 @@ describe('a source with several members', () => {
   });
 });
 
-describe('a message that only a later version reads', () => {
-  test.each(['queue', 'suspects', 'quarantine'] as const)(
-    'waits elsewhere, from %s too, and its neighbour goes on',
-    (door) => {
-      const step = new ToldStep();
-      expect(step.came(1, ['later one', 'two'], { door })).toEqual(['publish waiting later one', 'recall two']);
-      step.recalled('two', false);
-      expect(step.returned('two')).toEqual(['tell handled']);
-      expect(step.sent('waiting later one', 'confirmed')).toEqual(['tell newer', 'acknowledge 1']);
-    },
-  );
-
-  test('waits once it is known to be elsewhere, and stays in its queue if it was cut until then', () => {
-    const step = new ToldStep();
-    step.came(1, ['later']);
-    expect(step.sent('waiting later', 'unconfirmed')).toEqual(['publish waiting later after 50']);
-    step.hear({ kind: 'cut', source: 1 });
-    expect(step.sent('waiting later', 'unconfirmed')).toEqual(['let go 1']);
-  });
-
-  test('is kept with what the broker does not take', () => {
-    const step = new ToldStep();
-    step.hear({ kind: 'broker', is: 'blocked' });
-    expect(step.came(1, ['later'])).toEqual(['keep waiting later']);
-    expect(step.sent('waiting later', 'confirmed')).toEqual(['tell newer', 'acknowledge 1']);
-  });
-});
-
 describe('a bundle with a member that takes long', () => {
   test('is acknowledged once that is kept somewhere else, and what keeps it when it is done with', () => {
     const step = new ToldStep();

@@ -6,14 +6,13 @@
  * So a message is gone from a queue only when everything it caused is safely elsewhere. It does nothing itself: it hears
  * what happened and says what is to be done. `run-step.ts` does that on real servers, and tests do it in memory.
  *
- * What can go wrong has one answer each: nonsense goes to the rejected queue; what a later version wrote and this one cannot
- * read waits, as it is; a dependency that is away is waited for;
+ * What can go wrong has one answer each: nonsense goes to the rejected queue; a dependency that is away is waited for;
  * anything else thrown is a bug or a poisonous message, which goes to the suspects lane and lets its neighbours pass.
  * What was in hand there when its process died is handled once more with nothing beside it, so that none is blamed for
  * another.
  */
-import { asNewerBundle, isBundle, UNOPENED } from '../bundle.ts';
-import { isNewer, isRejection, isUnreadable, reject } from '../messages.ts';
+import { isBundle, rejectBundle, UNOPENED } from '../bundle.ts';
+import { isRejection, reject } from '../messages.ts';
 import { publishQuarantined } from './aside.ts';
 import {
   cause,
@@ -23,7 +22,6 @@ import {
   finish,
   giveBack,
   leave,
-  leaveUnread,
   putAside,
   rejectIt,
   sendAlone,
@@ -35,7 +33,6 @@ import { addMember, isHeld, newSource } from './state.ts';
 import type { Effect, Input, Member, Rules, Source, State, Turn } from './state.ts';
 import { verdictOf } from './suspicion.ts';
 
-const UNREADABLE = reject('not_a_bundle', 'it says that it is a bundle of deliveries, and cannot be read as one');
 const KILLED = reject('process_killed', 'the process that handled it died, each time');
 
 /** What follows from an input. It changes the state, and nothing else. */
@@ -94,7 +91,8 @@ function came<M>(turn: Turn<M>, { source: id, door, messages }: Input & { kind: 
 function meet<M>(turn: Turn<M>, member: Member<M>, { size }: Source): void {
   const { door, message } = member;
   const { deaths = 0 } = message;
-  if (isBundle(message)) return meetBundle(turn, member, deaths);
+  // It could not be opened.
+  if (isBundle(message)) return rejectIt(turn, member, deaths >= UNOPENED ? KILLED : rejectBundle(message));
   switch (verdictOf(door, deaths, size)) {
     case 'handle':
       return recognise(turn, member);
@@ -110,25 +108,16 @@ function meet<M>(turn: Turn<M>, member: Member<M>, { size }: Source): void {
   }
 }
 
-/** It could not be opened. */
-function meetBundle<M>(turn: Turn<M>, member: Member<M>, deaths: number): void {
-  if (deaths >= UNOPENED) return rejectIt(turn, member, KILLED);
-  const newer = asNewerBundle(member.message);
-  if (newer === undefined) rejectIt(turn, member, UNREADABLE);
-  else leaveUnread(turn, member, newer);
-}
-
 /** The first of those with one key is asked for; its twins wait until it is remembered. */
 function recognise<M>(turn: Turn<M>, member: Member<M>): void {
   const { state, rules } = turn;
   const parsed = tried(turn, member, () => {
     const read = rules.parse(member.message);
-    if (rules.once !== undefined && !isUnreadable(read)) member.mark = rules.once.keyOf(read);
+    if (rules.once !== undefined && !isRejection(read)) member.mark = rules.once.keyOf(read);
     return read;
   });
   if (parsed === undefined) return;
   if (isRejection(parsed)) return rejectIt(turn, member, parsed);
-  if (isNewer(parsed)) return leaveUnread(turn, member, parsed);
   member.parsed = parsed;
   if (member.mark === undefined) return begin(turn, member);
   const { key } = member.mark;

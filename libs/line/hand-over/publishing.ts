@@ -2,11 +2,10 @@ import type { Broker } from '../broker/connect-broker.ts';
 import { TooLarge } from '../broker/publish-errors.ts';
 import { bundle } from '../bundle.ts';
 import type { Publication } from '../messages.ts';
-import { sendFitting } from '../send-fitting.ts';
 import type { StepReport } from '../step-report.ts';
 
 export type PublishingOptions = {
-  broker: Pick<Broker, 'send' | 'largest'>;
+  broker: Pick<Broker, 'send'>;
   report: Pick<StepReport<never>, 'bundled'>;
   /** Messages in a bundle at most; 16 unless said. */
   bundleMembers: number | undefined;
@@ -49,7 +48,7 @@ export class Publishing {
 
   #send({ sending, publication }: Sent): void {
     const { broker, onSettled } = this.#options;
-    sendFitting(broker, publication, (error) => onSettled(sending, error));
+    broker.send(publication, (error) => onSettled(sending, error));
   }
 
   /** One that is too large is sent again member by member. */

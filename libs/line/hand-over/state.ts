@@ -4,7 +4,7 @@
  */
 import type { BrokerState } from '../broker/link.ts';
 import type { DeliveryEnd } from '../delivery-ends.ts';
-import type { InParts, Message, Newer, Outgoing, Parked, Parse, Publication, Rejection } from '../messages.ts';
+import type { InParts, Message, Outgoing, Parked, Parse, Publication, Rejection } from '../messages.ts';
 import type { Mark, OncePolicy } from '../once.ts';
 import type { Outcome } from '../outcomes.ts';
 import type { Door } from './suspicion.ts';
@@ -62,9 +62,7 @@ export type Member<M> = {
   /** Whether it was asked for that something else than its bundle holds it. */
   isLeaseAsked: boolean;
   /** What is being done about it. */
-  purpose: 'handle' | 'reject' | 'put aside' | 'quarantine' | 'send alone' | 'wait';
-  /** What it is, where it waits for a later version. */
-  newer?: Newer;
+  purpose: 'handle' | 'reject' | 'put aside' | 'quarantine' | 'send alone';
   caused: readonly Outgoing[];
   /** What it causes beyond that, where it causes it in parts. */
   parts?: InParts;
@@ -174,8 +172,6 @@ export type News<M> =
   | { kind: 'failed'; message: Message; error: unknown }
   | { kind: 'put aside'; message: Message; isQuarantined: boolean }
   | { kind: 'given back' }
-  /** It waits for a process of a later version. */
-  | { kind: 'newer'; message: Message; newer: Newer }
   /** Not even the suspects lane takes it: the topology is broken. */
   | { kind: 'stuck'; message: Message; error: unknown };
 

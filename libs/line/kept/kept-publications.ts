@@ -9,7 +9,7 @@ import { SendingOn } from './sending-on.ts';
 
 export type KeptOptions = {
   store: KeptStore;
-  broker: Pick<Broker, 'send' | 'largest' | 'state' | 'onState'>;
+  broker: Pick<Broker, 'publish' | 'state' | 'onState'>;
   /** What all that is kept may weigh together, about: more is not kept. */
   mostBytes: number;
   log: Pick<Log, 'info' | 'warn'>;

@@ -1,8 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { Unroutable } from '../broker/publish-errors.ts';
-import { publishOutcomes, readOutcomes } from '../outcome-batch.ts';
-import type { Outcome } from '../outcomes.ts';
 import { KeptPublications, type KeptOptions } from './kept-publications.ts';
 import { MemoryKept } from './testing/memory-kept.ts';
 import { aPublication, SomeBroker } from './testing/some-broker.ts';
@@ -18,19 +16,6 @@ function aKeeper(broker = new SomeBroker('blocked'), log: KeptOptions['log'] = s
     Promise.all(bodies.map((body) => kept.keep(aPublication(key, body))));
   return { clock, store, kept, broker, keepAll };
 }
-
-const dropped = (attempt: number): Outcome => ({
-  kind: 'dropped',
-  reason: 'unsubscribed',
-  event: 'e',
-  interface: 'carrier',
-  action: 'order.created',
-  at: 2,
-  delivery: String(attempt),
-  subscription: 's',
-  generation: 1,
-  attempt,
-});
 
 const numbers = (prefix: string, count: number) => Array.from({ length: count }, (_, n) => `${prefix}${n}`);
 const missing = new Unroutable(aPublication('missing', ''));
@@ -111,17 +96,6 @@ describe('a destination that takes nothing', () => {
     await clock.runFor(1_000);
     expect(broker.bodies).toEqual(['1', '2']);
   });
-});
-
-test('a batch of records that the broker takes no more in one goes in parts', async () => {
-  const { clock, store, kept, broker } = aKeeper();
-  const records = Array.from({ length: 40 }, (_, attempt) => dropped(attempt));
-  broker.mostBytes = 400;
-  await kept.keep(publishOutcomes(records));
-  broker.become('writable');
-  await clock.runFor(0);
-  expect([broker.taken.flatMap(({ body }) => readOutcomes(body)), store.size]).toEqual([records, 0]);
-  expect(broker.taken.length).toBeGreaterThan(1);
 });
 
 test('what is kept and that it was sent on is told once, and what is missing with what makes it', async () => {

@@ -6,14 +6,13 @@ import { withTimeout } from '@waybell/runtime/with-timeout';
 import type { Broker } from '../broker/connect-broker.ts';
 import { Unroutable } from '../broker/publish-errors.ts';
 import type { Publication } from '../messages.ts';
-import { publishFitting } from '../send-fitting.ts';
 import type { KeptDestination, KeptKey, KeptPublication, KeptStore } from './kept-store.ts';
 import { LONGEST_DELAY_MS, PutOffDestinations } from './put-off-destinations.ts';
 
 export type SendingOnOptions = {
   store: Pick<KeptStore, 'claim' | 'putOff' | 'remove'>;
   look: KeptStore['look'];
-  broker: Pick<Broker, 'send' | 'largest' | 'state' | 'onState'>;
+  broker: Pick<Broker, 'publish' | 'state' | 'onState'>;
   log: Pick<Log, 'info' | 'warn'>;
   clock: Clock;
 };
@@ -141,7 +140,7 @@ export class SendingOn implements AsyncDisposable {
     let reason: unknown;
     const sendOne = async (row: KeptPublication) => {
       try {
-        await publishFitting(broker, row.publication);
+        await broker.publish(row.publication);
         this.total += 1;
         this.#toRemove.push(row);
       } catch (error) {

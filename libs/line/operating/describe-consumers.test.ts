@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
-import { deactivatorQueue, quarantineQueue, retryQueue, waitingName } from '../topology.ts';
+import { deactivatorQueue, quarantineQueue, retryQueue, waitingQueue } from '../topology.ts';
 import { mayHoldMore, describeConsumers } from './describe-consumers.ts';
 
 test.each([
   ['waybell.events.router', '0 consumers'],
   [retryQueue('shipper.order.paid', 60_000), 'until their next attempt'],
-  [waitingName('hung'), 'until they are looked at again'],
+  [waitingQueue, 'until they are looked at again'],
   [quarantineQueue('deliverer'), 'until their service has nothing else in hand'],
   ['waybell.rejected', 'see ./waybell rejected list'],
 ])('counts the consumers of a queue only where there should be some: %s', (queue, told) => {

@@ -1,13 +1,5 @@
 import type { NamedState } from '../broker/depth.ts';
-import {
-  isForUpstream,
-  quarantineQueue,
-  rejectedQueue,
-  retryExchange,
-  WAITS_MS,
-  waitingName,
-  type Wait,
-} from '../topology.ts';
+import { isForUpstream, quarantineQueue, rejectedQueue, retryExchange, waitingQueue } from '../topology.ts';
 
 /** Describes the consumers of a queue. Some queues have none by design: that is no trouble. */
 export function describeConsumers(queue: string, consumers: number): string {
@@ -25,8 +17,6 @@ function whyNoConsumer(queue: string): string | undefined {
   if (isForUpstream(queue)) return 'for upstream, which was told so of its events';
   if (queue.startsWith(`${retryExchange}.`)) return 'until their next attempt';
   if (queue.startsWith(quarantineQueue(''))) return 'until their service has nothing else in hand';
-  if (WAITING.has(queue)) return 'until they are looked at again';
+  if (queue === waitingQueue) return 'until they are looked at again';
   return undefined;
 }
-
-const WAITING = new Set((Object.keys(WAITS_MS) as Wait[]).map(waitingName));

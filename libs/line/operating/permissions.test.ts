@@ -7,7 +7,6 @@ import { brokerUser, permissions } from './permissions.ts';
 import { smallTopology, TestBroker } from '../testing/test-broker.ts';
 
 const ASIDE = ['waybell.rejected', 'waybell.suspects'];
-const WAITING = ['waybell.waiting.5s', 'waybell.waiting.1m'];
 const lanes = (step: string) => [`waybell.quarantine.${step}`, `waybell.suspects.${step}`];
 const exchanges = smallTopology.exchanges.map(({ name }) => name);
 const queues = smallTopology.queues.map(({ name }) => name);
@@ -15,30 +14,30 @@ const queues = smallTopology.queues.map(({ name }) => name);
 /** Everything that each user may publish to and take from: what does not stand here, it may not. */
 const MAY: Record<BrokerUser, { publish: string[]; take: string[] }> = {
   'event-router': {
-    publish: ['waybell.deliveries', 'waybell.outcomes', 'waybell.notices', ...WAITING, ...ASIDE],
+    publish: ['waybell.deliveries', 'waybell.outcomes', 'waybell.notices', ...ASIDE],
     take: ['waybell.events.router', 'waybell.strays', ...lanes('event-router'), ...lanes('strays')],
   },
   deliverer: {
-    publish: ['waybell.deliveries', 'waybell.retry', ...WAITING, 'waybell.outcomes', 'waybell.ends', ...ASIDE],
+    publish: ['waybell.deliveries', 'waybell.retry', 'waybell.waiting', 'waybell.outcomes', 'waybell.ends', ...ASIDE],
     take: ['waybell.deliveries.carrier.order.created', ...lanes('deliverer')],
   },
   deactivator: {
-    publish: ['waybell.outcomes', ...WAITING, ...ASIDE],
+    publish: ['waybell.outcomes', ...ASIDE],
     take: ['waybell.ends.deactivator', ...lanes('deactivator'), ...lanes('deactivations')],
   },
   'location-tracker': {
-    publish: ['waybell.events', 'waybell.outcomes', 'waybell.notices', ...WAITING, ...ASIDE],
+    publish: ['waybell.events', 'waybell.outcomes', 'waybell.notices', ...ASIDE],
     take: ['waybell.events.locations', ...lanes('location-tracker'), ...lanes('silent-vehicles')],
   },
   'delivery-log': {
-    publish: ['waybell.deliveries', 'waybell.outcomes', ...WAITING, ...ASIDE],
+    publish: ['waybell.deliveries', 'waybell.outcomes', ...ASIDE],
     take: ['waybell.outcomes.log', ...lanes('delivery-log'), ...lanes('sent-by-hand')],
   },
   upstream: { publish: ['waybell.events'], take: ['waybell.rejections'] },
   declare: { publish: exchanges, take: queues },
   // By the default exchange it reaches every queue; some have an exchange of their name.
   operator: {
-    publish: ['waybell.events', 'waybell.deliveries', '', 'waybell.strays', ...WAITING],
+    publish: ['waybell.events', 'waybell.deliveries', '', 'waybell.strays', 'waybell.waiting'],
     take: ['waybell.rejected'],
   },
 };

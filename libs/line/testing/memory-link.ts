@@ -128,7 +128,6 @@ export class MemoryLink {
     state: () => this.#state,
     onState: (listener) => void this.#listeners.push(listener),
     stalled: () => [],
-    largest: () => Infinity,
     publishing: () => ({ unconfirmed: 0, isBlocked: false, stalled: [] }),
     waitingFor: () => [],
     [Symbol.asyncDispose]: async () => undefined,

@@ -6,8 +6,7 @@ import {
   reject,
   type Ended,
   type InParts,
-  isUnreadable,
-  whyUnreadable,
+  isRejection,
   type Message,
   type Outgoing,
   type Parked,
@@ -17,14 +16,7 @@ import {
 } from '../messages.ts';
 import { readEnds } from '../delivery-ends.ts';
 import { readOutcomes } from '../outcome-batch.ts';
-import {
-  deliveriesExchange,
-  endsExchange,
-  outcomesExchange,
-  rejectedExchange,
-  suspectsExchange,
-  waitingName,
-} from '../topology.ts';
+import { deliveriesExchange, endsExchange, outcomesExchange, rejectedExchange, suspectsExchange } from '../topology.ts';
 
 const FINGERPRINT = '1';
 
@@ -33,7 +25,6 @@ const RULES: Rules<string> = {
   name: 'step',
   parse({ body }) {
     const text = body.toString();
-    if (text.startsWith('later')) return { kind: 'newer', format: 'delivery', version: 2, returnsBy: 'k' };
     return text.startsWith('nonsense') ? reject('nonsense', 'it says so') : text;
   },
   once: {
@@ -50,7 +41,6 @@ const RULES: Rules<string> = {
 const PREFIXES: Record<string, string> = {
   [suspectsExchange]: 'suspect ',
   [rejectedExchange]: 'rejected ',
-  [waitingName('full')]: 'waiting ',
 };
 
 /** A publication of that text. */
@@ -211,7 +201,7 @@ function pauseOf({ afterMs }: { afterMs: number }): string {
 function textOf({ exchange, body }: Publication): string {
   if (exchange === endsExchange) {
     const ends = readEnds({ body });
-    return `ends ${isUnreadable(ends) ? whyUnreadable(ends) : ends.map(({ subscription }) => subscription).join()}`;
+    return `ends ${isRejection(ends) ? ends.detail : ends.map(({ subscription }) => subscription).join()}`;
   }
   if (exchange !== outcomesExchange) return `${PREFIXES[exchange] ?? ''}${body.toString()}`;
   const names = readOutcomes(body).map((outcome) => ('attempt' in outcome ? outcome.delivery : ''));

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Broker } from '@waybell/line/broker/connect-broker';
 import { actionKey, publishKept, readDelivery, type Delivery } from '@waybell/line/delivery';
 import type { Lease } from '@waybell/line/hand-over/performer-tools';
-import { isUnreadable, newSourceId, type Source } from '@waybell/line/messages';
+import { isRejection, newSourceId, type Source } from '@waybell/line/messages';
 import type { InterfaceName } from '@waybell/line/outcomes';
 import type { Clock, Timer } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
@@ -77,7 +77,7 @@ export class OpenRequests implements AsyncDisposable {
   readonly keep: Lease = async (message, onCut) => {
     const delivery = readDelivery(message);
     const { length } = message.body;
-    if (isUnreadable(delivery) || this.#bytes + length > MOST_BYTES) return undefined;
+    if (isRejection(delivery) || this.#bytes + length > MOST_BYTES) return undefined;
     this.#bytes += length;
     const id = randomUUID();
     const dueInMs = this.#options.limits[delivery.interface].responseMs + SPARE_MS;

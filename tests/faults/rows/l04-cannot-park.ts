@@ -1,5 +1,5 @@
 import { queueDepths } from '@waybell/stack/queue-depths';
-import { deliveryQueue, waitingName } from '@waybell/line/topology';
+import { deliveryQueue, waitingQueue } from '@waybell/line/topology';
 import type { Ledger } from '../../testing/ledger.ts';
 import { Load } from '../../testing/load.ts';
 import { parkedOf } from '../../testing/park-by-hand.ts';
@@ -34,7 +34,6 @@ async function stopWhileItParks(stage: Stage, ledger: Ledger): Promise<void> {
   const { stack, scale } = stage;
   const party = { interface: 'shipper', action: 'order.booked' } as const;
   const slow = await subscribed(stage, { ...party, folder: '/slow', answers: [200], slowMs: TAKES_MS });
-  // What waits for one that hangs is looked at once a minute.
   const hung = scale === 'release' ? [await hungParty(stage, ledger, { ...party, folder: '/hung' })] : [];
   using load = new Load({ ledger, parties: [slow, ...hung], eventsPerSecond: EVENTS_PER_SECOND });
   for (const { addresses } of [slow, ...hung]) {
@@ -42,8 +41,7 @@ async function stopWhileItParks(stage: Stage, ledger: Ledger): Promise<void> {
   }
   const postgres = stack.stack.servers.process('postgres');
   await withBacklog(stage, deliveryQueue('shipper.order.booked'), () => postgres.stop());
-  await untilMessages(stage, waitingName('full'));
-  if (hung.length > 0) await untilMessages(stage, waitingName('hung'));
+  await untilMessages(stage, waitingQueue);
   await load.stop();
   await postgres.start();
   for (const each of hung) each.answer(200);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Channel } from 'amqplib';
 import { readEnds, writeEnds } from '@waybell/line/delivery-ends';
-import { isUnreadable } from '@waybell/line/messages';
+import { isRejection } from '@waybell/line/messages';
 import { deactivatorQueue } from '@waybell/line/topology';
 import { Dice } from '../../actions/generate/dice.ts';
 import { logOf, replicaOf } from '../../testing/replica.ts';
@@ -57,7 +57,7 @@ async function besideAnother({ stack }: Stage, work: () => Promise<unknown>): Pr
 async function doubleAndShuffle(channel: Channel): Promise<void> {
   const taken = await takeAll(channel, deactivatorQueue);
   const batches = taken.map(({ content }) => readEnds({ body: content }));
-  const ends = batches.flatMap((batch) => (isUnreadable(batch) ? [] : batch));
+  const ends = batches.flatMap((batch) => (isRejection(batch) ? [] : batch));
   for (const end of new Dice(ends.length).shuffled([...ends, ...ends])) {
     channel.sendToQueue(deactivatorQueue, writeEnds([end]), { persistent: true });
   }

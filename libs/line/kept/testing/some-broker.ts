@@ -1,5 +1,4 @@
 import type { BrokerState } from '../../broker/link.ts';
-import { TooLarge, type OnSettled } from '../../broker/publish-errors.ts';
 import type { Publication } from '../../messages.ts';
 
 /** A broker that takes what a test lets it take. */
@@ -9,7 +8,6 @@ export class SomeBroker {
   readonly refused = new Map<string, Error | Promise<void>>();
   readonly refusedBodies = new Map<string, Error>();
   readonly asked: string[] = [];
-  mostBytes = 2 ** 24;
   readonly #listeners: ((state: BrokerState) => void)[] = [];
   #state: BrokerState;
 
@@ -17,16 +15,13 @@ export class SomeBroker {
     this.#state = state;
   }
 
-  send = (publication: Publication, onSettled: OnSettled): void => {
+  publish = async (publication: Publication): Promise<void> => {
     this.asked.push(bodyOf(publication));
     const refused = this.refusedBodies.get(bodyOf(publication)) ?? this.refused.get(publication.routingKey);
-    const take = () => void this.taken.push(publication);
-    if (refused instanceof Error) onSettled(refused);
-    else if (publication.body.length > this.mostBytes) onSettled(new TooLarge(publication.body.length, this.mostBytes));
-    else void Promise.resolve(refused).then(take).then(onSettled);
+    if (refused instanceof Error) throw refused;
+    await refused;
+    this.taken.push(publication);
   };
-
-  largest = (): number => this.mostBytes;
 
   state = (): BrokerState => this.#state;
   onState = (listener: (state: BrokerState) => void): void => void this.#listeners.push(listener);
