@@ -1,4 +1,4 @@
-import type { ParkReason } from '@waybell/line/messages';
+import type { ParkReason } from '@waybell/line/outcomes';
 import type {
   AttemptEntry,
   DeliveryEntry,

@@ -6,9 +6,9 @@
  * member, then their bodies. Members with the same body share its bytes. All else of a member is that of the bundle.
  */
 import { randomUUID } from 'node:crypto';
-import { ownBytes } from './broker/amqp-message.ts';
 import { reject, type Message, type Publication, type Rejection } from './messages.ts';
 import { laterVersionOf, rejectNewer } from './newer-format.ts';
+import { ownBytes } from './own-bytes.ts';
 
 export const bundleContentType = 'application/vnd.waybell.bundle';
 const MEMBER_CONTENT_TYPE = 'application/json';

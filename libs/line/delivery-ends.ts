@@ -1,16 +1,7 @@
 import { reject, type Message, type Outgoing, type Publication, type Rejection } from './messages.ts';
 import { rejectNewer } from './newer-format.ts';
-import type { Attempted } from './outcomes.ts';
+import type { Attempted, DeliveryEnd } from './outcomes.ts';
 import { endsExchange } from './topology.ts';
-
-/** How a delivery ended, as far as the deactivator is to know. Published in batches to `waybell.ends`. */
-export type DeliveryEnd = {
-  delivery: string;
-  subscription: string;
-  generation: number;
-  isDelivered: boolean;
-  at: number;
-};
 
 /**
  * The record of an attempt, and with it the end of its delivery where the deactivator is to be told: of every failure

@@ -1,9 +1,27 @@
-import type { Delivery } from './delivery.ts';
+import type { ByHand } from './outcomes.ts';
 
-type Noted = Pick<
-  Delivery,
-  'subscription' | 'generation' | 'event' | 'attempt' | 'createdAt' | 'beganAt' | 'dueAt' | 'hop' | 'byHand'
->;
+/** What travels with a delivery beside its body, guid and action. Times are milliseconds since the epoch. */
+export type DeliveryNote = {
+  subscription: string;
+  /** Raised by every subscribe: failures of an earlier generation do not count against a later one. */
+  generation: number;
+  event: string;
+  /** 1 for the first. */
+  attempt: number;
+  /**
+   * Present where it was asked for by hand: why, and the number of its first attempt; earlier attempts were made at other times.
+   * `isRetried`: a test that has the retries of an event's delivery, not one attempt.
+   */
+  byHand?: { why: ByHand; fromAttempt: number; isRetried?: true };
+  /** When the router made it, or it was asked for by hand. */
+  createdAt: number;
+  /** When its first attempt began; equal to `createdAt` until then. */
+  beganAt: number;
+  /** When this attempt was to begin, by the clock of the process that made the one before; a first attempt is due at `createdAt`. */
+  dueAt?: number;
+  /** How often this attempt was moved unattempted; absent at first: tells the delivery that waits from the one that it was before. */
+  hop?: number;
+};
 
 export const NOTE_VERSION = 1;
 
@@ -14,7 +32,7 @@ const RETRIED = ' retried 1';
  * One short string instead of a table of headers, which would cost a fifth of the throughput. The broker takes 255 bytes. What a
  * later version adds is a word and a value behind all others, ` word value`: it is read over here, and not passed on (docs/decisions/0016-versions.md).
  */
-export function writeNote(delivery: Noted): string {
+export function writeNote(delivery: DeliveryNote): string {
   const { subscription, generation, event, attempt, createdAt, beganAt, dueAt, hop, byHand } = delivery;
   const due = dueAt === undefined ? '' : ` ${dueAt}`;
   const moved = hop === undefined ? '' : ` hop ${hop}`;
@@ -28,7 +46,7 @@ const NOTE = new RegExp(
 );
 
 /** What a note of this format says; undefined where it is none. */
-export function readNote(text = ''): Noted | undefined {
+export function readNote(text = ''): DeliveryNote | undefined {
   const note = NOTE.exec(text);
   if (note === null) return undefined;
   const [, subscription = '', generation, event = '', attempt, createdAt, beganAt, dueAt, hop, ...others] = note;
@@ -48,7 +66,7 @@ export function readNote(text = ''): Noted | undefined {
   };
 }
 
-function readByHand(why: string | undefined, from: string | undefined, retried?: string): Delivery['byHand'] {
+function readByHand(why: string | undefined, from: string | undefined, retried?: string): DeliveryNote['byHand'] {
   if (why !== 'resend' && why !== 'test') return undefined;
   return { why, fromAttempt: Number(from), ...(retried === undefined ? {} : { isRetried: true }) };
 }

@@ -1,4 +1,4 @@
-import { NOTE_VERSION, readNote, writeNote } from './delivery-note.ts';
+import { NOTE_VERSION, readNote, writeNote, type DeliveryNote } from './delivery-note.ts';
 import {
   isRejection,
   reject,
@@ -6,39 +6,19 @@ import {
   type Parked,
   type ParkedFor,
   type ParkedRow,
-  type ParkReason,
   type Publication,
   type Recorded,
   type Rejection,
 } from './messages.ts';
+import type { InterfaceName, ParkReason } from './outcomes.ts';
 import { laterVersionOf, rejectNewer } from './newer-format.ts';
-import type { ByHand, InterfaceName } from './outcomes.ts';
 import { deliveriesExchange, deliveryQueue, retryExchange, retryKey, waitingExchange } from './topology.ts';
 
 /** One notification on its way to one subscription. `guid` is the message guid that receivers see. */
-export type Delivery = {
+export type Delivery = DeliveryNote & {
   guid: string;
   interface: InterfaceName;
   action: string;
-  subscription: string;
-  /** Raised by every subscribe: failures of an earlier generation do not count against a later one. */
-  generation: number;
-  event: string;
-  /** 1 for the first. */
-  attempt: number;
-  /**
-   * Present where it was asked for by hand: why, and the number of its first attempt; earlier attempts were made at other times.
-   * `isRetried`: a test that has the retries of an event's delivery, not one attempt.
-   */
-  byHand?: { why: ByHand; fromAttempt: number; isRetried?: true };
-  /** When the router made it, or it was asked for by hand; milliseconds since the epoch. */
-  createdAt: number;
-  /** When its first attempt began; equal to `createdAt` until then. */
-  beganAt: number;
-  /** When this attempt was to begin, by the clock of the process that made the one before; a first attempt is due at `createdAt`. */
-  dueAt?: number;
-  /** How often this attempt was moved unattempted; absent at first: tells the delivery that waits from the one that it was before. */
-  hop?: number;
   /** Present where it waited, until now, outside of the broker. */
   parked?: ParkedFor;
   /** The broker had it out before, or it comes from a waiting queue: it may be parked already. */

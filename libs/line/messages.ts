@@ -2,8 +2,7 @@
  * What travels on the line. A step is a `Handler`: it takes one message and returns the messages it causes. It does
  * not publish and does not acknowledge; `hand-over/` says when both are done.
  */
-import type { DeliveryEnd } from './delivery-ends.ts';
-import type { Outcome } from './outcomes.ts';
+import type { DeliveryEnd, Outcome, ParkReason } from './outcomes.ts';
 
 /** A message as it came from a queue. */
 export type Message = {
@@ -49,9 +48,6 @@ export type Death = {
   /** Where that was the rejected queue: why it was there, and since when. */
   rejected?: { reason: string; detail: string; at: string };
 };
-
-/** Why a delivery waits: its endpoint answers and has no room, it hangs, it says "too much", or our own network has no way out. */
-export type ParkReason = 'full' | 'hung' | 'busy' | 'egress';
 
 /** What is to be known of a delivery that waited, beside itself. */
 export type ParkedFor = {

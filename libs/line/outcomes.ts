@@ -1,20 +1,10 @@
-import type { ParkReason } from './messages.ts';
-import type { FailureReason } from './reasons.ts';
+import type { DropReason, FailureReason, SuppressionReason, UnattemptedReason } from './reasons.ts';
 
 /**
  * What became of an event, and of each attempt. Published in batches (`outcome-batch.ts`) to `waybell.outcomes`; times are
  * milliseconds since the epoch, guids lower-case.
  */
 export type InterfaceName = 'shipper' | 'carrier';
-
-/** Why an event reached no receiver, or not every one: a closed list. */
-export type SuppressionReason =
-  | 'no_subscription'
-  | 'duplicate'
-  | 'feature_off'
-  | 'links_missing'
-  | 'no_audited_change'
-  | 'position_absorbed';
 
 /** Without a subscription it is of all the account's clients; without an account, of the event as a whole. */
 export type Suppression = { reason: SuppressionReason; account?: string; client?: string; subscription?: string };
@@ -73,6 +63,9 @@ export type Rejected = {
 /** Why a delivery was asked for that no event caused: to send one again, or to try a subscription out. */
 export type ByHand = 'resend' | 'test';
 
+/** Why a delivery waits: its endpoint answers and has no room, it hangs, it says "too much", or our own network has no way out. */
+export type ParkReason = 'full' | 'hung' | 'busy' | 'egress';
+
 /** What every record about a delivery says. */
 export type DeliveryFacts = {
   delivery: string;
@@ -125,9 +118,14 @@ export type Exhausted = DeliveryFacts & { kind: 'exhausted'; beganAt: number } &
 /** It is not to be sent any more: no attempt was made. */
 export type Dropped = DeliveryFacts & { kind: 'dropped'; reason: DropReason };
 
-export type UnattemptedReason = 'expired' | 'parked_over_limit';
-
-export type DropReason = 'unsubscribed' | 'deactivated' | 'feature_off' | 'forgotten';
+/** How a delivery ended, as far as the deactivator is to know. Published in batches (`delivery-ends.ts`) to `waybell.ends`. */
+export type DeliveryEnd = {
+  delivery: string;
+  subscription: string;
+  generation: number;
+  isDelivered: boolean;
+  at: number;
+};
 
 export type DeactivationRule = 'exhausted' | 'window';
 

@@ -1,5 +1,3 @@
-import type { DropReason, SuppressionReason, UnattemptedReason } from './outcomes.ts';
-
 /** What a reason says, and what can be done about it: a sentence or two each. */
 export type ReasonMeaning = { meaning: string; remedy: string };
 
@@ -103,9 +101,11 @@ export const dropReasons = {
     meaning: 'An operator deleted what was to be sent, at the request of the person or company it is about.',
     remedy: 'Nothing is wrong: there is nothing left to send.',
   },
-} as const satisfies Record<DropReason, ReasonMeaning>;
+} as const satisfies Record<string, ReasonMeaning>;
 
-/** Why an event made no delivery for an account or a client. */
+export type DropReason = keyof typeof dropReasons;
+
+/** Why an event made no delivery for an account or a client: the closed list. */
 export const suppressionReasons = {
   no_subscription: {
     meaning:
@@ -133,7 +133,9 @@ export const suppressionReasons = {
     meaning: 'The vehicle had not moved far enough since the last position that was sent, or its position was old.',
     remedy: 'Nothing is wrong: a position is sent when it differs by the distance that is set.',
   },
-} as const satisfies Record<SuppressionReason, ReasonMeaning>;
+} as const satisfies Record<string, ReasonMeaning>;
+
+export type SuppressionReason = keyof typeof suppressionReasons;
 
 /** What `no_subscription` means for an account, or for an API client of it, when the event came. */
 export const noSubscriptionCauses = {
@@ -172,7 +174,9 @@ const unattemptedReasons = {
     meaning: 'More deliveries of the account waited for endpoints that do not answer than an account may have waiting.',
     remedy: 'Let the receiver answer, or end the subscription; then send what is missing again by hand.',
   },
-} as const satisfies Record<UnattemptedReason, ReasonMeaning>;
+} as const satisfies Record<string, ReasonMeaning>;
+
+export type UnattemptedReason = keyof typeof unattemptedReasons;
 
 export const unattempted: readonly string[] = Object.keys(unattemptedReasons);
 

@@ -1,4 +1,5 @@
-import { readEnds, type DeliveryEnd } from '@waybell/line/delivery-ends';
+import { readEnds } from '@waybell/line/delivery-ends';
+import type { DeliveryEnd } from '@waybell/line/outcomes';
 import type { Step } from '@waybell/line/run-step';
 import { deactivatorQueue } from '@waybell/line/topology';
 import type { Config } from './config.ts';

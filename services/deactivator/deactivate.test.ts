@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { DeliveryEnd } from '@waybell/line/delivery-ends';
+import type { DeliveryEnd } from '@waybell/line/outcomes';
 import { deactivate } from './deactivate.ts';
 
 const delivered: DeliveryEnd = { delivery: 'd', subscription: 's', generation: 1, isDelivered: true, at: 1 };

@@ -1,4 +1,4 @@
-import type { DeliveryEnd } from '@waybell/line/delivery-ends';
+import type { DeliveryEnd } from '@waybell/line/outcomes';
 import type { Handler } from '@waybell/line/messages';
 import type { NoteEnds } from './note-ends.ts';
 

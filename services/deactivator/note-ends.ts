@@ -1,6 +1,5 @@
 import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
-import type { DeliveryEnd } from '@waybell/line/delivery-ends';
-import type { InterfaceName } from '@waybell/line/outcomes';
+import type { DeliveryEnd, InterfaceName } from '@waybell/line/outcomes';
 
 /**
  * Notes how deliveries ended. A subscription of which one exhausted its attempts is due to go off, which `switch-off.ts` judges.

@@ -1,4 +1,4 @@
-import type { DropReason } from '@waybell/line/outcomes';
+import type { DropReason } from '@waybell/line/reasons';
 import type { Target } from './find-target.ts';
 
 /** Why nothing is sent to it any more; undefined where it is. */

@@ -1,6 +1,7 @@
 import { publishDelivery, type Delivery } from '@waybell/line/delivery';
 import type { Outgoing } from '@waybell/line/messages';
-import type { Addressed, KeptEvent, Routed, Suppression, SuppressionReason } from '@waybell/line/outcomes';
+import type { Addressed, KeptEvent, Routed, Suppression } from '@waybell/line/outcomes';
+import type { SuppressionReason } from '@waybell/line/reasons';
 import { MOST_MEMBERS } from '@waybell/line/bundle';
 import type { Event } from '@waybell/events/event';
 import { keysOf } from '@waybell/events/keys';

@@ -32,7 +32,7 @@ async function aRouter(parse: (message: Message) => ReturnType<typeof read> | Me
       const parsed = parse(message);
       return isRejection(parsed) ? parsed : message;
     },
-    reportRejection: reportRejectedEvent(limits, Date.now),
+    reportRejection: reportRejectedEvent(limits, () => 0),
     handle: async () => [],
   });
 }

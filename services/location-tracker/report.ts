@@ -5,7 +5,6 @@ import type { Event } from '@waybell/events/event';
 import { readEvent, type EventLimits } from '@waybell/events/read-event';
 import { momentOf, type Timestamp } from '@waybell/events/timestamp';
 import { reject, type Parse } from '@waybell/line/messages';
-import { locationsQueue } from '@waybell/line/topology';
 import { refuseEvent } from '@waybell/rejected/refuse-event';
 import { isTraceparent } from '@waybell/runtime/traceparent';
 

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Target } from '@waybell/deliverer/find-target';
 import type { Subscription } from '@waybell/event-router/find-subscriptions';
-import type { DeliveryEnd } from '@waybell/line/delivery-ends';
-import type { Deactivated, InterfaceName } from '@waybell/line/outcomes';
+import type { Deactivated, DeliveryEnd, InterfaceName } from '@waybell/line/outcomes';
 
 /** A subscription as the table has it. */
 export type Row = {

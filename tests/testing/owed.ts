@@ -1,4 +1,4 @@
-import type { DropReason, SuppressionReason } from '@waybell/line/outcomes';
+import type { DropReason, SuppressionReason } from '@waybell/line/reasons';
 
 /** The status that each attempt is answered with, the first one first; undefined where the receiver never answers. */
 export type Answers = readonly (number | undefined)[];

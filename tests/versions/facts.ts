@@ -1,6 +1,5 @@
 import type { Delivery } from '@waybell/line/delivery';
-import type { DeliveryEnd } from '@waybell/line/delivery-ends';
-import type { Outcome } from '@waybell/line/outcomes';
+import type { DeliveryEnd, Outcome } from '@waybell/line/outcomes';
 import type { Vehicle } from '@waybell/location-tracker/vehicle';
 
 /** What is written down in each format: every member that there is, and what has none of those that need not be there. */

@@ -2,9 +2,8 @@
  * What the delivery log has to tell, as people ask for it: an event, what became of it for each account and API client,
  * and each attempt. Times are milliseconds since the epoch, guids lower-case.
  */
-import type { ParkReason } from '@waybell/line/messages';
-import type { InterfaceName, Key, SuppressionReason } from '@waybell/line/outcomes';
-import type { ReasonMeaning } from '@waybell/line/reasons';
+import type { InterfaceName, Key, ParkReason } from '@waybell/line/outcomes';
+import type { ReasonMeaning, SuppressionReason } from '@waybell/line/reasons';
 import type { Row } from '../tables.ts';
 import type { NoSubscription } from './no-subscription.ts';
 

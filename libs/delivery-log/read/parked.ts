@@ -1,4 +1,4 @@
-import type { ParkReason } from '@waybell/line/messages';
+import type { ParkReason } from '@waybell/line/outcomes';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms } from '../columns.ts';
 import type { DeliveryRow } from './log-tables.ts';

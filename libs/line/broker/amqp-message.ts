@@ -1,6 +1,7 @@
 /** How messages are written to AMQP, and read from it. */
 import type { ConsumeMessage, Options } from 'amqplib';
 import type { Death, Message, Publication } from '../messages.ts';
+import { ownBytes } from '../own-bytes.ts';
 import { structuredContent } from './binary-cloud-event.ts';
 import { rejectedQueue, straysExchange, suspectsExchange } from '../topology.ts';
 
@@ -58,12 +59,6 @@ export function readMessage(queue: string, { content, fields, properties }: Cons
   return message;
 }
 
-/** Bytes that are held for long are not to hold the whole chunk that they came in, which may be many times as large. */
-export function ownBytes(bytes: Buffer): Buffer {
-  return bytes.length * WORTH_COPYING < bytes.buffer.byteLength ? Buffer.from(bytes) : bytes;
-}
-
-const WORTH_COPYING = 4;
 const NO_HEADERS = {};
 const COPIED = [
   ['messageId', 'messageId'],

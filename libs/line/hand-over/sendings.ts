@@ -6,10 +6,10 @@
  */
 import { Unroutable } from '../broker/publish-errors.ts';
 import { isBundle, readMembers } from '../bundle.ts';
-import { END_CHARACTERS, publishEnds, type DeliveryEnd } from '../delivery-ends.ts';
+import { END_CHARACTERS, publishEnds } from '../delivery-ends.ts';
+import type { DeliveryEnd, Outcome } from '../outcomes.ts';
 import type { Outgoing, Parked, Publication, Rejection } from '../messages.ts';
 import { charactersOf, publishOutcomes } from '../outcome-batch.ts';
-import type { Outcome } from '../outcomes.ts';
 import { publishRejected } from './aside.ts';
 import { isHeld, type Entry, type Member, type Sending, type Share, type Turn } from './state.ts';
 

@@ -3,10 +3,9 @@
  * follow from it.
  */
 import type { BrokerState } from '../broker/link.ts';
-import type { DeliveryEnd } from '../delivery-ends.ts';
+import type { DeliveryEnd, Outcome } from '../outcomes.ts';
 import type { InParts, Message, Outgoing, Parked, Parse, Publication, Rejection } from '../messages.ts';
 import type { Mark, OncePolicy } from '../once.ts';
-import type { Outcome } from '../outcomes.ts';
 import type { Door } from './suspicion.ts';
 
 /** What a step makes of messages. `M` is what `parse` reads of one. */

@@ -4,7 +4,7 @@ import type { StepTools } from '@waybell/line/run-step';
 import type { Clock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import { withTimeout } from '@waybell/runtime/with-timeout';
-import type { ParkReason } from '@waybell/line/messages';
+import type { ParkReason } from '@waybell/line/outcomes';
 import { Endpoints, type EndpointsOptions } from '../endpoints/endpoints.ts';
 import type { DeliverStepOptions } from '../deliver-step.ts';
 import type { FindTarget } from '../find-target.ts';

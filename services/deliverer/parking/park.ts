@@ -1,5 +1,6 @@
 import type { Broker } from '@waybell/line/broker/connect-broker';
-import type { Parked, ParkReason, Publication } from '@waybell/line/messages';
+import type { Parked, Publication } from '@waybell/line/messages';
+import type { ParkReason } from '@waybell/line/outcomes';
 import type { Clock } from '@waybell/runtime/clock';
 import { microBatch } from '@waybell/runtime/micro-batch';
 import { Unavailable } from '@waybell/runtime/unavailable';

@@ -1,4 +1,5 @@
-import type { ParkedRow, ParkReason } from '@waybell/line/messages';
+import type { ParkedRow } from '@waybell/line/messages';
+import type { ParkReason } from '@waybell/line/outcomes';
 import type { Ask } from './ask.ts';
 import { MOST_BYTES, type ParkingStore, type RowKey, type Wanted } from './parking-store.ts';
 

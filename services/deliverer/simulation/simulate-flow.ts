@@ -6,7 +6,7 @@ import { readSchedule, scheduleSettings } from '@waybell/line/line-topology';
 import { MemoryBroker } from '@waybell/line/testing/memory-broker';
 import { goOn, MemoryLink } from '@waybell/line/testing/memory-link';
 import { deactivatorQueue, logQueue } from '@waybell/line/topology';
-import type { ParkReason } from '@waybell/line/messages';
+import type { ParkReason } from '@waybell/line/outcomes';
 import { readEnvironment } from '@waybell/runtime/environment';
 import { createLog } from '@waybell/runtime/log';
 import { createMetrics } from '@waybell/runtime/metrics';
