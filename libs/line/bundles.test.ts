@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
 import { bundle, bundleContentType, UNOPENED } from './bundle.ts';
-import type { Lease } from './hand-over/performer-tools.ts';
+import type { HoldElsewhere } from './hand-over/effect-tools.ts';
 import { newSourceId, type Message, type Outgoing } from './messages.ts';
 import { deliveriesExchange, rejectedQueue } from './topology.ts';
 import { aLine, limitOf, numbers, to } from './testing/a-line.ts';
@@ -112,7 +112,7 @@ describe('a bundle in its queue', () => {
   test('goes when its slow member is kept elsewhere, and that is let go when it is done with', async () => {
     const gate = aGate();
     const kept: string[] = [];
-    const lease: Lease = async (message: Message) => {
+    const lease: HoldElsewhere = async (message: Message) => {
       const body = message.body.toString();
       kept.push(body);
       return {

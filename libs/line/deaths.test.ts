@@ -4,8 +4,8 @@ import { connectRedis } from '@waybell/runtime/redis';
 import { borrowRedis } from '@waybell/runtime/testing/borrow';
 import { until } from '@waybell/runtime/testing/until';
 import { deathsInRedis, type Deaths } from './deaths.ts';
-import { Blame } from './hand-over/blame.ts';
-import { deathsOf, type Door } from './hand-over/suspicion.ts';
+import { CrashCounter } from './hand-over/crash-counter.ts';
+import { deathsOf, type Lane } from './hand-over/suspicion.ts';
 import { newSourceId, type Message, type Source } from './messages.ts';
 import { Detour } from './testing/detour.ts';
 
@@ -29,7 +29,7 @@ async function aProcess(url = redisUrl) {
   const redis = connectRedis({ url, timeoutMs: PATIENT_MS, log });
   await until('it is connected', () => redis.status === 'ready');
   const deaths = deathsInRedis(redis, { log });
-  return { redis, deaths, blame: new Blame(deaths), [Symbol.asyncDispose]: () => redis[Symbol.asyncDispose]() };
+  return { redis, deaths, blame: new CrashCounter(deaths), [Symbol.asyncDispose]: () => redis[Symbol.asyncDispose]() };
 }
 
 let names = 0;
@@ -42,9 +42,9 @@ function aSource(messageId: string, deliveryCount: number, queue = 'q'): Source 
 }
 
 /** The number of deaths that it is told when it takes the message after so many returns. */
-const taken = async (blame: Blame, messageId: string, deliveryCount: number, door: Door = 'queue') => {
+const taken = async (blame: CrashCounter, messageId: string, deliveryCount: number, lane: Lane = 'queue') => {
   const source = aSource(messageId, deliveryCount);
-  await new Promise<void>((resolve) => blame.judge(source, door, resolve));
+  await new Promise<void>((resolve) => blame.count(source, lane, resolve));
   return { source, deaths: source.raw.deaths };
 };
 
@@ -121,13 +121,13 @@ describe('a message that comes again', () => {
     const name = aName();
     await taken(one.blame, name, 0, 'quarantine');
     expect((await taken(two.blame, name, 1, 'quarantine')).deaths).toBe(1);
-    one.blame.noneIsAlone();
-    two.blame.noneIsAlone();
+    one.blame.clearAlone();
+    two.blame.clearAlone();
     await until('it is known', async () => (await taken(three.blame, name, 2, 'quarantine')).deaths === 0.5);
   });
 
   test('may have killed with each return where that is not known, except those that this process saw', async () => {
-    const blame = new Blame(undefined);
+    const blame = new CrashCounter(undefined);
     const name = aName();
     const { source, deaths } = await taken(blame, name, 3);
     expect(deaths).toBe(3);
@@ -140,16 +140,16 @@ describe('a message that comes again', () => {
     await using one = await aProcess();
     const source = aSource(aName(), 1);
     let isJudged = false;
-    one.blame.judge(source, 'queue', () => (isJudged = true));
-    expect(one.blame.judging).toBe(1);
+    one.blame.count(source, 'queue', () => (isJudged = true));
+    expect(one.blame.counting).toBe(1);
     one.blame.survived(source);
-    expect(one.blame.judging).toBe(0);
+    expect(one.blame.counting).toBe(0);
     await first(one.deaths, aName());
     expect(isJudged).toBe(false);
   });
 });
 
-test.each<[Door, number, { held: number; alone: number } | undefined, number]>([
+test.each<[Lane, number, { held: number; alone: number } | undefined, number]>([
   ['queue', 9, { held: 0, alone: 0 }, 1],
   ['queue', 9, { held: 2, alone: 0 }, 3],
   ['queue', 1, { held: 2, alone: 0 }, 1],
@@ -159,6 +159,6 @@ test.each<[Door, number, { held: number; alone: number } | undefined, number]>([
   ['quarantine', 9, { held: 3, alone: 0 }, 0.75],
   ['quarantine', 2, { held: 3, alone: 3 }, 2],
   ['quarantine', 9, undefined, 9],
-])('a message from the %s that came back %d times, noted %p, killed %d', (door, returns, noted, deaths) => {
-  expect(deathsOf(door, returns, noted)).toBe(deaths);
+])('a message from the %s that came back %d times, noted %p, killed %d', (lane, returns, noted, deaths) => {
+  expect(deathsOf(lane, returns, noted)).toBe(deaths);
 });

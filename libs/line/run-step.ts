@@ -9,9 +9,9 @@ import type { Broker } from './broker/connect-broker.ts';
 import type { Consumer } from './broker/consumers.ts';
 import type { Consuming } from './broker/queue-consumer.ts';
 import { Gate } from './gate.ts';
-import { Performer } from './hand-over/performer.ts';
-import type { HandOverTools } from './hand-over/performer-tools.ts';
-import type { Rules } from './hand-over/state.ts';
+import { EffectRunner } from './hand-over/effect-runner.ts';
+import type { HandOverTools } from './hand-over/effect-tools.ts';
+import type { StepRules } from './hand-over/state.ts';
 import type { Handler, HandlerInParts } from './messages.ts';
 import type { HeldLimit } from './prefetch-budget.ts';
 import { Quarantine } from './quarantine.ts';
@@ -19,7 +19,7 @@ import { StepReport } from './step-report.ts';
 import { StepSpans, type TracedStep } from './step-spans.ts';
 import { quarantineQueue, suspectsQueue } from './topology.ts';
 
-export type Step<M> = Omit<Rules<M>, 'now' | 'keeps'> &
+export type Step<M> = Omit<StepRules<M>, 'now' | 'keeps'> &
   TracedStep<M> & {
     queues: readonly string[];
     /** What is held at once, and so handled at once, over all queues. */
@@ -92,7 +92,7 @@ export function runStep<M>(running: StepInParts<M>, tools: StepTools): RunningSt
 class StepRunner<M> implements RunningStep {
   readonly #clock: Clock;
   readonly #gate: Gate;
-  readonly #performer: Performer<M>;
+  readonly #runner: EffectRunner<M>;
   readonly #quarantine: Quarantine;
   readonly #consumers: Consumer[];
   readonly #name: string;
@@ -110,14 +110,14 @@ class StepRunner<M> implements RunningStep {
       log,
       holdMs,
       beforeGivingBack: () => this.pause('outage'),
-      onOutlasted: () => this.#performer.hear({ kind: 'outlasted' }),
+      onOutlasted: () => this.#runner.apply({ kind: 'outlasted' }),
       onBack: () => {
         this.resume('outage');
-        this.#performer.hear({ kind: 'back' });
+        this.#runner.apply({ kind: 'back' });
       },
     });
     const report = new StepReport(running, { log, metrics, held: () => main.held() + (rows?.held() ?? 0) });
-    this.#performer = new Performer(running, {
+    this.#runner = new EffectRunner(running, {
       ...tools,
       clock,
       report,
@@ -125,33 +125,33 @@ class StepRunner<M> implements RunningStep {
       onUnavailable: (dependency) => this.#gate.shut(dependency),
       onQuarantined: () => this.#quarantine.look(),
     });
-    const main = broker.consume(queues, heldLimit, this.#performer.taking('queue'));
-    const suspects = broker.consume([suspectsQueue(name)], ONE_AT_A_TIME, this.#performer.taking('suspects'));
+    const main = broker.consume(queues, heldLimit, this.#runner.taking('queue'));
+    const suspects = broker.consume([suspectsQueue(name)], ONE_AT_A_TIME, this.#runner.taking('suspects'));
     const quarantine = {
       queue: quarantineQueue(name),
       clock,
-      hasNew: (withinMs: number) => this.#performer.hasNew(withinMs),
-      onBeside: () => this.#performer.noneIsAlone(),
-      ...this.#performer.taking('quarantine'),
+      hasNew: (withinMs: number) => this.#runner.hasNew(withinMs),
+      onBeside: () => this.#runner.clearAlone(),
+      ...this.#runner.taking('quarantine'),
     };
-    const rows = tools.takeRows?.(this.#performer.taking('queue'));
+    const rows = tools.takeRows?.(this.#runner.taking('queue'));
     this.#quarantine = new Quarantine(aloneWithout(rows, broker), quarantine);
     this.#consumers = [main, suspects, this.#quarantine.consumer, ...(rows === undefined ? [] : [rows])];
     // Not when it is its turn to be disposed of: others of the process may take their time.
     tools.shutdown?.begun.addEventListener('abort', () => void this.#stopTaking());
-    tools.shutdown?.watch(() => this.#performer.inHand);
+    tools.shutdown?.watch(() => this.#runner.inHand);
   }
 
   waitingFor(): string[] {
-    return [...new Set([...(this.#performer.mayBegin ? [] : ['rabbitmq']), ...this.#gate.waitingFor()])];
+    return [...new Set([...(this.#runner.mayBegin ? [] : ['rabbitmq']), ...this.#gate.waitingFor()])];
   }
 
   taken(): number {
-    return this.#performer.taken;
+    return this.#runner.taken;
   }
 
   perBundle(): number {
-    return this.#performer.perBundle;
+    return this.#runner.perBundle;
   }
 
   async pause(reason: string): Promise<void> {
@@ -165,7 +165,7 @@ class StepRunner<M> implements RunningStep {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#stopTaking();
     const { shutdown } = this.#tools;
-    await Promise.race([this.#performer.untilEmpty(), ...(shutdown === undefined ? [] : [untilGiven(shutdown.due)])]);
+    await Promise.race([this.#runner.untilEmpty(), ...(shutdown === undefined ? [] : [untilGiven(shutdown.due)])]);
     await this.#giveBackRest();
     await withTimeout({ clock: this.#clock, limitMs: CLOSE_LIMIT_MS }, this.#quarantine.close());
   }
@@ -178,21 +178,21 @@ class StepRunner<M> implements RunningStep {
     // First no more may come: what is given back would come again. A broker that hangs must not hold this up.
     await withTimeout({ clock: this.#clock, limitMs: PAUSE_LIMIT_MS }, this.pause('closing'));
     this.#gate.close();
-    this.#performer.hear({ kind: 'closing' });
+    this.#runner.apply({ kind: 'closing' });
     void this.#quarantine.close();
-    this.#tools.log.info({ step: this.#name, held: this.#performer.inHand }, 'taking.ended');
+    this.#tools.log.info({ step: this.#name, held: this.#runner.inHand }, 'taking.ended');
   }
 
   /** What did not end in time. What is done is told, or kept, or else repeated. */
   async #giveBackRest(): Promise<void> {
-    if (this.#performer.inHand === 0) return;
-    let messages = this.#performer.cut();
+    if (this.#runner.inHand === 0) return;
+    let messages = this.#runner.cut();
     this.#tools.cut?.();
-    await withTimeout({ clock: this.#clock, limitMs: GIVE_BACK_LIMIT_MS }, this.#performer.untilEmpty());
+    await withTimeout({ clock: this.#clock, limitMs: GIVE_BACK_LIMIT_MS }, this.#runner.untilEmpty());
     // A broker that stands still counts as writable until its heartbeats are missed.
-    this.#performer.hear({ kind: 'broker', is: 'away' });
-    await withTimeout({ clock: this.#clock, limitMs: KEEP_LIMIT_MS }, this.#performer.untilEmpty());
-    messages += this.#performer.giveBackAll();
+    this.#runner.apply({ kind: 'broker', is: 'away' });
+    await withTimeout({ clock: this.#clock, limitMs: KEEP_LIMIT_MS }, this.#runner.untilEmpty());
+    messages += this.#runner.giveBackAll();
     this.#tools.log.warn({ step: this.#name, messages }, 'shutdown.given-back');
   }
 }

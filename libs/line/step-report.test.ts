@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { createMetrics } from '@waybell/runtime/metrics';
-import { addMember, emptyState, newSource, type News } from './hand-over/state.ts';
+import { addMember, emptyState, newSource, type Report } from './hand-over/state.ts';
 import { reject, type Message } from './messages.ts';
 import { StepReport } from './step-report.ts';
 
@@ -17,7 +17,7 @@ const message: Message = {
   failures: 0,
 };
 
-function handled(): News<Message> {
+function handled(): Report<Message> {
   const state = emptyState<Message>();
   newSource(state, 1, 1);
   const rules = { name: 's', parse: (each: Message) => each, now: () => 0 };
@@ -26,11 +26,11 @@ function handled(): News<Message> {
 }
 
 /** The lines of the log that it leads to. */
-function logged(news: News<Message>): unknown[] {
+function logged(report: Report<Message>): unknown[] {
   const lines: string[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) });
   const step = { name: 's', describe: () => ({ event: 'e' }) };
-  new StepReport(step, { log, metrics: createMetrics('test'), held: () => 0 }).tell(news, 1);
+  new StepReport(step, { log, metrics: createMetrics('test'), held: () => 0 }).record(report, 1);
   return lines.map((line) => JSON.parse(line));
 }
 
@@ -41,7 +41,7 @@ describe('a line of the log', () => {
     ['message.failed', { kind: 'failed', message, error: new Error('e') }],
     ['message.suspected', { kind: 'put aside', message, isQuarantined: false }],
     ['message.given-back', { kind: 'stuck', message, error: new Error('e') }],
-  ] satisfies [string, News<Message>][])('%s has the trace that upstream gave', (msg, news) => {
-    expect(logged(news)).toMatchObject([{ msg, trace_id: TRACE }]);
+  ] satisfies [string, Report<Message>][])('%s has the trace that upstream gave', (msg, report) => {
+    expect(logged(report)).toMatchObject([{ msg, trace_id: TRACE }]);
   });
 });

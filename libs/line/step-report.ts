@@ -1,12 +1,12 @@
 import type { Log } from '@waybell/runtime/log';
-import type { Member, News } from './hand-over/state.ts';
+import type { Member, Report } from './hand-over/state.ts';
 import type { Message, Outgoing, Rejection } from './messages.ts';
 import { isAttempted, whyOf, type Outcome } from './outcomes.ts';
 import { lineMetrics, type LineMetrics } from './line-metrics.ts';
 import type { Metrics } from '@waybell/runtime/metrics';
 import { traceIdOf } from '@waybell/runtime/traceparent';
 
-type Told<M> = {
+type ReportedStep<M> = {
   name: string;
   /** What identifies the message: ids, never a body. */
   describe: (message: M) => Record<string, unknown>;
@@ -14,15 +14,15 @@ type Told<M> = {
 type StepReportOptions = { log: Log; metrics: Metrics; held: () => number };
 
 /**
- * What a step tells of its messages: the figures, and lines of the log. What went as it should is logged at debug: it is
- * in the delivery log, and two lines a delivery would be most of what the services write.
+ * Counts and logs what became of a step's messages. Successes are logged at debug: the delivery log has them, and two lines a
+ * delivery would be most of what the services write.
  */
 export class StepReport<M> {
-  readonly #step: Told<M>;
+  readonly #step: ReportedStep<M>;
   readonly #log: Log;
   readonly #metrics: LineMetrics;
 
-  constructor(step: Told<M>, { log, metrics, held }: StepReportOptions) {
+  constructor(step: ReportedStep<M>, { log, metrics, held }: StepReportOptions) {
     this.#step = step;
     this.#log = log;
     this.#metrics = lineMetrics(metrics);
@@ -35,26 +35,26 @@ export class StepReport<M> {
   }
 
   /** `durationMs`: since the message was taken. */
-  tell(news: News<M>, durationMs: number): void {
+  record(report: Report<M>, durationMs: number): void {
     const { name } = this.#step;
-    switch (news.kind) {
+    switch (report.kind) {
       case 'handled':
-        return this.#handled(news.member, durationMs);
+        return this.#handled(report.member, durationMs);
       case 'rejected':
-        return this.#rejected(news.message, news.rejection);
+        return this.#rejected(report.message, report.rejection);
       case 'failed':
         // What the handler threw; the message lives on, on the suspects lane or as a rejected one.
-        return this.#log.error({ err: news.error, ...facts(news.message) }, 'message.failed');
+        return this.#log.error({ err: report.error, ...facts(report.message) }, 'message.failed');
       case 'put aside': {
-        const { deaths = 0 } = news.message;
+        const { deaths = 0 } = report.message;
         this.#metrics.left(name, 'suspected');
-        return this.#log.warn({ ...facts(news.message), deaths }, 'message.suspected');
+        return this.#log.warn({ ...facts(report.message), deaths }, 'message.suspected');
       }
       case 'given back':
         return this.#metrics.left(name, 'given_back');
       case 'stuck':
         this.#metrics.left(name, 'given_back');
-        return this.#log.error({ err: news.error, ...facts(news.message) }, 'message.given-back');
+        return this.#log.error({ err: report.error, ...facts(report.message) }, 'message.given-back');
     }
   }
 

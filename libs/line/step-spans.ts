@@ -9,7 +9,7 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 import { contextOf, traceparentOf } from '@waybell/runtime/traceparent';
-import type { News } from './hand-over/state.ts';
+import type { Report } from './hand-over/state.ts';
 import type { Message } from './messages.ts';
 import { describeOutgoing } from './step-report.ts';
 
@@ -61,10 +61,10 @@ export class StepSpans<M> {
     if (open !== undefined) open.returnedAt ??= Date.now();
   }
 
-  tell(news: News<M>): void {
-    switch (news.kind) {
+  record(report: Report<M>): void {
+    switch (report.kind) {
       case 'handled': {
-        const { message, parsed, caused, isRepeat } = news.member;
+        const { message, parsed, caused, isRepeat } = report.member;
         const open = this.#open.get(message);
         if (open === undefined) return;
         if (caused.length > 0) this.#publish(open);
@@ -74,13 +74,13 @@ export class StepSpans<M> {
         return this.#end(message, { ...about, 'waybell.caused': what, ...(isRepeat && { 'waybell.repeat': true }) });
       }
       case 'rejected':
-        return this.#fail(news.message, `rejected: ${news.rejection.reason}`);
+        return this.#fail(report.message, `rejected: ${report.rejection.reason}`);
       case 'failed':
-        return this.#mark(news.message, news.error instanceof Error ? news.error.name : typeof news.error);
+        return this.#mark(report.message, report.error instanceof Error ? report.error.name : typeof report.error);
       case 'put aside':
-        return this.#end(news.message, { 'waybell.caused': ['put aside'] });
+        return this.#end(report.message, { 'waybell.caused': ['put aside'] });
       case 'stuck':
-        return this.#fail(news.message, 'stuck');
+        return this.#fail(report.message, 'stuck');
       case 'given back':
         // Its span ends when it is let go of.
         return;

@@ -1,7 +1,7 @@
 import { publishOptions, readMessage } from '@waybell/line/broker/amqp-message';
 import { isBundle, openBundle, readMembers } from '@waybell/line/bundle';
 import { readDelivery } from '@waybell/line/delivery';
-import { deathsOf, type Door } from '@waybell/line/hand-over/suspicion';
+import { deathsOf, type Lane } from '@waybell/line/hand-over/suspicion';
 import { isRejection, type Message, type ParkedRow, type Publication } from '@waybell/line/messages';
 import { readOutcomes } from '@waybell/line/outcome-batch';
 import type { Outcome } from '@waybell/line/outcomes';
@@ -10,7 +10,7 @@ import { remembering } from './remembering.ts';
 
 /** One message of a delivery, or a bundle of them, in a queue or in hand. There may be several of the same attempt. */
 export type Copy = {
-  door: Door;
+  lane: Lane;
   message: Message;
   /** It is an open request; late where that is due, and its process does not know. */
   kept?: 'in time' | 'late';
@@ -70,12 +70,12 @@ function nameOfOne(message: Message): string {
 }
 
 /** The same for copies with which the same can happen. */
-export function copyKey({ door, message, died, held, alone }: Copy): string {
-  return `${doorKey({ door, message })} ${died} ${held} ${alone}`;
+export function copyKey({ lane, message, died, held, alone }: Copy): string {
+  return `${doorKey({ lane, message })} ${died} ${held} ${alone}`;
 }
 
-export function doorKey({ door, message }: Pick<Copy, 'door' | 'message'>): string {
-  return `${door} ${messageKey(message)}`;
+export function doorKey({ lane, message }: Pick<Copy, 'lane' | 'message'>): string {
+  return `${lane} ${messageKey(message)}`;
 }
 
 export const messageKey = remembering((message: Message): string => {
@@ -95,22 +95,22 @@ const COUNTED_OF_BUNDLES = 6;
 const OFTEN = 1_000;
 
 /** As it is in its queue again. */
-export const takenBack = remembering(({ door, message, died, held, alone }: Copy): Copy => {
-  return { door, message: cameAgain(message), died, held, alone };
+export const takenBack = remembering(({ lane, message, died, held, alone }: Copy): Copy => {
+  return { lane, message: cameAgain(message), died, held, alone };
 });
 
 /** As it is in its queue again once the process is dead that had it. */
-export const orphaned = remembering(({ door, message, died, held, alone, isBeside }: Copy): Copy => {
+export const orphaned = remembering(({ lane, message, died, held, alone, isBeside }: Copy): Copy => {
   const most = isBundle(message) ? COUNTED_OF_BUNDLES : COUNTED_DEATHS;
   const more = (count: number, by: number) => Math.min(count + by, most);
   // What comes from its own queue for the first time is not noted.
-  const isNoted = door !== 'queue' || message.deliveryCount > 0;
+  const isNoted = lane !== 'queue' || message.deliveryCount > 0;
   return {
-    door,
+    lane,
     message: cameAgain(message),
     died: more(died, 1),
     held: more(held, isNoted ? 1 : 0),
-    alone: more(alone, door === 'quarantine' && !isBeside ? 1 : 0),
+    alone: more(alone, lane === 'quarantine' && !isBeside ? 1 : 0),
   };
 });
 
@@ -118,9 +118,9 @@ const cameAgain = remembering((message: Message): Message => ({ ...message, deli
 
 /** As a process takes it, which has found out what others noted. */
 export const judged = remembering((copy: Copy): Message => {
-  const { door, message, held, alone, row, kept } = copy;
-  if (row !== undefined || kept !== undefined || (door === 'queue' && message.deliveryCount === 0)) return message;
-  return { ...message, deaths: deathsOf(door, message.deliveryCount * OFTEN, { held, alone }) };
+  const { lane, message, held, alone, row, kept } = copy;
+  if (row !== undefined || kept !== undefined || (lane === 'queue' && message.deliveryCount === 0)) return message;
+  return { ...message, deaths: deathsOf(lane, message.deliveryCount * OFTEN, { held, alone }) };
 });
 
 type Stored = { copies: Copy[]; records: string[] };
@@ -128,8 +128,8 @@ type Stored = { copies: Copy[]; records: string[] };
 /** What there is in queues because of a publication: a copy, or, for good, what is on record. */
 export const storedOf = remembering((publication: Publication): Stored => {
   const { exchange, routingKey, type = '', body } = publication;
-  const bringing = (door: Door, to = publication) => ({
-    copies: [{ ...NEW_COPY, door, message: arrived(to) }],
+  const bringing = (lane: Lane, to = publication) => ({
+    copies: [{ ...NEW_COPY, lane, message: arrived(to) }],
     records: [],
   });
   switch (exchange) {

@@ -3,7 +3,7 @@ import { readConfig, type Config } from '@waybell/deliverer/config';
 import { deliverStep } from '@waybell/deliverer/deliver-step';
 import { publishDelivery, type Delivery } from '@waybell/line/delivery';
 import { publishSuspect } from '@waybell/line/hand-over/aside';
-import type { Rules } from '@waybell/line/hand-over/state';
+import type { StepRules } from '@waybell/line/hand-over/state';
 import { asKept, isRejection, type Message, type Outgoing } from '@waybell/line/messages';
 import type { Step } from '@waybell/line/run-step';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
@@ -24,7 +24,7 @@ type How = { isHeld: boolean };
 
 /** The deliverer's step as it is in the product, all of whose handling has been done beforehand. */
 export type Deliverer = {
-  rules: Rules<Delivery>;
+  rules: StepRules<Delivery>;
   handled: (delivery: Delivery, answer: AnswerKind, how: How) => Handled;
 };
 
@@ -127,7 +127,7 @@ function comings(copies: readonly Copy[]): Message[] {
   return copies.flatMap((copy) => [copy.message, takenBack(copy).message]);
 }
 
-function parsed(message: Message, { parse }: Rules<Delivery>): Delivery[] {
+function parsed(message: Message, { parse }: StepRules<Delivery>): Delivery[] {
   const read = parse(message);
   return isRejection(read) ? [] : [read];
 }

@@ -12,7 +12,7 @@ import {
 } from './copies.ts';
 import { fault, type Fault } from './fault.ts';
 import { leaseFailures, openFaults } from './open-faults.ts';
-import { cutOff, hear, isIdle, NEW_REPLICA, type Asked } from './replica.ts';
+import { cutOff, apply, isIdle, NEW_REPLICA, type Asked } from './replica.ts';
 import type { Setting } from './setting.ts';
 import {
   answered,
@@ -60,7 +60,7 @@ function replicaFaults(place: Place): Fault[] {
     const left = cutOff(replica, isOfBroker, setting.deliverer.rules);
     return replaced(place, left, backInQueues(world, replica.held.values()));
   };
-  const blocks = () => replaced(place, hear(replica, [{ kind: 'broker', is: 'blocked' }], setting.deliverer.rules));
+  const blocks = () => replaced(place, apply(replica, [{ kind: 'broker', is: 'blocked' }], setting.deliverer.rules));
   const blocked = fault('blocked', `the broker blocks ${name}`, blocks);
   return [
     ...(replica.state.broker === 'writable' ? [blocked] : []),
@@ -146,7 +146,7 @@ function handlerFailures(place: Place, asked: Asked<'run'>, what: string): Fault
   const { name, world } = place;
   const { member, message } = asked;
   const threw = () => answered(place, asked, [{ kind: 'threw', member, error: 'a bug' }], asking(world, message, 1));
-  const lacked = () => answered(place, asked, [{ kind: 'lacked', member }]);
+  const lacked = () => answered(place, asked, [{ kind: 'dependency away', member }]);
   const killed = fault('kills', `${name} dies of ${what}`, () => dead(place));
   return [
     ...(nameOfGuid(message.guid) === 'A' ? [killed] : []),
@@ -156,8 +156,8 @@ function handlerFailures(place: Place, asked: Asked<'run'>, what: string): Fault
 }
 
 /** A retry that came back from its delay queue did so twice. */
-function expiredTwice(world: World, { door, message }: Copy): Fault[] {
-  if (door !== 'queue' || isBundle(message) || attemptOf(message).attempt === 1) return [];
-  const waiting = [...world.waiting, { ...NEW_COPY, door, message: { ...message, deliveryCount: 0 } }];
+function expiredTwice(world: World, { lane, message }: Copy): Fault[] {
+  if (lane !== 'queue' || isBundle(message) || attemptOf(message).attempt === 1) return [];
+  const waiting = [...world.waiting, { ...NEW_COPY, lane, message: { ...message, deliveryCount: 0 } }];
   return [fault('expired twice', `${nameOf({ message })} comes due twice`, () => ({ ...world, waiting }))];
 }

@@ -3,7 +3,7 @@ import { distinct, nameOf, type Copy } from './copies.ts';
 import type { AnswerKind } from './deliverer.ts';
 import { isOpen, keeping, openMoves, withoutOpen } from './open.ts';
 import { copyOf, isAmong, withoutRow } from './parked.ts';
-import { hear, take, without, type Asked, type Replica } from './replica.ts';
+import { apply, take, without, type Asked, type Replica } from './replica.ts';
 import type { Setting } from './setting.ts';
 import {
   answered,
@@ -37,13 +37,13 @@ export function regularMoves(world: World, setting: Setting): Move[] {
 }
 
 /** Suspects are taken one at a time, from the quarantine only with nothing else in hand, and nothing in a long outage. */
-function mayTake({ held, state }: Replica, { door }: Copy): boolean {
+function mayTake({ held, state }: Replica, { lane }: Copy): boolean {
   if (state.outage === 'long') return false;
   const copies = [...held.values()];
-  const doors = copies.map((copy) => copy.door);
-  if (door === 'quarantine') return doors.length === 0;
-  const isAlone = copies.some((copy) => copy.door === 'quarantine' && !copy.isBeside);
-  return !isAlone && (door === 'queue' || !doors.includes('suspects'));
+  const doors = copies.map((copy) => copy.lane);
+  if (lane === 'quarantine') return doors.length === 0;
+  const isAlone = copies.some((copy) => copy.lane === 'quarantine' && !copy.isBeside);
+  return !isAlone && (lane === 'queue' || !doors.includes('suspects'));
 }
 
 /** What is alone is so for a while at most. */
@@ -51,7 +51,7 @@ function besideMoves(place: Place): Move[] {
   const { replica, name, setting } = place;
   if (!setting.isSlow) return [];
   return [...replica.held].flatMap(([source, copy]) => {
-    if (copy.door !== 'quarantine' || copy.isBeside) return [];
+    if (copy.lane !== 'quarantine' || copy.isBeside) return [];
     const held = new Map([...replica.held, [source, { ...copy, isBeside: true }]]);
     return [{ label: `${name} goes on beside ${nameOf(copy)}`, to: () => replaced(place, { ...replica, held }) }];
   });
@@ -62,7 +62,7 @@ function taken(place: Place, copy: Copy): Move {
   // One of those that are alike.
   const waiting = world.waiting.toSpliced(world.waiting.indexOf(copy), 1);
   return {
-    label: `${name} takes ${nameOf(copy)} from the ${copy.door}`,
+    label: `${name} takes ${nameOf(copy)} from the ${copy.lane}`,
     to: () => replaced(place, take(replica, copy, setting.deliverer.rules), { waiting }),
   };
 }
@@ -95,7 +95,7 @@ function outageMoves(place: Place): Move[] {
   const next = { none: [], short: ['back', 'outlasted'], long: ['back'] } as const;
   return next[replica.state.outage].map((kind) => ({
     label: `what ${name} needs is ${kind === 'back' ? 'back' : 'away for long'}`,
-    to: () => replaced(place, hear(replica, [{ kind }], setting.deliverer.rules)),
+    to: () => replaced(place, apply(replica, [{ kind }], setting.deliverer.rules)),
   }));
 }
 
@@ -104,7 +104,7 @@ function blockedMoves(place: Place): Move[] {
   const { replica, name, setting } = place;
   if (replica.state.broker !== 'blocked') return [];
   const input = { kind: 'broker', is: 'writable' } as const;
-  const to = () => replaced(place, hear(replica, [input], setting.deliverer.rules));
+  const to = () => replaced(place, apply(replica, [input], setting.deliverer.rules));
   return [{ label: `the broker takes what ${name} publishes again`, to }];
 }
 

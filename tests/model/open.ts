@@ -4,7 +4,7 @@ import { isBundle } from '@waybell/line/bundle';
 import type { Message, Publication } from '@waybell/line/messages';
 import { attemptOf, nameOf, nameOfGuid, NEW_COPY } from './copies.ts';
 import { remembering } from './remembering.ts';
-import { cutOff, hear, type Asked, type Replica } from './replica.ts';
+import { cutOff, apply, type Asked, type Replica } from './replica.ts';
 import { answered, replaced, storing } from './world.ts';
 import type { Move, Place, World } from './world.ts';
 
@@ -19,7 +19,7 @@ function slow({ setting, replica, ...place }: Place): Move[] {
   const rules = setting.deliverer.rules;
   return [...replica.held].flatMap(([source, { message }]) => {
     if (!isBundle(message)) return [];
-    const told = hear(replica, [{ kind: 'slow', sources: new Set([source]) }], rules);
+    const told = apply(replica, [{ kind: 'slow', sources: new Set([source]) }], rules);
     const asked = told.inFlight.slice(replica.inFlight.length);
     // Only one, so that there is less to look at: what is kept is a matter of each by itself.
     if (asked.map((each) => each.kind === 'lease' && nameOf(each)).join() !== 'attempt 1 of A') return [];
@@ -102,7 +102,7 @@ export function keeping(place: Place, asked: Asked<'lease'>): World {
   const source = -asked.member;
   const held = new Map([
     ...replica.held,
-    [source, { ...NEW_COPY, door: 'queue', message: row, kept: 'in time' } as const],
+    [source, { ...NEW_COPY, lane: 'queue', message: row, kept: 'in time' } as const],
   ]);
   const input = { kind: 'leased', member: asked.member, source } as const;
   return answered({ ...place, replica: { ...replica, held } }, asked, [input], { open });

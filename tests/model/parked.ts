@@ -31,7 +31,7 @@ export function copyOf(row: ParkedRow, deaths: number): Copy {
 
 const copiesOf = remembering((row: ParkedRow): Copy[] =>
   [0, COUNTED_DEATHS].map((deaths) => {
-    return { ...NEW_COPY, door: 'queue', message: unpark(row, { deaths, isOverLimit: false }), row };
+    return { ...NEW_COPY, lane: 'queue', message: unpark(row, { deaths, isOverLimit: false }), row };
   }),
 );
 

@@ -1,6 +1,6 @@
 import type { Delivery } from '@waybell/line/delivery';
 import { step } from '@waybell/line/hand-over/hand-over';
-import { emptyState, type Effect, type Input, type Rules, type State } from '@waybell/line/hand-over/state';
+import { emptyState, type Effect, type Input, type StepRules, type State } from '@waybell/line/hand-over/state';
 import type { Message } from '@waybell/line/messages';
 import type { Mark } from '@waybell/line/once';
 import { judged, messagesOf, type Copy } from './copies.ts';
@@ -43,7 +43,7 @@ export function isIdle({ state, held, inFlight, sent }: Replica): boolean {
 }
 
 /** The replica once it has heard all that. Records leave at once. */
-export function hear(replica: Replica, inputs: readonly Input[], rules: Rules<Delivery>): Replica {
+export function apply(replica: Replica, inputs: readonly Input[], rules: StepRules<Delivery>): Replica {
   const state = copied(replica.state);
   const inFlight = [...replica.inFlight];
   const done = new Set(replica.done);
@@ -54,7 +54,7 @@ export function hear(replica: Replica, inputs: readonly Input[], rules: Rules<De
     for (const effect of step(state, input, rules)) {
       if (effect.kind === 'flush later') heard.push({ kind: 'flush due' });
       else if (isAsked(effect)) inFlight.push(effect);
-      if (effect.kind === 'tell' && effect.news.kind === 'handled') done.add(effect.news.member.source);
+      if (effect.kind === 'report' && effect.report.kind === 'handled') done.add(effect.report.member.source);
       hasGivenBackDone ||= effect.kind === 'give back' && done.has(effect.source);
     }
   }
@@ -63,12 +63,12 @@ export function hear(replica: Replica, inputs: readonly Input[], rules: Rules<De
 }
 
 /** The replica with a copy in its hands. */
-export function take(replica: Replica, copy: Copy, rules: Rules<Delivery>): Replica {
+export function take(replica: Replica, copy: Copy, rules: StepRules<Delivery>): Replica {
   const source = replica.state.lastId + 1;
   const held = new Map([...replica.held, [source, copy]]);
-  const { door } = copy;
+  const { lane } = copy;
   const messages = messagesOf(judged(copy));
-  const taken = hear({ ...replica, held }, [{ kind: 'came', source, door, messages }], rules);
+  const taken = apply({ ...replica, held }, [{ kind: 'came', source, lane, messages }], rules);
   return isInnocentBlamed(taken, source, copy) ? { ...taken, hasBlamedInnocent: true } : taken;
 }
 
@@ -76,8 +76,8 @@ export function take(replica: Replica, copy: Copy, rules: Rules<Delivery>): Repl
 const LEAST_DEATHS = { queue: 2, suspects: 1, quarantine: 3 } as const;
 const BLAMES = new Set(['put aside', 'send alone', 'quarantine', 'reject']);
 
-function isInnocentBlamed({ state }: Replica, source: number, { door, died, row }: Copy): boolean {
-  if (row !== undefined || died >= LEAST_DEATHS[door]) return false;
+function isInnocentBlamed({ state }: Replica, source: number, { lane, died, row }: Copy): boolean {
+  if (row !== undefined || died >= LEAST_DEATHS[lane]) return false;
   return [...state.members.values()].some((member) => member.source === source && BLAMES.has(member.purpose));
 }
 
@@ -86,11 +86,11 @@ export function without(replica: Replica, source: number): Replica {
 }
 
 /** Those of what it held were taken back, and nothing more is heard of them. */
-export function cutOff(replica: Replica, isCut: (copy: Copy) => boolean, rules: Rules<Delivery>): Replica {
+export function cutOff(replica: Replica, isCut: (copy: Copy) => boolean, rules: StepRules<Delivery>): Replica {
   const cut = new Set([...replica.held].filter(([, copy]) => isCut(copy)).map(([source]) => source));
   const held = new Map([...replica.held].filter(([source]) => !cut.has(source)));
   const inFlight = replica.inFlight.filter((asked) => !('source' in asked && cut.has(asked.source)));
-  return hear(
+  return apply(
     { ...replica, held, inFlight },
     [...cut].map((source) => ({ kind: 'cut', source }) as const),
     rules,

@@ -1,5 +1,5 @@
 import type { Delivery } from '@waybell/line/delivery';
-import type { Member, Sending, Source } from '@waybell/line/hand-over/state';
+import type { Member, Sending, HeldSource } from '@waybell/line/hand-over/state';
 import type { Message } from '@waybell/line/messages';
 import type { Mark } from '@waybell/line/once';
 import { copyKey, doorKey, messageKey, storedOf } from './copies.ts';
@@ -88,7 +88,7 @@ function sentKey(what: Sending['what']): string {
 }
 
 /** What is done with in it differs only where it came with several. */
-function sourceKey({ size, open, back, isPartlyDone }: Source): string {
+function sourceKey({ size, open, back, isPartlyDone }: HeldSource): string {
   const isOne = size === 1 && !isPartlyDone;
   return isOne ? '' : `${size - open} ${back.map(messageKey).toSorted().join()} ${isPartlyDone}`;
 }

@@ -7,7 +7,7 @@ import type { Mark } from '@waybell/line/once';
 import { DELIVERIES, isOfBroker, nameOf, nameOfGuid, storedOf, takenBack, type Copy } from './copies.ts';
 import { firstAttempt } from './deliverer.ts';
 import { copyOf, oneMoreDeath, withRow } from './parked.ts';
-import { cutOff, hear, hasRows, NEW_REPLICA, type Asked, type Replica } from './replica.ts';
+import { cutOff, apply, hasRows, NEW_REPLICA, type Asked, type Replica } from './replica.ts';
 import { remembering } from './remembering.ts';
 import type { Setting } from './setting.ts';
 
@@ -88,14 +88,14 @@ export function replaced({ world, index }: Place, replica: Replica, change: Part
 export function answered(place: Place, done: Asked, inputs: readonly Input[], change: Partial<World> = {}): World {
   const { replica, setting } = place;
   const inFlight = replica.inFlight.filter((asked) => asked !== done);
-  return replaced(place, hear({ ...replica, inFlight }, inputs, setting.deliverer.rules), change);
+  return replaced(place, apply({ ...replica, inFlight }, inputs, setting.deliverer.rules), change);
 }
 
 /** It has remembered that itself, and whatever else is different. */
 export function remembered(place: Place, asked: Asked<'remember'>, change: Partial<World> = {}): World {
   const { replica, setting } = place;
   const { member, mark } = asked;
-  // With what Redis knows all the time, it would be no news.
+  // With what Redis knows all the time, it would be no report.
   const isOwn = setting.faultKinds.some((kind) => kind === 'redis away' || kind === 'redis forgets');
   const own = isOwn ? withMark(replica.own, mark) : replica.own;
   return answered({ ...place, replica: { ...replica, own } }, asked, [{ kind: 'remembered', member }], change);
@@ -156,5 +156,5 @@ export function subjectOf({ replica: { state, held } }: Place, asked: Asked): st
 export function described(publication: Publication): string {
   const { copies, records } = storedOf(publication);
   if (records.length > 0) return `the record "${records.join(', ')}"`;
-  return copies.map((copy) => `${nameOf(copy)} to the ${copy.door}`).join();
+  return copies.map((copy) => `${nameOf(copy)} to the ${copy.lane}`).join();
 }

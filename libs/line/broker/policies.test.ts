@@ -28,13 +28,13 @@ const NOTICE_QUEUES = 1;
 describe('harmfulPolicies', () => {
   test.each<[Record<string, unknown>, loses: boolean, touched: number]>([
     [{ expires: 60_000 }, true, COUNT],
-    [{ 'message-ttl': 20_000 }, true, COUNT - 2],
+    [{ 'message-ttl': 20_000 }, true, COUNT - 1],
     [{ 'message-ttl': 0 }, true, COUNT],
     [{ overflow: 'drop-head' }, true, COUNT - NOTICE_QUEUES],
     [{ overflow: 'reject-publish-dlx', 'max-length': 10 }, true, COUNT - NOTICE_QUEUES],
     [{ 'delivery-limit': 5 }, true, COUNT],
     [{ 'delivery-limit': -1 }, true, COUNT],
-    [{ 'dead-letter-routing-key': 'x' }, true, 2],
+    [{ 'dead-letter-routing-key': 'x' }, true, 1],
     [{ 'federation-upstream-set': 'all' }, true, COUNT],
     [
       { 'alternate-exchange': 'x' },

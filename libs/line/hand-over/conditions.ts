@@ -1,14 +1,14 @@
-/** What is waited for, and is so by what happens here. */
+/** Promises that resolve when a condition on local state holds. */
 export class Conditions {
   readonly #waiting = new Set<() => void>();
 
-  /** Something happened. */
+  /** Checks the conditions: local state has changed. */
   look(): void {
     // Hardly ever is any waited for, and to look through an empty set makes garbage for each input.
     if (this.#waiting.size > 0) for (const look of this.#waiting) look();
   }
 
-  /** Resolves once it is so: now, or when something has happened. */
+  /** Resolves when the condition holds: now, or after a change. */
   until(isSo: () => boolean): Promise<void> {
     return new Promise((resolve) => {
       const look = () => {

@@ -1,8 +1,8 @@
 /** How a message leaves the step: acknowledged, given back, or let go of because another process has it. */
 import type { InParts, Outgoing, Rejection } from '../messages.ts';
 import { publishAlone, publishSuspect } from './aside.ts';
-import { send, sendOne } from './sendings.ts';
-import { addMember, isHeld, type Failure, type Member, type News, type Source, type Turn } from './state.ts';
+import { sendAll, sendOne } from './sendings.ts';
+import { addMember, isHeld, type Failure, type Member, type Report, type HeldSource, type Turn } from './state.ts';
 import { failuresAfter, judge } from './suspicion.ts';
 
 const SUSPECT_PAUSE_MS = 20;
@@ -14,27 +14,27 @@ export function settle<M>(turn: Turn<M>, member: Member<M>): void {
   // It cannot be acknowledged any more: another process has it.
   if (member.isAbandoned || (failure !== undefined && !isHeld(turn, member))) return close(turn, member);
   if (failure !== undefined) return failed(turn, member, failure);
-  if (purpose === 'handle' && member.parts !== undefined) return causeNext(turn, member, member.parts);
+  if (purpose === 'handle' && member.parts !== undefined) return sendNextPart(turn, member, member.parts);
   if (purpose !== 'handle' || !member.isWorthRemembering || mark === undefined) return finish(turn, member);
   turn.effects.push({ kind: 'remember', member: member.id, mark });
 }
 
-export function cause<M>(turn: Turn<M>, member: Member<M>, caused: readonly Outgoing[]): void {
+export function send<M>(turn: Turn<M>, member: Member<M>, caused: readonly Outgoing[]): void {
   const { once } = turn.rules;
   member.caused = caused;
   tried(turn, member, () => {
     member.isWorthRemembering ||= !member.isRepeat && once?.isWorthRemembering(caused) === true;
-    send(turn, member, caused);
+    sendAll(turn, member, caused);
   });
 }
 
-export function causeInParts<M>(turn: Turn<M>, member: Member<M>, parts: InParts): void {
+export function sendInParts<M>(turn: Turn<M>, member: Member<M>, parts: InParts): void {
   member.parts = parts;
   turn.settled.push(member);
 }
 
 /** What it caused so far is safe. The next process that has it causes all of it again: that is recognised. */
-function causeNext<M>(turn: Turn<M>, member: Member<M>, parts: InParts): void {
+function sendNextPart<M>(turn: Turn<M>, member: Member<M>, parts: InParts): void {
   if (!isHeld(turn, member)) return close(turn, member);
   if (turn.state.isClosing) return giveBack(turn, member);
   let caused: readonly Outgoing[] | undefined;
@@ -43,7 +43,7 @@ function causeNext<M>(turn: Turn<M>, member: Member<M>, parts: InParts): void {
   } catch (error) {
     return failed(turn, member, { error });
   }
-  if (caused !== undefined) return cause(turn, member, caused);
+  if (caused !== undefined) return send(turn, member, caused);
   endParts(member);
   settle(turn, member);
 }
@@ -56,28 +56,28 @@ function endParts<M>(member: Member<M>): void {
 
 /** All that it caused is safe, and remembered. */
 export function finish<M>(turn: Turn<M>, member: Member<M>): void {
-  tell(turn, newsOf(member));
+  report(turn, reportOf(member));
   close(turn, member);
 }
 
 function failed<M>(turn: Turn<M>, member: Member<M>, { error }: Failure): void {
-  const { message, door } = member;
+  const { message, lane } = member;
   delete member.failure;
   if (member.purpose !== 'handle') {
     // It goes back, slowly, until an operator fixes the topology.
-    tell(turn, { kind: 'stuck', message, error });
+    report(turn, { kind: 'stuck', message, error });
     return close(turn, member, STUCK_PAUSE_MS);
   }
-  tell(turn, { kind: 'failed', message, error });
-  const failures = failuresAfter(door, message.failures, error);
+  report(turn, { kind: 'failed', message, error });
+  const failures = failuresAfter(lane, message.failures, error);
   if (failures === undefined) rejectIt(turn, member, judge(error));
-  else putAside(turn, member, failures, door === 'queue' ? 0 : SUSPECT_PAUSE_MS);
+  else putAside(turn, member, failures, lane === 'queue' ? 0 : SUSPECT_PAUSE_MS);
 }
 
 export function rejectIt<M>(turn: Turn<M>, member: Member<M>, rejection: Rejection): void {
   member.purpose = 'reject';
   member.caused = [rejection];
-  tried(turn, member, () => send(turn, member, member.caused));
+  tried(turn, member, () => sendAll(turn, member, member.caused));
 }
 
 export function putAside<M>(turn: Turn<M>, member: Member<M>, failures: number, afterMs = 0): void {
@@ -86,9 +86,9 @@ export function putAside<M>(turn: Turn<M>, member: Member<M>, failures: number, 
 }
 
 export function giveBack<M>(turn: Turn<M>, member: Member<M>): void {
-  tell(turn, { kind: 'given back' });
+  report(turn, { kind: 'given back' });
   // A suspect given back would soon look like one that kills its process: it goes to the end of the lane instead.
-  if (member.door !== 'queue' && turn.state.broker === 'writable') putAside(turn, member, member.message.failures);
+  if (member.lane !== 'queue' && turn.state.broker === 'writable') putAside(turn, member, member.message.failures);
   else close(turn, member, 0);
 }
 
@@ -114,21 +114,21 @@ export function close<M>(turn: Turn<M>, member: Member<M>, backAfterMs?: number)
   leave(turn, source);
 }
 
-/** One member less keeps it. */
-export function leave<M>(turn: Turn<M>, source: Source): void {
+/** Closes the source when its last member has left. */
+export function leave<M>(turn: Turn<M>, source: HeldSource): void {
   const { id, back, backAfterMs: afterMs, size } = source;
   source.open -= 1;
   if (source.open > 0) return;
   source.isPartlyDone ||= back.length < size;
   if (source.isHeld && back.length > 0 && source.isPartlyDone) return sendRestAlone(turn, source);
   turn.state.sources.delete(id);
-  if (!source.isHeld) turn.effects.push({ kind: 'let go', source: id });
+  if (!source.isHeld) turn.effects.push({ kind: 'forget', source: id });
   else if (back.length === 0) turn.effects.push({ kind: 'acknowledge', source: id });
   else turn.effects.push({ kind: 'give back', source: id, afterMs });
 }
 
 /** Were it given back, what is done with would come again. */
-function sendRestAlone<M>(turn: Turn<M>, source: Source): void {
+function sendRestAlone<M>(turn: Turn<M>, source: HeldSource): void {
   const { back, backAfterMs } = source;
   Object.assign(source, { size: back.length, open: back.length, back: [], backAfterMs: 0 });
   for (const message of back) sendAlone(turn, addMember(turn, source.id, 'queue', message), backAfterMs);
@@ -156,7 +156,7 @@ export function fail<M>(turn: Turn<M>, member: Member<M>, error: unknown): void 
   if (member.underWay === 0 && !turn.settled.includes(member)) turn.settled.push(member);
 }
 
-function newsOf<M>(member: Member<M>): News<M> {
+function reportOf<M>(member: Member<M>): Report<M> {
   const { purpose, message, caused } = member;
   const [rejection] = caused;
   if (purpose === 'handle') return { kind: 'handled', member };
@@ -165,6 +165,6 @@ function newsOf<M>(member: Member<M>): News<M> {
   return { kind: 'put aside', message, isQuarantined: purpose === 'quarantine' };
 }
 
-function tell<M>({ effects }: Turn<M>, news: News<M>): void {
-  effects.push({ kind: 'tell', news });
+function report<M>({ effects }: Turn<M>, what: Report<M>): void {
+  effects.push({ kind: 'report', report: what });
 }

@@ -7,43 +7,43 @@ describe('a source with several members', () => {
   test('is acknowledged when the last of them is done with', () => {
     const step = new ToldStep();
     expect(step.take(1, 'one', 'two')).toEqual(['run one', 'run two']);
-    expect(step.returned('two')).toEqual(['tell handled']);
-    expect(step.returned('one')).toEqual(['tell handled', 'acknowledge 1']);
+    expect(step.returned('two')).toEqual(['report handled']);
+    expect(step.returned('one')).toEqual(['report handled', 'acknowledge 1']);
   });
 
   test('is given back if all of them are, when the last of them is done with', () => {
     const step = new ToldStep();
     step.take(1, 'one', 'two');
-    step.lacked('one');
-    step.lacked('two');
-    expect(step.hear({ kind: 'outlasted' })).toEqual(['tell given back', 'tell given back', 'give back 1']);
+    step.dependencyAway('one');
+    step.dependencyAway('two');
+    expect(step.apply({ kind: 'outlasted' })).toEqual(['report given back', 'report given back', 'give back 1']);
   });
 
   test('is acknowledged if some of them are, once each of these is in its queue by itself', () => {
     const step = new ToldStep();
     step.take(1, 'one', 'two', 'three');
-    step.lacked('one');
-    step.lacked('two');
-    step.hear({ kind: 'outlasted' });
-    expect(step.returned('three')).toEqual(['tell handled', 'publish one', 'publish two']);
-    expect(step.sent('two', 'confirmed')).toEqual(['tell given back']);
+    step.dependencyAway('one');
+    step.dependencyAway('two');
+    step.apply({ kind: 'outlasted' });
+    expect(step.returned('three')).toEqual(['report handled', 'publish one', 'publish two']);
+    expect(step.sent('two', 'confirmed')).toEqual(['report given back']);
     expect(step.sent('one', 'unconfirmed')).toEqual(['publish one after 50']);
-    expect(step.sent('one', 'confirmed')).toEqual(['tell given back', 'acknowledge 1']);
+    expect(step.sent('one', 'confirmed')).toEqual(['report given back', 'acknowledge 1']);
   });
 
   test('is let go if it was taken back, whatever became of them', () => {
     const step = new ToldStep();
     step.take(1, 'one', 'two');
-    step.lacked('one');
-    step.hear({ kind: 'cut', source: 1 });
-    expect(step.returned('two')).toEqual(['tell handled', 'let go 1']);
+    step.dependencyAway('one');
+    step.apply({ kind: 'cut', source: 1 });
+    expect(step.returned('two')).toEqual(['report handled', 'forget 1']);
   });
 
   test('that came too often is not handled: each of them comes again by itself', () => {
     const step = new ToldStep();
     expect(step.came(1, ['one', 'two'], { deaths: 3 })).toEqual(['publish one', 'publish two']);
     step.sent('one', 'confirmed');
-    expect(step.sent('two', 'confirmed')).toEqual(['tell given back', 'acknowledge 1']);
+    expect(step.sent('two', 'confirmed')).toEqual(['report given back', 'acknowledge 1']);
   });
 });
 
@@ -51,11 +51,11 @@ describe('a bundle with a member that takes long', () => {
   test('is acknowledged once that is kept somewhere else, and what keeps it when it is done with', () => {
     const step = new ToldStep();
     step.take(1, 'one', 'two');
-    expect(step.returned('two')).toEqual(['tell handled']);
+    expect(step.returned('two')).toEqual(['report handled']);
     expect(step.slow(1)).toEqual(['lease one']);
     expect(step.slow(1)).toEqual([]);
     expect(step.leased('one', 2)).toEqual(['acknowledge 1']);
-    expect(step.returned('one')).toEqual(['tell handled', 'acknowledge 2']);
+    expect(step.returned('one')).toEqual(['report handled', 'acknowledge 2']);
   });
 
   test('stays where nothing can keep it, and is asked for again', () => {
@@ -71,7 +71,7 @@ describe('a bundle with a member that takes long', () => {
     step.take(1, 'one', 'two');
     step.returned('two');
     step.slow(1);
-    expect(step.returned('one')).toEqual(['tell handled', 'acknowledge 1']);
+    expect(step.returned('one')).toEqual(['report handled', 'acknowledge 1']);
     expect(step.leased('one', 2)).toEqual(['give back 2']);
   });
 
@@ -87,9 +87,9 @@ describe('a bundle with a member that takes long', () => {
     step.take(1, 'one', 'two');
     step.slow(1);
     step.leased('one', 2);
-    step.lacked('one');
-    expect(step.hear({ kind: 'outlasted' })).toEqual(['tell given back', 'give back 2']);
-    expect(step.returned('two')).toEqual(['tell handled', 'acknowledge 1']);
+    step.dependencyAway('one');
+    expect(step.apply({ kind: 'outlasted' })).toEqual(['report given back', 'give back 2']);
+    expect(step.returned('two')).toEqual(['report handled', 'acknowledge 1']);
   });
 });
 
@@ -97,8 +97,8 @@ describe('a message that not even the suspects lane takes', () => {
   test('is given back, after a pause', () => {
     const step = new ToldStep();
     step.take(1, 'one');
-    expect(step.threw('one')).toEqual(['tell failed', 'publish suspect one']);
-    expect(step.sent('suspect one', 'refused')).toEqual(['tell stuck', 'give back 1 after 1000']);
+    expect(step.threw('one')).toEqual(['report failed', 'publish suspect one']);
+    expect(step.sent('suspect one', 'refused')).toEqual(['report stuck', 'give back 1 after 1000']);
   });
 });
 
@@ -108,7 +108,7 @@ describe('what is to be parked', () => {
     step.take(1, 'one');
     expect(step.returned('one', parked('later'))).toEqual(['park later']);
     expect(step.sent('later', 'confirmed')).toEqual(['remember one']);
-    expect(step.remembered('one')).toEqual(['tell handled', 'acknowledge 1']);
+    expect(step.remembered('one')).toEqual(['report handled', 'acknowledge 1']);
   });
 });
 
@@ -116,18 +116,18 @@ describe('a source that is cut', () => {
   test('while it waits for a dependency is let go', () => {
     const step = new ToldStep();
     step.take(1, 'one');
-    expect(step.lacked('one')).toEqual([]);
-    expect(step.hear({ kind: 'cut', source: 1 })).toEqual(['let go 1']);
-    expect(step.hear({ kind: 'back' })).toEqual([]);
+    expect(step.dependencyAway('one')).toEqual([]);
+    expect(step.apply({ kind: 'cut', source: 1 })).toEqual(['forget 1']);
+    expect(step.apply({ kind: 'back' })).toEqual([]);
   });
 
   test('while it is handled is never acknowledged, and what it caused is remembered', () => {
     const step = new ToldStep();
     step.take(1, 'one');
-    expect(step.hear({ kind: 'cut', source: 1 })).toEqual([]);
+    expect(step.apply({ kind: 'cut', source: 1 })).toEqual([]);
     expect(step.returned('one', to('next'))).toEqual(['publish next']);
     expect(step.sent('next', 'confirmed')).toEqual(['remember one']);
-    expect(step.remembered('one')).toEqual(['tell handled', 'let go 1']);
+    expect(step.remembered('one')).toEqual(['report handled', 'forget 1']);
   });
 });
 
@@ -138,7 +138,7 @@ describe('records', () => {
     step.take(1, ...names);
     const said = names.flatMap((name) => step.returned(name, record(name)));
     expect(said).toEqual(['flush later', `publish records ${names.slice(0, 100).join()}`, 'flush later']);
-    expect(step.hear({ kind: 'flush due' })).toEqual(['publish records 100']);
+    expect(step.apply({ kind: 'flush due' })).toEqual(['publish records 100']);
   });
 
   test('that no queue takes fail each of the messages they are of, and no other', () => {
@@ -146,11 +146,11 @@ describe('records', () => {
     for (const [place, name] of ['one', 'two', 'three'].entries()) step.take(place, name);
     step.returned('one', record('one'));
     step.returned('two', record('two'));
-    step.hear({ kind: 'flush due' });
+    step.apply({ kind: 'flush due' });
     step.returned('three', record('three'));
-    const aside = (name: string) => ['tell failed', `publish suspect ${name}`];
+    const aside = (name: string) => ['report failed', `publish suspect ${name}`];
     expect(step.sent('records one,two', 'refused')).toEqual([...aside('one'), ...aside('two')]);
-    expect(step.hear({ kind: 'flush due' })).toEqual(['publish records three']);
+    expect(step.apply({ kind: 'flush due' })).toEqual(['publish records three']);
     expect(step.sent('records three', 'confirmed')).toEqual(['remember three']);
   });
 });
@@ -160,7 +160,7 @@ describe('ends', () => {
     const step = new ToldStep();
     step.take(1, 'one');
     expect(step.returned('one', record('one'), end('one'))).toEqual(['flush later']);
-    expect(step.hear({ kind: 'flush due' })).toEqual(['publish records one', 'publish ends one']);
+    expect(step.apply({ kind: 'flush due' })).toEqual(['publish records one', 'publish ends one']);
     expect(step.sent('records one', 'confirmed')).toEqual([]);
     expect(step.sent('ends one', 'unconfirmed')).toEqual(['publish ends one after 50']);
     expect(step.sent('ends one', 'confirmed')).toEqual(['remember one']);
@@ -172,17 +172,17 @@ describe('ends', () => {
     step.take(2, 'two');
     step.returned('one', record('one'), end('one'));
     step.returned('two', record('two'));
-    step.hear({ kind: 'flush due' });
+    step.apply({ kind: 'flush due' });
     step.sent('records one,two', 'confirmed');
-    expect(step.sent('ends one', 'refused')).toEqual(['tell failed', 'publish suspect one']);
+    expect(step.sent('ends one', 'refused')).toEqual(['report failed', 'publish suspect one']);
   });
 
   test('are sent again though the messages are gone', () => {
     const step = new ToldStep();
     step.take(1, 'one');
     step.returned('one', end('one', false));
-    step.hear({ kind: 'flush due' });
-    step.hear({ kind: 'cut', source: 1 });
+    step.apply({ kind: 'flush due' });
+    step.apply({ kind: 'cut', source: 1 });
     expect(step.sent('ends one', 'unconfirmed')).toEqual(['publish ends one after 50']);
   });
 });
@@ -195,8 +195,8 @@ describe('what is not confirmed', () => {
     for (const delayMs of [50, 100, 200, 400, 800, 1_000, 1_000]) {
       expect(step.sent('next', 'unconfirmed')).toEqual([`publish next after ${delayMs}`]);
     }
-    step.hear({ kind: 'cut', source: 1 });
-    expect(step.sent('next', 'unconfirmed')).toEqual(['let go 1']);
+    step.apply({ kind: 'cut', source: 1 });
+    expect(step.sent('next', 'unconfirmed')).toEqual(['forget 1']);
   });
 
   test('is sent again though the messages are gone, if it is records, until the step is to end', () => {
@@ -205,11 +205,11 @@ describe('what is not confirmed', () => {
     step.take(2, 'two');
     step.returned('one', record('one'));
     step.returned('two', record('two'));
-    step.hear({ kind: 'flush due' });
-    for (const source of [1, 2]) step.hear({ kind: 'cut', source });
+    step.apply({ kind: 'flush due' });
+    for (const source of [1, 2]) step.apply({ kind: 'cut', source });
     expect(step.sent('records one,two', 'unconfirmed')).toEqual(['publish records one,two after 50']);
-    step.hear({ kind: 'closing' });
-    expect(step.sent('records one,two', 'unconfirmed')).toEqual(['let go 1', 'let go 2']);
+    step.apply({ kind: 'closing' });
+    expect(step.sent('records one,two', 'unconfirmed')).toEqual(['forget 1', 'forget 2']);
   });
 });
 
@@ -227,7 +227,7 @@ describe('what a message causes in parts', () => {
     expect(step.sent('one', 'confirmed')).toEqual(['publish two']);
     expect(parts.seen.ended).toBe(0);
     expect(step.sent('two', 'confirmed')).toEqual(['remember event']);
-    expect(step.remembered('event')).toEqual(['tell handled', 'acknowledge 1']);
+    expect(step.remembered('event')).toEqual(['report handled', 'acknowledge 1']);
     expect(parts.seen.ended).toBe(1);
   });
 
@@ -235,8 +235,8 @@ describe('what a message causes in parts', () => {
     const [step, parts] = [new ToldStep(), inParts('one', 'two')];
     step.take(1, 'event');
     step.returnedInParts('event', parts);
-    step.hear({ kind: 'cut', source: 1 });
-    expect(step.sent('one', 'confirmed')).toEqual(['let go 1']);
+    step.apply({ kind: 'cut', source: 1 });
+    expect(step.sent('one', 'confirmed')).toEqual(['forget 1']);
     expect(parts.seen.ended).toBe(1);
   });
 
@@ -244,8 +244,8 @@ describe('what a message causes in parts', () => {
     const [step, parts] = [new ToldStep(), inParts('one', 'two')];
     step.take(1, 'event');
     step.returnedInParts('event', parts);
-    step.hear({ kind: 'closing' });
-    expect(step.sent('one', 'confirmed')).toEqual(['tell given back', 'give back 1']);
+    step.apply({ kind: 'closing' });
+    expect(step.sent('one', 'confirmed')).toEqual(['report given back', 'give back 1']);
     expect(parts.seen.ended).toBe(1);
   });
 
@@ -261,7 +261,7 @@ describe('what a message causes in parts', () => {
         return part;
       },
     });
-    expect(step.sent('one', 'confirmed')).toEqual(['tell failed', 'publish suspect event']);
+    expect(step.sent('one', 'confirmed')).toEqual(['report failed', 'publish suspect event']);
     step.sent('suspect event', 'confirmed');
     expect(parts.seen.ended).toBe(1);
   });
@@ -269,16 +269,16 @@ describe('what a message causes in parts', () => {
 
 test('a suspect that is given back goes to the end of its lane: it would soon look like one that kills its process', () => {
   const step = new ToldStep();
-  step.came(1, ['one'], { door: 'suspects' });
+  step.came(1, ['one'], { lane: 'suspects' });
   step.recalled('one', false);
-  step.lacked('one');
-  expect(step.hear({ kind: 'outlasted' })).toEqual(['tell given back', 'publish suspect one']);
-  expect(step.sent('suspect one', 'confirmed')).toEqual(['tell put aside', 'acknowledge 1']);
+  step.dependencyAway('one');
+  expect(step.apply({ kind: 'outlasted' })).toEqual(['report given back', 'publish suspect one']);
+  expect(step.sent('suspect one', 'confirmed')).toEqual(['report put aside', 'acknowledge 1']);
 });
 
 test('what comes once the step is to end is given back, whole and unhandled', () => {
   const step = new ToldStep();
-  step.hear({ kind: 'closing' });
+  step.apply({ kind: 'closing' });
   expect(step.came(1, ['one', 'two'])).toEqual(['give back 1']);
   expect(step.state.members.size).toBe(0);
 });
@@ -289,9 +289,9 @@ describe('what the broker does not take is kept, and its message goes', () => {
     step.take(1, 'one');
     step.take(2, 'two');
     step.returned('one', to('next'));
-    expect(step.hear({ kind: 'broker', is: 'blocked' })).toEqual(['keep next']);
+    expect(step.apply({ kind: 'broker', is: 'blocked' })).toEqual(['keep next']);
     expect(step.returned('two', record('two'))).toEqual(['flush later']);
-    expect(step.hear({ kind: 'flush due' })).toEqual(['keep records two']);
+    expect(step.apply({ kind: 'flush due' })).toEqual(['keep records two']);
     expect(step.sent('next', 'confirmed')).toEqual(['remember one']);
     expect(step.sent('records two', 'confirmed')).toEqual(['remember two']);
     expect(step.take(3, 'three')).toEqual(['run three']);
@@ -301,7 +301,7 @@ describe('what the broker does not take is kept, and its message goes', () => {
     const step = new ToldStep();
     step.take(1, 'one');
     step.returned('one', to('next'));
-    step.hear({ kind: 'broker', is: 'blocked' });
+    step.apply({ kind: 'broker', is: 'blocked' });
     expect(step.sent('next', 'unconfirmed')).toEqual([]);
     expect(step.sent('next', 'confirmed')).toEqual(['remember one']);
   });
@@ -309,10 +309,10 @@ describe('what the broker does not take is kept, and its message goes', () => {
   test('and is tried again where it cannot be kept, there or by then with the broker', () => {
     const step = new ToldStep();
     step.take(1, 'one');
-    step.hear({ kind: 'broker', is: 'blocked' });
+    step.apply({ kind: 'broker', is: 'blocked' });
     expect(step.returned('one', to('next'))).toEqual(['keep next']);
     expect(step.sent('next', 'unconfirmed')).toEqual(['keep next after 50']);
-    step.hear({ kind: 'broker', is: 'writable' });
+    step.apply({ kind: 'broker', is: 'writable' });
     expect(step.sent('next', 'unconfirmed')).toEqual(['publish next after 100']);
     expect(step.sent('next', 'confirmed')).toEqual(['remember one']);
   });
@@ -335,7 +335,7 @@ describe('what the broker does not take is kept, and its message goes', () => {
     step.take(1, 'one');
     step.returned('one', to('next'));
     step.sent('next', 'unbound');
-    expect(step.sent('next', 'refused')).toEqual(['tell failed', 'publish suspect one']);
+    expect(step.sent('next', 'refused')).toEqual(['report failed', 'publish suspect one']);
   });
 
   test('by a step that waits for the broker only when it is to end, be that away or not', () => {
@@ -343,8 +343,8 @@ describe('what the broker does not take is kept, and its message goes', () => {
       const step = new ToldStep({ drainsWhileBlocked: false });
       step.take(1, 'one');
       step.returned('one', to('next'));
-      expect(step.hear({ kind: 'broker', is })).toEqual([]);
-      expect(step.hear({ kind: 'closing' })).toEqual(['keep next']);
+      expect(step.apply({ kind: 'broker', is })).toEqual([]);
+      expect(step.apply({ kind: 'closing' })).toEqual(['keep next']);
       expect(step.sent('next', 'confirmed')).toEqual(['remember one']);
     }
   });
@@ -365,7 +365,7 @@ describe('what the broker does not take is kept, and its message goes', () => {
     const step = new ToldStep({ keeps: false });
     step.take(1, 'one');
     step.returned('one', { ...to('notice'), mayBeLost: true });
-    step.hear({ kind: 'broker', is: 'away' });
+    step.apply({ kind: 'broker', is: 'away' });
     for (let times = 0; times < 10; times += 1)
       expect(step.sent('notice', 'unconfirmed')).toEqual([expect.stringContaining('publish notice after')]);
     expect(step.sent('notice', 'confirmed')).toEqual(['remember one']);
@@ -375,9 +375,9 @@ describe('what the broker does not take is kept, and its message goes', () => {
     const step = new ToldStep({ keeps: false });
     step.take(1, 'one');
     step.returned('one', to('next'));
-    expect(step.hear({ kind: 'broker', is: 'blocked' })).toEqual([]);
+    expect(step.apply({ kind: 'broker', is: 'blocked' })).toEqual([]);
     expect(step.sent('next', 'stalled')).toEqual(['publish next after 50']);
-    expect(step.sent('next', 'unbound')).toEqual(['tell failed', 'publish suspect one']);
+    expect(step.sent('next', 'unbound')).toEqual(['report failed', 'publish suspect one']);
   });
 });
 

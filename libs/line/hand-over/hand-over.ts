@@ -15,8 +15,8 @@ import { isBundle, rejectBundle, UNOPENED } from '../bundle.ts';
 import { isRejection, reject } from '../messages.ts';
 import { publishQuarantined } from './aside.ts';
 import {
-  cause,
-  causeInParts,
+  send,
+  sendInParts,
   close,
   fail,
   finish,
@@ -30,21 +30,21 @@ import {
 } from './ends.ts';
 import * as sendings from './sendings.ts';
 import { addMember, isHeld, newSource } from './state.ts';
-import type { Effect, Input, Member, Rules, Source, State, Turn } from './state.ts';
-import { verdictOf } from './suspicion.ts';
+import type { Effect, Input, Member, StepRules, HeldSource, State, Turn } from './state.ts';
+import { intakeOf } from './suspicion.ts';
 
 const KILLED = reject('process_killed', 'the process that handled it died, each time');
 
 /** What follows from an input. It changes the state, and nothing else. */
-export function step<M>(state: State<M>, input: Input, rules: Rules<M>): Effect<M>[] {
+export function step<M>(state: State<M>, input: Input, rules: StepRules<M>): Effect<M>[] {
   const turn: Turn<M> = { state, rules, effects: [], settled: [] };
-  hear(turn, input);
+  apply(turn, input);
   // It grows meanwhile: one that is settled may be all that another waited for.
   for (const member of turn.settled) settle(turn, member);
   return turn.effects;
 }
 
-function hear<M>(turn: Turn<M>, input: Input): void {
+function apply<M>(turn: Turn<M>, input: Input): void {
   switch (input.kind) {
     case 'came':
       return came(turn, input);
@@ -72,7 +72,7 @@ function hear<M>(turn: Turn<M>, input: Input): void {
     case 'recalled':
     case 'returned':
     case 'threw':
-    case 'lacked':
+    case 'dependency away':
     case 'remembered': {
       const member = turn.state.members.get(input.member);
       return member && advance(turn, member, input);
@@ -80,20 +80,20 @@ function hear<M>(turn: Turn<M>, input: Input): void {
   }
 }
 
-function came<M>(turn: Turn<M>, { source: id, door, messages }: Input & { kind: 'came' }): void {
+function came<M>(turn: Turn<M>, { source: id, lane, messages }: Input & { kind: 'came' }): void {
   const { state, effects } = turn;
   // The broker had sent it before it heard that nothing more is wanted.
   if (state.isClosing) return void effects.push({ kind: 'give back', source: id, afterMs: 0 });
   const source = newSource(state, id, messages.length);
-  for (const message of messages) meet(turn, addMember(turn, id, door, message), source);
+  for (const message of messages) meet(turn, addMember(turn, id, lane, message), source);
 }
 
-function meet<M>(turn: Turn<M>, member: Member<M>, { size }: Source): void {
-  const { door, message } = member;
+function meet<M>(turn: Turn<M>, member: Member<M>, { size }: HeldSource): void {
+  const { lane, message } = member;
   const { deaths = 0 } = message;
   // It could not be opened.
   if (isBundle(message)) return rejectIt(turn, member, deaths >= UNOPENED ? KILLED : rejectBundle(message));
-  switch (verdictOf(door, deaths, size)) {
+  switch (intakeOf(lane, deaths, size)) {
     case 'handle':
       return recognise(turn, member);
     case 'send alone':
@@ -127,7 +127,7 @@ function recognise<M>(turn: Turn<M>, member: Member<M>): void {
   else last.twin = member.id;
 }
 
-type MemberInput = Input & { kind: 'recalled' | 'returned' | 'threw' | 'lacked' | 'remembered' };
+type MemberInput = Input & { kind: 'recalled' | 'returned' | 'threw' | 'dependency away' | 'remembered' };
 
 function advance<M>(turn: Turn<M>, member: Member<M>, input: MemberInput): void {
   member.isRunning = false;
@@ -135,10 +135,10 @@ function advance<M>(turn: Turn<M>, member: Member<M>, input: MemberInput): void 
     case 'recalled':
       return isRepeat(turn, member, input.known) ? repeat(turn, member, input.known) : begin(turn, member);
     case 'returned':
-      return 'next' in input.caused ? causeInParts(turn, member, input.caused) : cause(turn, member, input.caused);
+      return 'next' in input.caused ? sendInParts(turn, member, input.caused) : send(turn, member, input.caused);
     case 'threw':
       return fail(turn, member, input.error);
-    case 'lacked':
+    case 'dependency away':
       if (turn.state.outage === 'none') turn.state.outage = 'short';
       return begin(turn, member);
     case 'remembered':
@@ -177,7 +177,7 @@ function repeat<M>(turn: Turn<M>, member: Member<M>, known: string): void {
   const isSame = known === member.mark?.fingerprint;
   // Only what a policy gave a key is recognised, and only once it was parsed.
   const caused = tried(turn, member, () => once?.onRepeat(member.parsed as M, isSame));
-  if (caused !== undefined) cause(turn, member, caused);
+  if (caused !== undefined) send(turn, member, caused);
 }
 
 /** The broker has taken it back. What has begun goes on, and cannot be acknowledged. */

@@ -11,7 +11,7 @@ import type { DeliveryEnd, Outcome } from '../outcomes.ts';
 import type { Outgoing, Parked, Publication, Rejection } from '../messages.ts';
 import { charactersOf, publishOutcomes } from '../outcome-batch.ts';
 import { publishRejected } from './aside.ts';
-import { isHeld, type Entry, type Member, type Sending, type Share, type Turn } from './state.ts';
+import { isHeld, type BufferedRecord, type Member, type Sending, type Share, type Turn } from './state.ts';
 
 const LARGEST_BATCH = 100;
 /** Records carry bodies, and a reader of batches has many of them in hand. */
@@ -21,7 +21,7 @@ const FIRST_DELAY_MS = 50;
 const LONGEST_DELAY_MS = 1_000;
 
 /** Sends all that a message caused; the member is settled when nothing of it is under way any more. */
-export function send<M>(turn: Turn<M>, member: Member<M>, caused: readonly Outgoing[]): void {
+export function sendAll<M>(turn: Turn<M>, member: Member<M>, caused: readonly Outgoing[]): void {
   // Itself, until all are under way.
   member.underWay += 1;
   try {
@@ -32,8 +32,8 @@ export function send<M>(turn: Turn<M>, member: Member<M>, caused: readonly Outgo
 }
 
 function sendAny<M>(turn: Turn<M>, member: Member<M>, outgoing: Outgoing): void {
-  if (outgoing.kind === 'outcome') record(turn, member, outgoing.outcome);
-  else if (outgoing.kind === 'end') note(turn, member, outgoing.end);
+  if (outgoing.kind === 'outcome') bufferOutcome(turn, member, outgoing.outcome);
+  else if (outgoing.kind === 'end') bufferEnd(turn, member, outgoing.end);
   else if (outgoing.kind === 'reject') sendRejection(turn, member, outgoing);
   else sendOne(turn, member, outgoing);
 }
@@ -71,9 +71,9 @@ export function flush<M>(turn: Turn<M>): void {
   sendBatch(turn, entries, { of: ({ end }) => end, publish: publishEnds });
 }
 
-type Batch<T> = { of: (entry: Entry) => T | undefined; publish: (all: T[]) => Publication };
+type BatchOf<T> = { of: (entry: BufferedRecord) => T | undefined; publish: (all: T[]) => Publication };
 
-function sendBatch<M, T>(turn: Turn<M>, entries: readonly Entry[], { of, publish }: Batch<T>): void {
+function sendBatch<M, T>(turn: Turn<M>, entries: readonly BufferedRecord[], { of, publish }: BatchOf<T>): void {
   const shares = entries.filter((entry) => of(entry) !== undefined);
   if (shares.length === 0) return;
   const publication = publish(shares.flatMap((entry) => of(entry) ?? []));
@@ -132,16 +132,16 @@ function mayBeLetGo<M>({ state }: Turn<M>, sending: Sending): boolean {
   return mayBeLost(sending) && state.broker === 'writable' && sending.delayMs === LONGEST_DELAY_MS;
 }
 
-function record<M>(turn: Turn<M>, member: Member<M>, outcome: Outcome): void {
-  enter(turn, member, { outcome, characters: charactersOf(outcome) });
+function bufferOutcome<M>(turn: Turn<M>, member: Member<M>, outcome: Outcome): void {
+  buffer(turn, member, { outcome, characters: charactersOf(outcome) });
 }
 
 /** The end of a delivery goes when its record does. */
-function note<M>(turn: Turn<M>, member: Member<M>, end: DeliveryEnd): void {
-  enter(turn, member, { end, characters: END_CHARACTERS });
+function bufferEnd<M>(turn: Turn<M>, member: Member<M>, end: DeliveryEnd): void {
+  buffer(turn, member, { end, characters: END_CHARACTERS });
 }
 
-function enter<M>(turn: Turn<M>, member: Member<M>, what: Omit<Entry, 'member'>): void {
+function buffer<M>(turn: Turn<M>, member: Member<M>, what: Omit<BufferedRecord, 'member'>): void {
   const { state, effects } = turn;
   member.underWay += 1;
   state.entryCharacters += what.characters;
@@ -151,9 +151,9 @@ function enter<M>(turn: Turn<M>, member: Member<M>, what: Omit<Entry, 'member'>)
   if (state.entries.length >= LARGEST_BATCH || state.entryCharacters >= LARGEST_BATCH_CHARACTERS) flush(turn);
 }
 
-type Start = { shares: Share[]; afterMs: number };
+type SendOptions = { shares: Share[]; afterMs: number };
 
-function start<M>(turn: Turn<M>, what: Publication | Parked, { shares, afterMs }: Start): void {
+function start<M>(turn: Turn<M>, what: Publication | Parked, { shares, afterMs }: SendOptions): void {
   const sending = { id: ++turn.state.lastId, what, shares, delayMs: 0, asked: 0, isKept: false };
   turn.state.sendings.set(sending.id, sending);
   ask(turn, sending, afterMs);

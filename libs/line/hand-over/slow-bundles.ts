@@ -1,9 +1,9 @@
 import type { Clock } from '@waybell/runtime/clock';
 import type { Message, Source } from '../messages.ts';
-import type { Door } from './suspicion.ts';
+import type { Lane } from './suspicion.ts';
 
 /** Something in hand, as it is handled, where it was taken, and since when. */
-export type Taken = { source: Source; messages: readonly Message[]; door: Door; at: number };
+export type InHand = { source: Source; messages: readonly Message[]; lane: Lane; at: number };
 
 /** How long a bundle is held before what is still at work in it is kept somewhere else; and how often that is looked at. */
 const SLOW_MS = 1_500;
@@ -11,7 +11,7 @@ const LOOK_MS = 250;
 
 export type SlowBundlesOptions = {
   /** Messages in hand, by source. */
-  inHand: ReadonlyMap<number, Taken>;
+  inHand: ReadonlyMap<number, InHand>;
   clock: Clock;
   onSlow: (sources: ReadonlySet<number>) => void;
 };

@@ -6,10 +6,10 @@ import type { BrokerState } from '../broker/link.ts';
 import type { DeliveryEnd, Outcome } from '../outcomes.ts';
 import type { InParts, Message, Outgoing, Parked, Parse, Publication, Rejection } from '../messages.ts';
 import type { Mark, OncePolicy } from '../once.ts';
-import type { Door } from './suspicion.ts';
+import type { Lane } from './suspicion.ts';
 
-/** What a step makes of messages. `M` is what `parse` reads of one. */
-export type Rules<M> = {
+/** How a step reads and recognises messages. `M` is what `parse` reads of one. */
+export type StepRules<M> = {
   /** Names the step's suspects lane. */
   name: string;
   parse: Parse<M>;
@@ -28,7 +28,7 @@ export type Rules<M> = {
 };
 
 /** What a step has taken: an AMQP message, or a parked row. It closes when all its members have. */
-export type Source = {
+export type HeldSource = {
   id: number;
   /** False once it was taken back: another process has it, or will. */
   isHeld: boolean;
@@ -47,7 +47,7 @@ export type Source = {
 export type Member<M> = {
   id: number;
   source: number;
-  door: Door;
+  lane: Lane;
   message: Message;
   parsed?: M;
   /** The mark by which it is recognised. The member that holds a key holds up its twins. */
@@ -96,17 +96,17 @@ export type Share = {
 };
 
 /** A record, or an end, that leaves with the next flush; and the trace that it belongs to, where that is recorded. */
-export type Entry = Share & { outcome?: Outcome; end?: DeliveryEnd; traceparent?: string };
+export type BufferedRecord = Share & { outcome?: Outcome; end?: DeliveryEnd; traceparent?: string };
 
 export type State<M> = {
-  sources: Map<number, Source>;
+  sources: Map<number, HeldSource>;
   members: Map<number, Member<M>>;
   /** The last member that has each key that is held. */
   keys: Map<string, number>;
   /** Members that wait for a dependency. */
   waiting: Set<number>;
   sendings: Map<number, Sending>;
-  entries: Entry[];
+  entries: BufferedRecord[];
   /** Characters of `entries`. */
   entryCharacters: number;
   broker: BrokerState;
@@ -118,14 +118,14 @@ export type State<M> = {
 
 /** What happened. */
 export type Input =
-  | { kind: 'came'; source: number; door: Door; messages: readonly Message[] }
+  | { kind: 'came'; source: number; lane: Lane; messages: readonly Message[] }
   /** The source was taken back: the channel is gone, or the lease. */
   | { kind: 'cut'; source: number }
   | { kind: 'recalled'; member: number; known: string | undefined }
   | { kind: 'returned'; member: number; caused: readonly Outgoing[] | InParts }
   | { kind: 'threw'; member: number; error: unknown }
   /** A dependency that the handler needs is away. */
-  | { kind: 'lacked'; member: number }
+  | { kind: 'dependency away'; member: number }
   | { kind: 'confirmed' | 'unconfirmed'; sending: number }
   /** Its queue confirms nothing for now: it was not sent. */
   | { kind: 'stalled'; sending: number }
@@ -158,14 +158,14 @@ export type Effect<M> =
   | { kind: 'acknowledge'; source: number }
   | { kind: 'give back'; source: number; afterMs: number }
   /** Another process has it already. */
-  | { kind: 'let go'; source: number }
+  | { kind: 'forget'; source: number }
   | { kind: 'flush later' }
   /** The broker takes nothing. */
   | { kind: 'wait for broker' }
-  | { kind: 'tell'; news: News<M> };
+  | { kind: 'report'; report: Report<M> };
 
-/** What people are to know. */
-export type News<M> =
+/** For the log, the metrics and the traces. */
+export type Report<M> =
   | { kind: 'handled'; member: Member<M> }
   | { kind: 'rejected'; message: Message; rejection: Rejection }
   | { kind: 'failed'; message: Message; error: unknown }
@@ -193,23 +193,23 @@ export function emptyState<M>(): State<M> {
 /** One input under way: what it leads to. */
 export type Turn<M> = {
   state: State<M>;
-  rules: Rules<M>;
+  rules: StepRules<M>;
   effects: Effect<M>[];
   /** Members of whose sendings none is under way any more. */
   settled: Member<M>[];
 };
 
-export function newSource<M>(state: State<M>, id: number, size: number): Source {
+export function newSource<M>(state: State<M>, id: number, size: number): HeldSource {
   const source = { id, isHeld: true, size, open: size, back: [], backAfterMs: 0, isPartlyDone: false };
   state.sources.set(id, source);
   return source;
 }
 
-export function addMember<M>({ state }: Turn<M>, source: number, door: Door, message: Message): Member<M> {
+export function addMember<M>({ state }: Turn<M>, source: number, lane: Lane, message: Message): Member<M> {
   const member: Member<M> = {
     id: ++state.lastId,
     source,
-    door,
+    lane,
     message,
     purpose: 'handle',
     isRepeat: false,

@@ -2,43 +2,43 @@ import { TooLarge, Unroutable } from '../broker/publish-errors.ts';
 import { reject, type Rejection } from '../messages.ts';
 
 /** The queue that a message was taken from: its own, the suspects lane, or the quarantine, where it is alone. */
-export type Door = 'queue' | 'suspects' | 'quarantine';
+export type Lane = 'queue' | 'suspects' | 'quarantine';
 
-/** What becomes of a message before it is looked into. */
-export type Verdict = 'handle' | 'put aside' | 'send alone' | 'quarantine' | 'reject';
+/** What is done with a message before it is parsed. */
+export type Intake = 'handle' | 'put aside' | 'send alone' | 'quarantine' | 'reject';
 
 const DEATHS = 3;
-/** What was not alone with its process is blamed for a part of its death: something else may have killed it. */
-const BESIDE = 4;
+/** A death of a process that held others beside a suspect counts as a quarter: one of those may have killed it. */
+const SHARED_DEATHS = 4;
 const FAILURES = 5;
 
 /** Other processes that said that they have a message in hand, or have it with nothing beside it, and never took that back. */
-export type Noted = { held: number; alone: number };
+export type DeathNotes = { held: number; alone: number };
 
 /**
  * The number of processes that may have died with a message in hand, which went back to its queue `returns`
  * times from a process that is not this one. Where the notes of others are unknown, each return may be a death.
  */
-export function deathsOf(door: Door, returns: number, noted: Noted | undefined): number {
+export function deathsOf(lane: Lane, returns: number, noted: DeathNotes | undefined): number {
   if (noted === undefined) return returns;
   const { held, alone } = noted;
-  switch (door) {
+  switch (lane) {
     case 'queue':
       // Nothing is noted the first time.
       return Math.min(returns, held + 1);
     case 'suspects':
       return Math.min(returns, held);
     case 'quarantine':
-      return Math.min(returns, alone + (held - alone) / BESIDE);
+      return Math.min(returns, alone + (held - alone) / SHARED_DEATHS);
   }
 }
 
 /**
- * The verdict on a message with which so many processes died in hand: it may have killed them. In a bundle, any member may have:
- * they are to come one by one.
+ * Decides what is done with a message that so many processes died with: it may have killed them. In a bundle any member may
+ * have, so they are sent one by one.
  */
-export function verdictOf(door: Door, deaths: number, bundleSize: number): Verdict {
-  switch (door) {
+export function intakeOf(lane: Lane, deaths: number, bundleSize: number): Intake {
+  switch (lane) {
     case 'queue':
       if (deaths < DEATHS) return 'handle';
       return bundleSize > 1 ? 'send alone' : 'put aside';
@@ -51,9 +51,9 @@ export function verdictOf(door: Door, deaths: number, bundleSize: number): Verdi
 }
 
 /** How often it has now failed as a suspect, `failures` times before; undefined: too often, or once for ever. */
-export function failuresAfter(door: Door, failures: number, error: unknown): number | undefined {
+export function failuresAfter(lane: Lane, failures: number, error: unknown): number | undefined {
   if (error instanceof TooLarge) return undefined;
-  if (door === 'queue') return 0;
+  if (lane === 'queue') return 0;
   return failures + 1 < FAILURES ? failures + 1 : undefined;
 }
 

@@ -68,9 +68,9 @@ export class Interleaving {
       return `${what} ${source}.${place} ${(draw + place) % KEYS}`;
     });
     this.#sources.push(texts);
-    const door = DOORS[draw % DOORS.length] ?? 'queue';
+    const lane = DOORS[draw % DOORS.length] ?? 'queue';
     const deaths = Math.floor(draw / 7) % 4;
-    this.#heard(this.#step.came(source, texts, { door, deliveryCount: deaths, deaths }));
+    this.#heard(this.#step.came(source, texts, { lane, deliveryCount: deaths, deaths }));
   }
 
   #isCut(source: number): void {
@@ -80,16 +80,16 @@ export class Interleaving {
   }
 
   #change(change: Input | undefined): void {
-    if (change !== undefined) this.#heard(this.#step.hear(change));
+    if (change !== undefined) this.#heard(this.#step.apply(change));
   }
 
   #heard(effects: readonly string[]): void {
     for (const effect of effects) {
       const [, verb, what = ''] =
-        /^(recall|run|remember|lease|publish|keep|park|acknowledge|give back|let go) (.+?)(?: after \d+)?$/.exec(
+        /^(recall|run|remember|lease|publish|keep|park|acknowledge|give back|forget) (.+?)(?: after \d+)?$/.exec(
           effect,
         ) ?? [];
-      if (effect === 'flush later') this.#waiting.push([() => this.#step.hear({ kind: 'flush due' })]);
+      if (effect === 'flush later') this.#waiting.push([() => this.#step.apply({ kind: 'flush due' })]);
       else if (verb === 'recall') this.#waiting.push(this.#recall(what));
       else if (verb === 'run') this.#waiting.push(this.#run(what));
       else if (verb === 'remember')
@@ -136,7 +136,7 @@ export class Interleaving {
       returned(3),
       returned(0),
       () => this.#step.threw(text),
-      () => this.#step.lacked(text),
+      () => this.#step.dependencyAway(text),
     ];
   }
 

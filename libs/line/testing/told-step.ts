@@ -1,7 +1,7 @@
 import { Unroutable } from '../broker/publish-errors.ts';
 import { step } from '../hand-over/hand-over.ts';
-import { emptyState, type Effect, type Input, type Rules } from '../hand-over/state.ts';
-import type { Door } from '../hand-over/suspicion.ts';
+import { emptyState, type Effect, type Input, type StepRules } from '../hand-over/state.ts';
+import type { Lane } from '../hand-over/suspicion.ts';
 import {
   reject,
   type Ended,
@@ -21,7 +21,7 @@ import { deliveriesExchange, endsExchange, outcomesExchange, rejectedExchange, s
 const FINGERPRINT = '1';
 
 /** A message is its text; the last word of it is its key. */
-const RULES: Rules<string> = {
+const RULES: StepRules<string> = {
   name: 'step',
   parse({ body }) {
     const text = body.toString();
@@ -71,22 +71,22 @@ export function end(subscription: string, isDelivered = true): Ended {
 /** The hand-over by itself: it is told what happened, by the texts of messages, and says in words what is to be done. */
 export class ToldStep {
   readonly state = { ...emptyState<string>(), broker: 'writable' as const };
-  readonly #rules: Rules<string>;
+  readonly #rules: StepRules<string>;
   readonly #members = new Map<string, number>();
   readonly #sendings = new Map<string, number>();
 
-  constructor(rules: Pick<Rules<string>, 'keeps' | 'drainsWhileBlocked'> = {}) {
+  constructor(rules: Pick<StepRules<string>, 'keeps' | 'drainsWhileBlocked'> = {}) {
     this.#rules = { ...RULES, ...rules };
   }
 
-  hear(input: Input): string[] {
+  apply(input: Input): string[] {
     return step(this.state, input, this.#rules).map((effect) => this.#say(effect));
   }
 
   came(
     source: number,
     texts: readonly string[],
-    { door = 'queue', deliveryCount = 0, deaths = 0, parked: where }: Coming = {},
+    { lane = 'queue', deliveryCount = 0, deaths = 0, parked: where }: Coming = {},
   ): string[] {
     const messages = texts.map((text): Message => {
       const fields = {
@@ -100,7 +100,7 @@ export class ToldStep {
       };
       return where === undefined ? fields : { ...fields, parked: where };
     });
-    return this.hear({ kind: 'came', source, door, messages });
+    return this.apply({ kind: 'came', source, lane, messages });
   }
 
   /** They came, and are new. */
@@ -111,42 +111,42 @@ export class ToldStep {
 
   recalled(text: string, isKnown: boolean): string[] {
     const known = isKnown ? FINGERPRINT : undefined;
-    return this.hear({ kind: 'recalled', member: this.#member(text), known });
+    return this.apply({ kind: 'recalled', member: this.#member(text), known });
   }
 
   returned(text: string, ...caused: Outgoing[]): string[] {
-    return this.hear({ kind: 'returned', member: this.#member(text), caused });
+    return this.apply({ kind: 'returned', member: this.#member(text), caused });
   }
 
   returnedInParts(text: string, caused: InParts): string[] {
-    return this.hear({ kind: 'returned', member: this.#member(text), caused });
+    return this.apply({ kind: 'returned', member: this.#member(text), caused });
   }
 
   threw(text: string): string[] {
-    return this.hear({ kind: 'threw', member: this.#member(text), error: new Error('a bug') });
+    return this.apply({ kind: 'threw', member: this.#member(text), error: new Error('a bug') });
   }
 
-  lacked(text: string): string[] {
-    return this.hear({ kind: 'lacked', member: this.#member(text) });
+  dependencyAway(text: string): string[] {
+    return this.apply({ kind: 'dependency away', member: this.#member(text) });
   }
 
   slow(...sources: number[]): string[] {
-    return this.hear({ kind: 'slow', sources: new Set(sources) });
+    return this.apply({ kind: 'slow', sources: new Set(sources) });
   }
 
   leased(text: string, source: number | undefined): string[] {
-    return this.hear({ kind: 'leased', member: this.#member(text), source });
+    return this.apply({ kind: 'leased', member: this.#member(text), source });
   }
 
   remembered(text: string): string[] {
-    return this.hear({ kind: 'remembered', member: this.#member(text) });
+    return this.apply({ kind: 'remembered', member: this.#member(text) });
   }
 
   /** What came of a sending: `what` is what follows `publish`, `keep` or `park` where it was asked for. */
   sent(what: string, fate: 'confirmed' | 'unconfirmed' | 'stalled' | 'unbound' | 'refused'): string[] {
     const sending = this.#sendings.get(what) ?? 0;
-    if (fate === 'unbound') return this.hear({ kind: 'refused', sending, error: new Unroutable(to(what)) });
-    return this.hear(
+    if (fate === 'unbound') return this.apply({ kind: 'refused', sending, error: new Unroutable(to(what)) });
+    return this.apply(
       fate === 'refused' ? { kind: fate, sending, error: new Error('too large') } : { kind: fate, sending },
     );
   }
@@ -172,10 +172,10 @@ export class ToldStep {
       case 'give back':
         return `give back ${effect.source}${pauseOf(effect)}`;
       case 'acknowledge':
-      case 'let go':
+      case 'forget':
         return `${effect.kind} ${effect.source}`;
-      case 'tell':
-        return `tell ${effect.news.kind}`;
+      case 'report':
+        return `report ${effect.report.kind}`;
       default:
         return effect.kind;
     }
@@ -192,7 +192,7 @@ export class ToldStep {
   }
 }
 
-type Coming = { door?: Door; deliveryCount?: number; deaths?: number; parked?: ParkedFor };
+type Coming = { lane?: Lane; deliveryCount?: number; deaths?: number; parked?: ParkedFor };
 
 function pauseOf({ afterMs }: { afterMs: number }): string {
   return afterMs > 0 ? ` after ${afterMs}` : '';

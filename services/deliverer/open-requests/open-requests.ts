@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Broker } from '@waybell/line/broker/connect-broker';
 import { actionKey, publishKept, readDelivery, type Delivery } from '@waybell/line/delivery';
-import type { Lease } from '@waybell/line/hand-over/performer-tools';
+import type { HoldElsewhere } from '@waybell/line/hand-over/effect-tools';
 import { isRejection, newSourceId, type Source } from '@waybell/line/messages';
 import type { InterfaceName } from '@waybell/line/outcomes';
 import type { Clock, Timer } from '@waybell/runtime/clock';
@@ -74,7 +74,7 @@ export class OpenRequests implements AsyncDisposable {
     ];
   }
 
-  readonly keep: Lease = async (message, onCut) => {
+  readonly keep: HoldElsewhere = async (message, onCut) => {
     const delivery = readDelivery(message);
     const { length } = message.body;
     if (isRejection(delivery) || this.#bytes + length > MOST_BYTES) return undefined;

@@ -4,66 +4,66 @@ import type { Consuming } from '../broker/queue-consumer.ts';
 import { Stalled, Unconfirmed } from '../broker/publish-errors.ts';
 import type { HandlerInParts, Source } from '../messages.ts';
 import { mayBegin, step } from './hand-over.ts';
-import { AskingOnce } from './asking-once.ts';
-import { Blame } from './blame.ts';
+import { OnceBatcher } from './once-batcher.ts';
+import { CrashCounter } from './crash-counter.ts';
 import { Conditions } from './conditions.ts';
-import type { PerformerTools } from './performer-tools.ts';
-import { Publishing } from './publishing.ts';
-import { SlowBundles, type Taken } from './slow-bundles.ts';
-import { emptyState, type Effect, type Input, type News, type Rules } from './state.ts';
-import type { Door } from './suspicion.ts';
+import type { EffectTools } from './effect-tools.ts';
+import { BatchPublisher } from './batch-publisher.ts';
+import { SlowBundles, type InHand } from './slow-bundles.ts';
+import { emptyState, type Effect, type Input, type Report, type StepRules } from './state.ts';
+import type { Lane } from './suspicion.ts';
 
 /** How long a record waits for others that leave with it. */
 const FLUSH_MS = 20;
 
-/** `bundleMembers`: in a bundle that it publishes, at most. */
-type Performed<M> = Omit<Rules<M>, 'now' | 'keeps'> & { handle: HandlerInParts<M>; bundleMembers?: number };
+/** `bundleMembers`: deliveries in a published bundle, at most. */
+type HandledStep<M> = Omit<StepRules<M>, 'now' | 'keeps'> & { handle: HandlerInParts<M>; bundleMembers?: number };
 type Do<K extends Effect<never>['kind'], M = never> = Effect<M> & { kind: K };
 
 /**
- * Does what the hand-over asks for, and tells it what came of that. What one turn of the event loop asks for goes
+ * Runs the effects of the hand-over, and applies what came of them. What one turn of the event loop asks for goes
  * together: one question and one command to Redis, one acknowledgement a channel.
  */
-export class Performer<M> {
+export class EffectRunner<M> {
   readonly #handle: HandlerInParts<M>;
-  readonly #rules: Rules<M>;
-  readonly #tools: PerformerTools<M>;
+  readonly #rules: StepRules<M>;
+  readonly #tools: EffectTools<M>;
   readonly #state = emptyState<M>();
-  readonly #inHand = new Map<number, Taken>();
-  readonly #blame: Blame;
-  readonly #publishing: Publishing;
-  readonly #askingOnce: AskingOnce;
+  readonly #inHand = new Map<number, InHand>();
+  readonly #crashes: CrashCounter;
+  readonly #publishing: BatchPublisher;
+  readonly #once: OnceBatcher;
   readonly #slow: SlowBundles;
   readonly #conditions = new Conditions();
   #isCut = false;
   #flushTimer: Timer | undefined;
   taken = 0;
 
-  constructor({ handle, bundleMembers, ...rules }: Performed<M>, tools: PerformerTools<M>) {
+  constructor({ handle, bundleMembers, ...rules }: HandledStep<M>, tools: EffectTools<M>) {
     this.#handle = handle;
     this.#rules = { ...rules, keeps: tools.keep !== undefined, now: tools.now ?? Date.now };
     this.#tools = tools;
     const onSettled = (sending: number, error: unknown) => this.#settled(sending, error);
-    const hear = (input: Input) => this.hear(input);
-    this.#askingOnce = new AskingOnce({ once: tools.once, ttlMs: rules.once?.ttlMs ?? 0, hear });
-    this.#blame = new Blame(tools.deaths);
-    const onSlow = (sources: ReadonlySet<number>) => hear({ kind: 'slow', sources });
+    const apply = (input: Input) => this.apply(input);
+    this.#once = new OnceBatcher({ once: tools.once, ttlMs: rules.once?.ttlMs ?? 0, apply });
+    this.#crashes = new CrashCounter(tools.deaths);
+    const onSlow = (sources: ReadonlySet<number>) => apply({ kind: 'slow', sources });
     this.#slow = new SlowBundles({ inHand: this.#inHand, clock: tools.clock, onSlow });
-    this.#publishing = new Publishing({ ...tools, bundleMembers, onSettled });
+    this.#publishing = new BatchPublisher({ ...tools, bundleMembers, onSettled });
     this.#state.broker = tools.broker.state();
-    tools.broker.onState((is) => this.hear({ kind: 'broker', is }));
+    tools.broker.onState((is) => this.apply({ kind: 'broker', is }));
   }
 
-  /** For what is taken at this door. */
-  taking(door: Door): Consuming {
+  /** Takes from this lane. */
+  taking(lane: Lane): Consuming {
     return {
       onTaken: (source) => {
         this.taken += 1;
-        this.#blame.judge(source, door, () => this.#came(source, door));
+        this.#crashes.count(source, lane, () => this.#came(source, lane));
       },
       onCut: (source) => {
-        this.#blame.survived(source);
-        this.hear({ kind: 'cut', source: source.id });
+        this.#crashes.survived(source);
+        this.apply({ kind: 'cut', source: source.id });
       },
     };
   }
@@ -76,20 +76,20 @@ export class Performer<M> {
     return mayBegin({ state: this.#state, rules: this.#rules });
   }
 
-  hear(input: Input): void {
+  apply(input: Input): void {
     for (const effect of step(this.#state, input, this.#rules)) this.#do(effect);
     this.#conditions.look();
   }
 
   /** What was taken, and is not acknowledged, given back or let go of. */
   get inHand(): number {
-    return this.#inHand.size + this.#blame.judging;
+    return this.#inHand.size + this.#crashes.counting;
   }
 
   /** To be asked for once it closes: what is at work is given back, and what comes of that is of no consequence. */
   cut(): number {
     const atWork = [...this.#state.members.values()].filter(({ isRunning }) => isRunning);
-    for (const { id } of atWork) this.hear({ kind: 'lacked', member: id });
+    for (const { id } of atWork) this.apply({ kind: 'dependency away', member: id });
     this.#isCut = true;
     return atWork.length;
   }
@@ -99,7 +99,7 @@ export class Performer<M> {
     const left = [...this.#inHand.keys()];
     for (const source of left) {
       this.#giveBack(source);
-      this.hear({ kind: 'cut', source });
+      this.apply({ kind: 'cut', source });
     }
     return left.length;
   }
@@ -107,12 +107,12 @@ export class Performer<M> {
   /** Whether something came within so many milliseconds, other than from the quarantine, and is still in hand. */
   hasNew(withinMs: number): boolean {
     const since = this.#tools.clock.now() - withinMs;
-    return [...this.#inHand.values()].some(({ door, at }) => door !== 'quarantine' && at > since);
+    return [...this.#inHand.values()].some(({ lane, at }) => lane !== 'quarantine' && at > since);
   }
 
-  /** What came from the quarantine, and is still at work, has others beside it from now on. */
-  noneIsAlone(): void {
-    this.#blame.noneIsAlone();
+  /** A message of the quarantine that is still at work is no longer alone. */
+  clearAlone(): void {
+    this.#crashes.clearAlone();
   }
 
   /** Resolves when nothing is in hand. */
@@ -120,17 +120,17 @@ export class Performer<M> {
     return this.#conditions.until(() => this.inHand === 0);
   }
 
-  #came(source: Source, door: Door): void {
+  #came(source: Source, lane: Lane): void {
     const messages = this.#tools.spans?.begin(source.messages) ?? source.messages;
-    this.#inHand.set(source.id, { source, messages, door, at: this.#tools.clock.now() });
-    this.hear({ kind: 'came', source: source.id, door, messages });
+    this.#inHand.set(source.id, { source, messages, lane, at: this.#tools.clock.now() });
+    this.apply({ kind: 'came', source: source.id, lane, messages });
     if (messages.length > 1 && this.#tools.lease !== undefined) this.#slow.watch();
   }
 
   #giveBack(id: number): void {
     const source = this.#release(id);
     if (source === undefined) return;
-    this.#blame.survived(source);
+    this.#crashes.survived(source);
     source.giveBack();
   }
 
@@ -142,9 +142,9 @@ export class Performer<M> {
   #doNow(effect: Effect<M>): void {
     switch (effect.kind) {
       case 'recall':
-        return this.#askingOnce.recall(effect);
+        return this.#once.recall(effect);
       case 'remember':
-        return this.#askingOnce.remember(effect);
+        return this.#once.remember(effect);
       case 'park':
         return void this.#put(effect.sending, this.#tools.park, effect.parked);
       case 'keep':
@@ -159,14 +159,14 @@ export class Performer<M> {
         return this.#release(effect.source)?.acknowledge();
       case 'give back':
         return this.#giveBack(effect.source);
-      case 'let go':
+      case 'forget':
         return void this.#release(effect.source);
       case 'flush later':
         return this.#flushLater();
       case 'wait for broker':
         return this.#waitForBroker();
-      case 'tell':
-        return this.#tell(effect.news);
+      case 'report':
+        return this.#report(effect.report);
     }
   }
 
@@ -196,25 +196,25 @@ export class Performer<M> {
   #failed(member: number, error: unknown): void {
     if (!(error instanceof Unavailable)) return this.#worked({ kind: 'threw', member, error });
     this.#tools.onUnavailable(error);
-    this.#worked({ kind: 'lacked', member });
+    this.#worked({ kind: 'dependency away', member });
   }
 
   #worked(input: Input & { member: number }): void {
     if (this.#isCut) return;
     if (input.kind === 'returned') this.#tools.spans?.returned(this.#state.members.get(input.member)?.message);
-    this.hear(input);
+    this.apply(input);
   }
 
   #settled(sending: number, error: unknown): void {
-    if (error === undefined) this.hear({ kind: 'confirmed', sending });
-    else if (error instanceof Stalled) this.hear({ kind: 'stalled', sending });
-    else if (error instanceof Unconfirmed || error instanceof Unavailable) this.hear({ kind: 'unconfirmed', sending });
-    else this.hear({ kind: 'refused', sending, error });
+    if (error === undefined) this.apply({ kind: 'confirmed', sending });
+    else if (error instanceof Stalled) this.apply({ kind: 'stalled', sending });
+    else if (error instanceof Unconfirmed || error instanceof Unavailable) this.apply({ kind: 'unconfirmed', sending });
+    else this.apply({ kind: 'refused', sending, error });
   }
 
   #flushLater(): void {
     this.#flushTimer?.[Symbol.dispose]();
-    this.#flushTimer = this.#tools.clock.after(FLUSH_MS, () => this.hear({ kind: 'flush due' }));
+    this.#flushTimer = this.#tools.clock.after(FLUSH_MS, () => this.apply({ kind: 'flush due' }));
   }
 
   async #put<T>(sending: number, put: ((what: T) => Promise<void>) | undefined, what: T): Promise<void> {
@@ -235,23 +235,23 @@ export class Performer<M> {
     if (source !== undefined) {
       const bundle = this.#inHand.get(bundleId);
       if (bundle !== undefined) bundle.messages = bundle.messages.filter((each) => each !== message);
-      this.#inHand.set(source.id, { source, messages: [message], door: 'queue', at });
+      this.#inHand.set(source.id, { source, messages: [message], lane: 'queue', at });
     }
-    this.hear({ kind: 'leased', member, source: source?.id });
+    this.apply({ kind: 'leased', member, source: source?.id });
   }
 
-  #tell(news: News<M>): void {
-    if (news.kind === 'put aside' && news.isQuarantined) this.#tools.onQuarantined();
-    this.#tools.spans?.tell(news);
-    const takenAt = news.kind === 'handled' ? this.#inHand.get(news.member.source)?.at : undefined;
-    this.#tools.report.tell(news, takenAt === undefined ? 0 : this.#tools.clock.now() - takenAt);
+  #report(report: Report<M>): void {
+    if (report.kind === 'put aside' && report.isQuarantined) this.#tools.onQuarantined();
+    this.#tools.spans?.record(report);
+    const takenAt = report.kind === 'handled' ? this.#inHand.get(report.member.source)?.at : undefined;
+    this.#tools.report.record(report, takenAt === undefined ? 0 : this.#tools.clock.now() - takenAt);
   }
 
   #release(id: number): Source | undefined {
     const taken = this.#inHand.get(id);
     this.#inHand.delete(id);
     if (taken !== undefined) {
-      this.#blame.done(taken.source);
+      this.#crashes.done(taken.source);
       this.#tools.spans?.release(taken.messages);
     }
     this.#conditions.look();

@@ -1,22 +1,22 @@
 import { hash } from 'node:crypto';
 import type { Deaths } from '../deaths.ts';
 import type { Message, Source } from '../messages.ts';
-import { deathsOf, type Door } from './suspicion.ts';
+import { deathsOf, type Lane } from './suspicion.ts';
 
 /** More than any step holds at once. */
 const MOST_SURVIVED = 4_096;
 
-type Note = { name: string; alone?: string };
+type DeathNote = { name: string; alone?: string };
 
 /**
- * Finds out of messages that come again how many processes died with each in hand. A return to the queue alone says
- * nothing: a connection broke, or it was given back.
+ * Counts crashes per message: how many processes died with it in hand. That it returned to its queue is no crash: a connection
+ * may have broken, or a process given it back.
  */
-export class Blame {
+export class CrashCounter {
   readonly #deaths: Deaths | undefined;
-  readonly #judging = new Set<number>();
-  /** What this process has said that it has in hand, by source. */
-  readonly #notes = new Map<number, Note>();
+  readonly #counting = new Set<number>();
+  /** The notes of this process about what it has in hand, by source. */
+  readonly #notes = new Map<number, DeathNote>();
   /** How often a message went back to its queue from here, and this process lives. */
   readonly #survived = new Map<string, number>();
 
@@ -24,26 +24,26 @@ export class Blame {
     this.#deaths = deaths;
   }
 
-  /** How many messages it is finding out about. */
-  get judging(): number {
-    return this.#judging.size;
+  /** Messages whose crashes are being counted. */
+  get counting(): number {
+    return this.#counting.size;
   }
 
-  /** Sets `deaths` of what came, and then runs `onJudged`: at once, unless others are to be asked; never once it was cut. */
-  judge({ id, raw }: Source, door: Door, onJudged: () => void): void {
+  /** Sets `deaths` of what came, and then runs `onCounted`: at once, unless others are to be asked; never once it was cut. */
+  count({ id, raw }: Source, lane: Lane, onCounted: () => void): void {
     // The first time that it is in hand nothing is noted: that would cost each message a command.
-    if (raw === undefined || (door === 'queue' && raw.deliveryCount === 0)) return onJudged();
+    if (raw === undefined || (lane === 'queue' && raw.deliveryCount === 0)) return onCounted();
     const name = nameOf(raw);
     const returns = Math.max(0, raw.deliveryCount - (this.#survived.get(name) ?? 0));
-    raw.deaths = deathsOf(door, returns, undefined);
-    if (this.#deaths === undefined) return onJudged();
-    const note: Note = door === 'quarantine' ? { name, alone: `${name} alone` } : { name };
+    raw.deaths = deathsOf(lane, returns, undefined);
+    if (this.#deaths === undefined) return onCounted();
+    const note: DeathNote = lane === 'quarantine' ? { name, alone: `${name} alone` } : { name };
     this.#notes.set(id, note);
-    this.#judging.add(id);
+    this.#counting.add(id);
     void this.#deaths.hold(namesOf(note)).then(([held, alone = held]) => {
-      if (!this.#judging.delete(id)) return;
-      if (held !== undefined && alone !== undefined) raw.deaths = deathsOf(door, returns, { held, alone });
-      onJudged();
+      if (!this.#counting.delete(id)) return;
+      if (held !== undefined && alone !== undefined) raw.deaths = deathsOf(lane, returns, { held, alone });
+      onCounted();
     });
   }
 
@@ -51,7 +51,7 @@ export class Blame {
   survived(source: Source): void {
     const { raw } = source;
     if (raw === undefined) return;
-    this.#judging.delete(source.id);
+    this.#counting.delete(source.id);
     this.done(source);
     const name = nameOf(raw);
     const times = (this.#survived.get(name) ?? 0) + 1;
@@ -63,7 +63,7 @@ export class Blame {
     }
   }
 
-  /** It is in hand no more. */
+  /** Takes the note of a message back that is in hand no more. */
   done({ id }: Source): void {
     const note = this.#notes.get(id);
     if (note === undefined) return;
@@ -71,13 +71,13 @@ export class Blame {
     this.#deaths?.letGo(namesOf(note));
   }
 
-  /** From now on there is something beside what came from the quarantine. */
-  noneIsAlone(): void {
+  /** Takes back every note that a message of the quarantine is handled alone. */
+  clearAlone(): void {
     for (const { alone } of this.#notes.values()) if (alone !== undefined) this.#deaths?.letGo([alone]);
   }
 }
 
-const namesOf = ({ name, alone }: Note): string[] => (alone === undefined ? [name] : [name, alone]);
+const namesOf = ({ name, alone }: DeathNote): string[] => (alone === undefined ? [name] : [name, alone]);
 
 /** The same for a message each time that it comes from this queue, to whichever process. */
 function nameOf({ queue, messageId, note, body }: Message): string {

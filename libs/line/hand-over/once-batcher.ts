@@ -1,20 +1,20 @@
 import type { Mark, Once } from '../once.ts';
 import type { Input } from './state.ts';
 
-export type AskingOnceOptions = { once: Once | undefined; ttlMs: number; hear: (input: Input) => void };
+export type OnceBatcherOptions = { once: Once | undefined; ttlMs: number; apply: (input: Input) => void };
 
 type ToRecall = { member: number; key: string };
 type ToRemember = { member: number; mark: Mark };
 
 /** Recalls and remembers together what one turn of the event loop asks for. */
-export class AskingOnce {
-  readonly #options: AskingOnceOptions;
+export class OnceBatcher {
+  readonly #options: OnceBatcherOptions;
   #toRecall: ToRecall[] = [];
   #toRemember: ToRemember[] = [];
   #isTurnEnding = false;
   #isRecalling = false;
 
-  constructor(options: AskingOnceOptions) {
+  constructor(options: OnceBatcherOptions) {
     this.#options = options;
   }
 
@@ -42,25 +42,25 @@ export class AskingOnce {
 
   /** One question at a time: what comes while Redis answers goes together into the next, and on from there together. */
   async #recallAll(): Promise<void> {
-    const { once, hear } = this.#options;
+    const { once, apply } = this.#options;
     this.#isRecalling = true;
     while (this.#toRecall.length > 0) {
       const all = this.#toRecall;
       this.#toRecall = [];
       const known = (await once?.recall(all.map(({ key }) => key))) ?? [];
-      all.forEach(({ member }, place) => hear({ kind: 'recalled', member, known: known[place] }));
+      all.forEach(({ member }, place) => apply({ kind: 'recalled', member, known: known[place] }));
     }
     this.#isRecalling = false;
   }
 
   async #rememberAll(): Promise<void> {
-    const { once, ttlMs, hear } = this.#options;
+    const { once, ttlMs, apply } = this.#options;
     const all = this.#toRemember;
     this.#toRemember = [];
     await once?.remember(
       all.map(({ mark }) => mark),
       ttlMs,
     );
-    for (const { member } of all) hear({ kind: 'remembered', member });
+    for (const { member } of all) apply({ kind: 'remembered', member });
   }
 }

@@ -4,7 +4,7 @@ import { bundle } from '../bundle.ts';
 import type { Publication } from '../messages.ts';
 import type { StepReport } from '../step-report.ts';
 
-export type PublishingOptions = {
+export type BatchPublisherOptions = {
   broker: Pick<Broker, 'send'>;
   report: Pick<StepReport<never>, 'bundled'>;
   /** Messages in a bundle at most; 16 unless said. */
@@ -12,23 +12,23 @@ export type PublishingOptions = {
   onSettled: (sending: number, error: unknown) => void;
 };
 
-type Sent = { sending: number; publication: Publication };
+type PendingPublish = { sending: number; publication: Publication };
 
 /** What one more bundle counts for in their mean size. */
 const WEIGHT = 1 / 64;
 
-/** Publishes; what may travel together and is published in one turn of the event loop does, and shares its fate. */
-export class Publishing {
-  readonly #options: PublishingOptions;
-  #toBundle: Sent[] = [];
+/** Publishes. What may travel in a bundle waits for the end of this turn of the event loop, and shares the fate of its bundle. */
+export class BatchPublisher {
+  readonly #options: BatchPublisherOptions;
+  #toBundle: PendingPublish[] = [];
   /** Messages in one that may be a bundle, on the mean of the last some. */
   perBundle = 1;
 
-  constructor(options: PublishingOptions) {
+  constructor(options: BatchPublisherOptions) {
     this.#options = options;
   }
 
-  publish(sent: Sent): void {
+  publish(sent: PendingPublish): void {
     if (sent.publication.mayBundle !== true) return this.#send(sent);
     // Behind all that this turn of the event loop leads to.
     if (this.#toBundle.push(sent) === 1) process.nextTick(() => this.#sendBundles());
@@ -46,13 +46,13 @@ export class Publishing {
     }
   }
 
-  #send({ sending, publication }: Sent): void {
+  #send({ sending, publication }: PendingPublish): void {
     const { broker, onSettled } = this.#options;
     broker.send(publication, (error) => onSettled(sending, error));
   }
 
   /** One that is too large is sent again member by member. */
-  #sendBundle(publication: Publication, members: readonly Sent[]): void {
+  #sendBundle(publication: Publication, members: readonly PendingPublish[]): void {
     const { broker, onSettled } = this.#options;
     broker.send(publication, (error) => {
       for (const each of members) {

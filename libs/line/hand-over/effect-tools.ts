@@ -17,11 +17,11 @@ export type HandOverTools = {
   park?: (parked: Parked) => Promise<void>;
   keep?: Keep;
   /** Keeps what is slow in a bundle; without it, the bundle waits. */
-  lease?: Lease;
+  lease?: HoldElsewhere;
   now?: () => number;
 };
 
-export type PerformerTools<M> = HandOverTools & {
+export type EffectTools<M> = HandOverTools & {
   clock: Clock;
   report: StepReport<M>;
   /** Absent where traces are off. */
@@ -42,4 +42,4 @@ export type Keep = (publication: Publication) => Promise<void>;
  * Keeps a message that is at work where it is taken from, should this process die; acknowledged, it is gone from there.
  * Resolves with nothing where it cannot be kept; never rejects.
  */
-export type Lease = (message: Message, onCut: (source: Source) => void) => Promise<Source | undefined>;
+export type HoldElsewhere = (message: Message, onCut: (source: Source) => void) => Promise<Source | undefined>;
