@@ -23,6 +23,8 @@ beforeEach(async () => {
 const keepAll = (kept: KeptPublications, key: string, bodies: readonly string[]) =>
   Promise.all(bodies.map((body) => kept.keep(aPublication(key, body))));
 const numbers = (prefix: string, count: number) => Array.from({ length: count }, (_, n) => `${prefix}${n}`);
+/** How often it looks at what is kept. */
+const LOOK_MS = 10_000;
 /** How long it waits at its end for what is under way. */
 const CONFIRM_LIMIT_MS = 2_000;
 
@@ -30,10 +32,15 @@ const untilEmpty = () => until('nothing is kept', async () => (await stand.count
 
 describe('while the broker takes nothing', () => {
   test('what is kept waits, and is all sent on, once each, when it takes messages again', async () => {
-    const { kept, broker } = aKeeper({ store, broker: new SomeBroker('blocked') });
+    const { kept, broker, clock } = aKeeper({ store, broker: new SomeBroker('blocked') });
     const [some, others] = [numbers('a', 300), numbers('b', 40)];
     await Promise.all([keepAll(kept, 'a', some), keepAll(kept, 'b', others)]);
     expect(kept.figures()).toMatchObject({ publications: 340, keptTotal: 340, sentOnTotal: 0 });
+    // By the second look the first has come to its end.
+    for (let oldestMs = 0, looks = 0; looks < 2; looks += 1) {
+      await clock.runFor(LOOK_MS);
+      oldestMs = await until('it has looked', () => kept.figures().oldestMs > oldestMs && kept.figures().oldestMs);
+    }
     expect(broker.asked).toEqual([]);
     broker.become('writable');
     await untilEmpty();
