@@ -1,5 +1,5 @@
 /**
- * Several messages for one queue in one: the queue, its log, the confirm and the acknowledgement are paid once for all of
+ * Puts several messages for one queue into one: the queue, its log, the confirm and the acknowledgement are paid once for all of
  * them. First attempts travel so, from the router to the deliverer; there each lives its own life.
  *
  * A bundle has a message id of its own, the type of its members, and this body: one line of JSON with a note for each
@@ -29,7 +29,7 @@ export const UNOPENED = 12;
 /** `offset`: of its body, in bytes behind the notes. A later version may write more behind, and then null for what is not there. */
 type MemberNote = [messageId: string, note: string, offset: number, length: number, traceparent?: string | null];
 
-/** What travels in one message, and what of it is to be told of that message's fate. */
+/** A publication, and the members that share its fate. */
 export type Bundled<T> = { publication: Publication; members: readonly T[] };
 
 /** Puts together what may travel together, in the order in which it came: so many at most, of `MOST_MEMBERS`. */
@@ -86,18 +86,18 @@ function joined(members: readonly Publication[]): Publication {
   };
 }
 
-/** Whether it is a bundle, unopened. */
+/** True for a bundle that is not opened. */
 export function isBundle({ contentType }: Pick<Message, 'contentType'>): boolean {
   return contentType === bundleContentType;
 }
 
-/** How many messages it is, unless it lies. */
+/** The number of deliveries in the message, by its note. */
 export function countMembers(message: Pick<Message, 'contentType' | 'note'>): number {
   const [, count] = (isBundle(message) && NOTE.exec(message.note ?? '')) || [];
   return Math.max(1, Number(count ?? 1));
 }
 
-/** What it weighs once it is opened, in bytes, about: members that share a body are sent one by one. */
+/** About the size once opened, in bytes: members that share a body are sent one by one. */
 export function weighOpened(message: Pick<Message, 'body' | 'contentType' | 'note'>): number {
   const { length } = message.body;
   return length > 2 * MOST_BYTES ? length * countMembers(message) : length;

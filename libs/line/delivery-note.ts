@@ -1,6 +1,6 @@
 import type { ByHand } from './outcomes.ts';
 
-/** What travels with a delivery beside its body, guid and action. Times are milliseconds since the epoch. */
+/** A delivery without its body, guid and action. Times are milliseconds since the epoch. */
 export type DeliveryNote = {
   subscription: string;
   /** Raised by every subscribe: failures of an earlier generation do not count against a later one. */
@@ -45,7 +45,7 @@ const NOTE = new RegExp(
   String.raw`^${NOTE_VERSION} (${GUID}) (\d{1,10}) (${GUID}) (\d{1,4}) (\d{1,16}) (\d{1,16})(?: (\d{1,16}))?(?: hop (\d{1,9}))?(?: (resend|test) ([1-9]\d{0,3})(${RETRIED})?)?(?: (?!hop |resend |test |retried )[a-z]+ [!-~]+)*$`,
 );
 
-/** What a note of this format says; undefined where it is none. */
+/** Parses a note; undefined if it is none of this format. */
 export function readNote(text = ''): DeliveryNote | undefined {
   const note = NOTE.exec(text);
   if (note === null) return undefined;

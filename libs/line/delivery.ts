@@ -37,7 +37,7 @@ export function firstAttempt({ byHand }: Delivery): number {
   return byHand?.fromAttempt ?? 1;
 }
 
-/** To the queue of its action, to be attempted now. */
+/** Publishes to the queue of the action: attempted now. */
 export function publishDelivery(delivery: Delivery): Publication {
   return {
     ...publication(delivery, { exchange: deliveriesExchange, routingKey: actionKey(delivery) }),
@@ -45,7 +45,7 @@ export function publishDelivery(delivery: Delivery): Publication {
   };
 }
 
-/** To the retry queue of its action and delay, from where it returns to the queue of its action. */
+/** Publishes to the retry queue of the action and delay, from where it returns to the queue of the action. */
 export function publishRetry(delivery: Delivery, delayMs: number): Publication {
   const { hop: _, ...retry } = delivery;
   const action = actionKey(delivery);
@@ -57,7 +57,7 @@ export function publishRetry(delivery: Delivery, delayMs: number): Publication {
 
 export type Parking = { account: string; why: ParkReason; notBeforeMs?: number };
 
-/** To where it waits for its endpoint, as it is: not attempted, not counted. */
+/** Parks a delivery until its endpoint has room, as it is: not attempted, not counted. */
 export function park(delivery: Delivery, { account, why, notBeforeMs }: Parking): Parked {
   const { guid, subscription, createdAt, attempt, body, traceparent } = delivery;
   const moved = movedOnce(delivery);
@@ -81,14 +81,14 @@ export function park(delivery: Delivery, { account, why, notBeforeMs }: Parking)
   };
 }
 
-/** To the queue in which it waits for half a minute, as it is, and from where it returns to the queue of its action. */
+/** Publishes to the queue in which it waits for 30 s, as it is, and from where it returns to the queue of its action. */
 export function publishWaiting(delivery: Delivery): Publication {
   return publication(movedOnce(delivery), { exchange: waitingExchange, routingKey: actionKey(delivery) });
 }
 
 const movedOnce = (delivery: Delivery) => ({ ...delivery, hop: (delivery.hop ?? 0) + 1 });
 
-/** A parked delivery, as if it had come from the queue of its action. */
+/** Makes a message of a parked delivery, as if it came from the queue of its action. */
 export function unpark(row: ParkedRow, how: { deaths: number; isOverLimit: boolean }): Message {
   const { action, body, delivery, note, traceparent, why, isForgotten } = row;
   return {
@@ -100,7 +100,7 @@ export function unpark(row: ParkedRow, how: { deaths: number; isOverLimit: boole
     type: action,
     note,
     contentType: 'application/json',
-    // What ends without a request kills no process; and as a suspect it would be taken for what is to be attempted.
+    // A delivery that ends without a request kills no process; as a suspect it would be taken for one that is to be attempted.
     deaths: isForgotten ? 0 : how.deaths,
     deliveryCount: 0,
     failures: 0,
@@ -113,7 +113,7 @@ export function unpark(row: ParkedRow, how: { deaths: number; isOverLimit: boole
   };
 }
 
-/** A delivery that was kept elsewhere as it came, to the queue of its action. */
+/** Publishes a delivery that was kept elsewhere, as it came, to the queue of its action. */
 export function publishKept(
   kept: Pick<ParkedRow, 'delivery' | 'action' | 'note' | 'body'> & { traceparent: string | null },
 ): Publication {
@@ -175,14 +175,14 @@ export function readDelivery(message: Message): Delivery | Rejection {
   };
 }
 
-/** What was moved and comes from its own queue was a row that was set aside as a suspect: the row is about to be deleted. */
+/** A delivery that was moved and comes from its own queue was a row that was set aside as a suspect: the row is about to be deleted. */
 function mayBeParked(message: Message, hop: number | undefined): boolean {
   const { parked, deliveryCount, exchange, cameBefore = false } = message;
   if (parked !== undefined) return false;
   return hop === undefined ? cameBefore || deliveryCount > 0 : exchange !== deliveriesExchange;
 }
 
-/** What the delivery log is told of a delivery that goes to the rejected queue; nothing where it is none. */
+/** Makes the record of a delivery that goes to the rejected queue; none if it is no delivery. */
 export function reportRejectedDelivery(now: () => number) {
   return (message: Message, { reason, detail }: Rejection): Recorded[] => {
     const delivery = readDelivery(message);

@@ -1,5 +1,5 @@
 /**
- * What travels on the line. A step is a `Handler`: it takes one message and returns the messages it causes. It does
+ * The messages of the line. A step is a `Handler`: it takes one message and returns the messages it causes. It does
  * not publish and does not acknowledge; `hand-over/` says when both are done.
  */
 import type { DeliveryEnd, Outcome, ParkReason } from './outcomes.ts';
@@ -45,11 +45,11 @@ export type Death = {
   queue: string;
   /** It expired by what its publisher said, not by what is said of the queue. */
   isOfPublisher: boolean;
-  /** Where that was the rejected queue: why it was there, and since when. */
+  /** Only for the rejected queue: why it was there, and since when. */
   rejected?: { reason: string; detail: string; at: string };
 };
 
-/** What is to be known of a delivery that waited, beside itself. */
+/** The state of a delivery that was parked. */
 export type ParkedFor = {
   why: ParkReason;
   /** Its body was deleted for an erasure request. */
@@ -58,7 +58,7 @@ export type ParkedFor = {
   isOverLimit?: boolean;
 };
 
-/** What a step has taken, such as one AMQP message, and the only two things that may be done with it. */
+/** Something that a step took, such as one AMQP message, and the only two things that may be done with it. */
 export type Source = {
   /** Unlike that of any other source of this process: from `newSourceId`. */
   id: number;
@@ -91,7 +91,7 @@ export type Publication = {
   /** The user of the connection: the broker refuses any other. */
   userId?: string;
   headers?: Record<string, string | number>;
-  /** It only tells of what lies elsewhere, and holds nothing up for long: where it cannot be published it is let go of. */
+  /** A hint about something that lies elsewhere: dropped if it cannot be published. */
   mayBeLost?: true;
   /** It may travel in one message with others to the same queue. */
   mayBundle?: boolean;
@@ -121,7 +121,7 @@ type PassedOn = Pick<
   'body' | 'messageId' | 'type' | 'note' | 'contentType' | 'contentEncoding' | 'traceparent'
 >;
 
-/** What is to be sent of it, and after how many milliseconds at the earliest, once it was kept instead of published. */
+/** Of a publication that was kept instead of published: what is sent later, and after how many milliseconds at the earliest. */
 export function asKept(publication: Publication): { publication: Publication; afterMs: number } {
   const { late, ...same } = publication;
   if (late === undefined) return { publication, afterMs: 0 };
@@ -133,7 +133,7 @@ export function asKept(publication: Publication): { publication: Publication; af
 export type Rejection = {
   kind: 'reject';
   reason: string;
-  /** What is wrong, in words, its place included. */
+  /** The fault in words, its place included. */
   detail: string;
   /** The place in the body, as a JSON pointer, if it is somewhere in it. */
   place?: string;
@@ -167,7 +167,7 @@ export type ParkedRow = {
   isForgotten?: boolean;
 };
 
-/** What is to wait outside of the broker until its endpoint has room; alone in what a message causes. */
+/** A delivery that waits outside of the broker until its endpoint has room; a message that causes it causes nothing else. */
 export type Parked = {
   kind: 'park';
   row: ParkedRow;
@@ -183,7 +183,7 @@ export type Handler<M> = (message: M) => Promise<Outgoing[]>;
 /** A handler of messages of which some cause more than is to be in memory at once. */
 export type HandlerInParts<M> = (message: M) => Promise<Outgoing[] | InParts>;
 
-/** What a message causes, a part at a time: the next is asked for when the one before is safe elsewhere. */
+/** The effects of one message, a part at a time: the next part is asked for when the one before is safe elsewhere. */
 export type InParts = {
   /** Undefined after the last. */
   next(): readonly Outgoing[] | undefined;

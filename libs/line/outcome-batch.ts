@@ -118,7 +118,7 @@ export function readable(body: Buffer): Buffer {
   return isCompressed(body) ? zstdDecompressSync(body, { maxOutputLength: unpackedBytes(body) }) : body;
 }
 
-/** What a batch weighs once it is decompressed. What does not say so may be as large as any. */
+/** The size of a batch once decompressed, in bytes; the largest possible one if the frame does not say. */
 export function unpackedBytes(body: Buffer): number {
   return isCompressed(body) ? Math.min(saidIn(body), LARGEST_BYTES) : body.length;
 }

@@ -1,7 +1,7 @@
 import type { DropReason, FailureReason, SuppressionReason, UnattemptedReason } from './reasons.ts';
 
 /**
- * What became of an event, and of each attempt. Published in batches (`outcome-batch.ts`) to `waybell.outcomes`; times are
+ * The fate of an event, and of each attempt. Published in batches (`outcome-batch.ts`) to `waybell.outcomes`; times are
  * milliseconds since the epoch, guids lower-case.
  */
 export type InterfaceName = 'shipper' | 'carrier';
@@ -12,7 +12,7 @@ export type Suppression = { reason: SuppressionReason; account?: string; client?
 /** One of the deliveries that an event caused, and whose it is. */
 export type Addressed = { delivery: string; subscription: string; account: string; client: string };
 
-/** What an event is about, by one of its names: of which kind (`order_guid`, `order_id`, `vin`), and as it stands in the event. */
+/** A name of the thing that an event is about: its kind (`order_guid`, `order_id`, `vin`), and its text as in the event. */
 export type Key = { readonly kind: string; readonly key: string };
 
 /** An event as upstream published it, for as long as bodies are kept: what was not sent can be made of it. */
@@ -31,7 +31,7 @@ export type Routed = {
   interface: InterfaceName;
   action: string;
   at: number;
-  /** What the event is about: order, vehicles, offer and so on. */
+  /** The things that the event is about: order, vehicles, offer and so on. */
   keys: readonly Key[];
   /** The accounts that it is for. */
   receivers: readonly string[];
@@ -66,7 +66,7 @@ export type ByHand = 'resend' | 'test';
 /** Why a delivery waits: its endpoint answers and has no room, it hangs, it says "too much", or our own network has no way out. */
 export type ParkReason = 'full' | 'hung' | 'busy' | 'egress';
 
-/** What every record about a delivery says. */
+/** The members of every record about a delivery. */
 export type DeliveryFacts = {
   delivery: string;
   subscription: string;
@@ -80,11 +80,11 @@ export type DeliveryFacts = {
   /** Why it was parked before, if it was. */
   parked?: ParkReason;
   byHand?: ByHand;
-  /** What was, or was to be, sent. With the first record of a delivery, and with its end unless that is a success. */
+  /** The body sent, or to be sent. With the first record of a delivery, and with its end unless that is a success. */
   body?: string | Buffer;
 };
 
-/** What the receiver, or the way to it, said. */
+/** The response of the receiver, or the failure on the way to it. */
 export type Answer = {
   durationMs: number;
   status?: number;
@@ -102,7 +102,7 @@ export type Answer = {
   firstByteMs?: number;
   /** The beginning of the answer's body, or of what came where that was no answer; at most 4 KiB. */
   body?: string;
-  /** What made it no answer, in words; with `invalid_response` alone. */
+  /** The rule of HTTP that the response broke, in words; with `invalid_response` alone. */
   brokenRule?: string;
 };
 

@@ -1,4 +1,4 @@
-/** What a reason says, and what can be done about it: a sentence or two each. */
+/** The meaning of a reason, and the remedy: a sentence or two each. */
 export type ReasonMeaning = { meaning: string; remedy: string };
 
 /** Why an attempt failed: the closed list, in the order in which a request can fail. */
@@ -137,7 +137,7 @@ export const suppressionReasons = {
 
 export type SuppressionReason = keyof typeof suppressionReasons;
 
-/** What `no_subscription` means for an account, or for an API client of it, when the event came. */
+/** Causes of `no_subscription`, for an account or an API client of it, at the time of the event. */
 export const noSubscriptionCauses = {
   unknown_account: {
     meaning: 'Waybell did not know the account: it never used the API.',
@@ -203,7 +203,7 @@ const ownFaults = {
   },
 } as const satisfies Record<string, ReasonMeaning>;
 
-/** Whether it was rejected through no fault of its own. */
+/** True where a message was rejected through no fault of its own. */
 export const isOwnFault = (rejectionReason: string): boolean => Object.hasOwn(ownFaults, rejectionReason);
 
 /** Every reason there is, by what it is the reason of. Events are rejected for many more, which their details explain. */
@@ -214,10 +214,10 @@ export const reasonTables: Record<ReasonKind, Partial<Record<string, ReasonMeani
   rejected: ownFaults,
 };
 
-/** What a reason is the reason of. */
+/** The kinds of reasons. */
 export type ReasonKind = 'failed' | 'dropped' | 'suppressed' | 'rejected';
 
-/** What is to be said of any reason that a record gives, one that this version does not know included. */
+/** Explains a reason, also one that this version does not know. */
 export function meaningOf(kind: ReasonKind, reason: string): ReasonMeaning {
   return reasonTables[kind][reason] ?? (kind === 'rejected' ? rejected : failureReasons.unknown);
 }

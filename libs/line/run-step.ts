@@ -22,7 +22,7 @@ import { quarantineQueue, suspectsQueue } from './topology.ts';
 export type Step<M> = Omit<StepRules<M>, 'now' | 'keeps'> &
   TracedStep<M> & {
     queues: readonly string[];
-    /** What is held at once, and so handled at once, over all queues. */
+    /** Messages held at once, and so handled at once, over all queues. */
     heldLimit: HeldLimit;
     /** In a bundle that it publishes, at most. */
     bundleMembers?: number;
@@ -183,7 +183,7 @@ class StepRunner<M> implements RunningStep {
     this.#tools.log.info({ step: this.#name, held: this.#runner.inHand }, 'taking.ended');
   }
 
-  /** What did not end in time. What is done is told, or kept, or else repeated. */
+  /** Gives back the messages that did not end in time. Their effects are reported or kept, or else repeated. */
   async #giveBackRest(): Promise<void> {
     if (this.#runner.inHand === 0) return;
     let messages = this.#runner.cut();

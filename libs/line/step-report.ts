@@ -8,7 +8,7 @@ import { traceIdOf } from '@waybell/runtime/traceparent';
 
 type ReportedStep<M> = {
   name: string;
-  /** What identifies the message: ids, never a body. */
+  /** The ids of the message, never a body. */
   describe: (message: M) => Record<string, unknown>;
 };
 type StepReportOptions = { log: Log; metrics: Metrics; held: () => number };
@@ -43,7 +43,7 @@ export class StepReport<M> {
       case 'rejected':
         return this.#rejected(report.message, report.rejection);
       case 'failed':
-        // What the handler threw; the message lives on, on the suspects lane or as a rejected one.
+        // The message lives on, in the suspects lane or the rejected queue.
         return this.#log.error({ err: report.error, ...facts(report.message) }, 'message.failed');
       case 'put aside': {
         const { deaths = 0 } = report.message;
@@ -68,7 +68,7 @@ export class StepReport<M> {
     const level = caused.some(isMissed) ? 'info' : 'debug';
     if (!this.#log.isLevelEnabled(level)) return;
     const [ms, what] = [Math.round(durationMs), caused.map(describeOutgoing)];
-    // What was handled was parsed.
+    // A handled message was parsed.
     const of = { queue: message.queue, ...describe(parsed as M), ...traceOf(message) };
     this.#log[level]({ ...of, caused: what, ms }, 'message.handled');
   }
@@ -91,12 +91,12 @@ function traceOf({ traceparent }: Message): { trace_id?: string } {
   return traceId === undefined ? {} : { trace_id: traceId };
 }
 
-/** Whether it says that a receiver did not get, or not take, what was for it. */
+/** True where a receiver did not get, or not take, a delivery. */
 function isMissed(outgoing: Outgoing): boolean {
   return outgoing.kind === 'outcome' && isAttempted(outgoing.outcome) && outgoing.outcome.kind !== 'delivered';
 }
 
-/** What a message caused, in a word or two, for its line in the log. */
+/** Describes an effect in a word or two, for the log. */
 export function describeOutgoing(outgoing: Outgoing): string {
   switch (outgoing.kind) {
     case 'publish':

@@ -31,7 +31,7 @@ export const straysExchange = 'waybell.strays';
 export const suspectsExchange = 'waybell.suspects';
 export const rejectedExchange = 'waybell.rejected';
 /**
- * What upstream is told of its rejected events, by the user that published them; without a queue of that user, to all others.
+ * Notices to upstream about rejected events, by the user that published them; without a queue of that user, to all others.
  * No queue has the name of either: who may take from a queue could else bind the exchange to where it publishes.
  */
 export const noticesExchange = 'waybell.notices';
@@ -47,7 +47,7 @@ export const rejectedQueue = 'waybell.rejected';
 export const rejectionsQueue = 'waybell.rejections';
 /** For one user of RabbitMQ that publishes events, and for no other. */
 export const rejectionsQueueOf = (user: string): string => `${rejectionsQueue}.${user}`;
-/** Whether upstream takes from a queue, when and if it likes: what waits there is no work of the line. */
+/** True for queues that upstream reads, when and if it likes: their messages are no work of the line. */
 export const isForUpstream = (queue: string): boolean => queue.startsWith(rejectionsQueue);
 /** Exists while an operator's command reads the rejected queue, and belongs to that command's connection alone. */
 export const rejectedReader = 'waybell.rejected.reader';

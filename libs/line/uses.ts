@@ -59,7 +59,7 @@ function service(name: keyof typeof STEPS, { takesFrom, publishesTo, asksAfter =
   };
 }
 
-/** Who publishes where and takes from what. Rights (`operating/permissions.ts`) and what a service waits for follow from it. */
+/** The exchanges and queues that each service, command and upstream uses. Rights (`operating/permissions.ts`) and what a service waits for follow from it. */
 export const USES = {
   'event-router': service('event-router', {
     takesFrom: [routerQueue, straysQueue],
@@ -68,7 +68,7 @@ export const USES = {
   }),
   deliverer: service('deliverer', {
     takesFrom: [deliveryQueue('*')],
-    // What came in a bundle goes back to its queue by itself.
+    // A member of a bundle goes back to its queue by itself.
     publishesTo: [deliveriesExchange, retryExchange, waitingExchange, outcomesExchange, endsExchange],
     asksAfter: [`${retryExchange}.*`, waitingQueue, logQueue, deactivatorQueue],
   }),
@@ -82,7 +82,7 @@ export const USES = {
     publishesTo: [eventsExchange, outcomesExchange, noticesExchange],
     asksAfter: [routerQueue, logQueue, rejectionsQueue],
   }),
-  /** What is sent again by hand goes out from here. */
+  /** Publishes what is sent again by hand. */
   'delivery-log': service('delivery-log', {
     takesFrom: [logQueue],
     publishesTo: [deliveriesExchange, outcomesExchange],

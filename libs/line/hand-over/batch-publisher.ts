@@ -14,7 +14,7 @@ export type BatchPublisherOptions = {
 
 type PendingPublish = { sending: number; publication: Publication };
 
-/** What one more bundle counts for in their mean size. */
+/** The weight of one more bundle in the mean size. */
 const WEIGHT = 1 / 64;
 
 /** Publishes. What may travel in a bundle waits for the end of this turn of the event loop, and shares the fate of its bundle. */

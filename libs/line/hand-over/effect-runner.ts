@@ -81,12 +81,12 @@ export class EffectRunner<M> {
     this.#conditions.look();
   }
 
-  /** What was taken, and is not acknowledged, given back or let go of. */
+  /** Messages taken and not yet acknowledged, given back or forgotten. */
   get inHand(): number {
     return this.#inHand.size + this.#crashes.counting;
   }
 
-  /** To be asked for once it closes: what is at work is given back, and what comes of that is of no consequence. */
+  /** At the end: gives back what is at work, and ignores what comes of that. Returns how many. */
   cut(): number {
     const atWork = [...this.#state.members.values()].filter(({ isRunning }) => isRunning);
     for (const { id } of atWork) this.apply({ kind: 'dependency away', member: id });
@@ -104,7 +104,7 @@ export class EffectRunner<M> {
     return left.length;
   }
 
-  /** Whether something came within so many milliseconds, other than from the quarantine, and is still in hand. */
+  /** True if something came within so many milliseconds, other than from the quarantine, and is still in hand. */
   hasNew(withinMs: number): boolean {
     const since = this.#tools.clock.now() - withinMs;
     return [...this.#inHand.values()].some(({ lane, at }) => lane !== 'quarantine' && at > since);

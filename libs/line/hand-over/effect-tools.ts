@@ -7,7 +7,7 @@ import type { Once } from '../once.ts';
 import type { StepReport } from '../step-report.ts';
 import type { StepSpans } from '../step-spans.ts';
 
-/** What a step is given to hand over with. */
+/** The tools of a step's hand-over. */
 export type HandOverTools = {
   broker: Broker;
   once?: Once;

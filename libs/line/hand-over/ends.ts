@@ -1,4 +1,4 @@
-/** How a message leaves the step: acknowledged, given back, or let go of because another process has it. */
+/** How a message leaves the step: acknowledged, given back, or forgotten because another process has it. */
 import type { InParts, Outgoing, Rejection } from '../messages.ts';
 import { publishAlone, publishSuspect } from './aside.ts';
 import { sendAll, sendOne } from './sendings.ts';
@@ -8,7 +8,7 @@ import { failuresAfter, judge } from './suspicion.ts';
 const SUSPECT_PAUSE_MS = 20;
 const STUCK_PAUSE_MS = 1_000;
 
-/** Nothing that it caused is under way any more. */
+/** Goes on with a member of which nothing is under way any more. */
 export function settle<M>(turn: Turn<M>, member: Member<M>): void {
   const { failure, purpose, mark } = member;
   // It cannot be acknowledged any more: another process has it.
@@ -33,7 +33,7 @@ export function sendInParts<M>(turn: Turn<M>, member: Member<M>, parts: InParts)
   turn.settled.push(member);
 }
 
-/** What it caused so far is safe. The next process that has it causes all of it again: that is recognised. */
+/** Sends the next part: those before are safe. Another process that gets the message sends all parts again, and those are recognised. */
 function sendNextPart<M>(turn: Turn<M>, member: Member<M>, parts: InParts): void {
   if (!isHeld(turn, member)) return close(turn, member);
   if (turn.state.isClosing) return giveBack(turn, member);
@@ -54,7 +54,7 @@ function endParts<M>(member: Member<M>): void {
   parts?.end();
 }
 
-/** All that it caused is safe, and remembered. */
+/** Reports and closes a member whose effects are safe and remembered. */
 export function finish<M>(turn: Turn<M>, member: Member<M>): void {
   report(turn, reportOf(member));
   close(turn, member);
@@ -92,13 +92,13 @@ export function giveBack<M>(turn: Turn<M>, member: Member<M>): void {
   else close(turn, member, 0);
 }
 
-/** Back to its queue, without those that it came with. */
+/** Sends a member back to its queue by itself, without those that it came with. */
 export function sendAlone<M>(turn: Turn<M>, member: Member<M>, afterMs = 0): void {
   member.purpose = 'send alone';
   sendOne(turn, member, publishAlone(member.message), afterMs);
 }
 
-/** The member is done with, and with the last of its source, the source. `backAfterMs`: it goes back after so long. */
+/** Closes a member, and with the last one its source. `backAfterMs`: the member goes back to its queue after so long. */
 export function close<M>(turn: Turn<M>, member: Member<M>, backAfterMs?: number): void {
   const { state } = turn;
   state.members.delete(member.id);
@@ -127,7 +127,7 @@ export function leave<M>(turn: Turn<M>, source: HeldSource): void {
   else turn.effects.push({ kind: 'give back', source: id, afterMs });
 }
 
-/** Were it given back, what is done with would come again. */
+/** Sends the rest alone: were the source given back, its finished members would come again. */
 function sendRestAlone<M>(turn: Turn<M>, source: HeldSource): void {
   const { back, backAfterMs } = source;
   Object.assign(source, { size: back.length, open: back.length, back: [], backAfterMs: 0 });
@@ -141,7 +141,7 @@ function handOnKey<M>({ state, effects }: Turn<M>, { id, mark, twin }: Member<M>
   else if (state.keys.get(key) === id) state.keys.delete(key);
 }
 
-/** Undefined where it throws: then it is the message's failure. */
+/** Runs the work; undefined if it throws, which fails the member. */
 export function tried<M, T>(turn: Turn<M>, member: Member<M>, work: () => T): T | undefined {
   try {
     return work();

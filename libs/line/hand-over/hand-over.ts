@@ -3,12 +3,12 @@
  *
  *   came ─▶ parse ─▶ recall ─▶ run ─▶ publish what it caused, confirmed ─▶ remember ─▶ acknowledge
  *
- * So a message is gone from a queue only when everything it caused is safely elsewhere. It does nothing itself: it hears
- * what happened and says what is to be done. `run-step.ts` does that on real servers, and tests do it in memory.
+ * So a message is gone from a queue only when everything it caused is safely elsewhere. It does nothing itself: it is told
+ * what happened and returns what is to be done. `run-step.ts` does that on real servers, and tests do it in memory.
  *
- * What can go wrong has one answer each: nonsense goes to the rejected queue; a dependency that is away is waited for;
+ * Each thing that can go wrong has one answer: nonsense goes to the rejected queue; a dependency that is away is waited for;
  * anything else thrown is a bug or a poisonous message, which goes to the suspects lane and lets its neighbours pass.
- * What was in hand there when its process died is handled once more with nothing beside it, so that none is blamed for
+ * A suspect that was in hand when its process died is handled once more with nothing beside it, so that none is blamed for
  * another.
  */
 import { isBundle, rejectBundle, UNOPENED } from '../bundle.ts';
@@ -35,7 +35,7 @@ import { intakeOf } from './suspicion.ts';
 
 const KILLED = reject('process_killed', 'the process that handled it died, each time');
 
-/** What follows from an input. It changes the state, and nothing else. */
+/** Applies an input to the state, and returns the effects to run. Changes nothing else. */
 export function step<M>(state: State<M>, input: Input, rules: StepRules<M>): Effect<M>[] {
   const turn: Turn<M> = { state, rules, effects: [], settled: [] };
   apply(turn, input);
@@ -157,11 +157,11 @@ function begin<M>(turn: Turn<M>, member: Member<M>): void {
   }
   if (state.outage === 'short') return void state.waiting.add(member.id);
   member.isRunning = true;
-  // What was recognised was parsed.
+  // A recognised message was parsed.
   effects.push({ kind: 'run', member: member.id, message: member.parsed as M });
 }
 
-/** Whether the broker takes what a message causes, or it is kept elsewhere. */
+/** True while the effects of a message can be published or kept. */
 export function mayBegin<M>({ state, rules }: Pick<Turn<M>, 'state' | 'rules'>): boolean {
   return state.broker === 'writable' || (rules.drainsWhileBlocked === true && state.broker === 'blocked');
 }

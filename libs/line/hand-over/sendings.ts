@@ -1,6 +1,6 @@
 /**
- * What messages caused, until it is safe elsewhere: sent again for as long as one of those is held that it is sent for,
- * and records and ends for as long as the step runs.
+ * Sends the effects of messages until they are safe elsewhere: again and again for as long as one of those messages is held,
+ * records and ends for as long as the step runs.
  * A handler's work, an HTTP request above all, is not repeated because the broker stumbled. Records travel together, and
  * so do ends.
  */

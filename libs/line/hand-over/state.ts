@@ -1,6 +1,6 @@
 /**
- * What the hand-over works on, hears and asks for: plain data. So a state can be copied, and everything tried that may
- * follow from it.
+ * State, inputs and effects of the hand-over: plain data. So a state can be copied, and everything tried that may follow
+ * from it.
  */
 import type { BrokerState } from '../broker/link.ts';
 import type { DeliveryEnd, Outcome } from '../outcomes.ts';
@@ -14,20 +14,20 @@ export type StepRules<M> = {
   name: string;
   parse: Parse<M>;
   once?: OncePolicy<M>;
-  /** What the broker does not take for now can be kept outside of it, and is sent on from there later. */
+  /** Publications that the broker does not take now can be kept outside of it, and are sent on from there later. */
   keeps?: boolean;
   /**
    * It goes on while the broker blocks publishers, keeping what it causes, and so drains the backlog that may have caused
    * the alarm. Others wait.
    */
   drainsWhileBlocked?: boolean;
-  /** What others are to know of a message that is rejected, such as the delivery log. */
+  /** Further effects of a rejection, such as a record for the delivery log. */
   reportRejection?: (message: Message, rejection: Rejection) => readonly Outgoing[];
   /** Milliseconds since the epoch, for what people read. */
   now: () => number;
 };
 
-/** What a step has taken: an AMQP message, or a parked row. It closes when all its members have. */
+/** Something that a step took: an AMQP message, or a parked row. It closes when all its members have. */
 export type HeldSource = {
   id: number;
   /** False once it was taken back: another process has it, or will. */
@@ -58,12 +58,12 @@ export type Member<M> = {
   isWorthRemembering: boolean;
   /** Its handler is at work. */
   isRunning: boolean;
-  /** Whether it was asked for that something else than its bundle holds it. */
+  /** Its lease was asked for: something else than its bundle is to hold it. */
   isLeaseAsked: boolean;
-  /** What is being done about it. */
+  /** The present end of its effects. */
   purpose: 'handle' | 'reject' | 'put aside' | 'quarantine' | 'send alone';
   caused: readonly Outgoing[];
-  /** What it causes beyond that, where it causes it in parts. */
+  /** The parts that are still to come, of a message with effects in parts. */
   parts?: InParts;
   /** Number of publications that it caused and that are not yet known to be safe. */
   underWay: number;
@@ -116,7 +116,7 @@ export type State<M> = {
   lastId: number;
 };
 
-/** What happened. */
+/** The inputs of the hand-over. */
 export type Input =
   | { kind: 'came'; source: number; lane: Lane; messages: readonly Message[] }
   /** The source was taken back: the channel is gone, or the lease. */
@@ -132,19 +132,19 @@ export type Input =
   /** No queue takes it, or where it was to be parked does not. */
   | { kind: 'refused'; sending: number; error: unknown }
   | { kind: 'remembered'; member: number }
-  /** These bundles have been held for long. */
+  /** Bundles that have been held for long. */
   | { kind: 'slow'; sources: ReadonlySet<number> }
-  /** What holds it now, instead of its bundle; undefined where nothing could. */
+  /** The source that holds it now, instead of its bundle; undefined if none could. */
   | { kind: 'leased'; member: number; source: number | undefined }
   /** Records have waited long enough for others. */
   | { kind: 'flush due' }
   | { kind: 'broker'; is: BrokerState }
-  /** What was away is back; or has been away for so long that nothing is to wait for it in hand. */
+  /** The dependency is back; or has been away for so long that nothing is to wait for it in hand. */
   | { kind: 'back' | 'outlasted' }
   /** The step is to end: what has not begun is given back. */
   | { kind: 'closing' };
 
-/** What is to be done. */
+/** The effects that the runner is to run. */
 export type Effect<M> =
   | { kind: 'recall'; member: number; key: string }
   | { kind: 'run'; member: number; message: M }

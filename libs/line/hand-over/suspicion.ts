@@ -4,7 +4,7 @@ import { reject, type Rejection } from '../messages.ts';
 /** The queue that a message was taken from: its own, the suspects lane, or the quarantine, where it is alone. */
 export type Lane = 'queue' | 'suspects' | 'quarantine';
 
-/** What is done with a message before it is parsed. */
+/** The treatment of a message before it is parsed. */
 export type Intake = 'handle' | 'put aside' | 'send alone' | 'quarantine' | 'reject';
 
 const DEATHS = 3;
@@ -58,7 +58,7 @@ export function failuresAfter(lane: Lane, failures: number, error: unknown): num
 }
 
 /**
- * What a message is rejected for that fails again and again, or for good, by its last error. `unbound`: the topology lacks a binding,
+ * Names the reason to reject a message that fails again and again, or for good, by its last error. `unbound`: the topology lacks a binding,
  * and the message is good once that is there. `too_large_for_broker`: so is a limit of the broker's. `handler_failed`: a bug, or a message that it takes one for.
  */
 export function judge(error: unknown): Rejection {
