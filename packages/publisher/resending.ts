@@ -1,5 +1,5 @@
 import type { Publisher as Line } from '@waybell/line/broker/publisher';
-import { TooLarge } from '@waybell/line/broker/publish-errors';
+import { TooLarge } from '@waybell/line/publish-errors';
 import { eventsExchange } from '@waybell/line/topology';
 import type { Budget } from '@waybell/runtime/budget';
 import { InvalidEvent } from './invalid-event.ts';

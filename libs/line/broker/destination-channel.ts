@@ -11,7 +11,7 @@ import {
   type Destination,
   type OnSettled,
   type PublishError,
-} from './publish-errors.ts';
+} from '../publish-errors.ts';
 import type { Publishing } from './publishing-by-connection.ts';
 import { Stall, STALLED_MS } from './stall.ts';
 

@@ -2,11 +2,9 @@ import { systemClock } from '@waybell/runtime/clock';
 import { troubleWith } from '@waybell/runtime/server-trouble';
 import { placeOf } from '@waybell/runtime/place-of';
 import { withTimeout } from '@waybell/runtime/with-timeout';
+import type { BrokerState } from '../broker-state.ts';
 import { nodesOf } from './nodes-of.ts';
 import { LinkConnection, type ConnectionOptions } from './link-connection.ts';
-
-/** `blocked`: it is connected, and the broker's alarm on memory or disk keeps publishers waiting. */
-export type BrokerState = 'writable' | 'blocked' | 'away';
 
 /** One connection that comes back by itself. `onOpen` sets everything up again after each connect. */
 export type Link = AsyncDisposable & {

@@ -7,7 +7,7 @@ import type { Publication } from '../messages.ts';
 import { openSockets, BreakableBroker } from '../testing/test-broker.ts';
 import { deliveriesExchange } from '../topology.ts';
 import { openPublisher, type Publisher, type PublisherOptions } from './publisher.ts';
-import { Unconfirmed, Unroutable } from './publish-errors.ts';
+import { Unconfirmed, Unroutable } from '../publish-errors.ts';
 
 let broker: BreakableBroker;
 

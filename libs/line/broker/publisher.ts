@@ -1,13 +1,14 @@
 import type { ChannelModel } from 'amqplib';
 import type { Clock } from '@waybell/runtime/clock';
 import type { ServerAddress } from '@waybell/runtime/server-address';
+import type { BrokerState } from '../broker-state.ts';
 import type { PublishingFigures } from '../line-metrics.ts';
 import type { Publication } from '../messages.ts';
 import type { BrokerLog } from './broker-log.ts';
 import { close, openChannel } from './channels.ts';
 import { ConfirmWatch } from './confirm-watch.ts';
-import { openLink, type BrokerState } from './link.ts';
-import type { Destination, OnSettled } from './publish-errors.ts';
+import { openLink } from './link.ts';
+import type { Destination, OnSettled } from '../publish-errors.ts';
 import type { DestinationNews } from './publishing-by-connection.ts';
 import { UnconfirmedMessages } from './unconfirmed-messages.ts';
 

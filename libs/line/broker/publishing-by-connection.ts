@@ -1,6 +1,6 @@
 import type { ConfirmChannel } from 'amqplib';
 import type { Clock } from '@waybell/runtime/clock';
-import type { Destination } from './publish-errors.ts';
+import type { Destination } from '../publish-errors.ts';
 
 /** What a destination does that people should know of. */
 export type DestinationNews =

@@ -5,7 +5,7 @@ import { TurnedClock } from '@waybell/runtime/turned-clock';
 import type { Publication } from '../messages.ts';
 import { BreakableBroker } from '../testing/test-broker.ts';
 import { deliveriesExchange } from '../topology.ts';
-import { Stalled, TooLarge, Unconfirmed } from './publish-errors.ts';
+import { Stalled, TooLarge, Unconfirmed } from '../publish-errors.ts';
 import { openPublisher, type Publisher } from './publisher.ts';
 
 let broker: BreakableBroker;

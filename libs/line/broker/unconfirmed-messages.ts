@@ -2,7 +2,7 @@ import type { ConfirmChannel } from 'amqplib';
 import type { Clock } from '@waybell/runtime/clock';
 import type { Publication } from '../messages.ts';
 import { DestinationChannel } from './destination-channel.ts';
-import { TooLarge, Unconfirmed, type Destination, type OnSettled } from './publish-errors.ts';
+import { TooLarge, Unconfirmed, type Destination, type OnSettled } from '../publish-errors.ts';
 import type { DestinationNews, Publishing } from './publishing-by-connection.ts';
 import { STALLED_MS } from './stall.ts';
 

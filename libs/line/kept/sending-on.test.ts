@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
-import { Unroutable } from '../broker/publish-errors.ts';
+import { Unroutable } from '../publish-errors.ts';
 import { KeptPublications, type KeptOptions } from './kept-publications.ts';
 import { MemoryKept } from './testing/memory-kept.ts';
 import { aPublication, SomeBroker } from './testing/some-broker.ts';

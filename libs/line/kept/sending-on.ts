@@ -4,7 +4,7 @@ import type { Log } from '@waybell/runtime/log';
 import { runEvery } from '@waybell/runtime/run-every';
 import { withTimeout } from '@waybell/runtime/with-timeout';
 import type { Broker } from '../broker/connect-broker.ts';
-import { Unroutable } from '../broker/publish-errors.ts';
+import { Unroutable } from '../publish-errors.ts';
 import type { Publication } from '../messages.ts';
 import type { KeptDestination, KeptKey, KeptPublication, KeptStore } from './kept-store.ts';
 import { LONGEST_DELAY_MS, PutOffDestinations } from './put-off-destinations.ts';

@@ -5,7 +5,7 @@ import type { Publication } from '../messages.ts';
 import { eventsExchange } from '../topology.ts';
 import { closeInOrder, openChannel } from '../broker/channels.ts';
 import { connectOnce, withoutRight } from './connect-once.ts';
-import { Unconfirmed, Unroutable } from '../broker/publish-errors.ts';
+import { Unconfirmed, Unroutable } from '../publish-errors.ts';
 import { UnconfirmedMessages } from '../broker/unconfirmed-messages.ts';
 
 /** A command's way onto the line. Unlike a service's it does not come back: the caller is told what failed. */

@@ -2,10 +2,10 @@ import type { ConsumeMessage } from 'amqplib';
 import { settled, type TurnedClock } from '@waybell/runtime/turned-clock';
 import { publishOptions, readMessage } from '../broker/amqp-message.ts';
 import type { Broker } from '../broker/connect-broker.ts';
-import type { BrokerState } from '../broker/link.ts';
+import type { BrokerState } from '../broker-state.ts';
 import { openBundle } from '../bundle.ts';
 import type { Consuming } from '../broker/queue-consumer.ts';
-import { Unconfirmed, Unroutable, type OnSettled } from '../broker/publish-errors.ts';
+import { Unconfirmed, Unroutable, type OnSettled } from '../publish-errors.ts';
 import { newSourceId, type Message, type Publication, type Source } from '../messages.ts';
 import type { Kept, MemoryBroker } from './memory-broker.ts';
 

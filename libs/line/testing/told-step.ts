@@ -1,4 +1,4 @@
-import { Unroutable } from '../broker/publish-errors.ts';
+import { Unroutable } from '../publish-errors.ts';
 import { step } from '../hand-over/hand-over.ts';
 import { emptyState, type Effect, type Input, type StepRules } from '../hand-over/state.ts';
 import type { Lane } from '../hand-over/suspicion.ts';

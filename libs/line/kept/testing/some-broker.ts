@@ -1,4 +1,4 @@
-import type { BrokerState } from '../../broker/link.ts';
+import type { BrokerState } from '../../broker-state.ts';
 import type { Publication } from '../../messages.ts';
 
 /** A broker that takes what a test lets it take. */
