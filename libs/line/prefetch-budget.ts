@@ -17,7 +17,7 @@ export type HeldLimit = {
 /** What a queue was granted, and what it did with that since the last review. */
 export type QueueUse = {
   /** Messages, in the order they were granted: the first is the floor and stays; the last is given back first. */
-  grants: readonly number[];
+  prefetches: readonly number[];
   /** Messages still held that came by grants which were given back. */
   owed: number;
   /** Messages held at most lately. */
@@ -71,11 +71,11 @@ export function maxMinShares(wants: readonly number[], total: number): number[] 
   return wants.map((want) => Math.min(want, level));
 }
 
-type Queue = QueueUse & { index: number; granted: number; demand: number; share: number; bytesShare: number };
+type QueueDemand = QueueUse & { index: number; granted: number; demand: number; share: number; bytesShare: number };
 
-function withShares(uses: readonly QueueUse[], limit: HeldLimit): Queue[] {
+function withShares(uses: readonly QueueUse[], limit: HeldLimit): QueueDemand[] {
   const queues = uses.map((use, index) => {
-    const [granted, [floor = 0]] = [sum(use.grants), use.grants];
+    const [granted, [floor = 0]] = [sum(use.prefetches), use.prefetches];
     return { ...use, index, granted, demand: use.wasFull ? Infinity : Math.max(floor, 2 * use.peak) };
   });
   const inMessages = maxMinShares(
@@ -92,17 +92,17 @@ function withShares(uses: readonly QueueUse[], limit: HeldLimit): Queue[] {
   });
 }
 
-function idle(queues: readonly Queue[]): Queue[] {
+function idle(queues: readonly QueueDemand[]): QueueDemand[] {
   return queues.filter((queue) => canShrink(queue) && queue.granted > IDLE_RATIO * queue.peak);
 }
 
-function tooHeavy(queues: readonly Queue[], limit: HeldLimit): Queue[] {
+function tooHeavy(queues: readonly QueueDemand[], limit: HeldLimit): QueueDemand[] {
   const excess = sum(queues.map(bytesGranted)) - limit.bytes;
   const over = queues.filter((queue) => canShrink(queue) && queue.granted > queue.bytesShare);
   return enoughOf(over, excess, (queue) => newest(queue) * queue.meanBytes);
 }
 
-function takenForTheStarved(queues: readonly Queue[]): Queue[] {
+function takenForTheStarved(queues: readonly QueueDemand[]): QueueDemand[] {
   const starved = queues.filter(({ wasFull, granted, share }) => wasFull && granted < share / 2);
   const missing = sum(starved.map(({ granted }) => granted));
   const over = queues.filter((queue) => canShrink(queue) && queue.granted > queue.share);
@@ -110,7 +110,7 @@ function takenForTheStarved(queues: readonly Queue[]): Queue[] {
 }
 
 /** Smallest first. What is being given back is not there to be granted yet: that is the next review's. */
-function growths(queues: readonly Queue[], shrunk: ReadonlySet<number>, limit: HeldLimit): Move[] {
+function growths(queues: readonly QueueDemand[], shrunk: ReadonlySet<number>, limit: HeldLimit): Move[] {
   let room = limit.messages - sum(queues.map(({ granted, owed }) => granted + owed));
   let roomBytes = limit.bytes * GROWTH_BYTES_PART - sum(queues.map(bytesGranted));
   const moves: Move[] = [];
@@ -127,8 +127,8 @@ function growths(queues: readonly Queue[], shrunk: ReadonlySet<number>, limit: H
 }
 
 /** Those with most above their share first, until they free as much as is missing. */
-function enoughOf(over: readonly Queue[], missing: number, freed: (queue: Queue) => number): Queue[] {
-  const chosen: Queue[] = [];
+function enoughOf(over: readonly QueueDemand[], missing: number, freed: (queue: QueueDemand) => number): QueueDemand[] {
+  const chosen: QueueDemand[] = [];
   let left = missing;
   for (const queue of over.toSorted((a, b) => b.granted - b.share - (a.granted - a.share))) {
     if (left <= 0) break;
@@ -138,15 +138,15 @@ function enoughOf(over: readonly Queue[], missing: number, freed: (queue: Queue)
   return chosen;
 }
 
-function canShrink({ grants }: Queue): boolean {
-  return grants.length > 1;
+function canShrink({ prefetches }: QueueDemand): boolean {
+  return prefetches.length > 1;
 }
 
-function newest({ grants }: Queue): number {
-  return grants.at(-1) ?? 0;
+function newest({ prefetches }: QueueDemand): number {
+  return prefetches.at(-1) ?? 0;
 }
 
-function bytesGranted({ granted, owed, meanBytes }: Queue): number {
+function bytesGranted({ granted, owed, meanBytes }: QueueDemand): number {
   return (granted + owed) * meanBytes;
 }
 

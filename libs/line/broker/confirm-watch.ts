@@ -1,11 +1,11 @@
 import type { Channel } from 'amqplib';
 import type { Clock, Timer } from '@waybell/runtime/clock';
-import type { Link } from './link.ts';
+import type { ReconnectingConnection } from './keep-connected.ts';
 import type { UnconfirmedMessages } from './unconfirmed-messages.ts';
 
 export type ConfirmWatchOptions = {
   unconfirmed: UnconfirmedMessages;
-  link: Link;
+  connection: ReconnectingConnection;
   confirmTimeoutMs: number;
   clock: Clock;
 };
@@ -37,12 +37,12 @@ export class ConfirmWatch implements Disposable {
   }
 
   #look(): void {
-    const { unconfirmed, link, confirmTimeoutMs } = this.#options;
+    const { unconfirmed, connection, confirmTimeoutMs } = this.#options;
     // While the broker blocks publishers no confirm can come.
-    if (link.state() === 'blocked') return unconfirmed.startClocksAgain();
-    if (unconfirmed.isSilent(confirmTimeoutMs)) return link.drop(`no answer within ${confirmTimeoutMs} ms`);
+    if (connection.state() === 'blocked') return unconfirmed.restartClocks();
+    if (unconfirmed.isSilent(confirmTimeoutMs)) return connection.drop(`no answer within ${confirmTimeoutMs} ms`);
     if (this.#asked !== this.control && unconfirmed.isLate()) void this.#ask(this.control);
-    this.#judge();
+    this.#detectStalls();
     unconfirmed.giveUpOn(confirmTimeoutMs);
   }
 
@@ -59,12 +59,12 @@ export class ConfirmWatch implements Disposable {
     if (control !== this.control) return;
     this.#asked = undefined;
     this.#options.unconfirmed.heard(askedAt);
-    this.#judge();
+    this.#detectStalls();
   }
 
-  #judge(): void {
-    const { unconfirmed, link } = this.#options;
+  #detectStalls(): void {
+    const { unconfirmed, connection } = this.#options;
     // What has not left yet cannot be answered.
-    if (!link.isCongested()) unconfirmed.judge();
+    if (!connection.isCongested()) unconfirmed.detectStalls();
   }
 }

@@ -3,11 +3,11 @@ import type { Clock } from '@waybell/runtime/clock';
 import { newSourceId, type Message, type Source } from '../messages.ts';
 import { countMembers, openBundle } from '../bundle.ts';
 import { readMessage } from './amqp-message.ts';
-import type { Grant, Grants } from './grants.ts';
+import type { Prefetch, Prefetches } from './prefetches.ts';
 
 export type ConsumedChannelOptions = {
   queue: string;
-  grants: Grants;
+  prefetches: Prefetches;
   onSettled: (source: ConsumedMessage) => void;
   weigh?: Weigh | undefined;
   clock: Pick<Clock, 'now'>;
@@ -16,7 +16,7 @@ export type ConsumedChannelOptions = {
 /** Messages of one queue as they come by one channel, each settled at most once. */
 export class ConsumedChannel {
   readonly channel: Channel;
-  readonly grants: Grants;
+  readonly prefetches: Prefetches;
   readonly #queue: string;
   readonly #onSettled: (source: ConsumedMessage) => void;
   readonly #weigh: Weigh;
@@ -26,12 +26,12 @@ export class ConsumedChannel {
   #isOpen = true;
   #isSending = false;
 
-  constructor(channel: Channel, { queue, grants, onSettled, weigh = bytesOf, clock }: ConsumedChannelOptions) {
+  constructor(channel: Channel, { queue, prefetches, onSettled, weigh = bytesOf, clock }: ConsumedChannelOptions) {
     this.#weigh = weigh;
     this.channel = channel;
     this.#queue = queue;
     this.#onSettled = onSettled;
-    this.grants = grants;
+    this.prefetches = prefetches;
     this.#clock = clock;
   }
 
@@ -39,12 +39,12 @@ export class ConsumedChannel {
     return this.#isOpen;
   }
 
-  take(raw: ConsumeMessage, grant: Grant): ConsumedMessage {
-    this.grants.taken(grant, raw.content.length);
+  take(raw: ConsumeMessage, prefetch: Prefetch): ConsumedMessage {
+    this.prefetches.taken(prefetch, raw.content.length);
     const taken = new ConsumedMessage(readMessage(this.#queue, raw), {
       channel: this,
       tag: raw.fields.deliveryTag,
-      grant,
+      prefetch,
       weigh: this.#weigh,
       takenAt: this.#clock.now(),
     });
@@ -67,7 +67,7 @@ export class ConsumedChannel {
   settle(taken: ConsumedMessage, how: 'acknowledge' | 'give back'): void {
     // An acknowledgement on the successor of its channel would close that one too.
     if (!this.#isOpen || !this.#held.delete(taken)) return;
-    this.grants.settled(taken.grant);
+    this.prefetches.settled(taken.prefetch);
     if (how === 'acknowledge') this.#acknowledge(taken.tag);
     else this.#giveBack(taken.tag);
     this.#onSettled(taken);
@@ -107,7 +107,7 @@ export class ConsumedChannel {
 export type Weigh = (message: Message) => number;
 const bytesOf: Weigh = ({ body }) => body.length;
 
-type Origin = { channel: ConsumedChannel; tag: number; grant: Grant; weigh: Weigh; takenAt: number };
+type Origin = { channel: ConsumedChannel; tag: number; prefetch: Prefetch; weigh: Weigh; takenAt: number };
 
 /** One AMQP message. It is opened, if it is a bundle, once its members are asked for. */
 export class ConsumedMessage implements Source {
@@ -115,7 +115,7 @@ export class ConsumedMessage implements Source {
   /** How many messages it is. */
   readonly count: number;
   readonly tag: number;
-  readonly grant: Grant;
+  readonly prefetch: Prefetch;
   /** What it weighs in hand, in bytes. */
   readonly weight: number;
   readonly takenAt: number;
@@ -123,11 +123,11 @@ export class ConsumedMessage implements Source {
   readonly #channel: ConsumedChannel;
   #opened: readonly Message[] | undefined;
 
-  constructor(message: Message, { channel, tag, grant, weigh, takenAt }: Origin) {
+  constructor(message: Message, { channel, tag, prefetch, weigh, takenAt }: Origin) {
     this.count = countMembers(message);
     this.weight = weigh(message);
     this.tag = tag;
-    this.grant = grant;
+    this.prefetch = prefetch;
     this.takenAt = takenAt;
     this.raw = message;
     this.#channel = channel;

@@ -4,12 +4,12 @@ import type { Log } from '@waybell/runtime/log';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import { withTimeout } from '@waybell/runtime/with-timeout';
 import { depthOf, type Depth } from './depth.ts';
-import { CLOSE_LIMIT_MS } from './link-connection.ts';
-import { openLink } from './link.ts';
+import { CLOSE_LIMIT_MS } from './broker-connection.ts';
+import { keepConnected } from './keep-connected.ts';
 import type { ConsumedMessage } from './consumed-channel.ts';
 import { floorOf, nextMoves, type HeldLimit } from '../prefetch-budget.ts';
 import { QueueConsumer, type Consuming } from './queue-consumer.ts';
-import { Unopened } from './unopened.ts';
+import { ReceiveBuffer } from './receive-buffer.ts';
 
 export type Consumer = {
   /** Takes no more until every reason for that is gone; what is held stays held. Resolves when nothing more will come. */
@@ -59,7 +59,7 @@ export async function openConsumers(options: ConsumersOptions): Promise<Consumer
   const groups = new Map<Consumer, QueueGroup>();
   let last: Promise<unknown> = Promise.resolve();
   let connection: ChannelModel | undefined;
-  const link = openLink({
+  const reconnecting = keepConnected({
     ...options,
     name: `${options.name} consume`,
     onOpen: async (opened) => {
@@ -112,7 +112,7 @@ export async function openConsumers(options: ConsumersOptions): Promise<Consumer
     waitingFor: () => all.filter((queue) => queue.isWaiting()).map(({ queue }) => queue),
     async [Symbol.asyncDispose]() {
       await withTimeout({ clock: systemClock, limitMs: closeLimitMs }, Promise.all(all.map((queue) => queue.close())));
-      await link[Symbol.asyncDispose]();
+      await reconnecting[Symbol.asyncDispose]();
     },
   };
 }
@@ -141,7 +141,7 @@ class QueueGroup {
   readonly queues: readonly QueueConsumer[];
   readonly #limit: HeldLimit;
   readonly #clock: Clock;
-  readonly #unopened: Unopened;
+  readonly #buffer: ReceiveBuffer;
   #isReviewing = false;
   #isHurrying = false;
 
@@ -149,14 +149,14 @@ class QueueGroup {
     this.#limit = limit;
     this.#clock = clock;
     const floor = floorOf(limit.messages, queues.length);
-    this.#unopened = new Unopened({ limit, onTaken, onCut });
+    this.#buffer = new ReceiveBuffer({ limit, onTaken, onCut });
     this.queues = queues.map((queue) => {
       const taken = (source: ConsumedMessage) => {
         if (!this.#isReviewing) this.#reviewLater();
         if (consumer.isFull && !this.#isHurrying) this.#growSoon();
-        this.#unopened.take(source);
+        this.#buffer.take(source);
       };
-      const { settled, cut } = this.#unopened;
+      const { settled, cut } = this.#buffer;
       const consuming = { onTaken: taken, onSettled: settled, onCut: cut };
       const consumer = new QueueConsumer({
         queue,
@@ -173,7 +173,7 @@ class QueueGroup {
 
   async pause(reason: string): Promise<void> {
     await pauseAll(this.queues, reason);
-    this.#unopened.giveBackAll();
+    this.#buffer.giveBackAll();
   }
 
   resume(reason: string): void {
@@ -206,7 +206,7 @@ class QueueGroup {
       this.#isReviewing = false;
       const uses = this.queues.map((queue) => queue.review());
       for (const move of nextMoves(uses, this.#limit)) this.queues[move.index]?.apply(move);
-      const isAtRest = uses.every(({ peak, grants, owed }) => peak === 0 && grants.length <= 1 && owed === 0);
+      const isAtRest = uses.every(({ peak, prefetches, owed }) => peak === 0 && prefetches.length <= 1 && owed === 0);
       if (!isAtRest) this.#reviewLater();
     });
     timer.unref();

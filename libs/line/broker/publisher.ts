@@ -7,9 +7,9 @@ import type { Publication } from '../messages.ts';
 import type { BrokerLog } from './broker-log.ts';
 import { close, openChannel } from './channels.ts';
 import { ConfirmWatch } from './confirm-watch.ts';
-import { openLink } from './link.ts';
+import { keepConnected } from './keep-connected.ts';
 import type { Destination, OnSettled } from '../publish-errors.ts';
-import type { DestinationNews } from './publishing-by-connection.ts';
+import type { DestinationReport } from './channel-context.ts';
 import { UnconfirmedMessages } from './unconfirmed-messages.ts';
 
 export type Publisher = AsyncDisposable & {
@@ -52,10 +52,10 @@ const NOT_FOUND = /\b404 \(/;
 export function openPublisher(options: PublisherOptions): Publisher {
   const { confirmTimeoutMs, exchanges, clock } = options;
   const limits = { messages: options.unconfirmedLimit, bytes: options.unconfirmedBytesLimit };
-  const tell = tellOf(options, (why) => link.drop(why));
-  const unconfirmed = new UnconfirmedMessages({ clock, limits, tell });
+  const report = reportTo(options, (why) => reconnecting.drop(why));
+  const unconfirmed = new UnconfirmedMessages({ clock, limits, report });
   const listeners: ((state: BrokerState) => void)[] = [];
-  const link = openLink({
+  const reconnecting = keepConnected({
     ...options,
     name: `${options.name} publish`,
     onOpen: async (connection, channel) => {
@@ -71,7 +71,7 @@ export function openPublisher(options: PublisherOptions): Publisher {
       for (const listener of listeners) listener(state);
     },
   });
-  const watch = new ConfirmWatch({ unconfirmed, link, confirmTimeoutMs, clock });
+  const watch = new ConfirmWatch({ unconfirmed, connection: reconnecting, confirmTimeoutMs, clock });
 
   return {
     publish: (publication) =>
@@ -79,18 +79,18 @@ export function openPublisher(options: PublisherOptions): Publisher {
         unconfirmed.send(publication, (error) => (error === undefined ? resolve() : reject(error)));
       }),
     send: (publication, onSettled) => unconfirmed.send(publication, onSettled),
-    state: link.state,
+    state: reconnecting.state,
     onState: (listener) => void listeners.push(listener),
     isConfirming: () => !unconfirmed.isSilent(SILENT_MS),
     stalled: () => unconfirmed.stalled(),
     publishing: () => ({
       unconfirmed: unconfirmed.size,
-      isBlocked: link.state() === 'blocked',
+      isBlocked: reconnecting.state() === 'blocked',
       stalled: unconfirmed.stalled(),
     }),
     async [Symbol.asyncDispose]() {
       watch[Symbol.dispose]();
-      await link[Symbol.asyncDispose]();
+      await reconnecting[Symbol.asyncDispose]();
       unconfirmed.close('the connection is closed');
     },
   };
@@ -106,13 +106,16 @@ async function checkExchanges(connection: ChannelModel, exchanges: readonly stri
   await Promise.all(exchanges.map(check));
 }
 
-type Tell = (news: DestinationNews, destination: Destination) => void;
+type Report = (report: DestinationReport, destination: Destination) => void;
 
-function tellOf({ log, onReturned }: Pick<PublisherOptions, 'log' | 'onReturned'>, drop: (why: string) => void): Tell {
-  return (news, { exchange, routingKey }) => {
-    const { kind: _, ...facts } = news;
+function reportTo(
+  { log, onReturned }: Pick<PublisherOptions, 'log' | 'onReturned'>,
+  drop: (why: string) => void,
+): Report {
+  return (report, { exchange, routingKey }) => {
+    const { kind: _, ...facts } = report;
     const what = { exchange, routingKey, ...facts };
-    switch (news.kind) {
+    switch (report.kind) {
       case 'stalled':
         return log.warn(what, 'broker.destination-stalled');
       case 'confirms again':
@@ -122,7 +125,7 @@ function tellOf({ log, onReturned }: Pick<PublisherOptions, 'log' | 'onReturned'
       case 'channel failed':
         log.warn(what, 'broker.channel-failed');
         // Without its exchange nothing is to be begun: the next connection waits for that.
-        if (NOT_FOUND.test(news.reason)) drop(`exchange ${exchange} is missing`);
+        if (NOT_FOUND.test(report.reason)) drop(`exchange ${exchange} is missing`);
     }
   };
 }

@@ -5,7 +5,7 @@ import type { Move, QueueUse } from '../prefetch-budget.ts';
 import type { Source } from '../messages.ts';
 import { close } from './channels.ts';
 import { ConsumedChannel, type ConsumedMessage, type Weigh } from './consumed-channel.ts';
-import { Grants, type Grant } from './grants.ts';
+import { Prefetches, type Prefetch } from './prefetches.ts';
 
 export type Consuming = {
   onTaken: (source: Source) => void;
@@ -42,7 +42,7 @@ export class QueueConsumer {
   readonly #options: QueueConsumerOptions;
   #connection: ChannelModel | undefined;
   #consumed: ConsumedChannel | undefined;
-  #grants = new Grants();
+  #prefetches = new Prefetches();
   readonly #pausedFor = new Set<string>();
   #isClosed = false;
   #step: Promise<void> = Promise.resolve();
@@ -52,7 +52,7 @@ export class QueueConsumer {
   constructor(options: QueueConsumerOptions) {
     this.queue = options.queue;
     this.#options = options;
-    this.#grants.grow(options.floor);
+    this.#prefetches.grow(options.floor);
   }
 
   connected(connection: ChannelModel): void {
@@ -67,20 +67,20 @@ export class QueueConsumer {
 
   pause(reason: string): Promise<void> {
     this.#pausedFor.add(reason);
-    this.#grants.giveUpAll();
+    this.#prefetches.giveUpAll();
     return this.#converge();
   }
 
   /** Takes again once every reason for a pause is gone. */
   resume(reason: string): void {
     if (!this.#pausedFor.delete(reason) || !this.#isWanted) return;
-    this.#grants.grow(this.#options.floor);
+    this.#prefetches.grow(this.#options.floor);
     void this.#converge();
   }
 
   /** Messages taken and not settled. */
   get held(): number {
-    return this.#grants.held;
+    return this.#prefetches.held;
   }
 
   /** When the newest of what is held was taken, by the clock; -Infinity where nothing is. */
@@ -89,27 +89,27 @@ export class QueueConsumer {
   }
 
   isWaiting(): boolean {
-    return this.#isWanted && !this.#grants.isConsuming;
+    return this.#isWanted && !this.#prefetches.isConsuming;
   }
 
   review(): QueueUse {
-    const use = this.#grants.review();
-    if (this.#grants.next() !== undefined) void this.#converge();
+    const use = this.#prefetches.review();
+    if (this.#prefetches.next() !== undefined) void this.#converge();
     return use;
   }
 
   /** Whether it could do with more at this moment. */
   get isFull(): boolean {
-    return this.#grants.isFull;
+    return this.#prefetches.isFull;
   }
 
   use(): QueueUse {
-    return this.#grants.use();
+    return this.#prefetches.use();
   }
 
   apply(move: Move): void {
-    if (move.kind === 'grow') this.#grants.grow(move.by);
-    else this.#grants.shrink();
+    if (move.kind === 'grow') this.#prefetches.grow(move.by);
+    else this.#prefetches.shrink();
     void this.#converge();
   }
 
@@ -175,44 +175,44 @@ export class QueueConsumer {
     });
     await channel.checkQueue(this.queue);
     const { onSettled, weigh, clock } = this.#options;
-    return new ConsumedChannel(channel, { queue: this.queue, grants: this.#grants, onSettled, weigh, clock });
+    return new ConsumedChannel(channel, { queue: this.queue, prefetches: this.#prefetches, onSettled, weigh, clock });
   }
 
   async #openAndCancel(consumed: ConsumedChannel): Promise<void> {
-    const { grants } = consumed;
-    for (let grant = grants.next(); grant !== undefined; grant = grants.next()) {
-      if (grant.isWanted) await this.#open(consumed, grant);
-      else await this.#cancel(consumed, grant);
+    const { prefetches } = consumed;
+    for (let prefetch = prefetches.next(); prefetch !== undefined; prefetch = prefetches.next()) {
+      if (prefetch.isWanted) await this.#open(consumed, prefetch);
+      else await this.#cancel(consumed, prefetch);
     }
   }
 
-  async #open(consumed: ConsumedChannel, grant: Grant): Promise<void> {
+  async #open(consumed: ConsumedChannel, prefetch: Prefetch): Promise<void> {
     const { channel } = consumed;
-    grant.isOpen = true;
-    await channel.prefetch(grant.size);
+    prefetch.isOpen = true;
+    await channel.prefetch(prefetch.size);
     const { consumerTag } = await channel.consume(this.queue, (raw) => {
       // null: the broker cancelled the consumer, because the queue was deleted or moved.
       if (raw === null) return void channel.close().catch(() => undefined);
       // A connection that was given up may bring some more until it is closed: the broker has those back.
       if (!consumed.isOpen) return;
-      const source = consumed.take(raw, grant);
-      if (!grant.isWanted) void this.#converge();
+      const source = consumed.take(raw, prefetch);
+      if (!prefetch.isWanted) void this.#converge();
       this.#options.onTaken(source);
     });
-    grant.tag = consumerTag;
+    prefetch.tag = consumerTag;
   }
 
-  async #cancel({ channel, grants }: ConsumedChannel, grant: Grant): Promise<void> {
-    if (grant.tag !== undefined) await channel.cancel(grant.tag);
-    grants.cancelled(grant);
+  async #cancel({ channel, prefetches }: ConsumedChannel, prefetch: Prefetch): Promise<void> {
+    if (prefetch.tag !== undefined) await channel.cancel(prefetch.tag);
+    prefetches.cancelled(prefetch);
   }
 
   #forget(consumed: ConsumedChannel | undefined): void {
     if (consumed !== this.#consumed) return;
     this.#consumed = undefined;
     // With the channel all it held is gone.
-    this.#grants = new Grants();
-    if (this.#isWanted) this.#grants.grow(this.#options.floor);
+    this.#prefetches = new Prefetches();
+    if (this.#isWanted) this.#prefetches.grow(this.#options.floor);
     for (const source of consumed?.lose() ?? []) this.#options.onCut(source);
   }
 

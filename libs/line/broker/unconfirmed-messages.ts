@@ -3,14 +3,14 @@ import type { Clock } from '@waybell/runtime/clock';
 import type { Publication } from '../messages.ts';
 import { DestinationChannel } from './destination-channel.ts';
 import { TooLarge, Unconfirmed, type Destination, type OnSettled } from '../publish-errors.ts';
-import type { DestinationNews, Publishing } from './publishing-by-connection.ts';
+import type { ChannelContext, DestinationReport } from './channel-context.ts';
 import { STALLED_MS } from './stall.ts';
 
 export type UnconfirmedOptions = {
   clock: Clock;
   /** What may be unconfirmed at once, beside what stalls; a blocked connection would buffer it without bound. */
   limits: { messages: number; bytes: number };
-  tell?: (news: DestinationNews, destination: Destination) => void;
+  report?: (report: DestinationReport, destination: Destination) => void;
 };
 
 /**
@@ -20,8 +20,8 @@ export type UnconfirmedOptions = {
 export class UnconfirmedMessages {
   readonly #clock: Clock;
   readonly #limits: UnconfirmedOptions['limits'];
-  readonly #tell: NonNullable<UnconfirmedOptions['tell']>;
-  #publishing: Publishing<DestinationChannel> | undefined;
+  readonly #report: NonNullable<UnconfirmedOptions['report']>;
+  #context: ChannelContext<DestinationChannel> | undefined;
   /** Destinations of the present connection, by exchange and routing key. */
   #destinations = new Map<string, Map<string, DestinationChannel>>();
   /** Those that could go on if there were room, in their turn. */
@@ -35,10 +35,10 @@ export class UnconfirmedMessages {
   /** Bytes of the largest message that the broker takes, once it has refused a larger one. */
   #largest = Infinity;
 
-  constructor({ clock, limits, tell = () => undefined }: UnconfirmedOptions) {
+  constructor({ clock, limits, report = () => undefined }: UnconfirmedOptions) {
     this.#clock = clock;
     this.#limits = limits;
-    this.#tell = tell;
+    this.#report = report;
   }
 
   get size(): number {
@@ -53,7 +53,7 @@ export class UnconfirmedMessages {
   /** From now on messages go out by channels that it opens. */
   open(open: () => Promise<ConfirmChannel>): void {
     this.#heardAt = this.#clock.now();
-    this.#publishing = {
+    this.#context = {
       clock: this.#clock,
       open,
       heard: (askedAt) => this.heard(askedAt),
@@ -63,14 +63,14 @@ export class UnconfirmedMessages {
       },
       ready: (destination) => this.#admit(destination),
       learnLargest: (bytes) => (this.#largest = bytes),
-      tell: this.#tell,
+      report: this.#report,
     };
   }
 
   /** Nothing goes out any more; no confirm will come for what did. */
   close(why: string): void {
     const gone = this.#all();
-    this.#publishing = undefined;
+    this.#context = undefined;
     this.#destinations = new Map();
     this.#inLine.clear();
     [this.#messages, this.#bytes, this.#answeredUpTo] = [0, 0, -Infinity];
@@ -80,8 +80,8 @@ export class UnconfirmedMessages {
   send(publication: Publication, onSettled: OnSettled): void {
     const { length } = publication.body;
     if (length > this.#largest) return onSettled(new TooLarge(length, this.#largest));
-    if (this.#publishing === undefined) return onSettled(new Unconfirmed('the broker is away'));
-    this.#destinationOf(publication, this.#publishing).send(publication, onSettled, this.#hasRoom());
+    if (this.#context === undefined) return onSettled(new Unconfirmed('the broker is away'));
+    this.#destinationOf(publication, this.#context).send(publication, onSettled, this.#hasRoom());
   }
 
   /** The broker has answered what was asked of it then. */
@@ -100,14 +100,14 @@ export class UnconfirmedMessages {
     return this.#clock.now() - this.#heardAt > limitMs && this.#isUnanswered(limitMs);
   }
 
-  startClocksAgain(): void {
+  restartClocks(): void {
     this.#heardAt = this.#clock.now();
-    for (const destination of this.#all()) destination.startClocksAgain(this.#heardAt);
+    for (const destination of this.#all()) destination.restartClocks(this.#heardAt);
   }
 
   /** Finds what stalls. */
-  judge(): void {
-    for (const destination of this.#all()) destination.judge(this.#answeredUpTo);
+  detectStalls(): void {
+    for (const destination of this.#all()) destination.detectStall(this.#answeredUpTo);
     this.#admit();
   }
 
@@ -141,13 +141,13 @@ export class UnconfirmedMessages {
     return this.#messages < this.#limits.messages && this.#bytes < this.#limits.bytes;
   }
 
-  #destinationOf(publication: Publication, publishing: Publishing<DestinationChannel>): DestinationChannel {
+  #destinationOf(publication: Publication, context: ChannelContext<DestinationChannel>): DestinationChannel {
     const { exchange, routingKey } = publication;
     let ofExchange = this.#destinations.get(exchange);
     if (ofExchange === undefined) this.#destinations.set(exchange, (ofExchange = new Map()));
     let destination = ofExchange.get(routingKey);
     if (destination === undefined) {
-      destination = new DestinationChannel(publication, publishing);
+      destination = new DestinationChannel(publication, context);
       ofExchange.set(routingKey, destination);
     }
     return destination;

@@ -4,10 +4,10 @@ import { placeOf } from '@waybell/runtime/place-of';
 import { withTimeout } from '@waybell/runtime/with-timeout';
 import type { BrokerState } from '../broker-state.ts';
 import { nodesOf } from './nodes-of.ts';
-import { LinkConnection, type ConnectionOptions } from './link-connection.ts';
+import { BrokerConnection, type BrokerConnectionOptions } from './broker-connection.ts';
 
 /** One connection that comes back by itself. `onOpen` sets everything up again after each connect. */
-export type Link = AsyncDisposable & {
+export type ReconnectingConnection = AsyncDisposable & {
   state(): BrokerState;
   /** Whether more was written than its way takes. */
   isCongested(): boolean;
@@ -15,7 +15,7 @@ export type Link = AsyncDisposable & {
   drop(why: string): void;
 };
 
-export type LinkOptions = ConnectionOptions & {
+export type ReconnectOptions = BrokerConnectionOptions & {
   /** Runs when a connection is lost, or was never set up. */
   onDown: () => void;
   onState?: (state: BrokerState) => void;
@@ -30,11 +30,11 @@ const STOP_LIMIT_MS = 1_000;
  * Connects in the background: the broker may be away for now, or go away at any time. Where there are several nodes, each try
  * is at the next of them, from a random one on.
  */
-export function openLink(options: LinkOptions): Link {
+export function keepConnected(options: ReconnectOptions): ReconnectingConnection {
   const { name, log, onDown, onState } = options;
   const nodes = nodesOf(options.url);
   const halt = new AbortController();
-  let current: LinkConnection | undefined;
+  let current: BrokerConnection | undefined;
   let known: BrokerState = 'away';
   const state = () => (current === undefined ? 'away' : current.isBlocked ? 'blocked' : 'writable');
   const changed = () => {
@@ -42,7 +42,7 @@ export function openLink(options: LinkOptions): Link {
     known = state();
     onState?.(known);
   };
-  const lose = (connection: LinkConnection, reason: string) => {
+  const lose = (connection: BrokerConnection, reason: string) => {
     if (connection !== current) return;
     current = undefined;
     log.warn({ connection: name, server: connection.server, reason }, 'broker.disconnected');
@@ -52,7 +52,7 @@ export function openLink(options: LinkOptions): Link {
     void connection.close();
   };
   const connectTo = async (url: string) => {
-    const opened = await LinkConnection.open({ ...options, url, onBlocking: changed }, halt.signal);
+    const opened = await BrokerConnection.open({ ...options, url, onBlocking: changed }, halt.signal);
     current = opened;
     log.info({ connection: name, server: opened.server }, 'broker.connected');
     changed();

@@ -2,7 +2,7 @@ import type { HeldLimit } from '../prefetch-budget.ts';
 import type { ConsumedMessage } from './consumed-channel.ts';
 import type { Consuming } from './queue-consumer.ts';
 
-export type UnopenedOptions = Consuming & {
+export type ReceiveBufferOptions = Consuming & {
   /** In hand at once, over all queues: messages, members counted, and what they weigh, until what they came in is settled. */
   limit: HeldLimit;
 };
@@ -18,15 +18,15 @@ const LARGE_PART = 3 / 4;
  * Messages that wait as they came, the oldest first, while as much is in hand as may be. What the broker sends was granted
  * by number: there is no telling how large it is before it is there.
  */
-export class Unopened {
-  readonly #options: UnopenedOptions;
+export class ReceiveBuffer {
+  readonly #options: ReceiveBufferOptions;
   readonly #waiting = new Set<ConsumedMessage>();
   #waitingBytes = 0;
   #open = 0;
   #bytes = 0;
   #largeBytes = 0;
 
-  constructor(options: UnopenedOptions) {
+  constructor(options: ReceiveBufferOptions) {
     this.#options = options;
   }
 

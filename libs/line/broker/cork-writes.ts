@@ -10,7 +10,7 @@ export function socketOf({ connection }: ChannelModel): Duplex | undefined {
  * Lets what is written in one tick leave in one system call. amqplib writes frame by frame, three to a message, and each
  * write would be a call of its own: a fifth of what the router did.
  */
-export function gatherWrites(socket: Writable): void {
+export function corkWrites(socket: Writable): void {
   const write = socket.write.bind(socket);
   const writeWithOthers = (...args: Parameters<typeof write>): boolean => {
     if (socket.writableCorked === 0) {

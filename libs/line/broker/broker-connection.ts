@@ -5,9 +5,9 @@ import { placeOf } from '@waybell/runtime/place-of';
 import { withTimeout } from '@waybell/runtime/with-timeout';
 import type { BrokerLog } from './broker-log.ts';
 import { close } from './channels.ts';
-import { gatherWrites, socketOf } from './gather-writes.ts';
+import { corkWrites, socketOf } from './cork-writes.ts';
 
-export type ConnectionOptions = ServerAddress & {
+export type BrokerConnectionOptions = ServerAddress & {
   name: string;
   heartbeatSeconds: number;
   log: BrokerLog;
@@ -28,10 +28,10 @@ export const CLOSE_LIMIT_MS = 2_000;
  * One connection, from its first packet to its last. What is known of it is kept in it and ends with it, so that nothing
  * of one connection is ever believed of the next; and whatever is asked of it has an end, even if the broker never answers.
  */
-export class LinkConnection {
+export class BrokerConnection {
   /** The broker has an alarm on memory or disk, and takes nothing from it. */
   isBlocked = false;
-  readonly #options: ConnectionOptions;
+  readonly #options: BrokerConnectionOptions;
   readonly #model: ChannelModel;
   readonly #cut: AbortController;
   #end: (why: string) => void = () => undefined;
@@ -41,9 +41,9 @@ export class LinkConnection {
 
   /** Rejects where it cannot be made or set up, and when the signal is given; nothing of it is left open then. */
   static async open(
-    options: ConnectionOptions & { onBlocking: () => void },
+    options: BrokerConnectionOptions & { onBlocking: () => void },
     signal: AbortSignal,
-  ): Promise<LinkConnection> {
+  ): Promise<BrokerConnection> {
     const cut = new AbortController();
     const stop = () => cut.abort();
     signal.addEventListener('abort', stop);
@@ -53,7 +53,7 @@ export class LinkConnection {
       stop();
     });
     try {
-      const connection = new LinkConnection(await connected(options, cut.signal), options, cut);
+      const connection = new BrokerConnection(await connected(options, cut.signal), options, cut);
       await connection.#setUp(options.onBlocking);
       return connection;
     } catch (error) {
@@ -65,7 +65,7 @@ export class LinkConnection {
     }
   }
 
-  private constructor(model: ChannelModel, options: ConnectionOptions, cut: AbortController) {
+  private constructor(model: ChannelModel, options: BrokerConnectionOptions, cut: AbortController) {
     this.#model = model;
     this.#options = options;
     this.#cut = cut;
@@ -114,7 +114,7 @@ export class LinkConnection {
     });
     // Without it, writes are dearer and nothing else.
     const socket = socketOf(model);
-    if (socket !== undefined) gatherWrites(socket);
+    if (socket !== undefined) corkWrites(socket);
     // Fails where it closed before anything listened.
     const control = await model.createChannel();
     control.on('error', () => undefined);
@@ -124,7 +124,7 @@ export class LinkConnection {
 }
 
 function connected(
-  { url, tls, name, heartbeatSeconds }: ConnectionOptions,
+  { url, tls, name, heartbeatSeconds }: BrokerConnectionOptions,
   signal: AbortSignal,
 ): Promise<ChannelModel> {
   const address = new URL(url);

@@ -4,7 +4,7 @@ import { createLog } from '@waybell/runtime/log';
 import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { TestBroker } from '../testing/test-broker.ts';
-import { openLink, type LinkOptions } from './link.ts';
+import { keepConnected, type ReconnectOptions } from './keep-connected.ts';
 
 let broker: TestBroker;
 
@@ -19,10 +19,10 @@ afterAll(async () => {
 const log = createLog({ service: 'test', level: 'silent' });
 
 /** A link that would not notice for ten minutes that nothing comes any more. */
-function aLink(options: Partial<LinkOptions> = {}) {
+function aLink(options: Partial<ReconnectOptions> = {}) {
   const clock = new TurnedClock();
   const heard: string[] = [];
-  const link = openLink({
+  const link = keepConnected({
     url: broker.detour.url,
     name: 'the link',
     heartbeatSeconds: 600,

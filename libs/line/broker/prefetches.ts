@@ -1,7 +1,7 @@
 import type { QueueUse } from '../prefetch-budget.ts';
 
 /** Leave for the broker to send so many messages before the first of them is settled: a consumer with that prefetch. */
-export type Grant = {
+export type Prefetch = {
   size: number;
   isWanted: boolean;
   /** Whether the broker may send for it. */
@@ -18,13 +18,13 @@ const WEIGHT = 1 / 16;
 const PEAK_DECAY = 0.9;
 
 /** The broker counts as given back what is on its way to a consumer that goes. To one that is full, nothing is. */
-function mayGo({ isOverdue, held, size }: Grant): boolean {
+function mayGo({ isOverdue, held, size }: Prefetch): boolean {
   return isOverdue || held === size;
 }
 
 /** What one queue is granted on one channel, and what it makes of it. It counts; `QueueConsumer` opens and cancels. */
-export class Grants {
-  #all: Grant[] = [];
+export class Prefetches {
+  #all: Prefetch[] = [];
   #wantedSize = 0;
   #wantedHeld = 0;
   #peak = 0;
@@ -41,15 +41,15 @@ export class Grants {
   }
 
   giveUpAll(): void {
-    for (const grant of this.#all) {
-      this.#giveUp(grant);
-      grant.isOverdue = true;
+    for (const prefetch of this.#all) {
+      this.#giveUp(prefetch);
+      prefetch.isOverdue = true;
     }
   }
 
   /** What to open, wanted, or to cancel, unwanted. Nothing: all is as it should be, or will be soon. */
-  next(): Grant | undefined {
-    return this.#all.find((grant) => (grant.isWanted ? !grant.isOpen : grant.isOpen && mayGo(grant)));
+  next(): Prefetch | undefined {
+    return this.#all.find((prefetch) => (prefetch.isWanted ? !prefetch.isOpen : prefetch.isOpen && mayGo(prefetch)));
   }
 
   get isConsuming(): boolean {
@@ -57,22 +57,22 @@ export class Grants {
   }
 
   /** The broker sends nothing more for it. */
-  cancelled(grant: Grant): void {
-    grant.isOpen = false;
+  cancelled(prefetch: Prefetch): void {
+    prefetch.isOpen = false;
     this.#dropSettled();
   }
 
-  taken(grant: Grant, bytes: number): void {
-    grant.held += 1;
+  taken(prefetch: Prefetch, bytes: number): void {
+    prefetch.held += 1;
     this.#meanBytes = this.#meanBytes === 0 ? bytes : this.#meanBytes + (bytes - this.#meanBytes) * WEIGHT;
-    if (!grant.isWanted) return;
+    if (!prefetch.isWanted) return;
     this.#wantedHeld += 1;
     this.#notice();
   }
 
-  settled(grant: Grant): void {
-    grant.held -= 1;
-    if (grant.isWanted) this.#wantedHeld -= 1;
+  settled(prefetch: Prefetch): void {
+    prefetch.held -= 1;
+    if (prefetch.isWanted) this.#wantedHeld -= 1;
     else this.#dropSettled();
   }
 
@@ -82,13 +82,13 @@ export class Grants {
   }
 
   get held(): number {
-    return this.#all.reduce((held, grant) => held + grant.held, 0);
+    return this.#all.reduce((held, prefetch) => held + prefetch.held, 0);
   }
 
   /** How it is used at this moment. */
   use(): QueueUse {
     return {
-      grants: this.#all.filter(({ isWanted }) => isWanted).map(({ size }) => size),
+      prefetches: this.#all.filter(({ isWanted }) => isWanted).map(({ size }) => size),
       owed: this.#all.reduce(
         (owed, { isWanted, isOpen, size, held }) => owed + (isWanted ? 0 : isOpen ? size : held),
         0,
@@ -105,7 +105,7 @@ export class Grants {
     this.#peak = Math.floor(this.#peak * PEAK_DECAY);
     this.#wasFull = false;
     this.#notice();
-    for (const grant of this.#all) grant.isOverdue ||= !grant.isWanted;
+    for (const prefetch of this.#all) prefetch.isOverdue ||= !prefetch.isWanted;
     return use;
   }
 
@@ -114,11 +114,11 @@ export class Grants {
     this.#wasFull ||= this.isFull;
   }
 
-  #giveUp(grant: Grant | undefined): void {
-    if (grant?.isWanted !== true) return;
-    grant.isWanted = false;
-    this.#wantedSize -= grant.size;
-    this.#wantedHeld -= grant.held;
+  #giveUp(prefetch: Prefetch | undefined): void {
+    if (prefetch?.isWanted !== true) return;
+    prefetch.isWanted = false;
+    this.#wantedSize -= prefetch.size;
+    this.#wantedHeld -= prefetch.held;
     this.#dropSettled();
   }
 

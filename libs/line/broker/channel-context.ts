@@ -3,7 +3,7 @@ import type { Clock } from '@waybell/runtime/clock';
 import type { Destination } from '../publish-errors.ts';
 
 /** What a destination does that people should know of. */
-export type DestinationNews =
+export type DestinationReport =
   | { kind: 'stalled'; unconfirmed: number }
   | { kind: 'confirms again'; stalledMs: number }
   /** No queue took a message. */
@@ -11,7 +11,7 @@ export type DestinationNews =
   | { kind: 'channel failed'; reason: string };
 
 /** Publishers to several destinations by one connection. */
-export type Publishing<D> = {
+export type ChannelContext<D> = {
   clock: Clock;
   open: () => Promise<ConfirmChannel>;
   /** The broker has answered what was asked or sent then. */
@@ -22,5 +22,5 @@ export type Publishing<D> = {
   ready: (destination: D) => void;
   /** The broker takes no larger message. */
   learnLargest: (bytes: number) => void;
-  tell: (news: DestinationNews, destination: Destination) => void;
+  report: (report: DestinationReport, destination: Destination) => void;
 };
