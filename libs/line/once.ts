@@ -39,7 +39,7 @@ export function onceInRedis(redis: Redis, { log, metrics }: { log: Log; metrics:
   // Prometheus sees no increase in what begins with its first.
   for (const operation of ['recall', 'remember']) failures.inc({ operation }, 0);
   const complain = throttledWarning(log, 'redis.away: duplicates are possible');
-  const own = new Recent();
+  const own = new RecentMarks();
   const withoutRedis = (operation: 'recall' | 'remember', messages: number, error: unknown) => {
     failures.inc({ operation }, messages);
     complain(error);
@@ -73,7 +73,7 @@ export function onceInRedis(redis: Redis, { log, metrics }: { log: Log; metrics:
 const MOST_RECENT = 4_096;
 
 /** What this process remembered last. After a cut of its link to the broker just that comes again, with Redis or without. */
-class Recent {
+class RecentMarks {
   readonly #marks = new Map<string, { fingerprint: string; until: number }>();
 
   get(key = ''): string | undefined {

@@ -22,7 +22,7 @@ export type TracedStep<M> = {
   dueAt?: (message: M) => number;
 };
 
-type Open = { spans: readonly Span[]; begunAt: number; returnedAt?: number };
+type OpenSpans = { spans: readonly Span[]; begunAt: number; returnedAt?: number };
 
 /**
  * The spans of the messages that a step has in hand: each from when it was taken until it has left. What a message
@@ -31,7 +31,7 @@ type Open = { spans: readonly Span[]; begunAt: number; returnedAt?: number };
 export class StepSpans<M> {
   readonly #step: TracedStep<M>;
   readonly #tracer: Tracer;
-  readonly #open = new Map<Message, Open>();
+  readonly #open = new Map<Message, OpenSpans>();
 
   constructor(step: TracedStep<M>, tracer: Tracer) {
     this.#step = step;
@@ -142,7 +142,7 @@ export class StepSpans<M> {
   }
 
   /** From when the handler was done until all that it caused was confirmed, or parked, and remembered. */
-  #publish({ spans, begunAt, returnedAt: startTime = begunAt }: Open): void {
+  #publish({ spans, begunAt, returnedAt: startTime = begunAt }: OpenSpans): void {
     const attributes = {
       'messaging.system': 'rabbitmq',
       'messaging.operation.name': 'publish',

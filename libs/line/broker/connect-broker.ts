@@ -2,13 +2,13 @@ import { systemClock, type Clock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import { openConsumers, type Consumers } from './consumers.ts';
-import { openPublisher, type Publisher } from './publisher.ts';
+import { openPublisher, type BrokerPublisher } from './publisher.ts';
 import { PolicyCheck } from './policy-check.ts';
 import { QueueCheck } from './queue-check.ts';
 
 /** RabbitMQ as the line sees it: one connection to publish, one to consume, so that neither can block the other. */
 export type Broker = AsyncDisposable &
-  Pick<Publisher, 'publish' | 'send' | 'state' | 'onState' | 'publishing' | 'stalled'> &
+  Pick<BrokerPublisher, 'publish' | 'send' | 'state' | 'onState' | 'publishing' | 'stalled'> &
   Pick<Consumers, 'consume' | 'alone' | 'depth'> & {
     /** Empty when confirms come, every queue is there and those that it takes from are consumed. Each step says what it makes of a broker it cannot write to. */
     waitingFor(): string[];

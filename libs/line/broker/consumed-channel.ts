@@ -107,7 +107,13 @@ export class ConsumedChannel {
 export type Weigh = (message: Message) => number;
 const bytesOf: Weigh = ({ body }) => body.length;
 
-type Origin = { channel: ConsumedChannel; tag: number; prefetch: Prefetch; weigh: Weigh; takenAt: number };
+type ConsumedMessageOptions = {
+  channel: ConsumedChannel;
+  tag: number;
+  prefetch: Prefetch;
+  weigh: Weigh;
+  takenAt: number;
+};
 
 /** One AMQP message. It is opened, if it is a bundle, once its members are asked for. */
 export class ConsumedMessage implements Source {
@@ -123,7 +129,7 @@ export class ConsumedMessage implements Source {
   readonly #channel: ConsumedChannel;
   #opened: readonly Message[] | undefined;
 
-  constructor(message: Message, { channel, tag, prefetch, weigh, takenAt }: Origin) {
+  constructor(message: Message, { channel, tag, prefetch, weigh, takenAt }: ConsumedMessageOptions) {
     this.count = countMembers(message);
     this.weight = weigh(message);
     this.tag = tag;

@@ -23,7 +23,7 @@ export type Consumers = AsyncDisposable & {
   /** Takes from these queues, over every reconnect and whether or not they exist yet, and holds so much of them. */
   consume(queues: readonly string[], limit: HeldLimit, consuming: Consuming): Consumer;
   /** Does the work while no other consumer takes anything: if the process dies then, it is of what this consumer has in hand. */
-  alone(consumer: Consumer, among: Among, work: () => Promise<void>): Promise<void>;
+  alone(consumer: Consumer, among: AloneOptions, work: () => Promise<void>): Promise<void>;
   /** What waits in these queues together. Rejects while the broker is away, or without one of them. */
   depth(queues: readonly string[]): Promise<Depth>;
   isConnected(): boolean;
@@ -32,7 +32,7 @@ export type Consumers = AsyncDisposable & {
 };
 
 /** What others have held for `oldMs` is not waited for: it does not kill. `hasNew`: something else is newer, and in hand. */
-export type Among = { oldMs: number; hasNew: (withinMs: number) => boolean };
+export type AloneOptions = { oldMs: number; hasNew: (withinMs: number) => boolean };
 
 export type ConsumersOptions = ServerAddress & {
   name: string;

@@ -6,7 +6,7 @@ import { TurnedClock } from '@waybell/runtime/turned-clock';
 import type { Publication } from '../messages.ts';
 import { openSockets, BreakableBroker } from '../testing/test-broker.ts';
 import { deliveriesExchange } from '../topology.ts';
-import { openPublisher, type Publisher, type PublisherOptions } from './publisher.ts';
+import { openPublisher, type BrokerPublisher, type BrokerPublisherOptions } from './publisher.ts';
 import { Unconfirmed, Unroutable } from '../publish-errors.ts';
 
 let broker: BreakableBroker;
@@ -21,7 +21,7 @@ afterAll(async () => {
 
 const log = createLog({ service: 'test', level: 'silent' });
 
-const aPublisher = (options: Partial<PublisherOptions> = {}) =>
+const aPublisher = (options: Partial<BrokerPublisherOptions> = {}) =>
   openPublisher({
     url: broker.detour.url,
     name: 'test',
@@ -48,7 +48,7 @@ const aPublication = (routingKey: string, body = 'x', more: Partial<Publication>
   ...more,
 });
 
-const untilWritable = (publisher: Publisher) =>
+const untilWritable = (publisher: BrokerPublisher) =>
   new Promise<void>((resolve) => {
     if (publisher.state() === 'writable') resolve();
     publisher.onState((state) => state === 'writable' && resolve());
@@ -57,7 +57,7 @@ const untilWritable = (publisher: Publisher) =>
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => String(index));
 
 /** As the hand-over does it: what was not confirmed is published again. */
-async function insist(publisher: Publisher, publication: Publication): Promise<void> {
+async function insist(publisher: BrokerPublisher, publication: Publication): Promise<void> {
   for (;;) {
     try {
       return await publisher.publish(publication);

@@ -12,7 +12,7 @@ import type { Destination, OnSettled } from '../publish-errors.ts';
 import type { DestinationReport } from './channel-context.ts';
 import { UnconfirmedMessages } from './unconfirmed-messages.ts';
 
-export type Publisher = AsyncDisposable & {
+export type BrokerPublisher = AsyncDisposable & {
   /** Resolves when a queue has the message. Rejects with `Unroutable`, `Unconfirmed`, `Stalled` or `TooLarge`. */
   publish(publication: Publication): Promise<void>;
   /** The same without a promise, for callers that send thousands. */
@@ -27,7 +27,7 @@ export type Publisher = AsyncDisposable & {
   publishing(): PublishingFigures;
 };
 
-export type PublisherOptions = ServerAddress & {
+export type BrokerPublisherOptions = ServerAddress & {
   name: string;
   heartbeatSeconds: number;
   /** What is not confirmed by then may be in its queue or not. A broker that answers nothing for so long is given up. */
@@ -49,7 +49,7 @@ const SILENT_MS = 5_000;
 const NOT_FOUND = /\b404 \(/;
 
 /** Connects in the background. */
-export function openPublisher(options: PublisherOptions): Publisher {
+export function openPublisher(options: BrokerPublisherOptions): BrokerPublisher {
   const { confirmTimeoutMs, exchanges, clock } = options;
   const limits = { messages: options.unconfirmedLimit, bytes: options.unconfirmedBytesLimit };
   const report = reportTo(options, (why) => reconnecting.drop(why));
@@ -109,7 +109,7 @@ async function checkExchanges(connection: ChannelModel, exchanges: readonly stri
 type Report = (report: DestinationReport, destination: Destination) => void;
 
 function reportTo(
-  { log, onReturned }: Pick<PublisherOptions, 'log' | 'onReturned'>,
+  { log, onReturned }: Pick<BrokerPublisherOptions, 'log' | 'onReturned'>,
   drop: (why: string) => void,
 ): Report {
   return (report, { exchange, routingKey }) => {

@@ -26,12 +26,13 @@ export function vhostOf(url: string): string {
  */
 export async function readPolicies({ managementUrl, address }: PoliciesOptions): Promise<Governed[]> {
   const vhost = encodeURIComponent(vhostOf(address.url));
-  const ask = async (path: string) => rowsOf(await askFor(`${managementUrl.replace(/\/$/, '')}/api/${path}`, address));
+  const ask = async (path: string) =>
+    objectsOf(await askFor(`${managementUrl.replace(/\/$/, '')}/api/${path}`, address));
   const [policies, operatorPolicies] = [await ask(`policies/${vhost}`), await ask(`operator-policies/${vhost}`)];
   if (policies.length + operatorPolicies.length === 0) return [];
-  const govern = (kind: Governed['kind']) => (row: Row) => {
-    const named = { kind, name: textOf(row['name']), type: textOf(row['type']) };
-    return governed(named, membersOf(row['arguments']), [
+  const govern = (kind: Governed['kind']) => (object: JsonObject) => {
+    const named = { kind, name: textOf(object['name']), type: textOf(object['type']) };
+    return governed(named, membersOf(object['arguments']), [
       policyFor(named, policies),
       policyFor(named, operatorPolicies),
     ]);
@@ -42,22 +43,22 @@ export async function readPolicies({ managementUrl, address }: PoliciesOptions):
   ];
 }
 
-type Named = Pick<Governed, 'kind' | 'name'> & { type: string };
+type NamedResource = Pick<Governed, 'kind' | 'name'> & { type: string };
 
 /** The one that counts, as rabbit_policy.erl chooses: of those that match, the one of the highest priority. */
-function policyFor(named: Named, policies: readonly Row[]): Row | undefined {
+function policyFor(named: NamedResource, policies: readonly JsonObject[]): JsonObject | undefined {
   const matching = policies.filter((policy) => appliesTo(named, textOf(policy['apply-to'])) && matches(named, policy));
   const [first] = matching.toSorted((one, other) => Number(other['priority']) - Number(one['priority']));
   return first;
 }
 
-function appliesTo({ kind, type }: Named, applyTo: string): boolean {
+function appliesTo({ kind, type }: NamedResource, applyTo: string): boolean {
   const ofQueues = ['queues', `${type === '' ? 'quorum' : type}_queues`];
   return applyTo === 'all' || (kind === 'exchange' ? ['exchanges'] : ofQueues).includes(applyTo);
 }
 
 /** Erlang's expressions are Perl's, nearly those of JavaScript: one that cannot be read here may match. */
-function matches({ name }: Named, { pattern }: Row): boolean {
+function matches({ name }: NamedResource, { pattern }: JsonObject): boolean {
   try {
     const [, anyCase, expression = ''] = /^(\(\?i\))?(.*)$/s.exec(textOf(pattern)) ?? [];
     return new RegExp(expression, anyCase === undefined ? 'u' : 'iu').test(name);
@@ -67,7 +68,11 @@ function matches({ name }: Named, { pattern }: Row): boolean {
 }
 
 /** Of a number that both policies set the smaller one counts; of anything else that of the operator policy. */
-function governed({ kind, name }: Named, own: Row, [policy, operatorPolicy]: (Row | undefined)[]): Governed {
+function governed(
+  { kind, name }: NamedResource,
+  own: JsonObject,
+  [policy, operatorPolicy]: (JsonObject | undefined)[],
+): Governed {
   const definition = { ...membersOf(policy?.['definition']) };
   for (const [key, value] of Object.entries(membersOf(operatorPolicy?.['definition']))) {
     const other = definition[key];
@@ -77,14 +82,15 @@ function governed({ kind, name }: Named, own: Row, [policy, operatorPolicy]: (Ro
   return { kind, name, ...names, definition, arguments: own };
 }
 
-type Row = Record<string, unknown>;
+type JsonObject = Record<string, unknown>;
 
-const rowsOf = (answer: unknown): Row[] => (Array.isArray(answer) ? answer.map(membersOf) : []);
+const objectsOf = (answer: unknown): JsonObject[] => (Array.isArray(answer) ? answer.map(membersOf) : []);
 
 /** Erlang writes an object without members as a list. */
-const membersOf = (value: unknown): Row => (isObject(value) ? value : {});
+const membersOf = (value: unknown): JsonObject => (isObject(value) ? value : {});
 
-const isObject = (value: unknown): value is Row => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 

@@ -6,7 +6,7 @@ import type { Publication } from '../messages.ts';
 import { BreakableBroker } from '../testing/test-broker.ts';
 import { deliveriesExchange } from '../topology.ts';
 import { Stalled, TooLarge, Unconfirmed } from '../publish-errors.ts';
-import { openPublisher, type Publisher } from './publisher.ts';
+import { openPublisher, type BrokerPublisher } from './publisher.ts';
 
 let broker: BreakableBroker;
 
@@ -67,7 +67,7 @@ async function whileStalled(queue: string, work: () => Promise<void>): Promise<v
 }
 
 /** Publishes so many, and turns the clock until it is known that the queue stalls. */
-async function untilStalled(publisher: Publisher, clock: TurnedClock, queue: string, count: number) {
+async function untilStalled(publisher: BrokerPublisher, clock: TurnedClock, queue: string, count: number) {
   const fates = numbers(count).map((body) => fateOf(publisher.publish(aPublication(queue, body))));
   await turnUntil('it is known to stall', clock, () => publisher.stalled().length > 0);
   return fates;

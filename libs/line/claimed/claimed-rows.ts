@@ -29,7 +29,7 @@ export type ClaimedRows<Row> = {
 export type ClaimingOptions<Row> = ClaimedRows<Row> & { name: string; clock: Clock };
 
 /** A row that this process has claimed. `held`: what it says is under way. */
-type Claimed<Row> = { row: Row; is: 'held' | 'published' | 'given back'; source?: Source };
+type ClaimedRow<Row> = { row: Row; is: 'held' | 'published' | 'given back'; source?: Source };
 
 /** Takes rows for a step, each as a source of one message: acknowledged, it is settled; given back, it is left to the end of its claim. */
 export class Claiming<Row> implements Consumer {
@@ -101,10 +101,10 @@ export class Claiming<Row> implements Consumer {
     return { isEmpty: claimed.length === 0, isDone: published.length === claimed.length };
   }
 
-  async #take(onEnded: () => void): Promise<Claimed<Row>[]> {
+  async #take(onEnded: () => void): Promise<ClaimedRow<Row>[]> {
     const rows = await this.#options.claim();
     let left = rows.length;
-    const end = (claimed: Claimed<Row>, is: Claimed<Row>['is']) => {
+    const end = (claimed: ClaimedRow<Row>, is: ClaimedRow<Row>['is']) => {
       if (claimed.is !== 'held') return;
       claimed.is = is;
       this.#held -= 1;
@@ -114,7 +114,7 @@ export class Claiming<Row> implements Consumer {
     if (left === 0) onEnded();
     this.#held += left;
     return rows.map((row) => {
-      const claimed: Claimed<Row> = { row, is: 'held' };
+      const claimed: ClaimedRow<Row> = { row, is: 'held' };
       const publication = this.#options.publicationOf(row);
       if (publication === undefined) {
         end(claimed, 'published');
@@ -132,7 +132,7 @@ export class Claiming<Row> implements Consumer {
   }
 
   /** Their claim has run out: what is under way of them here must not be taken for theirs any more. */
-  #cut(claimed: readonly Claimed<Row>[]): void {
+  #cut(claimed: readonly ClaimedRow<Row>[]): void {
     for (const { is, source } of claimed) {
       if (is !== 'held' || source === undefined) continue;
       source.giveBack();

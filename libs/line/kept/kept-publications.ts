@@ -29,7 +29,7 @@ const LARGEST_BATCH = 100;
 /** Bodies go to Postgres as text, twice as long and copied several times. */
 const HEAVIEST_BATCH_BYTES = 2 ** 20;
 
-type Named = { name: string; publication: Publication };
+type NamedPublication = { name: string; publication: Publication };
 
 /**
  * Publications that the broker does not take now: it blocks publishers, their queue does not confirm or is not there. They
@@ -38,7 +38,7 @@ type Named = { name: string; publication: Publication };
  */
 export class KeptPublications implements AsyncDisposable {
   readonly #options: KeptOptions;
-  readonly #insert: (named: Named) => Promise<void>;
+  readonly #insert: (named: NamedPublication) => Promise<void>;
   readonly #sendingOn: SendingOn;
   #last = 0;
   #amount = { publications: 0, bytes: 0, oldestMs: 0 };
@@ -48,7 +48,7 @@ export class KeptPublications implements AsyncDisposable {
   constructor(options: KeptOptions) {
     const { store } = options;
     this.#options = options;
-    this.#insert = microBatch<Named, void>(
+    this.#insert = microBatch<NamedPublication, void>(
       async (all) => {
         await store.insert(all.map(({ publication }) => publication));
         return [];

@@ -80,7 +80,7 @@ const REMOVE = {
   text: 'select waybell.remove_kept_publications($1::bigint[], $2::bigint[])',
 };
 
-type Row = KeptKey & { properties: string; body: Buffer };
+type KeptRow = KeptKey & { properties: string; body: Buffer };
 
 /** Over connections that were opened with `KEPT_SETTINGS`. */
 export function keptIn(postgres: Postgres): KeptStore {
@@ -100,7 +100,7 @@ export function keptIn(postgres: Postgres): KeptStore {
     look: () => ask<KeptDestination>(LOOK),
     async claim(wanted, { bytes, forMs }) {
       const [destinations, limits] = [wanted.map(({ destination }) => destination), wanted.map(({ most }) => most)];
-      const rows = await ask<Row>(CLAIM, [destinations, limits, forMs, bytes]);
+      const rows = await ask<KeptRow>(CLAIM, [destinations, limits, forMs, bytes]);
       return rows.map(({ destination, id, properties, body }) => {
         return { destination, id, publication: { ...readProperties(properties), body } };
       });

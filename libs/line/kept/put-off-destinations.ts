@@ -1,6 +1,6 @@
 import type { Clock } from '@waybell/runtime/clock';
+import type { Destination } from '../publish-errors.ts';
 
-type Place = { exchange: string; routingKey: string };
 type PutOff = { delayMs: number; until: number };
 
 const FIRST_DELAY_MS = 1_000;
@@ -16,24 +16,24 @@ export class PutOffDestinations {
   }
 
   /** Returns after how many milliseconds it may be tried again. */
-  putOff(place: Place): number {
-    const known = this.#putOff.get(nameOf(place));
+  putOff(destination: Destination): number {
+    const known = this.#putOff.get(nameOf(destination));
     const delayMs = known === undefined ? FIRST_DELAY_MS : Math.min(known.delayMs * 2, LONGEST_DELAY_MS);
-    this.#putOff.set(nameOf(place), { delayMs, until: this.#clock.now() + delayMs });
+    this.#putOff.set(nameOf(destination), { delayMs, until: this.#clock.now() + delayMs });
     return delayMs;
   }
 
-  isKnown(place: Place): boolean {
-    return this.#putOff.has(nameOf(place));
+  isKnown(destination: Destination): boolean {
+    return this.#putOff.has(nameOf(destination));
   }
 
-  mayBeTried(place: Place): boolean {
-    return (this.#putOff.get(nameOf(place))?.until ?? -Infinity) <= this.#clock.now();
+  mayBeTried(destination: Destination): boolean {
+    return (this.#putOff.get(nameOf(destination))?.until ?? -Infinity) <= this.#clock.now();
   }
 
   /** It takes messages again. */
-  restore(place: Place): void {
-    this.#putOff.delete(nameOf(place));
+  restore(destination: Destination): void {
+    this.#putOff.delete(nameOf(destination));
   }
 
   /** What was so before the broker came back says nothing: each may be tried at once. */
@@ -42,6 +42,6 @@ export class PutOffDestinations {
   }
 }
 
-function nameOf({ exchange, routingKey }: Place): string {
+function nameOf({ exchange, routingKey }: Destination): string {
   return `${exchange} ${routingKey}`;
 }

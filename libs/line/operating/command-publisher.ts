@@ -41,9 +41,9 @@ export async function openCommandPublisher(
   };
 }
 
-type Patience = { confirmTimeoutMs: number; whyLate: () => string };
+type ConfirmLimit = { confirmTimeoutMs: number; whyLate: () => string };
 
-function publishBy(connection: ChannelModel, { confirmTimeoutMs, whyLate }: Patience): CommandPublisher['publish'] {
+function publishBy(connection: ChannelModel, { confirmTimeoutMs, whyLate }: ConfirmLimit): CommandPublisher['publish'] {
   const limits = { messages: Infinity, bytes: Infinity };
   const unconfirmed = new UnconfirmedMessages({ clock: systemClock, limits });
   unconfirmed.open(() => connection.createConfirmChannel());

@@ -53,7 +53,7 @@ function inGroups<T>(all: T[], groups: number): T[][] {
 type Declare<T> = (channel: Channel, what: T) => Promise<void>;
 
 /** One after the other. What each is that differs; a channel ends with such an answer. */
-async function declareEach<T extends Named>(
+async function declareEach<T extends Resource>(
   connection: ChannelModel,
   all: readonly T[],
   declare: Declare<T>,
@@ -84,12 +84,12 @@ async function declareQueue(channel: Channel, queue: Queue): Promise<void> {
   for (const { exchange, routingKey } of queue.bindings) await channel.bindQueue(queue.name, exchange, routingKey);
 }
 
-type Named = Exchange | Queue;
+type Resource = Exchange | Queue;
 
 const PRECONDITION_FAILED = 406;
 
 /** Throws what is another error. */
-function differenceOf(what: Named, error: unknown): string {
+function differenceOf(what: Resource, error: unknown): string {
   if (!(error instanceof Error) || !('code' in error) || error.code !== PRECONDITION_FAILED) throw error;
   if (error.message.includes('limit in vhost'))
     throw new Error(`${error.message}: raise the limit, or clear it (rabbitmqctl clear_vhost_limits)`, {

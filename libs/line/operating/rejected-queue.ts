@@ -23,7 +23,7 @@ export class RejectedQueue implements AsyncDisposable {
   readonly #connection: ChannelModel;
   readonly #channel: Channel;
   readonly #count: number;
-  readonly #taken = new Map<Rejected, GetMessage>();
+  readonly #taken = new Map<RejectedMessage, GetMessage>();
 
   constructor(connection: ChannelModel, channel: Channel, count: number) {
     this.#connection = connection;
@@ -49,7 +49,7 @@ export class RejectedQueue implements AsyncDisposable {
    * Every message that was there at the beginning, and none that came since, such as one retried in vain. In no order: the
    * broker gives back what was looked at wherever it likes.
    */
-  async *messages(): AsyncGenerator<Rejected> {
+  async *messages(): AsyncGenerator<RejectedMessage> {
     for (let read = 0; read < this.#count; read += 1) {
       const message = await this.#channel.get(rejectedQueue);
       if (message === false) return;
@@ -61,7 +61,7 @@ export class RejectedQueue implements AsyncDisposable {
   }
 
   /** Takes a message from the queue for good. */
-  remove(rejected: Rejected): void {
+  remove(rejected: RejectedMessage): void {
     const message = this.#taken.get(rejected);
     if (message === undefined || !this.#taken.delete(rejected)) throw new Error(`${rejected.id} is not in hand`);
     this.#channel.ack(message);
@@ -80,7 +80,7 @@ function explained(error: unknown): unknown {
 }
 
 /** A message of the rejected queue: as it was in the queue where it was rejected, and why. */
-export type Rejected = Omit<
+export type RejectedMessage = Omit<
   Message,
   'deliveryCount' | 'deaths' | 'isSuspect' | 'failures' | 'death' | 'parked' | 'isTraced' | 'traceparents'
 > & {
@@ -94,7 +94,7 @@ export type Rejected = Omit<
 };
 
 /** Reads a message as the hand-over put it there, or as the broker did, which has words of its own for why. */
-export function readRejected({ content, fields, properties }: GetMessage): Rejected {
+export function readRejected({ content, fields, properties }: GetMessage): RejectedMessage {
   const headers: Record<string, unknown> = properties.headers ?? {};
   const said = (name: string) => textOf(headers[name]);
   const death = firstDeath(headers['x-death']);
@@ -125,9 +125,9 @@ export function readRejected({ content, fields, properties }: GetMessage): Rejec
   };
 }
 
-type Death = { reason?: string; queue?: string; exchange?: string; routingKey?: string };
+type FirstDeath = { reason?: string; queue?: string; exchange?: string; routingKey?: string };
 
-function firstDeath(deaths: unknown): Death | undefined {
+function firstDeath(deaths: unknown): FirstDeath | undefined {
   const [death]: unknown[] = Array.isArray(deaths) ? deaths : [];
   if (typeof death !== 'object' || death === null) return undefined;
   const members: Record<string, unknown> = { ...death };

@@ -1,7 +1,7 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-type Pair = { client: Socket; broker: Socket; greeting: string };
+type ProxiedConnection = { client: Socket; broker: Socket; greeting: string };
 
 /** How a way is: late, narrow. */
 export type Weather = { latencyMs?: number; bytesPerSecond?: number };
@@ -9,7 +9,7 @@ export type Weather = { latencyMs?: number; bytesPerSecond?: number };
 /** A way to the broker that can be cut, be bad, and be stopped so that nothing passes, unnoticed by both ends. */
 export class Detour implements AsyncDisposable {
   readonly #server: Server;
-  readonly #pairs = new Set<Pair>();
+  readonly #pairs = new Set<ProxiedConnection>();
   readonly #to: URL;
   #stalled: 'answers' | 'everything' | undefined;
   #weather: Weather = {};
@@ -76,7 +76,7 @@ export class Detour implements AsyncDisposable {
 
   #pass(client: Socket): void {
     const broker = connect(Number(this.#to.port), this.#to.hostname);
-    const pair: Pair = { client, broker, greeting: '' };
+    const pair: ProxiedConnection = { client, broker, greeting: '' };
     this.#pairs.add(pair);
     client.on('data', (chunk: Buffer) => {
       const text = chunk.toString('latin1');
@@ -98,7 +98,7 @@ export class Detour implements AsyncDisposable {
     this.#holdUp(pair);
   }
 
-  #holdUp({ client, broker }: Pair): void {
+  #holdUp({ client, broker }: ProxiedConnection): void {
     if (this.#stalled !== undefined) broker.pause();
     if (this.#stalled === 'everything') client.pause();
   }

@@ -7,10 +7,10 @@ import { openBundle } from '../bundle.ts';
 import type { Consuming } from '../broker/queue-consumer.ts';
 import { Unconfirmed, Unroutable, type OnSettled } from '../publish-errors.ts';
 import { newSourceId, type Message, type Publication, type Source } from '../messages.ts';
-import type { Kept, MemoryBroker } from './memory-broker.ts';
+import type { MemoryBroker, QueuedMessage } from './memory-broker.ts';
 
 /** What a process is about to do. */
-export type Edge =
+export type SideEffect =
   | { what: 'publish'; publication: Publication }
   | { what: 'remember'; key: string }
   /** What is done where deliveries are parked. */
@@ -20,12 +20,12 @@ export type Edge =
 
 /** Whether the process dies instead of doing that; and whether the broker refuses a message, or sends it back. */
 export type Fate = {
-  diesAt: (edge: Edge) => boolean;
+  diesAt: (effect: SideEffect) => boolean;
   refuses: (publication: Publication) => 'refused' | 'returned' | undefined;
 };
 
 /** What is taken of one queue. */
-type Taking = Consuming & {
+type MemoryConsumer = Consuming & {
   queue: string;
   /** What is held of it at most: an equal share, as where all queues of a step want more than they can have. */
   most: number;
@@ -41,7 +41,7 @@ const never = () => new Promise<never>(() => undefined);
 export class MemoryLink {
   readonly #broker: MemoryBroker;
   readonly #fate: Fate;
-  readonly #takings: Taking[] = [];
+  readonly #consumers: MemoryConsumer[] = [];
   readonly #listeners: ((state: BrokerState) => void)[] = [];
   /** Sent while the broker takes nothing. */
   #waiting: { publication: Publication; onSettled: OnSettled }[] = [];
@@ -58,22 +58,22 @@ export class MemoryLink {
   }
 
   get held(): number {
-    return heldBy(this.#takings);
+    return heldBy(this.#consumers);
   }
 
   /** Each hands over the next message of a queue of which more may be held. */
   handOvers(): (() => void)[] {
     if (this.#isDead) return [];
-    const free = this.#takings.filter(
+    const free = this.#consumers.filter(
       ({ queue, pauses, held, most }) => pauses.size === 0 && held.size < most && this.#broker.kept(queue).length > 0,
     );
-    return free.map((taking) => () => this.#handOver(taking));
+    return free.map((consumer) => () => this.#handOver(consumer));
   }
 
   /** Whether the process goes on; at its end, the first that it took is the next to be taken. */
-  survives(edge: Edge): boolean {
-    if (this.#isDead || !this.#fate.diesAt(edge)) return !this.#isDead;
-    for (const { held } of this.#takings) for (const each of [...held].toReversed()) each.giveBack();
+  survives(effect: SideEffect): boolean {
+    if (this.#isDead || !this.#fate.diesAt(effect)) return !this.#isDead;
+    for (const { held } of this.#consumers) for (const each of [...held].toReversed()) each.giveBack();
     this.#isDead = true;
     return false;
   }
@@ -103,17 +103,17 @@ export class MemoryLink {
     consume: (queues, { messages }, consuming) => {
       const pauses = new Set<string>();
       const most = Math.max(1, Math.floor(messages / queues.length));
-      const takings = queues.map((queue): Taking => ({ queue, most, ...consuming, pauses, held: new Set() }));
-      this.#takings.push(...takings);
+      const consumers = queues.map((queue): MemoryConsumer => ({ queue, most, ...consuming, pauses, held: new Set() }));
+      this.#consumers.push(...consumers);
       return {
         pause: async (reason) => void pauses.add(reason),
         resume: (reason) => void pauses.delete(reason),
-        held: () => heldBy(takings),
+        held: () => heldBy(consumers),
       };
     },
     /** The caller is paused for another reason. */
     alone: async (_consumer, _among, work) => {
-      const others = this.#takings.filter(({ pauses }) => pauses.size === 0);
+      const others = this.#consumers.filter(({ pauses }) => pauses.size === 0);
       for (const { pauses } of others) pauses.add('alone');
       while (heldBy(others) > 0) await this.#broker.clock.sleep(20);
       await work();
@@ -121,7 +121,7 @@ export class MemoryLink {
     },
     /** Answers for a queue without a consumer once it holds something: to ask every few seconds would fill days. */
     depth: async ([queue = '']) => {
-      const isTaken = this.#takings.some((taking) => taking.queue === queue && taking.pauses.size === 0);
+      const isTaken = this.#consumers.some((consumer) => consumer.queue === queue && consumer.pauses.size === 0);
       if (!isTaken) await this.#broker.untilFilled(queue);
       return this.#isDead ? never() : { messages: this.#broker.kept(queue).length, isExact: true };
     },
@@ -133,7 +133,7 @@ export class MemoryLink {
     [Symbol.asyncDispose]: async () => undefined,
   };
 
-  #handOver({ queue, held: inHand, onTaken }: Taking): void {
+  #handOver({ queue, held: inHand, onTaken }: MemoryConsumer): void {
     const kept = this.#broker.kept(queue).shift();
     if (kept === undefined) return;
     const isHeld = () => inHand.has(source) && !this.#isDead;
@@ -157,8 +157,8 @@ export class MemoryLink {
   }
 }
 
-function heldBy(takings: readonly Taking[]): number {
-  return takings.reduce((sum, { held }) => sum + held.size, 0);
+function heldBy(consumers: readonly MemoryConsumer[]): number {
+  return consumers.reduce((sum, { held }) => sum + held.size, 0);
 }
 
 export type Turning = {
@@ -188,7 +188,7 @@ export async function goOn({ clock, links, end, pick = () => 0 }: Turning): Prom
 }
 
 /** As the client library brings it. */
-function asConsumed({ publication, deliveryCount }: Kept): ConsumeMessage {
+function asConsumed({ publication, deliveryCount }: QueuedMessage): ConsumeMessage {
   const { headers, ...properties } = publishOptions(publication);
   return {
     content: publication.body,

@@ -2,10 +2,10 @@ import type { Consuming } from '../broker/queue-consumer.ts';
 import type { Message, Source } from '../messages.ts';
 
 /** A source of one message, and whether it is still held. */
-export type Held = Pick<Source, 'acknowledge' | 'giveBack'> & { message: Message; isHeld(): boolean };
+export type HeldMessage = Pick<Source, 'acknowledge' | 'giveBack'> & { message: Message; isHeld(): boolean };
 
 /** Takes whatever comes. */
-export function taking(onTaken: (held: Held) => void): Consuming {
+export function taking(onTaken: (held: HeldMessage) => void): Consuming {
   const held = new Set<Source>();
   return {
     onTaken: (source) => {
