@@ -2,25 +2,25 @@ import type { ConfirmChannel } from 'amqplib';
 import type { Clock } from '@waybell/runtime/clock';
 import type { Destination } from '../publish-errors.ts';
 
-/** What a destination does that people should know of. */
+/** Changes at a destination that are logged. */
 export type DestinationReport =
   | { kind: 'stalled'; unconfirmed: number }
   | { kind: 'confirms again'; stalledMs: number }
-  /** No queue took a message. */
+  /** A message was unroutable. */
   | { kind: 'returned' }
   | { kind: 'channel failed'; reason: string };
 
-/** Publishers to several destinations by one connection. */
+/** What the channels of one connection share: the clock, the limits, and where they report to. */
 export type ChannelContext<D> = {
   clock: Clock;
   open: () => Promise<ConfirmChannel>;
-  /** The broker has answered what was asked or sent then. */
+  /** Notes that the broker answered something sent at that time. */
   heard: (askedAt: number) => void;
-  /** So much more, or less, is under way and not held up. */
+  /** Adds to the unconfirmed messages and bytes that count against the common limits. */
   count: (messages: number, bytes: number) => void;
-  /** It could go on with what waits. */
+  /** Queues the destination for its turn to publish what waits. */
   ready: (destination: D) => void;
-  /** The broker takes no larger message. */
+  /** Notes the broker's `max_message_size`, in bytes. */
   learnLargest: (bytes: number) => void;
   report: (report: DestinationReport, destination: Destination) => void;
 };

@@ -6,11 +6,11 @@ import { openPublisher, type BrokerPublisher } from './publisher.ts';
 import { PolicyCheck } from './policy-check.ts';
 import { QueueCheck } from './queue-check.ts';
 
-/** RabbitMQ as the line sees it: one connection to publish, one to consume, so that neither can block the other. */
+/** The line's interface to RabbitMQ. It publishes and consumes on separate connections, so that neither can block the other. */
 export type Broker = AsyncDisposable &
   Pick<BrokerPublisher, 'publish' | 'send' | 'state' | 'onState' | 'publishing' | 'stalled'> &
   Pick<Consumers, 'consume' | 'alone' | 'depth'> & {
-    /** Empty when confirms come, every queue is there and those that it takes from are consumed. Each step says what it makes of a broker it cannot write to. */
+    /** Lists what is missing for readiness: confirms, queues, consumers. Excludes a blocked broker: each step decides about that. */
     waitingFor(): string[];
   };
 
@@ -19,21 +19,21 @@ export type BrokerOptions = ServerAddress & {
   name: string;
   confirmTimeoutMs: number;
   unconfirmedLimit: number;
-  /** Exchanges that must be there, and be its own to publish to, before it publishes anything. */
+  /** Exchanges that must exist, and that it must have the right to publish to, before it publishes anything. */
   exchanges: readonly string[];
-  /** Queues that get what is published here: while one of them is missing, it waits for that. */
+  /** Queues that receive what is published here: while one is missing, `waitingFor` names it. */
   publishesTo?: readonly string[];
-  /** Of the management API, by which policies are looked at; empty or absent: they are not. */
+  /** URL of the management API, for the policy check; empty or absent: no check. */
   managementUrl?: string;
   log: Log;
   clock?: Clock;
   heartbeatSeconds?: number;
 };
 
-/** Each is copied once more on its way to the socket. */
+/** Unconfirmed bytes over all destinations; the socket's buffer holds each once more. */
 const UNCONFIRMED_BYTES_LIMIT = 8 * 2 ** 20;
 
-/** Connects in the background and stays connected. Closing it flushes: first what was consumed, then what was published. */
+/** Connects in the background and reconnects. Disposal flushes acknowledgements first, then publishes. */
 export async function connectBroker(options: BrokerOptions): Promise<Broker> {
   const common = { heartbeatSeconds: 10, clock: systemClock, ...options };
   const check = new QueueCheck({ ...common, queues: options.publishesTo ?? [] });

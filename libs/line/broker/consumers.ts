@@ -12,7 +12,7 @@ import { QueueConsumer, type Consuming } from './queue-consumer.ts';
 import { ReceiveBuffer } from './receive-buffer.ts';
 
 export type Consumer = {
-  /** Takes no more until every reason for that is gone; what is held stays held. Resolves when nothing more will come. */
+  /** Stops taking until every reason is resumed; held messages stay held. Resolves when nothing more will arrive. */
   pause(reason: string): Promise<void>;
   resume(reason: string): void;
   /** Messages taken and not settled. */
@@ -20,18 +20,18 @@ export type Consumer = {
 };
 
 export type Consumers = AsyncDisposable & {
-  /** Takes from these queues, over every reconnect and whether or not they exist yet, and holds so much of them. */
+  /** Consumes these queues across reconnects, also ones that do not exist yet, holding at most `limit` of them together. */
   consume(queues: readonly string[], limit: HeldLimit, consuming: Consuming): Consumer;
-  /** Does the work while no other consumer takes anything: if the process dies then, it is of what this consumer has in hand. */
+  /** Pauses all other consumers during the work: if the process dies then, a message of this consumer killed it. */
   alone(consumer: Consumer, among: AloneOptions, work: () => Promise<void>): Promise<void>;
-  /** What waits in these queues together. Rejects while the broker is away, or without one of them. */
+  /** Returns the messages ready in these queues together. Rejects while the broker is away. */
   depth(queues: readonly string[]): Promise<Depth>;
   isConnected(): boolean;
-  /** Queues that are wanted and not consumed at the moment. */
+  /** Lists queues that should be consumed and are not at the moment. */
   waitingFor(): string[];
 };
 
-/** What others have held for `oldMs` is not waited for: it does not kill. `hasNew`: something else is newer, and in hand. */
+/** Messages held by others for longer than `oldMs` are not waited for. `hasNew`: whether the caller's step holds a newer one. */
 export type AloneOptions = { oldMs: number; hasNew: (withinMs: number) => boolean };
 
 export type ConsumersOptions = ServerAddress & {
@@ -39,9 +39,9 @@ export type ConsumersOptions = ServerAddress & {
   heartbeatSeconds: number;
   log: Log;
   clock: Clock;
-  /** How long a broker has to take the last acknowledgements, and then to answer a goodbye. */
+  /** Limit for flushing the last acknowledgements, and again for the close handshake. */
   closeLimitMs?: number;
-  /** For what else goes by this connection, which no alarm blocks, as nothing is published by it. */
+  /** Runs at each connect, for other requests on this connection: it publishes nothing, so no alarm blocks it. */
   onConnected?: (connection: ChannelModel) => void;
   onDisconnected?: () => void;
 };
@@ -50,8 +50,8 @@ const ALONE = 'another consumer is alone';
 const LOOK_MS = 20;
 
 /**
- * One connection for consuming, one channel a queue: what goes wrong with one queue (deleted, refused, an ack too
- * late) closes its channel and no other.
+ * Opens one connection to consume by, with a channel for each queue: an error of one queue (deleted, refused, an acknowledgement
+ * too late) closes its channel and no other.
  */
 export async function openConsumers(options: ConsumersOptions): Promise<Consumers> {
   const { clock, log, closeLimitMs = CLOSE_LIMIT_MS, onConnected, onDisconnected } = options;
@@ -133,10 +133,10 @@ type QueueGroupOptions = Consuming & {
 };
 
 const REVIEW_MS = 200;
-/** A queue that is full is not kept waiting for the next review: what it lacks would make its messages late. */
+/** A queue that uses up its prefetch is looked at sooner than at the next review, so that its messages are not late. */
 const HURRY_MS = 10;
 
-/** The queues of a step, and one budget that moves between them while there is traffic. At rest no timer runs. */
+/** The queues of a step, with one prefetch budget that follows the traffic. No timer runs at rest. */
 class QueueGroup {
   readonly queues: readonly QueueConsumer[];
   readonly #limit: HeldLimit;
@@ -180,13 +180,13 @@ class QueueGroup {
     for (const queue of this.queues) queue.resume(reason);
   }
 
-  /** Whether it holds anything that was taken within so many milliseconds. */
+  /** Whether it holds a message taken within the last `withinMs`. */
   hasNew(withinMs: number): boolean {
     const since = this.#clock.now() - withinMs;
     return this.queues.some((queue) => queue.takenLastAt() > since);
   }
 
-  /** Only grows: what a queue can spare shows over a longer while. */
+  /** Only grows: whether a queue can do with less shows at a full review. */
   #growSoon(): void {
     this.#isHurrying = true;
     const timer = this.#clock.after(HURRY_MS, () => {

@@ -1,28 +1,29 @@
 import type { QueueUse } from '../prefetch-budget.ts';
 
-/** Leave for the broker to send so many messages before the first of them is settled: a consumer with that prefetch. */
+/** A consumer and its prefetch count: how many unsettled messages the broker may send it. */
 export type Prefetch = {
   size: number;
+  /** False once it is to be cancelled. */
   isWanted: boolean;
-  /** Whether the broker may send for it. */
+  /** Whether its consumer exists, or is being opened. */
   isOpen: boolean;
-  /** The consumer's, once the broker has answered. */
+  /** The consumer tag, once the broker has answered. */
   tag?: string;
   held: number;
-  /** Whether it is to go even with messages on their way to us. */
+  /** Whether it is cancelled even if messages are on their way to it. */
   isOverdue: boolean;
 };
 
-/** What one more message counts for in the mean size. */
+/** Weight of the newest message in the mean size. */
 const WEIGHT = 1 / 16;
 const PEAK_DECAY = 0.9;
 
-/** The broker counts as given back what is on its way to a consumer that goes. To one that is full, nothing is. */
+/** Messages on their way to a cancelled consumer count as returned. To a full consumer none is on its way. */
 function mayGo({ isOverdue, held, size }: Prefetch): boolean {
   return isOverdue || held === size;
 }
 
-/** What one queue is granted on one channel, and what it makes of it. It counts; `QueueConsumer` opens and cancels. */
+/** The prefetches of one queue on one channel, and how they are used. Only counts: `QueueConsumer` opens and cancels consumers. */
 export class Prefetches {
   #all: Prefetch[] = [];
   #wantedSize = 0;
@@ -47,7 +48,7 @@ export class Prefetches {
     }
   }
 
-  /** What to open, wanted, or to cancel, unwanted. Nothing: all is as it should be, or will be soon. */
+  /** Returns a wanted one to open, or an unwanted one to cancel; undefined if there is nothing to do now. */
   next(): Prefetch | undefined {
     return this.#all.find((prefetch) => (prefetch.isWanted ? !prefetch.isOpen : prefetch.isOpen && mayGo(prefetch)));
   }
@@ -56,7 +57,7 @@ export class Prefetches {
     return this.#all.some(({ isWanted, tag }) => isWanted && tag !== undefined);
   }
 
-  /** The broker sends nothing more for it. */
+  /** Notes that its consumer is cancelled. */
   cancelled(prefetch: Prefetch): void {
     prefetch.isOpen = false;
     this.#dropSettled();
@@ -76,7 +77,7 @@ export class Prefetches {
     else this.#dropSettled();
   }
 
-  /** Whether all that is granted is held at this moment. */
+  /** Whether every prefetch is used up at this moment. */
   get isFull(): boolean {
     return this.#wantedSize > 0 && this.#wantedHeld >= this.#wantedSize;
   }
@@ -85,7 +86,7 @@ export class Prefetches {
     return this.#all.reduce((held, prefetch) => held + prefetch.held, 0);
   }
 
-  /** How it is used at this moment. */
+  /** Returns the use at this moment. */
   use(): QueueUse {
     return {
       prefetches: this.#all.filter(({ isWanted }) => isWanted).map(({ size }) => size),
@@ -99,7 +100,7 @@ export class Prefetches {
     };
   }
 
-  /** How it was used since the last review. */
+  /** Returns the use since the last review, and begins anew. */
   review(): QueueUse {
     const use = { ...this.use(), wasFull: this.#wasFull };
     this.#peak = Math.floor(this.#peak * PEAK_DECAY);

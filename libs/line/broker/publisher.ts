@@ -13,16 +13,16 @@ import type { DestinationReport } from './channel-context.ts';
 import { UnconfirmedMessages } from './unconfirmed-messages.ts';
 
 export type BrokerPublisher = AsyncDisposable & {
-  /** Resolves when a queue has the message. Rejects with `Unroutable`, `Unconfirmed`, `Stalled` or `TooLarge`. */
+  /** Resolves when the broker has confirmed it. Rejects with `Unroutable`, `Unconfirmed`, `Stalled` or `TooLarge`. */
   publish(publication: Publication): Promise<void>;
-  /** The same without a promise, for callers that send thousands. */
+  /** Like `publish`, with a callback, for callers that send thousands. */
   send(publication: Publication, onSettled: OnSettled): void;
   state(): BrokerState;
-  /** `listener` runs each time the state has changed. */
+  /** Calls `listener` at each change of the state. */
   onState(listener: (state: BrokerState) => void): void;
-  /** False while the broker has long answered nothing at all: it does not listen, or cannot. A queue that stalls is not that. */
+  /** False if the broker has answered nothing at all for 5 s though something is unconfirmed. A stalled destination alone does not count. */
   isConfirming(): boolean;
-  /** Destinations that confirm nothing while others do: a publish to one settles at once with `Stalled`. */
+  /** Lists destinations that confirm nothing while others do. A publish to one fails at once with `Stalled`. */
   stalled(): readonly Destination[];
   publishing(): PublishingFigures;
 };
@@ -30,25 +30,25 @@ export type BrokerPublisher = AsyncDisposable & {
 export type BrokerPublisherOptions = ServerAddress & {
   name: string;
   heartbeatSeconds: number;
-  /** What is not confirmed by then may be in its queue or not. A broker that answers nothing for so long is given up. */
+  /** Limit for a confirm, after which the publish is `Unconfirmed`. A broker silent for so long is disconnected. */
   confirmTimeoutMs: number;
-  /** Messages published and not yet confirmed, at most: a blocked connection would buffer them without bound. */
+  /** Limit of unconfirmed messages over all destinations: a blocked connection would buffer without bound. */
   unconfirmedLimit: number;
   unconfirmedBytesLimit: number;
-  /** What must exist before anything is published. */
+  /** Exchanges that must exist before anything is published. */
   exchanges: readonly string[];
-  /** Runs when no queue took a message. */
+  /** Runs when a message was unroutable. */
   onReturned?: () => void;
   log: BrokerLog;
   clock: Clock;
-  /** How long a broker has to answer a goodbye. */
+  /** Limit for the close handshake. */
   closeLimitMs?: number;
 };
 
 const SILENT_MS = 5_000;
 const NOT_FOUND = /\b404 \(/;
 
-/** Connects in the background. */
+/** Connects in the background and reconnects. */
 export function openPublisher(options: BrokerPublisherOptions): BrokerPublisher {
   const { confirmTimeoutMs, exchanges, clock } = options;
   const limits = { messages: options.unconfirmedLimit, bytes: options.unconfirmedBytesLimit };
@@ -96,7 +96,7 @@ export function openPublisher(options: BrokerPublisherOptions): BrokerPublisher 
   };
 }
 
-/** Each on a channel of its own, so that a slow way is gone once, not once for each. */
+/** Checks all exchanges at the same time, each on its own channel: one round trip instead of one for each. */
 async function checkExchanges(connection: ChannelModel, exchanges: readonly string[]): Promise<void> {
   const check = async (exchange: string) => {
     const channel = await openChannel(connection);
@@ -124,7 +124,7 @@ function reportTo(
         return onReturned?.();
       case 'channel failed':
         log.warn(what, 'broker.channel-failed');
-        // Without its exchange nothing is to be begun: the next connection waits for that.
+        // Reconnects: nothing may be published until the exchange exists, and each connect checks that.
         if (NOT_FOUND.test(report.reason)) drop(`exchange ${exchange} is missing`);
     }
   };

@@ -9,19 +9,19 @@ import { Prefetches, type Prefetch } from './prefetches.ts';
 
 export type Consuming = {
   onTaken: (source: Source) => void;
-  /** The broker has it back, or will have; it may never have been taken. */
+  /** The broker has requeued the message, or will. `onTaken` may not have run for it. */
   onCut: (source: Source) => void;
 };
 
 export type QueueConsumerOptions = {
   queue: string;
   onTaken: (source: ConsumedMessage) => void;
-  /** It was acknowledged or given back here. */
+  /** Runs after a message was acknowledged or given back by this process. */
   onSettled: (source: ConsumedMessage) => void;
   onCut: (source: ConsumedMessage) => void;
-  /** What the queue may send at first, on each new channel. */
+  /** First prefetch on each new channel. */
   floor: number;
-  /** What is ever held of it, at most. */
+  /** Most messages that are ever held of it. */
   limit: number;
   weigh: Weigh | undefined;
   log: Log;
@@ -32,10 +32,10 @@ const REOPEN_DELAY_MS = 500;
 const MANY_ACKNOWLEDGEMENTS = 30;
 
 /**
- * Consumes one queue: brings what is (a channel, consumers on it) to what is wanted, one step at a time.
+ * Consumes one queue. Converges from the actual state (a channel and its consumers) to the wanted one, step by step.
  *
- * A prefetch belongs to a consumer and stays as it is. So a queue that may send more gets another consumer, and one
- * that is to send less loses its last: nothing that is held goes back for it, and what is granted adds up.
+ * The prefetch of a consumer cannot be changed. So a queue that may send more gets another consumer, and a queue that shall send
+ * less loses its newest: no held message has to go back, and the prefetches add up.
  */
 export class QueueConsumer {
   readonly queue: string;
@@ -71,7 +71,7 @@ export class QueueConsumer {
     return this.#converge();
   }
 
-  /** Takes again once every reason for a pause is gone. */
+  /** Consumes again once every reason for a pause is resumed. */
   resume(reason: string): void {
     if (!this.#pausedFor.delete(reason) || !this.#isWanted) return;
     this.#prefetches.grow(this.#options.floor);
@@ -83,7 +83,7 @@ export class QueueConsumer {
     return this.#prefetches.held;
   }
 
-  /** When the newest of what is held was taken, by the clock; -Infinity where nothing is. */
+  /** Time at which the newest held message was taken; -Infinity if none is held. */
   takenLastAt(): number {
     return this.#consumed?.takenLastAt() ?? -Infinity;
   }
@@ -98,7 +98,7 @@ export class QueueConsumer {
     return use;
   }
 
-  /** Whether it could do with more at this moment. */
+  /** Whether every prefetch is used up at this moment. */
   get isFull(): boolean {
     return this.#prefetches.isFull;
   }
@@ -113,7 +113,7 @@ export class QueueConsumer {
     void this.#converge();
   }
 
-  /** Resolves when the acknowledgements have arrived, and the rest is back in the queue. */
+  /** Resolves when the queue has the acknowledgements and has requeued the rest. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#reopening?.[Symbol.dispose]();
@@ -126,14 +126,14 @@ export class QueueConsumer {
       await this.#flush(consumed.channel);
       await close(consumed.channel);
     } catch {
-      // Already gone; the broker has taken back what was not acknowledged.
+      // Already closed; the broker has requeued everything unacknowledged.
     }
   }
 
   /**
-   * A reply shows that the broker has read what was sent before. But a quorum queue that is given more than 32
-   * acknowledgements at once keeps the others in the channel, which forgets them when it closes: they have reached the
-   * queue when it has answered twice, as it does to a consumer that comes and goes.
+   * Waits until acknowledgements have reached the queue. A reply proves that the broker has read them. But beyond 32 at once, the
+   * channel buffers the others for the quorum queue and loses them when it closes: opening and cancelling a consumer makes the queue
+   * answer twice, which proves that they have arrived.
    */
   async #flush(channel: Channel): Promise<void> {
     await channel.prefetch(1);
@@ -166,7 +166,7 @@ export class QueueConsumer {
   async #openChannel(connection: ChannelModel): Promise<ConsumedChannel> {
     const channel = await connection.createChannel();
     const isInUse = () => channel === this.#consumed?.channel;
-    // The user of the channel gets the error too; without a listener it would end the process.
+    // The failed operation rejects too; without a listener the error would end the process.
     channel.on('error', (error: Error) => isInUse() && this.#complain(error));
     channel.on('close', () => {
       if (!isInUse()) return;
@@ -191,9 +191,9 @@ export class QueueConsumer {
     prefetch.isOpen = true;
     await channel.prefetch(prefetch.size);
     const { consumerTag } = await channel.consume(this.queue, (raw) => {
-      // null: the broker cancelled the consumer, because the queue was deleted or moved.
+      // null: the broker cancelled the consumer because the queue was deleted or moved.
       if (raw === null) return void channel.close().catch(() => undefined);
-      // A connection that was given up may bring some more until it is closed: the broker has those back.
+      // A connection that was given up may still deliver until it is closed; the broker requeues these.
       if (!consumed.isOpen) return;
       const source = consumed.take(raw, prefetch);
       if (!prefetch.isWanted) void this.#converge();
@@ -210,7 +210,7 @@ export class QueueConsumer {
   #forget(consumed: ConsumedChannel | undefined): void {
     if (consumed !== this.#consumed) return;
     this.#consumed = undefined;
-    // With the channel all it held is gone.
+    // The broker has requeued all that the channel held.
     this.#prefetches = new Prefetches();
     if (this.#isWanted) this.#prefetches.grow(this.#options.floor);
     for (const source of consumed?.lose() ?? []) this.#options.onCut(source);
@@ -225,7 +225,7 @@ export class QueueConsumer {
     this.#reopening.unref();
   }
 
-  /** Once for each new reason: it is tried twice a second. */
+  /** Logs each new reason once: the queue is retried twice a second. */
   #complain(error: unknown): void {
     const reason = error instanceof Error ? error.message : String(error);
     if (reason === this.#complaint) return;

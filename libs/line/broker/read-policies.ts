@@ -7,22 +7,22 @@ import type { ServerAddress } from '@waybell/runtime/server-address';
 import type { Governed } from './policies.ts';
 
 export type PoliciesOptions = {
-  /** Of RabbitMQ's management API, as in http://rabbitmq:15672; without a user in it, that of the broker's address is used. */
+  /** RabbitMQ's management API, as in http://rabbitmq:15672; without a user in the URL, the user of the broker's address. */
   managementUrl: string;
   address: ServerAddress;
 };
 
 const LIMIT_MS = 10_000;
 
-/** The virtual host that an address of RabbitMQ names. */
+/** Returns the virtual host in an AMQP URL. */
 export function vhostOf(url: string): string {
   const { pathname } = new URL(addressesIn(url)[0]);
   return pathname.length > 1 ? decodeURIComponent(pathname.slice(1)) : '/';
 }
 
 /**
- * What policies say of each queue and exchange, by the management API, whose user needs the tag `policymaker`. Throws, saying
- * what to do, where it does not tell.
+ * Reads the policies in effect on each queue and exchange from the management API, whose user needs the tag `policymaker`. On failure,
+ * throws an error that says what to do.
  */
 export async function readPolicies({ managementUrl, address }: PoliciesOptions): Promise<Governed[]> {
   const vhost = encodeURIComponent(vhostOf(address.url));
@@ -45,7 +45,7 @@ export async function readPolicies({ managementUrl, address }: PoliciesOptions):
 
 type NamedResource = Pick<Governed, 'kind' | 'name'> & { type: string };
 
-/** The one that counts, as rabbit_policy.erl chooses: of those that match, the one of the highest priority. */
+/** Returns the policy in effect, as rabbit_policy.erl chooses it: the matching one of highest priority. */
 function policyFor(named: NamedResource, policies: readonly JsonObject[]): JsonObject | undefined {
   const matching = policies.filter((policy) => appliesTo(named, textOf(policy['apply-to'])) && matches(named, policy));
   const [first] = matching.toSorted((one, other) => Number(other['priority']) - Number(one['priority']));
@@ -57,7 +57,7 @@ function appliesTo({ kind, type }: NamedResource, applyTo: string): boolean {
   return applyTo === 'all' || (kind === 'exchange' ? ['exchanges'] : ofQueues).includes(applyTo);
 }
 
-/** Erlang's expressions are Perl's, nearly those of JavaScript: one that cannot be read here may match. */
+/** Erlang's regular expressions are PCRE; one that JavaScript cannot compile counts as matching. */
 function matches({ name }: NamedResource, { pattern }: JsonObject): boolean {
   try {
     const [, anyCase, expression = ''] = /^(\(\?i\))?(.*)$/s.exec(textOf(pattern)) ?? [];
@@ -67,7 +67,7 @@ function matches({ name }: NamedResource, { pattern }: JsonObject): boolean {
   }
 }
 
-/** Of a number that both policies set the smaller one counts; of anything else that of the operator policy. */
+/** Merges both policies: the smaller number, otherwise the operator policy's value. */
 function governed(
   { kind, name }: NamedResource,
   own: JsonObject,
@@ -86,7 +86,7 @@ type JsonObject = Record<string, unknown>;
 
 const objectsOf = (answer: unknown): JsonObject[] => (Array.isArray(answer) ? answer.map(membersOf) : []);
 
-/** Erlang writes an object without members as a list. */
+/** Returns no members for a list: Erlang writes an empty object as one. */
 const membersOf = (value: unknown): JsonObject => (isObject(value) ? value : {});
 
 const isObject = (value: unknown): value is JsonObject =>
