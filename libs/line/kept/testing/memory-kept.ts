@@ -4,7 +4,7 @@ import type { KeptDestination, KeptKey, KeptPublication, KeptStore, WantedKept }
 
 type KeptRow = KeptPublication & { keptAt: number; dueAt: number };
 
-/** Kept publications in memory, by a clock that is turned. */
+/** Stores kept publications in memory, by a clock that the test turns. */
 export class MemoryKept implements KeptStore {
   readonly #clock: Pick<Clock, 'now'>;
   #rows: KeptRow[] = [];
