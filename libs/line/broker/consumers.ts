@@ -23,7 +23,7 @@ export type Consumers = AsyncDisposable & {
   /** Consumes these queues across reconnects, also ones that do not exist yet, holding at most `limit` of them together. */
   consume(queues: readonly string[], limit: HeldLimit, consuming: Consuming): Consumer;
   /** Pauses all other consumers during the work: if the process dies then, a message of this consumer killed it. */
-  alone(consumer: Consumer, among: AloneOptions, work: () => Promise<void>): Promise<void>;
+  alone(consumer: Consumer, options: AloneOptions, work: () => Promise<void>): Promise<void>;
   /** Returns the messages ready in these queues together. Rejects while the broker is away. */
   depth(queues: readonly string[]): Promise<Depth>;
   isConnected(): boolean;

@@ -1,10 +1,10 @@
 import type { Consuming } from '../broker/queue-consumer.ts';
 import type { Message, Source } from '../messages.ts';
 
-/** A source of one message, and whether it is still held. */
+/** A message that a test holds. */
 export type HeldMessage = Pick<Source, 'acknowledge' | 'giveBack'> & { message: Message; isHeld(): boolean };
 
-/** Takes whatever comes. */
+/** Callbacks that pass each message to the test, and track whether it is held. */
 export function taking(onTaken: (held: HeldMessage) => void): Consuming {
   const held = new Set<Source>();
   return {
