@@ -5,10 +5,10 @@ import { floorOf, maxMinShares, nextMoves, type QueueUse } from './prefetch-budg
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
 
-/** Traffic of one queue: as many messages as it would send were there no limit, of this size. */
+/** Traffic of one queue: messages that it would send without a limit, and their size. */
 type Traffic = { backlog: number; bytes: number };
 
-/** Queues under a budget: what is granted is filled by what traffic there is, and a part of what is held is settled. */
+/** Simulated queues under a budget: traffic fills the prefetches, and a part of the held messages is settled in each round. */
 class Queues {
   readonly hold: HeldLimit;
   readonly states: { prefetches: number[]; owed: number; peak: number; meanBytes: number }[];

@@ -156,8 +156,7 @@ describe('consume', () => {
       return { isStillHeld, deliveryCounts, newConnections: connections() - before };
     };
     try {
-      // A broker that looks a second time before it has heard that the channel is closed closes it twice, and the
-      // connection does not survive that.
+      // A second check before the broker knows of the closed channel would close it twice, and the connection with it.
       const seen = await until('the channel alone is closed', async () => {
         const { newConnections, ...others } = await takeForTooLong();
         return newConnections === 0 && others;
@@ -290,7 +289,7 @@ describe('depth', () => {
 });
 
 describe('closing the consumers', () => {
-  /** Consumers that hold all 500 messages of a queue, and do not give up on a broker that stands still for a while. */
+  /** Consumers that hold all 500 messages of a queue, and tolerate a broker that is frozen for a while. */
   async function holdAll() {
     const clock = new TurnedClock();
     const queue = await broker.queue();

@@ -36,7 +36,7 @@ const aPublisher = (options: Partial<BrokerPublisherOptions> = {}) =>
   });
 
 const CONFIRM_LIMIT_MS = 30_000;
-/** Keeps a connection on which nothing comes back, for as long as the clock is not turned. */
+/** Keeps a silent connection for as long as the clock is not turned. */
 const PATIENT = { heartbeatSeconds: 600 };
 
 const aPublication = (routingKey: string, body = 'x', more: Partial<Publication> = {}): Publication => ({
@@ -56,7 +56,7 @@ const untilWritable = (publisher: BrokerPublisher) =>
 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => String(index));
 
-/** As the hand-over does it: what was not confirmed is published again. */
+/** Publishes again until confirmed, like the hand-over. */
 async function insist(publisher: BrokerPublisher, publication: Publication): Promise<void> {
   for (;;) {
     try {
@@ -140,7 +140,7 @@ describe('publish', () => {
     await untilWritable(publisher);
     await publisher.publish(aPublication(queue, 'sure'));
     const bodies = (await broker.take(queue)).map(({ content }) => content.toString());
-    // What was not confirmed may be there: a broker that stood still has not read it.
+    // The unconfirmed message may be in the queue, or unread by the frozen broker.
     expect(new Set([...bodies, 'unsure'])).toEqual(new Set(['unsure', 'sure']));
   });
 

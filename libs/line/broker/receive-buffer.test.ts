@@ -6,7 +6,7 @@ import { ReceiveBuffer } from './receive-buffer.ts';
 const KIB = 2 ** 10;
 const MIB = 2 ** 20;
 
-/** A message of so many bytes, as far as `ReceiveBuffer` looks at it. */
+/** A message with the members that `ReceiveBuffer` uses. */
 class Sent implements Pick<ConsumedMessage, 'count' | 'weight' | 'bytes' | 'isWhole' | 'letGo' | 'giveBack'> {
   readonly count = 1;
   readonly weight: number;
@@ -39,7 +39,7 @@ class Sent implements Pick<ConsumedMessage, 'count' | 'weight' | 'bytes' | 'isWh
 
 function aHold(bytes: number, messages = 100) {
   const opened: string[] = [];
-  /** Whether each could still be read then. */
+  /** By name, whether the message still had its body at `onCut`. */
   const cut: Record<string, boolean> = {};
   const nameOf = (source: Source) => (source as unknown as Sent).name;
   const onTaken = (source: Source) => void opened.push(nameOf(source));
@@ -98,7 +98,7 @@ describe('ReceiveBuffer', () => {
     expect(opened).toHaveLength(3);
     expect(sent.filter(({ isWhole }) => !isWhole)).toHaveLength(9);
     for (const each of sent.slice(0, 11)) settle(each);
-    // What was whole is open; of the others no more comes again at once than there is room for.
+    // Messages with a body are opened; of the others, no more are received again than there is room for.
     expect(opened).toHaveLength(11);
     expect(sent.filter(({ isGivenBack }) => isGivenBack).length).toBeGreaterThan(0);
     expect(sent.filter(({ isGivenBack }) => isGivenBack).length).toBeLessThanOrEqual(9);

@@ -8,7 +8,7 @@ import { UnconfirmedMessages } from './unconfirmed-messages.ts';
 
 type Confirm = (refusal: Error | null) => void;
 
-/** A channel whose confirms come when they are called, oldest first, or which is closed. */
+/** A channel that the test lets confirm, oldest first, or close. */
 class HandChannel extends EventEmitter {
   readonly confirms: Confirm[] = [];
   publish: ConfirmChannel['publish'] = (_exchange, _key, _body, _options, confirm) =>
@@ -16,7 +16,7 @@ class HandChannel extends EventEmitter {
 
   close = async () => {
     this.emit('close');
-    // As the library does.
+    // Like amqplib.
     for (const confirm of this.confirms) confirm(new Error('channel closed'));
   };
 
@@ -36,7 +36,7 @@ const aPublication = (routingKey: string, bytes: number): Publication => ({
 
 const CONFIRM_LIMIT_MS = 30_000;
 
-/** Channels in the order in which they were opened, what became of messages by routing key, and what was told. */
+/** Collects channels in the order of opening, results by routing key, and reports. */
 function aConnection(limits = { messages: 1_000, bytes: 1_000_000 }) {
   const clock = new TurnedClock();
   const reports: DestinationReport[] = [];
@@ -45,7 +45,7 @@ function aConnection(limits = { messages: 1_000, bytes: 1_000_000 }) {
   unconfirmed.open(async () => {
     const channel = new HandChannel();
     channels.push(channel);
-    // As much of a channel as publishing takes.
+    // Has the members of a channel that publishing uses.
     return channel as unknown as ConfirmChannel;
   });
   const fates: Record<string, string[]> = {};
@@ -56,7 +56,7 @@ function aConnection(limits = { messages: 1_000, bytes: 1_000_000 }) {
       );
     return settled();
   };
-  /** As a publisher looks, while the broker answers what it is asked. */
+  /** Looks like `ConfirmWatch`, while the broker answers its requests. */
   const look = (ms: number) => {
     clock.skipTo(clock.now() + ms);
     unconfirmed.heard(clock.now());
@@ -184,7 +184,7 @@ describe('a destination that does not confirm while the broker answers', () => {
     await send('c', { count: 128 });
     await send('d', { count: 128 });
     expect(channels.map(({ confirms }) => confirms.length)).toEqual([128, 128, 128, 128]);
-    // They count again when they go on.
+    // They count again once they confirm.
     for (const channel of channels.slice(0, 2)) channel.confirms[0]?.(null);
     await send('e', { count: 128 });
     expect(channels[4]?.confirms).toHaveLength(0);
@@ -201,7 +201,7 @@ describe('a destination that does not confirm while the broker answers', () => {
     await send('a', { count: 3 });
     expect(fatesOf(fates['a'])).toEqual({ Stalled: 5 });
     expect(channels.map(({ confirms }) => confirms.length)).toEqual([2, 1]);
-    // A late one says as well that it goes on.
+    // A late confirm also ends the stall.
     channels[0]?.confirms[0]?.(null);
     await send('a');
     expect(channels[1]?.confirms).toHaveLength(2);

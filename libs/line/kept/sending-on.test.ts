@@ -7,7 +7,7 @@ import { aPublication, SomeBroker } from './testing/some-broker.ts';
 
 const silent = { info: () => undefined, warn: () => undefined };
 
-/** A process that keeps in memory; `at` lets its clock go on. */
+/** A process that keeps publications in memory; `at` turns its clock. */
 function aKeeper(broker = new SomeBroker('blocked'), log: KeptOptions['log'] = silent) {
   const clock = new TurnedClock();
   const store = new MemoryKept(clock);
