@@ -9,7 +9,7 @@ import { endpointKey } from '@waybell/deliverer/endpoints/endpoint';
 import { Flow } from '@waybell/deliverer/parking/flow';
 import { MemoryParking } from '@waybell/deliverer/parking/testing/memory-parking';
 import { routeStep, strayStep } from '@waybell/event-router/router-steps';
-import { asideHeaders } from '@waybell/line/broker/amqp-message';
+import { asideHeaders } from '@waybell/line/aside-headers';
 import { readOutcomes } from '@waybell/line/outcome-batch';
 import type { Outcome } from '@waybell/line/outcomes';
 import { runStep, type StepTools } from '@waybell/line/run-step';

@@ -1,22 +1,10 @@
 /** Writes messages to AMQP and reads them from it. */
 import type { ConsumeMessage, Options } from 'amqplib';
 import type { Death, Message, Publication } from '../messages.ts';
+import { asideHeaders } from '../aside-headers.ts';
 import { ownBytes } from '../own-bytes.ts';
 import { structuredContent } from './binary-cloud-event.ts';
 import { rejectedQueue, straysExchange, suspectsExchange } from '../topology.ts';
-
-/** Headers on messages that the hand-over moved aside: where each came from and why it was moved. */
-export const asideHeaders = {
-  queue: 'waybell-queue',
-  exchange: 'waybell-exchange',
-  routingKey: 'waybell-routing-key',
-  user: 'waybell-user',
-  failures: 'waybell-failures',
-  reason: 'waybell-reason',
-  detail: 'waybell-detail',
-  at: 'waybell-at',
-  cameBefore: 'waybell-came-before',
-} as const;
 
 /** Reads the parts of a message that the line needs. Ignores headers that any publisher could have written. */
 export function readMessage(queue: string, { content, fields, properties }: ConsumeMessage): Message {

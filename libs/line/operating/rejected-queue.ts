@@ -5,7 +5,7 @@ import type { Message } from '../messages.ts';
 import { rejectedQueue, rejectedReader } from '../topology.ts';
 import { closeInOrder, openChannel } from '../broker/channels.ts';
 import { connectOnce, withoutRight } from './connect-once.ts';
-import { asideHeaders } from '../broker/amqp-message.ts';
+import { asideHeaders } from '../aside-headers.ts';
 import { structuredContent } from '../broker/binary-cloud-event.ts';
 
 const RESOURCE_LOCKED = 405;
