@@ -1,9 +1,7 @@
 import type { Clock } from '@waybell/runtime/clock';
-import type { Broker } from './broker/connect-broker.ts';
-import type { Consumer } from './broker/consumers.ts';
-import type { Consuming } from './broker/queue-consumer.ts';
+import type { Broker, ConsumeCallbacks, Consumer } from './broker.ts';
 
-export type QuarantineOptions = Consuming & {
+export type QuarantineOptions = ConsumeCallbacks & {
   queue: string;
   clock: Clock;
   /** Whether the step holds a message from another queue that it took within the last `withinMs`. */

@@ -1,18 +1,11 @@
 import { systemClock, type Clock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import type { ServerAddress } from '@waybell/runtime/server-address';
-import { openConsumers, type Consumers } from './consumers.ts';
-import { openPublisher, type BrokerPublisher } from './publisher.ts';
+import type { Broker } from '../broker.ts';
+import { openConsumers } from './consumers.ts';
+import { openPublisher } from './publisher.ts';
 import { PolicyCheck } from './policy-check.ts';
 import { QueueCheck } from './queue-check.ts';
-
-/** The line's interface to RabbitMQ. It publishes and consumes on separate connections, so that neither can block the other. */
-export type Broker = AsyncDisposable &
-  Pick<BrokerPublisher, 'publish' | 'send' | 'state' | 'onState' | 'publishing' | 'stalled'> &
-  Pick<Consumers, 'consume' | 'alone' | 'depth'> & {
-    /** Lists what is missing for readiness: confirms, queues, consumers. Excludes a blocked broker: each step decides about that. */
-    waitingFor(): string[];
-  };
 
 export type BrokerOptions = ServerAddress & {
   /** Shown in the broker's list of connections. */

@@ -3,36 +3,21 @@ import type { ChannelModel } from 'amqplib';
 import type { Log } from '@waybell/runtime/log';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import { withTimeout } from '@waybell/runtime/with-timeout';
-import { depthOf, type Depth } from './depth.ts';
+import type { Broker, ConsumeCallbacks, Consumer } from '../broker.ts';
+import { depthOf } from './depth.ts';
 import { CLOSE_LIMIT_MS } from './broker-connection.ts';
 import { keepConnected } from './keep-connected.ts';
 import type { ConsumedMessage } from './consumed-channel.ts';
 import { floorOf, nextMoves, type HeldLimit } from '../prefetch-budget.ts';
-import { QueueConsumer, type Consuming } from './queue-consumer.ts';
+import { QueueConsumer } from './queue-consumer.ts';
 import { ReceiveBuffer } from './receive-buffer.ts';
 
-export type Consumer = {
-  /** Stops taking until every reason is resumed; held messages stay held. Resolves when nothing more will arrive. */
-  pause(reason: string): Promise<void>;
-  resume(reason: string): void;
-  /** Messages taken and not settled. */
-  held(): number;
-};
-
-export type Consumers = AsyncDisposable & {
-  /** Consumes these queues across reconnects, also ones that do not exist yet, holding at most `limit` of them together. */
-  consume(queues: readonly string[], limit: HeldLimit, consuming: Consuming): Consumer;
-  /** Pauses all other consumers during the work: if the process dies then, a message of this consumer killed it. */
-  alone(consumer: Consumer, options: AloneOptions, work: () => Promise<void>): Promise<void>;
-  /** Returns the messages ready in these queues together. Rejects while the broker is away. */
-  depth(queues: readonly string[]): Promise<Depth>;
-  isConnected(): boolean;
-  /** Lists queues that should be consumed and are not at the moment. */
-  waitingFor(): string[];
-};
-
-/** Messages held by others for longer than `oldMs` are not waited for. `hasNew`: whether the caller's step holds a newer one. */
-export type AloneOptions = { oldMs: number; hasNew: (withinMs: number) => boolean };
+export type Consumers = AsyncDisposable &
+  Pick<Broker, 'consume' | 'alone' | 'depth'> & {
+    isConnected(): boolean;
+    /** Lists queues that should be consumed and are not at the moment. */
+    waitingFor(): string[];
+  };
 
 export type ConsumersOptions = ServerAddress & {
   name: string;
@@ -125,7 +110,7 @@ function heldBy(queues: readonly QueueConsumer[]): number {
   return queues.reduce((sum, { held }) => sum + held, 0);
 }
 
-type QueueGroupOptions = Consuming & {
+type QueueGroupOptions = ConsumeCallbacks & {
   queues: readonly string[];
   limit: HeldLimit;
   log: Log;

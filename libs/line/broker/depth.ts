@@ -1,8 +1,6 @@
 import type { Channel, ChannelModel } from 'amqplib';
+import type { Depth } from '../broker.ts';
 import { ACCESS_REFUSED, close, openChannel } from './channels.ts';
-
-/** Messages ready in several queues together. If not exact, there may be more. */
-export type Depth = { messages: number; isExact: boolean };
 
 /** Ready messages and consumers of a queue; `isKnown` is false if the broker may have guessed. */
 export type QueueState = { messages: number; consumers: number; isKnown: boolean };

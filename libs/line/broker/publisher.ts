@@ -1,31 +1,21 @@
 import type { ChannelModel } from 'amqplib';
 import type { Clock } from '@waybell/runtime/clock';
 import type { ServerAddress } from '@waybell/runtime/server-address';
+import type { Broker } from '../broker.ts';
 import type { BrokerState } from '../broker-state.ts';
-import type { PublishingFigures } from '../line-metrics.ts';
-import type { Publication } from '../messages.ts';
 import type { BrokerLog } from './broker-log.ts';
 import { close, openChannel } from './channels.ts';
 import { ConfirmWatch } from './confirm-watch.ts';
 import { keepConnected } from './keep-connected.ts';
-import type { Destination, OnSettled } from '../publish-errors.ts';
+import type { Destination } from '../publish-errors.ts';
 import type { DestinationReport } from './channel-context.ts';
 import { UnconfirmedMessages } from './unconfirmed-messages.ts';
 
-export type BrokerPublisher = AsyncDisposable & {
-  /** Resolves when the broker has confirmed it. Rejects with `Unroutable`, `Unconfirmed`, `Stalled` or `TooLarge`. */
-  publish(publication: Publication): Promise<void>;
-  /** Like `publish`, with a callback, for callers that send thousands. */
-  send(publication: Publication, onSettled: OnSettled): void;
-  state(): BrokerState;
-  /** Calls `listener` at each change of the state. */
-  onState(listener: (state: BrokerState) => void): void;
-  /** False if the broker has answered nothing at all for 5 s though something is unconfirmed. A stalled destination alone does not count. */
-  isConfirming(): boolean;
-  /** Lists destinations that confirm nothing while others do. A publish to one fails at once with `Stalled`. */
-  stalled(): readonly Destination[];
-  publishing(): PublishingFigures;
-};
+export type BrokerPublisher = AsyncDisposable &
+  Pick<Broker, 'publish' | 'send' | 'state' | 'onState' | 'stalled' | 'publishing'> & {
+    /** False if the broker has answered nothing at all for 5 s though something is unconfirmed. A stalled destination alone does not count. */
+    isConfirming(): boolean;
+  };
 
 export type BrokerPublisherOptions = ServerAddress & {
   name: string;

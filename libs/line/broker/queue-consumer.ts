@@ -2,16 +2,9 @@ import type { Channel, ChannelModel } from 'amqplib';
 import type { Clock, Timer } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import type { Move, QueueUse } from '../prefetch-budget.ts';
-import type { Source } from '../messages.ts';
 import { close } from './channels.ts';
 import { ConsumedChannel, type ConsumedMessage, type Weigh } from './consumed-channel.ts';
 import { Prefetches, type Prefetch } from './prefetches.ts';
-
-export type Consuming = {
-  onTaken: (source: Source) => void;
-  /** The broker has requeued the message, or will. `onTaken` may not have run for it. */
-  onCut: (source: Source) => void;
-};
 
 export type QueueConsumerOptions = {
   queue: string;

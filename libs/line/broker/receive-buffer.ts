@@ -1,8 +1,8 @@
+import type { ConsumeCallbacks } from '../broker.ts';
 import type { HeldLimit } from '../prefetch-budget.ts';
 import type { ConsumedMessage } from './consumed-channel.ts';
-import type { Consuming } from './queue-consumer.ts';
 
-export type ReceiveBufferOptions = Consuming & {
+export type ReceiveBufferOptions = ConsumeCallbacks & {
   /** Limit of opened messages over all queues, in messages (members of bundles) and bytes, until their AMQP message is settled. */
   limit: HeldLimit;
 };

@@ -1,6 +1,5 @@
 import type { Clock } from '@waybell/runtime/clock';
-import type { Consumer } from '../broker/consumers.ts';
-import type { Consuming } from '../broker/queue-consumer.ts';
+import type { ConsumeCallbacks, Consumer } from '../broker.ts';
 import {
   newSourceId,
   type Message,
@@ -34,7 +33,7 @@ type ClaimedRow<Row> = { row: Row; is: 'held' | 'published' | 'given back'; sour
 /** Feeds rows to a step, each as a source of one message. An acknowledged row is settled; one given back waits until its claim runs out. */
 export class Claiming<Row> implements Consumer {
   readonly #options: ClaimingOptions<Row>;
-  #consuming: Consuming | undefined;
+  #consuming: ConsumeCallbacks | undefined;
   readonly #pausedFor = new Set<string>();
   #held = 0;
   #taking: Promise<unknown> = Promise.resolve();
@@ -45,7 +44,7 @@ export class Claiming<Row> implements Consumer {
   }
 
   /** Sets the callbacks of the step that publishes. */
-  takingFor(consuming: Consuming): Consumer {
+  takingFor(consuming: ConsumeCallbacks): Consumer {
     this.#consuming = consuming;
     return this;
   }

@@ -1,4 +1,4 @@
-import type { Broker } from '../broker/connect-broker.ts';
+import type { Broker } from '../broker.ts';
 import { TooLarge } from '../publish-errors.ts';
 import { bundle } from '../bundle.ts';
 import type { Publication } from '../messages.ts';

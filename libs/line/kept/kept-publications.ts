@@ -2,7 +2,7 @@ import type { Clock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import { microBatch } from '@waybell/runtime/micro-batch';
 import { Unavailable } from '@waybell/runtime/unavailable';
-import type { Broker } from '../broker/connect-broker.ts';
+import type { Broker } from '../broker.ts';
 import { asKept, type Publication } from '../messages.ts';
 import type { KeptDestination, KeptStore } from './kept-store.ts';
 import { SendingOn } from './sending-on.ts';

@@ -3,7 +3,7 @@ import { throttledWarning } from '@waybell/runtime/throttled-warning';
 import type { Log } from '@waybell/runtime/log';
 import { runEvery } from '@waybell/runtime/run-every';
 import { withTimeout } from '@waybell/runtime/with-timeout';
-import type { Broker } from '../broker/connect-broker.ts';
+import type { Broker } from '../broker.ts';
 import { Unroutable } from '../publish-errors.ts';
 import type { Publication } from '../messages.ts';
 import type { KeptDestination, KeptKey, KeptPublication, KeptStore } from './kept-store.ts';

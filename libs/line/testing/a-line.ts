@@ -1,6 +1,7 @@
 import { createLog } from '@waybell/runtime/log';
 import { createMetrics } from '@waybell/runtime/metrics';
-import { connectBroker, type Broker, type BrokerOptions } from '../broker/connect-broker.ts';
+import type { Broker } from '../broker.ts';
+import { connectBroker, type BrokerOptions } from '../broker/connect-broker.ts';
 import type { HeldLimit } from '../prefetch-budget.ts';
 import { reject, type Message, type Outgoing, type Publication } from '../messages.ts';
 import { runStep, type Step, type StepTools } from '../run-step.ts';

@@ -1,10 +1,9 @@
 import type { ConsumeMessage } from 'amqplib';
 import { settled, type TurnedClock } from '@waybell/runtime/turned-clock';
 import { publishOptions, readMessage } from '../broker/amqp-message.ts';
-import type { Broker } from '../broker/connect-broker.ts';
+import type { Broker, ConsumeCallbacks } from '../broker.ts';
 import type { BrokerState } from '../broker-state.ts';
 import { openBundle } from '../bundle.ts';
-import type { Consuming } from '../broker/queue-consumer.ts';
 import { Unconfirmed, Unroutable, type OnSettled } from '../publish-errors.ts';
 import { newSourceId, type Message, type Publication, type Source } from '../messages.ts';
 import type { MemoryBroker, QueuedMessage } from './memory-broker.ts';
@@ -25,7 +24,7 @@ export type Fate = {
 };
 
 /** A consumer of one queue. */
-type MemoryConsumer = Consuming & {
+type MemoryConsumer = ConsumeCallbacks & {
   queue: string;
   /** Most messages held of it: an equal share, as if all queues of the step were full. */
   most: number;
